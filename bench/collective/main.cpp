@@ -1,0 +1,80 @@
+// taut_bench_collectives: latency of collectives, plain MPI and Taut in alternation in one job.
+// Exit status: 0; 1 if a bound is violated or ranks differ; 2 for a wrong command line.
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "fair_baseline.hpp"
+#include "measure.hpp"
+#include "report.hpp"
+
+namespace bench {
+namespace {
+
+// Noise is in units of the bound of one rank's values, so that the ratio does not depend on the number of ranks.
+Data make_data(const Options& options, bool reduces, int ranks) {
+  if (options.data == "random") return Data::random();
+  if (options.data != "smooth") return Data::file(options.data, options.doubles);
+  return Data::smooth(options.roughness * options.bound / (reduces ? ranks : 1));
+}
+
+bool run(const Options& options, int rank, int ranks) {
+  std::vector<const Collective*> chosen;
+  for (const std::string& name : options.operations) chosen.push_back(&find_collective(name));
+  if (chosen.empty())
+    for (const Collective& one : collectives()) chosen.push_back(&one);
+
+  std::vector<Result> all;
+  if (rank == 0) print_heading(options, ranks);
+  for (const Collective* collective : chosen) {
+    const Data data = make_data(options, collective->reduces, ranks);
+    if (rank == 0) print_operation(*collective);
+    for (std::size_t bytes = options.smallest; bytes <= options.largest; bytes *= 2) {
+      const std::vector<Result> results = measure(*collective, bytes, options, data);
+      if (rank == 0) print_results(results);
+      all.insert(all.end(), results.begin(), results.end());
+    }
+  }
+  if (rank == 0 && !options.json.empty()) write_json(options, ranks, all);
+  bool good = true;
+  for (const Result& result : all) good = good && result.within_bound && result.identical;
+  return good;
+}
+
+int main_of_rank(int argc, char** argv) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Options options;
+  try {
+    options = parse(argc, argv);
+    for (const std::string& name : options.operations) find_collective(name);
+  } catch (const std::exception& error) {
+    if (rank == 0) std::fprintf(stderr, "taut_bench_collectives: %s\n%s", error.what(), usage());
+    return 2;
+  }
+  if (options.help) {
+    if (rank == 0) std::fputs(usage(), stdout);
+    return 0;
+  }
+  try {
+    return run(options, rank, ranks) ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "taut_bench_collectives: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  bench::let_waiting_ranks_yield();
+  MPI_Init(&argc, &argv);
+  const int status = bench::main_of_rank(argc, argv);
+  MPI_Finalize();
+  return status;
+}

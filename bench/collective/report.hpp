@@ -1,0 +1,16 @@
+// Figures for people (lines as the OSU benchmarks print them) and for programs (JSON).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace bench {
+
+void print_heading(const Options& options, int ranks);
+void print_operation(const Collective& collective);
+void print_results(const std::vector<Result>& results);  // of one collective and size; plain first
+void write_json(const Options& options, int ranks, const std::vector<Result>& results);
+
+}  // namespace bench

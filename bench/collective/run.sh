@@ -1,0 +1,28 @@
+#!/bin/bash
+# run.sh [BUILD_DIR [ARGUMENTS OF taut_bench_collectives]]: collectives, plain MPI and Taut in alternation.
+#   LINK=1gbit     two emulated hosts joined by such a link (needs root): wire bytes are counted; else shared memory
+#   RANKS=2        ranks, one an emulated host
+#   OUT=bench-out  collectives.json
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+source "$root/tools/mpi_family.sh"
+source "$root/tools/rig/link_rate.sh"
+build=${1:-$root/build}
+shift || true
+link=${LINK:-} ranks=${RANKS:-2} seconds=${SECONDS_MAX:-900} json=${OUT:-bench-out}/collectives.json
+
+program=$build/bench/collective/taut_bench_collectives
+mpiexec=$(sed -n 's/^MPIEXEC_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt" 2>/dev/null || true)
+if [ ! -x "$program" ] || [ ! -x "$mpiexec" ]; then
+  echo "run.sh: $build does not hold the built bench (make bench-collectives builds it)" >&2
+  exit 2
+fi
+
+if [ -n "$link" ]; then
+  mbit=$(link_mbit "$link")
+  exec "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts "$ranks" --seconds "$seconds" -- \
+    "$program" --json "$json" --link "$link links" --interface eth0 "$@"
+fi
+# shellcheck disable=SC2046  # the options are plain words
+exec timeout --kill-after=5 "$seconds" "$mpiexec" $(mpi_oversubscribe "$(mpi_family "$mpiexec")") -n "$ranks" \
+  "$program" --json "$json" "$@"

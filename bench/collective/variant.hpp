@@ -1,0 +1,37 @@
+// A way of calling a collective, with the communicator that carries its policy and its statistics.
+#pragma once
+
+#include <mpi.h>
+#include <taut/taut.h>
+
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace bench {
+
+class Variant {
+ public:
+  Variant(std::string name, std::string policy, double bound);
+  Variant(Variant&& other) noexcept;
+  Variant& operator=(Variant&&) = delete;
+  ~Variant();
+
+  const std::string name, policy;
+  const double bound;
+  MPI_Comm comm = MPI_COMM_NULL;
+
+  bool plain() const noexcept { return policy.empty(); }
+  TAUT_Stats stats() const;  // since the last forget()
+  void forget();
+
+ private:
+  TAUT_Stats totals() const;
+  TAUT_Stats start_{};
+};
+
+// plain, taut with the bound, taut-raw, and one for each policy given.
+std::vector<Variant> variants(const Options& options);
+
+}  // namespace bench

@@ -1,0 +1,24 @@
+# The MPI to build with, first of: MPI_C_COMPILER, TAUT_MPI=/prefix (cache or environment), mpicc in PATH, the wheel in
+# .venv (tools/setup.sh). Defines MPI::MPI_C and MPIEXEC_EXECUTABLE; only C is needed, also by the C++ parts.
+set(TAUT_MPI "$ENV{TAUT_MPI}" CACHE PATH "Prefix of the MPI to build with; empty: mpicc in PATH, else .venv")
+
+if(NOT MPI_C_COMPILER)
+  if(TAUT_MPI)
+    find_program(MPI_C_COMPILER mpicc PATHS ${TAUT_MPI}/bin NO_DEFAULT_PATH)
+    if(NOT MPI_C_COMPILER)
+      message(FATAL_ERROR "TAUT_MPI=${TAUT_MPI}: no bin/mpicc there")
+    endif()
+  else()
+    find_program(MPI_C_COMPILER mpicc HINTS ENV PATH PATHS ${PROJECT_SOURCE_DIR}/.venv/bin)
+  endif()
+endif()
+if(MPI_C_COMPILER AND NOT MPI_HOME)
+  cmake_path(GET MPI_C_COMPILER PARENT_PATH MPI_HOME)
+  cmake_path(GET MPI_HOME PARENT_PATH MPI_HOME) # so that mpiexec is looked for beside mpicc
+endif()
+
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI COMPONENTS C)
+if(NOT MPI_C_FOUND)
+  message(FATAL_ERROR "No MPI: put mpicc in PATH, set TAUT_MPI=/prefix, or run tools/setup.sh build")
+endif()

@@ -1,0 +1,39 @@
+# Language, and the floating-point rules that the error bounds rest on.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}}" MATCHES "-ffast-math|-Ofast|-funsafe-math")
+  message(FATAL_ERROR "Taut's error bounds do not hold under fast-math: remove it from CMAKE_CXX_FLAGS")
+endif()
+
+# mpi.h without MPI's old C++ bindings, which would ask for one more library.
+if(TAUT_DEV)
+  add_compile_definitions(OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+endif()
+
+# taut_compile_options(TARGET): what every target with sources of ours is compiled with.
+function(taut_compile_options target)
+  target_compile_options(${target} PRIVATE -ffp-contract=off)
+  if(TAUT_DEV)
+    set(cxx_only -Wnon-virtual-dtor)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # takes a replaced operator new for a mismatch
+      list(APPEND cxx_only -Wno-mismatched-new-delete)
+    endif()
+    target_compile_options(
+      ${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:${cxx_only}>)
+  endif()
+endfunction()
+
+# taut_export_only_the_api(TARGET): a shared library exports TAUT_* and nothing else, templates of the C++ library neither.
+function(taut_export_only_the_api target)
+  set(map ${PROJECT_SOURCE_DIR}/cmake/taut.map)
+  if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${map})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+  endif()
+endfunction()

@@ -1,0 +1,17 @@
+# cmake --install: headers, library, the CMake package Taut and taut.pc.
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Taut)
+
+set_target_properties(taut PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # finds an MPI that lies outside the system
+install(TARGETS taut EXPORT TautTargets)
+install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
+
+configure_package_config_file(cmake/TautConfig.cmake.in TautConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(TautConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TautConfig.cmake ${PROJECT_BINARY_DIR}/TautConfigVersion.cmake DESTINATION ${package})
+
+# A static libtaut brings no C++ run time along; a shared one does.
+set(TAUT_PC_LIBS_PRIVATE "-lstdc++ -lm -pthread")
+configure_file(cmake/taut.pc.in taut.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

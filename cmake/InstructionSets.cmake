@@ -1,0 +1,30 @@
+# Instruction-set files of codecs: src/codecs/<name>/avx2.cpp and avx512.cpp. All else is baseline.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(TAUT_X86 1)
+else()
+  set(TAUT_X86 0)
+endif()
+
+set(TAUT_FLAGS_avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt) # no -mfma: results are the same on every processor
+set(TAUT_FLAGS_avx512
+    -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2 -mavx512vnni -mgfni
+    -mbmi -mbmi2 -mlzcnt -mpopcnt -mprefer-vector-width=512)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # warns of its own _mm512_undefined (GCC bug 105593)
+  list(APPEND TAUT_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
+endif()
+
+# taut_instruction_sets(LIST): sets the flags of these files in a list of sources and moves them to its end. The order
+# matters: of an inline function that several files define, the linker keeps the first, which must be a baseline one.
+function(taut_instruction_sets list)
+  set(sources ${${list}})
+  foreach(set avx2 avx512)
+    set(files ${sources})
+    list(FILTER files INCLUDE REGEX "/src/codecs/[^/]+/${set}\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/src/codecs/[^/]+/${set}\\.cpp$")
+    if(TAUT_X86)
+      set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${TAUT_FLAGS_${set}}")
+      list(APPEND last ${files})
+    endif()
+  endforeach()
+  set(${list} ${sources} ${last} PARENT_SCOPE)
+endfunction()

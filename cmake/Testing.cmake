@@ -1,0 +1,23 @@
+# How tests are registered. Labels: fast (no MPI), threads (fast ones worth a run under TSan), mpi.
+if(NOT BUILD_TESTING)
+  return()
+endif()
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+# What Open MPI needs to run as root (containers) and with more ranks than cores; MPICH needs nothing.
+set(TAUT_MPI_ENVIRONMENT
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=true OMPI_MCA_hwloc_base_binding_policy=none
+    PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none)
+
+# taut_add_mpi_test(NAME TARGET RANKS...): one ctest NAME.nR a rank count. MPI tests run one at a time.
+function(taut_add_mpi_test name target)
+  foreach(ranks ${ARGN})
+    add_test(NAME ${name}.n${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
+                                            $<TARGET_FILE:${target}> ${MPIEXEC_POSTFLAGS})
+    set_tests_properties(
+      ${name}.n${ranks} PROPERTIES LABELS mpi TIMEOUT 300 RUN_SERIAL ON ENVIRONMENT "${TAUT_MPI_ENVIRONMENT}")
+  endforeach()
+endfunction()

@@ -1,0 +1,44 @@
+// Reverse-time migration of one shot, with subsurface offsets.
+//
+//   forward     source wavefield S(x, z, t) in the smooth model
+//   data        receivers along the surface, true model minus smooth model: what was reflected
+//   backward    receiver wavefield R(x, z, t): the data played back in time into the smooth model
+//   imaging     I(h, z, x) = sum over t of S(x - h, z, t) R(x + h, z, t); h = 0 is the section
+#pragma once
+
+#include <vector>
+
+#include "velocity_model.hpp"
+
+namespace stacking {
+
+struct Survey {
+  VelocityModel truth, smooth;
+  float peak_frequency;  // Hz
+  float time_step;       // s
+  int steps;
+  int every;    // steps from one imaging time to the next
+  int surface;  // row of sources and receivers
+};
+
+// Time step, recording time and imaging interval that suit the model.
+Survey plan_survey(int nx, int nz, float spacing);
+
+// An image for each subsurface offset: 2 * offsets + 1 sections, one after the other.
+struct ImageVolume {
+  int offsets, nz, nx;
+  std::vector<float> values;
+
+  ImageVolume(int offsets, int nz, int nx);
+  int sections() const noexcept { return 2 * offsets + 1; }
+  float* row(int offset, int z) noexcept;
+};
+
+// Adds the image of the shot at `source_x` to `image`.
+void migrate_shot(const Survey& survey, int source_x, ImageVolume& image);
+
+// Takes away the smooth, strong part that waves travelling along the same path leave in the image (a Laplacian), mutes
+// the part near the sources, and evens out the loss of amplitude with depth. Linear: it may come before the stack.
+void filter(ImageVolume& image);
+
+}  // namespace stacking

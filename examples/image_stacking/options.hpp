@@ -1,0 +1,32 @@
+// What the user asked for on the command line.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace stacking {
+
+struct Options {
+  // The migration's
+  int nx = 401, nz = 161;  // points of the section
+  int offsets = 32;        // subsurface offsets each way
+  int shots = 24;          // of all ranks together
+  // The user's own data instead
+  std::vector<std::string> input;
+  std::string dtype;  // "f32" or "f64"; empty: as the file's name ends
+  std::vector<std::size_t> shape;
+  // The comparison's
+  std::vector<double> bounds{1e-2, 1e-3, 1e-4};  // relative to the range of the result
+  int repeats = 7;
+  std::string out = "demo-out";
+  std::string link;  // what joins the ranks, a label; empty: shared memory or a network, as it is
+  double mbit = 0;   // rate of the emulated links, each way; 0: none emulated
+  bool progress = false;
+  bool help = false;
+};
+
+Options parse(int argc, char** argv);  // throws std::invalid_argument
+const char* usage();
+
+}  // namespace stacking

@@ -1,0 +1,67 @@
+// Recursive doubling allreduce. Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
+// in MPICH", IJHPCA 19 (2005), section 4.5; any P by folding the ranks beyond the largest power of two.
+//   steps log2(P), two more when P is no power of two · encodes 1 · combines log2(P) (+1) · decodes 1
+//   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the tree are
+//   encoded). The operands of a sum are ordered by rank, so that all ranks get the same bits.
+#include <algorithm>
+#include <bit>
+
+#include "core/algorithm.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+int whole_part(int P) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(P))); }
+
+// Ranks whose contributions are in a frame of the group first .. first+n-1, after the fold.
+std::uint32_t addends(int first, int n, int surplus) {
+  return static_cast<std::uint32_t>(n + std::clamp(surplus - first, 0, n));
+}
+
+Task<> run(Team team, Operands data) {
+  const int P = team.size(), me = team.rank(), Q = whole_part(P), surplus = P - Q;
+  const ConstSlice values = team.whole(data.in);
+  Frame frame = team.encode(values);
+
+  // Fold: rank Q+i hands its frame to rank i and waits for the result.
+  if (me >= Q) {
+    co_await team.send(frame, me - Q);
+    frame = co_await team.recv(me - Q, values, static_cast<std::uint32_t>(P));
+  } else if (me < surplus) {
+    Frame other = co_await team.recv(me + Q, values);
+    frame = team.combine(frame, other, data.op);
+  }
+
+  // Before the step of distance d, `frame` holds the reduction over the group of d ranks that me belongs to.
+  for (int d = 1; d < Q && me < Q; d *= 2) {
+    const int partner = me ^ d, group = partner & ~(d - 1);
+    Frame other = co_await team.exchange(frame, partner, partner, values, addends(group, d, surplus));
+    frame = me < partner ? team.combine(frame, other, data.op) : team.combine(other, frame, data.op);
+  }
+
+  if (me < surplus) co_await team.send(frame, me + Q);
+  team.decode(frame, team.whole(data.out));
+}
+
+Cost cost(int P) {
+  const int Q = whole_part(P), surplus = P - Q, k = log2_ceil(Q), folds = surplus > 0 ? 1 : 0;
+  return {.steps = k + 2 * folds, .messages = Q * k + 2 * surplus, .messages_a_rank = k + folds,
+          .frames = Q * k + 2 * surplus, .encodes = 1, .combines = k + folds, .decodes = 1};
+}
+
+int growth(int P, Arithmetic how) { return how == Arithmetic::frames ? P : 2 * P - 1; }
+
+}  // namespace
+
+const AlgorithmInfo& recursive_doubling_allreduce() {
+  static constexpr AlgorithmInfo info{.name = "recursive_doubling",
+                                      .collective = Collective::allreduce,
+                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
+                                      .unit = AlgorithmInfo::Unit::whole,
+                                      .cost = cost,
+                                      .growth = growth,
+                                      .run = run};
+  return info;
+}
+
+}  // namespace taut::algorithms

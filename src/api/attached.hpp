@@ -1,0 +1,49 @@
+// What hangs on a user's communicator: its policy, and what is needed to serve it.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+
+#include "comm/communicator.hpp"
+
+namespace taut::api {
+
+class Attached {
+ public:
+  // Nothing collective happens here; the private communicator follows with connect().
+  Attached(Policy policy, bool enabled, bool inter, int size);
+  Attached(const Attached& other, bool);  // for a duplicate of the communicator
+  ~Attached();
+  Attached& operator=(const Attached&) = delete;
+
+  // Makes the private communicator unless it is there or not needed. Collective over `comm`.
+  void connect(MPI_Comm comm);
+
+  // Serves a call, or says why not; no request: the call is none that is compressed. Collective over `comm`.
+  Verdict run(MPI_Comm comm, const std::optional<Request>& request);
+
+  int size() const noexcept { return size_; }
+  Statistics statistics() const noexcept;
+  void disconnect() noexcept;  // frees all that belongs to MPI
+
+ private:
+  bool usable() const noexcept { return enabled_ && !inter_ && size_ > 1 && policy_.kind != Policy::Kind::off; }
+
+  Policy policy_;
+  bool enabled_, inter_;
+  int size_;
+  Statistics plain_;  // of calls that did not reach the communicator below
+  HostPlace place_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Communicator> communicator_;
+};
+
+// What hangs on `comm`; null when it has no policy.
+Attached* find_attached(MPI_Comm comm) noexcept;
+
+// Takes the place of what hung there before; null: nothing hangs there any more.
+void attach(MPI_Comm comm, std::unique_ptr<Attached> attached);
+
+}  // namespace taut::api

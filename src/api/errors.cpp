@@ -1,0 +1,63 @@
+#include "api/errors.hpp"
+
+#include <array>
+#include <mutex>
+#include <string>
+
+namespace taut::api {
+namespace {
+
+constexpr std::array statuses{
+    Status::invalid_argument, Status::invalid_count,       Status::invalid_type,   Status::invalid_policy,
+    Status::buffer_too_small, Status::corrupt_frame,       Status::unsupported_version, Status::frame_mismatch,
+    Status::rank_mismatch,    Status::peer_failed,         Status::out_of_memory,  Status::transport_failed,
+    Status::internal};
+
+// For each status an error class, and a code in it whose text changes with the message.
+struct Entry {
+  int error_class = MPI_SUCCESS, code = MPI_SUCCESS;
+};
+std::array<Entry, statuses.size()> entries;
+std::once_flag once;
+
+// All at once, so that ranks number them alike.
+void add_entries() noexcept {
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    PMPI_Add_error_class(&entries[i].error_class);
+    PMPI_Add_error_code(entries[i].error_class, &entries[i].code);
+  }
+}
+
+void set_text(const Entry& entry, const char* message) noexcept {
+  char text[MPI_MAX_ERROR_STRING] = "Taut: ";
+  std::string_view(message).copy(text + 6, sizeof text - 7);
+  PMPI_Add_error_string(entry.code, text);
+}
+
+}  // namespace
+
+Status status_of(int code) noexcept {
+  if (code == MPI_SUCCESS) return Status::ok;
+  int error_class = MPI_SUCCESS;
+  PMPI_Error_class(code, &error_class);
+  for (std::size_t i = 0; i < statuses.size(); ++i)
+    if (entries[i].error_class == error_class) return statuses[i];
+  return Status::transport_failed;
+}
+
+int raise(MPI_Comm comm, Status status, const char* message) noexcept {
+  std::call_once(once, add_entries);
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i] != status) continue;
+    set_text(entries[i], message != nullptr ? message : describe(status));
+    return raise(comm, entries[i].code);
+  }
+  return raise(comm, MPI_ERR_INTERN);
+}
+
+int raise(MPI_Comm comm, int code) noexcept {
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+}  // namespace taut::api

@@ -1,0 +1,303 @@
+// Kernels for AVX-512 with VBMI, VBMI2, VNNI and GFNI (Ice Lake, Zen 4 and later).
+#include "codecs/planes/avx512_lanes.hpp"
+#include "codecs/planes/large.hpp"
+
+namespace taut::planes {
+namespace {
+
+// ---- Values <-> integers ------------------------------------------------------------------------------------------
+
+constexpr int to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+template <class T>
+class ValueReader {
+ public:
+  ValueReader(const T* values, const Quantiser<T>& z) : values_(values) {
+    if constexpr (sizeof(T) == 4) {
+      inverse_ = _mm512_castps_si512(_mm512_set1_ps(z.inverse));
+    } else {
+      inverse_ = _mm512_castpd_si512(_mm512_set1_pd(z.inverse));
+    }
+  }
+
+  Integers group(std::size_t g) {
+    Integers q;
+    for (unsigned r = 0; r < 4; ++r) {
+      q.part[r] = part(values_ + g * group_values + 16 * r);
+      // Folding the sign keeps the magnitude's bits; what is no number or out of range converts to INT_MIN.
+      seen_ = _mm512_ternarylogic_epi32(seen_, q.part[r], _mm512_srai_epi32(q.part[r], 31), 0xF6);
+    }
+    return q;
+  }
+
+  bool small() const {
+    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << small_bits))) == 0;
+  }
+
+ private:
+  __m512i part(const float* x) const {
+    const __m512 s = _mm512_mul_ps(_mm512_loadu_ps(x), _mm512_castsi512_ps(inverse_));
+    return _mm512_cvt_roundps_epi32(s, to_nearest);
+  }
+  __m512i part(const double* x) const {
+    const __m512d inverse = _mm512_castsi512_pd(inverse_);
+    const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x), inverse), to_nearest);
+    const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x + 8), inverse), to_nearest);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
+
+  const T* values_;
+  __m512i inverse_, seen_ = _mm512_setzero_si512();
+};
+
+class IntegerReader {
+ public:
+  explicit IntegerReader(const std::int32_t* q) : q_(q) {}
+  Integers group(std::size_t g) {
+    Integers q;
+    for (unsigned r = 0; r < 4; ++r) q.part[r] = _mm512_loadu_si512(q_ + g * group_values + 16 * r);
+    return q;
+  }
+  bool small() const { return true; }
+
+ private:
+  const std::int32_t* q_;
+};
+
+template <bool Add>
+void write_values(const Integers& q, float step, float* to) {
+  for (unsigned r = 0; r < 4; ++r) {
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step));
+    if constexpr (Add) x = _mm512_add_ps(_mm512_loadu_ps(to + 16 * r), x);
+    _mm512_storeu_ps(to + 16 * r, x);
+  }
+}
+
+template <bool Add>
+void write_values(const Integers& q, double step, double* to) {
+  for (unsigned r = 0; r < 8; ++r) {
+    const __m256i half = r % 2 == 0 ? _mm512_castsi512_si256(q.part[r / 2]) : _mm512_extracti64x4_epi64(q.part[r / 2], 1);
+    __m512d x = _mm512_mul_pd(_mm512_cvtepi32_pd(half), _mm512_set1_pd(step));
+    if constexpr (Add) x = _mm512_add_pd(_mm512_loadu_pd(to + 8 * r), x);
+    _mm512_storeu_pd(to + 8 * r, x);
+  }
+}
+
+// ---- Writing ------------------------------------------------------------------------------------------------------
+
+// Differences of what `Reader` delivers, in class C; the first integer goes to the base.
+template <class Reader, Predictor P, unsigned C, unsigned Bits = C>
+class Differences {
+ public:
+  Differences(Reader reader, std::size_t, PlanesOut& out) : reader_(reader), base_(out.base) {}
+
+  Group<C> group(std::size_t g) {
+    const Integers q = reader_.group(g);
+    if constexpr (P == Predictor::none) {
+      return narrow({{q.part[0], q.part[1], q.part[2], q.part[3]}}, fit_);
+    } else {
+      if (g == 0) {
+        const __m128i first = _mm512_castsi512_si128(q.part[0]);
+        base_ += _mm_cvtsi128_si32(first);
+        previous_ = _mm512_broadcastd_epi32(first);
+      }
+      return narrow(differences(q, previous_), fit_);
+    }
+  }
+  bool holds() const { return fit_.holds(); }
+  bool small() const { return reader_.small(); }
+
+ private:
+  Reader reader_;
+  std::int32_t& base_;
+  __m512i previous_ = _mm512_setzero_si512();
+  Fit<C, Bits> fit_;
+};
+
+template <class T>
+struct Addend {
+  ValueReader<T> values;
+  const PlanesIn& planes;
+};
+
+// The same with the differences of other planes added: C - 1 bits each give C.
+template <class T, Predictor P, unsigned C>
+class Differences<Addend<T>, P, C, C> {
+ public:
+  Differences(const Addend<T>& addend, std::size_t groups, PlanesOut& out)
+      : values_(addend.values, groups, out), planes_(addend.planes, groups), fits_(addend.planes.greatest < C) {
+    out.base = addend.planes.base;
+  }
+  Group<C> group(std::size_t g) { return plus(planes_.group(g), values_.group(g)); }
+  bool holds() const { return C == 32 || (fits_ && values_.holds()); }
+  bool small() const { return values_.small(); }
+
+ private:
+  Differences<ValueReader<T>, P, C, C == 32 ? 32 : C - 1> values_;
+  PlaneReader<C> planes_;
+  bool fits_;
+};
+
+enum class Outcome { done, wider, not_small };
+
+template <unsigned C, Predictor P, class Source>
+Outcome write_groups(const Source& source, std::size_t groups, PlanesOut& out) {
+  out.base = 0;
+  Differences<Source, P, C> differences(source, groups, out);
+  PlaneWriter<C> writer(out);
+  for (std::size_t g = 0; g < groups; ++g) writer.group(g, differences.group(g));
+  if (!differences.small()) return Outcome::not_small;
+  if (!differences.holds()) return Outcome::wider;
+  writer.finish(groups);
+  out.width_class = C;
+  return Outcome::done;
+}
+
+// Starts in the class that served last; `least` is known to be needed.
+template <Predictor P, class Source>
+bool write_in_class(const Source& source, unsigned least, std::size_t groups, PlanesOut& out) {
+  const unsigned start = out.width_class > least ? out.width_class : least;
+  Outcome outcome = Outcome::wider;
+  if (start <= 8) outcome = write_groups<8, P>(source, groups, out);
+  if (start <= 16 && outcome == Outcome::wider) outcome = write_groups<16, P>(source, groups, out);
+  if (outcome == Outcome::wider) outcome = write_groups<32, P>(source, groups, out);
+  return outcome == Outcome::done;
+}
+
+template <class Source>
+bool write(const Source& source, Predictor predictor, unsigned least, std::size_t groups, PlanesOut& out) {
+  return predictor == Predictor::none ? write_in_class<Predictor::none>(source, least, groups, out)
+                                      : write_in_class<Predictor::delta>(source, least, groups, out);
+}
+
+template <class T>
+bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+  return write(ValueReader<T>(values, z), z.predictor, 8, groups, out);
+}
+
+template <class T>
+bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                PlanesOut& out) noexcept {
+  const unsigned least = in.greatest < 8 ? 8 : in.greatest < 16 ? 16 : 32;
+  return write(Addend<T>{ValueReader<T>(values, z), in}, z.predictor, least, groups, out);
+}
+
+void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
+  write(IntegerReader(q), predictor, 8, groups, out);
+}
+
+// ---- Reading ------------------------------------------------------------------------------------------------------
+
+template <unsigned C, Predictor P, class Sink>
+void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
+  PlaneReader<C> reader(in, groups);
+  __m512i carry = _mm512_set1_epi32(in.base);
+  for (std::size_t g = 0; g < groups; ++g) sink(g, integers<P>(reader.group(g), carry));
+}
+
+template <class Sink>
+void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
+  const bool none = predictor == Predictor::none;
+  if (in.greatest <= 8) {
+    none ? read_groups<8, Predictor::none>(in, groups, sink) : read_groups<8, Predictor::delta>(in, groups, sink);
+  } else if (in.greatest <= 16) {
+    none ? read_groups<16, Predictor::none>(in, groups, sink) : read_groups<16, Predictor::delta>(in, groups, sink);
+  } else {
+    none ? read_groups<32, Predictor::none>(in, groups, sink) : read_groups<32, Predictor::delta>(in, groups, sink);
+  }
+}
+
+template <class T>
+void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  read(in, groups, z.predictor, [=, step = z.step](std::size_t g, const Integers& q) {
+    write_values<false>(q, step, values + g * group_values);
+  });
+}
+
+template <class T>
+void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  read(in, groups, z.predictor, [=, step = z.step](std::size_t g, const Integers& q) {
+    write_values<true>(q, step, values + g * group_values);
+  });
+}
+
+void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* to) noexcept {
+  read(in, groups, predictor, [=](std::size_t g, const Integers& q) {
+    for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + g * group_values + 16 * r, q.part[r]);
+  });
+}
+
+// ---- Sums ---------------------------------------------------------------------------------------------------------
+
+// The class that surely holds the sum of n chunks.
+unsigned sum_class(const PlanesIn* in, std::size_t n) {
+  unsigned greatest = 0;
+  for (std::size_t i = 0; i < n; ++i) greatest = in[i].greatest > greatest ? in[i].greatest : greatest;
+  const unsigned width = greatest + static_cast<unsigned>(64 - _lzcnt_u64(n - 1));  // + ceil(log2 n)
+  return width <= 8 ? 8 : width <= 16 ? 16 : 32;
+}
+
+// The differences of one chunk, with those of the next ones on top.
+template <unsigned C, std::size_t N>
+class Total {
+ public:
+  Total(const PlanesIn* in, std::size_t groups) : first_(*in, groups), rest_(in + 1, groups) {}
+  Group<C> group(std::size_t g) { return plus(first_.group(g), rest_.group(g)); }
+
+ private:
+  PlaneReader<C> first_;
+  Total<C, N - 1> rest_;
+};
+template <unsigned C>
+class Total<C, 1> {
+ public:
+  Total(const PlanesIn* in, std::size_t groups) : only_(*in, groups) {}
+  Group<C> group(std::size_t g) { return only_.group(g); }
+
+ private:
+  PlaneReader<C> only_;
+};
+
+template <unsigned C, std::size_t N>
+void write_total(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
+  Total<C, N> total(in, groups);
+  PlaneWriter<C> writer(out);
+  for (std::size_t g = 0; g < groups; ++g) writer.group(g, total.group(g));
+  writer.finish(groups);
+}
+
+template <std::size_t N>
+void sum_of(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
+  out.base = 0;
+  for (std::size_t i = 0; i < N; ++i) out.base += in[i].base;
+  const unsigned c = sum_class(in, N);
+  if (c == 8) return write_total<8, N>(in, groups, out);
+  if (c == 16) return write_total<16, N>(in, groups, out);
+  write_total<32, N>(in, groups, out);
+}
+
+void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
+  using Sum = void (*)(const PlanesIn*, std::size_t, PlanesOut&);
+  static constexpr Sum sums[] = {sum_of<1>, sum_of<2>, sum_of<3>, sum_of<4>, sum_of<5>, sum_of<6>, sum_of<7>, sum_of<8>};
+  sums[n - 1](in, groups, out);
+}
+
+}  // namespace
+
+const KernelSet& avx512_kernels() noexcept {
+  static constexpr KernelSet set{
+      "avx512",
+      []() noexcept {
+        return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+               __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
+               __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
+      },
+      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>, decode_add<float>},
+      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>, decode_add<double>},
+      {pack, unpack, sum},
+  };
+  return set;
+}
+
+}  // namespace taut::planes

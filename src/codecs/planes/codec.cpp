@@ -1,0 +1,130 @@
+// The planes codec: frames of quantised values as bit planes of their differences. Format: spec.md beside this file.
+#include <cmath>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "codecs/planes/typed_codec.hpp"
+#include "core/codec.hpp"
+#include "core/float_environment.hpp"
+
+namespace taut {
+namespace planes {
+namespace {
+
+class Planes final : public Codec, private FrameArithmetic {
+ public:
+  Planes(const CodecOptions& options, Predictor predictor, const KernelSet& kernels)
+      : contract_{Contract::Loss::absolute, options.bound, false, true},
+        predictor_(predictor),
+        checksum_(options.checksum),
+        f32_(options.bound, predictor, kernels),
+        f64_(options.bound, predictor, kernels) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+  const FrameArithmetic* arithmetic() const noexcept override { return this; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return max_frame_bytes(size_of(type), count, addends);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (values.count > max_count) return {Status::invalid_count};
+    const std::size_t most = max_bytes(values.type, values.count, 1);
+    if (out.size() < most) return {Status::buffer_too_small};
+    return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
+      const auto* data = static_cast<const T*>(values.data);
+      return Sized{Status::ok, codec.encode(data, values.count, header(values, codec.step()), out.first(most))};
+    });
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
+      return codec.decode(in, static_cast<T*>(values.data), values.count);
+    });
+  }
+
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
+      auto* const data = static_cast<T*>(values.data);
+      if (op == Reduction::sum) return codec.decode_add(in, data, values.count);
+      std::vector<T> decoded(values.count);
+      const Status s = codec.decode(in, decoded.data(), values.count);
+      if (s == Status::ok) reduce_values(values, {decoded.data(), values.count, values.type}, op);
+      return s;
+    });
+  }
+
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+    FrameHeader first;
+    if (frames.empty()) return {Status::invalid_argument};
+    if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
+    return typed<Sized>(first.type, [&]<class T>(const TypedCodec<T>& codec) { return codec.sum(frames, out); });
+  }
+
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+    return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
+      return codec.accumulate(frame, static_cast<const T*>(values.data), values.count, out);
+    });
+  }
+
+ private:
+  // Runs `action` on the codec of the type, under the float environment that the bound's proof assumes.
+  template <class Result, class Action>
+  Result typed(DType type, Action action) const noexcept {
+    const FloatEnvironment environment;
+    try {
+      return type == DType::f64 ? action(f64_) : action(f32_);
+    } catch (const std::bad_alloc&) {
+      return {Status::out_of_memory};
+    }
+  }
+
+  FrameHeader header(ConstSlice values, double step) const noexcept {
+    FrameHeader h{.codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound, .step = step};
+    h.flags = checksum_ ? FrameHeader::checksummed : 0;
+    h.parameters[0] = static_cast<std::uint8_t>(predictor_);
+    return h;
+  }
+
+  Contract contract_;
+  Predictor predictor_;
+  bool checksum_;
+  TypedCodec<float> f32_;
+  TypedCodec<double> f64_;
+};
+
+Predictor predictor_named(std::string_view name) {
+  if (name == "none") return Predictor::none;
+  if (name == "delta") return Predictor::delta;
+  throw Error(Status::invalid_policy, "predictor '" + std::string(name) + "' is unknown; use none or delta");
+}
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  if (!(options.bound > 0) || !std::isfinite(options.bound))
+    throw Error(Status::invalid_argument, "the planes codec needs a finite bound above 0; for exact values use lossless");
+  const KernelSet* kernels = find_kernels(options.kernels);
+  if (kernels == nullptr)
+    throw Error(Status::invalid_argument, "kernel set '" + std::string(options.kernels) +
+                                              "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  return std::make_unique<Planes>(options, predictor_named(options.predictor), *kernels);
+}
+
+}  // namespace
+}  // namespace planes
+
+namespace codecs {
+
+const CodecInfo& planes() noexcept {
+  static constexpr CodecInfo info{
+      .name = "planes",
+      .frame_id = taut::planes::frame_id,
+      .since = "0.1",
+      .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
+      .make = taut::planes::make,
+  };
+  return info;
+}
+
+}  // namespace codecs
+}  // namespace taut

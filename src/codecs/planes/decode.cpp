@@ -1,0 +1,99 @@
+#include "codecs/planes/typed_codec.hpp"
+
+namespace taut::planes {
+namespace {
+
+template <class T>
+Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
+  Quantiser<T> z;
+  z.step = static_cast<T>(frame.header().step);
+  z.predictor = frame.predictor();
+  return z;
+}
+
+}  // namespace
+
+template <class T>
+Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i) noexcept {
+  raw = frame.stored() ? frame.raw(i) : nullptr;
+  return frame.stored() ? Status::ok : frame.read(i, record, padding);
+}
+
+template <class T>
+void TypedCodec<T>::Operand::add_to(GeneralChunk<T>& chunk, Predictor predictor) const {
+  raw != nullptr ? chunk.add_layer(raw) : chunk.add(record, predictor);
+}
+
+template <class T>
+void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
+                                  std::size_t groups) const {
+  const PlanesIn planes = operand.record.planes();
+  if (exact_in_type(operand.size_flag(), addends)) return kernels_.of<T>().decode(planes, groups, z, whole);
+  alignas(64) std::int32_t q[chunk_values];
+  kernels_.ints.unpack(planes, groups, z.predictor, q);
+  kernels_.of<T>().dequantise_large(q, groups, z, whole);
+}
+
+template <class T>
+void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
+                                 std::size_t n) const {
+  if (!operand.simple()) {
+    GeneralChunk<T> chunk(n);
+    operand.add_to(chunk, z.predictor);
+    return chunk.values(z.step, values);
+  }
+  if (operand.record.greatest == 0) {
+    std::fill_n(values, n, dequantise(operand.record.header.base, z.step));
+    return;
+  }
+  if (n % group_values == 0) return decode_groups(operand, addends, z, values, n / group_values);
+  T whole[chunk_values];
+  decode_groups(operand, addends, z, whole, groups_of(n));
+  std::memcpy(values, whole, n * sizeof(T));
+}
+
+template <class T>
+Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const {
+  FrameReader<T> frame;
+  if (const Status s = frame.open(in); s != Status::ok) return s;
+  if (frame.header().count != count) return Status::frame_mismatch;
+  if (frame.stored()) {
+    if (count > 0) std::memcpy(values, frame.raw(0), count * sizeof(T));
+    return Status::ok;
+  }
+  const Quantiser<T> z = quantiser_of(frame);
+  Operand operand;
+  for (std::size_t i = 0; i < frame.chunks(); ++i) {
+    if (const Status s = operand.read(frame, i); s != Status::ok) return s;
+    decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
+  }
+  return Status::ok;
+}
+
+template <class T>
+Status TypedCodec<T>::decode_add(ConstBytes in, T* values, std::size_t count) const {
+  FrameReader<T> frame;
+  if (const Status s = frame.open(in); s != Status::ok) return s;
+  if (frame.header().count != count) return Status::frame_mismatch;
+  const Quantiser<T> z = quantiser_of(frame);
+  const std::uint32_t addends = frame.header().addends;
+  Operand operand;
+  for (std::size_t i = 0; i < frame.chunks(); ++i) {
+    if (const Status s = operand.read(frame, i); s != Status::ok) return s;
+    T* const to = values + i * chunk_values;
+    const std::size_t n = frame.chunk_count(i);
+    if (operand.simple() && n % group_values == 0 && exact_in_type(operand.size_flag(), addends)) {
+      kernels_.of<T>().decode_add(operand.record.planes(), n / group_values, z, to);
+      continue;
+    }
+    T decoded[chunk_values];
+    decode_chunk(operand, addends, z, decoded, n);
+    for (std::size_t k = 0; k < n; ++k) to[k] += decoded[k];
+  }
+  return Status::ok;
+}
+
+template class TypedCodec<float>;
+template class TypedCodec<double>;
+
+}  // namespace taut::planes

@@ -1,0 +1,90 @@
+// The correctly rounded sum of a few numbers, whatever their order and size.
+// Source: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997, section 2.4 (grow-expansion).
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace taut::planes {
+
+class ExactSum {
+ public:
+  void add(double x) noexcept {
+    if (!std::isfinite(x)) {
+      special_ += x;
+    } else if (std::abs(x) >= 0x1p900) {
+      huge_.grow(x * 0x1p-200);  // keeps the partial sums finite
+    } else {
+      usual_.grow(x);
+    }
+  }
+
+  // Adds a * b without rounding.
+  void add_product(double a, double b) noexcept {
+    const double p = a * b;
+    add(p);
+    add(std::fma(a, b, -p));
+  }
+
+  template <class T>
+  T rounded() const noexcept {
+    if (std::isnan(special_)) return std::numeric_limits<T>::quiet_NaN();
+    if (special_ != 0) return static_cast<T>(special_);
+    if (huge_.size == 0) return static_cast<T>(usual_.template rounded<T>());
+    Expansion all = huge_;
+    for (int i = 0; i < usual_.size; ++i) all.grow(usual_.part[i] * 0x1p-200);
+    const T scaled = static_cast<T>(all.template rounded<double>() * 0x1p200);
+    return scaled != 0 ? scaled : static_cast<T>(usual_.template rounded<T>());
+  }
+
+ private:
+  // A sum kept as non-overlapping doubles in ascending order of magnitude.
+  struct Expansion {
+    double part[44];  // 2098 bits / 53, and the newcomer
+    int size = 0;
+
+    void grow(double x) noexcept {
+      int kept = 0;
+      for (int i = 0; i < size; ++i) {
+        double y = part[i];
+        if (std::abs(x) < std::abs(y)) std::swap(x, y);
+        const double sum = x + y, error = y - (sum - x);
+        if (error != 0) part[kept++] = error;
+        x = sum;
+      }
+      part[kept++] = x;
+      size = kept;
+    }
+
+    // For float: a double that rounds to the same float as the exact sum (round to odd).
+    template <class T>
+    double rounded() const noexcept {
+      if (size == 0) return 0;
+      int i = size - 1;
+      double sum = part[i], error = 0;
+      while (i > 0 && error == 0) {
+        const double x = sum, y = part[--i];
+        sum = x + y;
+        error = y - (sum - x);
+      }
+      if (error == 0) return sum;
+      if constexpr (sizeof(T) == 4) {
+        if ((error < 0) != (sum < 0)) sum = std::nextafter(sum, 0.0);
+        return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) | 1);
+      }
+      // Half way with more below: round away from the tie.
+      if (i > 0 && (error < 0) == (part[i - 1] < 0)) {
+        const double twice = 2 * error, up = sum + twice;
+        if (up - sum == twice) return up;
+      }
+      return sum;
+    }
+  };
+
+  Expansion usual_, huge_;
+  double special_ = 0;
+};
+
+}  // namespace taut::planes

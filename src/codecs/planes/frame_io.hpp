@@ -1,0 +1,68 @@
+// A planes frame as a sequence of chunks: reading with every offset checked, writing within a given capacity.
+#pragma once
+
+#include "codecs/planes/record.hpp"
+#include "core/frame.hpp"
+
+namespace taut::planes {
+
+inline constexpr std::uint8_t frame_id = 2;
+
+struct Padding {
+  alignas(64) std::byte bytes[chunk_values * sizeof(std::int32_t) + overrun];
+};
+
+template <class T>
+class FrameReader {
+ public:
+  Status open(ConstBytes frame) noexcept;
+
+  const FrameHeader& header() const noexcept { return header_; }
+  Predictor predictor() const noexcept { return static_cast<Predictor>(header_.parameters[0]); }
+  bool stored() const noexcept { return header_.has(FrameHeader::stored); }
+  std::size_t chunks() const noexcept { return chunks_of(header_.count); }
+  std::size_t chunk_count(std::size_t i) const noexcept {
+    return std::min(chunk_values, static_cast<std::size_t>(header_.count) - i * chunk_values);
+  }
+
+  // The values of chunk i of a stored frame.
+  const std::byte* raw(std::size_t i) const noexcept { return payload_.data() + i * chunk_values * sizeof(T); }
+
+  // The record of chunk i of a frame that is not stored. The payload of one that is not wide may be read `overrun`
+  // bytes beyond its end: near the end of the frame it is copied to `padding`.
+  Status read(std::size_t i, Record<T>& record, Padding& padding) const noexcept;
+
+ private:
+  FrameHeader header_;
+  ConstBytes payload_;
+};
+
+extern template class FrameReader<float>;
+extern template class FrameReader<double>;
+
+// Appends records behind the index, never beyond `out`.
+class FrameWriter {
+ public:
+  FrameWriter(Bytes out, std::size_t count) noexcept;
+
+  // Room for a record of up to max_plane_record<int32>, in place or aside; commit takes it over. False: out is full.
+  std::byte* room() noexcept { return left() >= sizeof aside_ ? at_ : aside_; }
+  bool commit(std::size_t bytes) noexcept;
+
+  // For records written in place: where, how much fits, and that `bytes` now stand there.
+  std::byte* at() noexcept { return at_; }
+  std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+  bool advance(std::size_t bytes) noexcept;
+
+  // Completes header and frame; returns its size, 0 when `out` could not even hold the index.
+  std::size_t finish(FrameHeader header) noexcept;
+
+ private:
+  std::byte *frame_, *index_, *records_, *at_, *end_;
+  alignas(64) std::byte aside_[max_plane_record<std::int32_t>];
+};
+
+// Writes `values` as they are, behind a header.
+std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
+
+}  // namespace taut::planes

@@ -1,0 +1,85 @@
+// Kernel sets: the same bytes from every instruction set. A kernel works on one chunk, in whole groups of 64 values;
+// the caller pads a shorter chunk. Scalar is the reference; tests compare the others with it byte for byte.
+#pragma once
+
+#include "codecs/planes/quantiser.hpp"
+#include "codecs/planes/widths.hpp"
+
+namespace taut::planes {
+
+// The coded differences of a chunk, as a kernel reads them: checked, so that payload holds the sum of the widths and
+// may be read `overrun` bytes beyond.
+struct PlanesIn {
+  const std::byte* payload;
+  const Widths* widths;
+  unsigned greatest;  // width in the chunk, at most 32
+  std::int32_t base;  // q of the first value (predictor delta; else 0)
+};
+
+// And as a kernel writes them. `payload` has room for max_plane_record.
+struct PlanesOut {
+  std::byte* payload;
+  std::size_t bytes = 0;
+  std::int32_t base = 0;
+  unsigned width_class = 8;  // in: the guess to start with; out: what was needed. Never changes the bytes.
+  Widths widths;
+};
+
+template <class T>
+struct Kernels {
+  // Quantises in the arithmetic of T. False when some |q| leaves the small range (or is no number): nothing usable
+  // was written.
+  bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
+
+  // out <- in + quantise(values), under the same condition.
+  bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                     PlanesOut& out) noexcept;
+
+  // q <- values / step for the large range, in double arithmetic; `q` may be anything where the result is false.
+  bool (*quantise_large)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept;
+  void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+
+  // values <- step * q, and values <- values + step * q, in the arithmetic of T: for |q| <= 2^24.
+  void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+  void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+};
+
+inline constexpr std::size_t max_operands = 8;  // of one sum
+
+struct IntKernels {
+  // Plane form of integers, and back.
+  void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
+  void (*unpack)(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept;
+
+  // Sum of 1 <= n <= max_operands chunks; the caller knows that the sums of q stay in range.
+  void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
+};
+
+struct KernelSet {
+  const char* name;
+  bool (*supported)() noexcept;
+  Kernels<float> f32;
+  Kernels<double> f64;
+  IntKernels ints;
+
+  template <class T>
+  const Kernels<T>& of() const noexcept {
+    if constexpr (sizeof(T) == 8) {
+      return f64;
+    } else {
+      return f32;
+    }
+  }
+};
+
+const KernelSet& scalar_kernels() noexcept;
+const KernelSet& avx2_kernels() noexcept;
+const KernelSet& avx512_kernels() noexcept;
+
+// All sets built in, best first; scalar is last and always supported.
+std::span<const KernelSet* const> kernel_sets() noexcept;
+
+// The set of that name if this processor supports it; the best one for ""; null: unknown or not supported.
+const KernelSet* find_kernels(const char* name) noexcept;
+
+}  // namespace taut::planes

@@ -1,0 +1,31 @@
+// The large range in double arithmetic, as plain loops that the compiler vectorises for each kernel set.
+#pragma once
+
+#include "codecs/planes/quantiser.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+template <class T>
+bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
+  std::int64_t failed = 0;
+  for (std::size_t i = 0; i < groups * group_values; ++i) {
+    const double x = values[i], s = x * scale;
+    const double shifted = s + 0x1.8p52, integer = shifted - 0x1.8p52;
+    const double error = x - static_cast<double>(static_cast<T>(integer * step));
+    const bool good = (integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound);
+    failed |= good ? 0 : 1;
+    q[i] = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
+  }
+  return failed == 0;
+}
+
+template <class T>
+void dequantise_large(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  const double step = z.step;
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
+}
+
+}  // namespace
+}  // namespace taut::planes

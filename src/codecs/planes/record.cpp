@@ -1,0 +1,120 @@
+#include "codecs/planes/record.hpp"
+
+namespace taut::planes {
+namespace {
+
+// A view that hands out the next bytes, or says that there are none.
+class Reader {
+ public:
+  explicit Reader(ConstBytes in) : in_(in) {}
+  const std::byte* take(std::size_t bytes) noexcept {
+    if (bytes > in_.size() - at_) return nullptr;
+    at_ += bytes;
+    return in_.data() + at_ - bytes;
+  }
+  std::size_t left() const noexcept { return in_.size() - at_; }
+  bool pad() noexcept { return take((4 - at_ % 4) % 4) != nullptr; }
+
+ private:
+  ConstBytes in_;
+  std::size_t at_ = 0;
+};
+
+bool read_header(Reader& in, RecordHeader& h) noexcept {
+  const std::byte* fixed = in.take(4);
+  if (fixed == nullptr) return false;
+  h.flags = load<std::uint8_t>(fixed);
+  h.plane_bytes = load<std::uint16_t>(fixed + 2);
+  if ((h.flags & ~known_flags) != 0 || fixed[1] != std::byte{0}) return false;
+  const std::byte* base = in.take(h.has(wide) ? 8 : 4);
+  if (base == nullptr) return false;
+  h.base = h.has(wide) ? load<std::int64_t>(base) : load<std::int32_t>(base);
+  const bool form = (h.flags & (dense | byte_widths)) != 0;
+  return h.has(has_planes) ? h.plane_bytes > 0 : h.plane_bytes == 0 && !form;
+}
+
+template <class T>
+bool read_planes(Reader& in, Record<T>& r) noexcept {
+  r.payload = in.take(r.header.plane_bytes);
+  if (r.payload == nullptr) return false;
+  const std::size_t blocks = blocks_of(r.count), left = in.left();
+  const std::byte* table = in.take(0);
+  const std::size_t size = read_widths(table, left, blocks, r.header.flags, r.widths);
+  if (size == 0 || in.take(size) == nullptr) return false;
+  std::size_t sum = 0;
+  for (const std::uint8_t w : r.widths.of) {
+    sum += w;
+    r.greatest = std::max<unsigned>(r.greatest, w);
+  }
+  return sum == r.header.plane_bytes && r.greatest <= (r.header.has(wide) ? 64 : 32);
+}
+
+template <class T>
+bool read_runs(Reader& in, Record<T>& r) noexcept {
+  const std::byte* n = in.take(4);
+  if (n == nullptr) return false;
+  r.run_count = load<std::uint32_t>(n);
+  const std::size_t size = run_bytes<T>(r.header.has(wide));
+  if (r.run_count == 0 || r.run_count > in.left() / size) return false;
+  r.runs = in.take(r.run_count * size);
+  for (std::size_t i = 0; i < r.run_count; ++i) {
+    const std::size_t start = load<std::uint16_t>(r.runs + i * size), length = load<std::uint16_t>(r.runs + i * size + 2);
+    if (length == 0 || start + length > r.count) return false;
+  }
+  return true;
+}
+
+template <class T>
+bool read_layers(Reader& in, Record<T>& r) noexcept {
+  const std::byte* n = in.take(4);
+  if (n == nullptr) return false;
+  r.layer_count = load<std::uint32_t>(n);
+  const std::size_t size = r.count * sizeof(T);
+  if (r.layer_count == 0 || r.layer_count > in.left() / size) return false;
+  r.layers = in.take(r.layer_count * size);
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+bool read_record(ConstBytes bytes, std::size_t count, Record<T>& r) noexcept {
+  r.count = count;
+  r.greatest = 0;
+  r.run_count = r.layer_count = 0;
+  if (bytes.empty()) {
+    r.header = {};
+    std::memset(r.widths.of, 0, sizeof r.widths.of);
+    return true;
+  }
+  Reader in(bytes);
+  if (!read_header(in, r.header)) return false;
+  if (r.header.has(has_planes)) {
+    if (!read_planes(in, r)) return false;
+  } else {
+    std::memset(r.widths.of, 0, sizeof r.widths.of);
+  }
+  if (!in.pad()) return false;
+  if (r.header.has(has_runs) && !read_runs(in, r)) return false;
+  if (r.header.has(has_layers) && !read_layers(in, r)) return false;
+  return in.left() == 0;
+}
+
+template bool read_record(ConstBytes, std::size_t, Record<float>&) noexcept;
+template bool read_record(ConstBytes, std::size_t, Record<double>&) noexcept;
+
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, std::size_t blocks) noexcept {
+  std::byte* at = out + header.bytes();
+  if (header.plane_bytes > 0) {
+    const WidthTable table = choose_table(inspect(widths, blocks), blocks);
+    header.flags |= has_planes | table.flags;
+    at += header.plane_bytes;
+    write_widths(at, widths, blocks, table);
+    at += table.bytes;
+    while ((at - out) % 4 != 0) *at++ = std::byte{0};
+  }
+  write_record_header(out, header);
+  return static_cast<std::size_t>(at - out);
+}
+
+}  // namespace taut::planes

@@ -1,0 +1,43 @@
+// One chunk as it stands in a frame: reading it safely, and writing the simple kind.
+#pragma once
+
+#include "codecs/planes/kernels.hpp"
+
+namespace taut::planes {
+
+template <class T>
+constexpr std::size_t run_bytes(bool is_wide) noexcept {
+  return 4 + (is_wide ? 8 : 4) + sizeof(T);
+}
+
+// A record that was found consistent; every pointer stays inside it.
+template <class T>
+struct Record {
+  RecordHeader header;
+  std::size_t count = 0;  // values
+  const std::byte* payload = nullptr;
+  Widths widths;
+  unsigned greatest = 0;
+  const std::byte* runs = nullptr;
+  std::size_t run_count = 0;
+  const std::byte* layers = nullptr;
+  std::size_t layer_count = 0;
+
+  bool simple() const noexcept { return (header.flags & (wide | has_runs | has_layers)) == 0; }
+  PlanesIn planes() const noexcept {
+    return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
+  }
+};
+
+// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros. False: malformed.
+template <class T>
+bool read_record(ConstBytes in, std::size_t count, Record<T>& record) noexcept;
+
+extern template bool read_record(ConstBytes, std::size_t, Record<float>&) noexcept;
+extern template bool read_record(ConstBytes, std::size_t, Record<double>&) noexcept;
+
+// The number of values is in the widths as zero entries: completes a record whose payload stands at out + header.
+// `out` has room for max_plane_record. Returns the record's bytes without padding of what follows: a multiple of 4.
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, std::size_t blocks) noexcept;
+
+}  // namespace taut::planes

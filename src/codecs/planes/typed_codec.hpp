@@ -1,0 +1,90 @@
+// Frames of one value type: chunk by chunk through the kernels, with the general path for what they do not take.
+#pragma once
+
+#include "codecs/planes/frame_io.hpp"
+#include "codecs/planes/general.hpp"
+#include "core/codec.hpp"
+
+namespace taut::planes {
+
+// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes; runs
+// of many addends may widen.
+constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count, std::uint32_t addends) noexcept {
+  const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes;
+  const std::size_t all = addends < 256 ? addends * records : addends * (records + records / 2);
+  return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
+}
+
+template <class T>
+class TypedCodec {
+ public:
+  TypedCodec(double bound, Predictor predictor, const KernelSet& kernels)
+      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels) {}
+
+  T step() const noexcept { return z_.step; }
+
+  // `out` holds max_frame_bytes; returns the frame's bytes.
+  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  Status decode(ConstBytes in, T* values, std::size_t count) const;
+  Status decode_add(ConstBytes in, T* values, std::size_t count) const;
+
+  // Write as far as `out` reaches; buffer_too_small beyond.
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
+  Sized accumulate(ConstBytes frame, const T* values, std::size_t count, Bytes out) const;
+
+ private:
+  // One chunk of a frame that takes part in a decoding or a sum.
+  struct Operand {
+    Record<T> record;
+    const std::byte* raw = nullptr;  // of a stored frame
+    Padding padding;
+
+    Status read(const FrameReader<T>& frame, std::size_t i) noexcept;
+    bool simple() const noexcept { return raw == nullptr && record.simple(); }
+    std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
+    void add_to(GeneralChunk<T>& chunk, Predictor predictor) const;
+  };
+
+  // Bits of |q| after `addends` additions of chunks that are `large` or not.
+  static constexpr std::uint64_t greatest_sum(std::uint8_t flags, std::uint32_t addends) noexcept {
+    return std::uint64_t{addends} << ((flags & large) != 0 ? large_bits : small_bits);
+  }
+  static constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
+    return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
+  }
+  // Up to 2^24 a float holds every integer: one product in float is correctly rounded.
+  static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
+    return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
+  }
+
+  enum class Form { coded, layer };
+  Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
+  Form encode_general(const T* values, std::size_t n, FrameWriter& writer) const;
+  bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n, FrameWriter& writer) const noexcept;
+
+  void decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
+                    std::size_t n) const;
+  void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
+                     std::size_t groups) const;
+
+  bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends, Predictor predictor,
+                 FrameWriter& writer) const;
+  bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
+                        unsigned& width_class, FrameWriter& writer) const;
+  bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
+                          FrameWriter& writer) const;
+
+  Quantiser<T> z_;
+  const KernelSet& kernels_;
+};
+
+// A chunk's values, completed to whole groups so that no difference arises beyond them.
+template <class T>
+const T* whole_groups(const T* values, std::size_t n, Predictor predictor, T (&padded)[chunk_values]) noexcept {
+  if (n % group_values == 0) return values;
+  std::memcpy(padded, values, n * sizeof(T));
+  std::fill(padded + n, padded + groups_of(n) * group_values, predictor == Predictor::delta ? values[n - 1] : T{0});
+  return padded;
+}
+
+}  // namespace taut::planes

@@ -1,0 +1,95 @@
+// The raw codec: values as they are behind a frame header. The baseline, and what exact modes fall back to.
+#include <cstring>
+
+#include "core/codec.hpp"
+
+namespace taut {
+namespace {
+
+constexpr std::uint8_t raw_id = 1;
+constexpr std::size_t max_count = std::size_t{1} << 30;
+
+class Raw final : public Codec {
+ public:
+  explicit Raw(bool checksum) : checksum_(checksum) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    return frame_header_bytes + count * size_of(type);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (values.count > max_count) return {Status::invalid_count};
+    const std::size_t bytes = max_bytes(values.type, values.count, 1);
+    if (out.size() < bytes) return {Status::buffer_too_small};
+    FrameHeader header{.codec = raw_id, .type = values.type, .flags = FrameHeader::stored, .count = values.count};
+    header.payload_bytes = values.bytes();
+    if (checksum_) {
+      header.flags |= FrameHeader::checksummed;
+      header.payload_checksum = crc32c(values.as_bytes());
+    }
+    write_header(header, out);
+    if (values.count != 0) std::memcpy(out.data() + frame_header_bytes, values.data, values.bytes());
+    return {Status::ok, bytes};
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    ConstBytes payload;
+    if (const Status status = open(in, values, payload); status != Status::ok) return status;
+    if (values.count != 0) std::memcpy(values.data, payload.data(), payload.size());
+    return Status::ok;
+  }
+
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    ConstBytes payload;
+    if (const Status status = open(in, values, payload); status != Status::ok) return status;
+    // A frame inside a bundle need not be aligned for its values.
+    alignas(64) std::byte piece[piece_bytes];
+    const std::size_t most = piece_bytes / size_of(values.type);
+    for (std::size_t first = 0; first < values.count; first += most) {
+      const std::size_t n = std::min(most, values.count - first), bytes = n * size_of(values.type);
+      std::memcpy(piece, payload.data() + first * size_of(values.type), bytes);
+      reduce_values({values.part(first, n)}, {{piece, n, values.type}}, op);
+    }
+    return Status::ok;
+  }
+
+ private:
+  static constexpr std::size_t piece_bytes = 4096;
+
+  // Checks a whole frame of the type and count of `values`.
+  static Status open(ConstBytes in, ConstSlice values, ConstBytes& payload) noexcept {
+    FrameHeader header;
+    if (const Status status = read_header(in, header); status != Status::ok) return status;
+    if (header.has(FrameHeader::failed)) return Status::peer_failed;
+    if (header.codec != raw_id || header.type != values.type || header.count != values.count)
+      return Status::frame_mismatch;
+    payload = in.subspan(frame_header_bytes, static_cast<std::size_t>(header.payload_bytes));
+    if (!header.has(FrameHeader::stored) || payload.size() != values.bytes()) return Status::corrupt_frame;
+    if (header.has(FrameHeader::checksummed) && crc32c(payload) != header.payload_checksum)
+      return Status::corrupt_frame;
+    return Status::ok;
+  }
+
+  Contract contract_{.loss = Contract::Loss::none, .bound = 0, .fixed_size = true, .adds_frames = false};
+  bool checksum_;
+};
+
+}  // namespace
+
+namespace codecs {
+
+const CodecInfo& raw() noexcept {
+  static constexpr CodecInfo info{
+      .name = "raw",
+      .frame_id = raw_id,
+      .since = "0.1",
+      .summary = "values as they are",
+      .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> { return std::make_unique<Raw>(options.checksum); },
+  };
+  return info;
+}
+
+}  // namespace codecs
+}  // namespace taut

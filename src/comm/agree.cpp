@@ -1,0 +1,46 @@
+#include "comm/agree.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace taut {
+
+static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 40);
+
+void Facts::merge(const Facts& other) noexcept {
+  signature_low = std::min(signature_low, other.signature_low);
+  signature_high = std::max(signature_high, other.signature_high);
+  ratio_low = std::min(ratio_low, other.ratio_low);
+  type_low = std::min(type_low, other.type_low);
+  type_high = std::max(type_high, other.type_high);
+  failed = std::max(failed, other.failed);
+  short_of_memory = std::max(short_of_memory, other.short_of_memory);
+}
+
+Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {
+  const int P = transport.size(), me = transport.rank();
+
+  // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
+  for (int d = 1; d < P; d *= 2) {
+    Facts other, sent = mine;
+    Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
+    Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
+    const Sized moved = co_await receiving;
+    co_await sending;
+    const bool readable = moved.status == Status::ok && moved.bytes == sizeof other && other.version == mine.version;
+    if (readable) {
+      mine.merge(other);
+    } else {  // another version of this library, or another call altogether
+      mine.signature_low = 0;
+      mine.signature_high = ~std::uint64_t{0};
+    }
+  }
+  co_return mine;
+}
+
+std::uint64_t hash(ConstBytes bytes, std::uint64_t seed) noexcept {
+  for (const std::byte b : bytes) seed = (seed ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
+  return seed;
+}
+
+}  // namespace taut

@@ -1,0 +1,72 @@
+// Algorithms of collectives and what they declare. The text of an algorithm sees a Team and nothing else.
+#pragma once
+
+#include "core/team.hpp"
+
+namespace taut {
+
+enum class Collective : std::uint8_t { allreduce = 1, reduce_scatter = 2, allgather = 3, bcast = 4, scatter = 5 };
+
+constexpr const char* name_of(Collective call) noexcept {
+  constexpr const char* names[] = {"", "allreduce", "reduce_scatter", "allgather", "bcast", "scatter"};
+  return names[static_cast<int>(call)];
+}
+
+constexpr bool reduces(Collective call) noexcept {
+  return call == Collective::allreduce || call == Collective::reduce_scatter;
+}
+
+// The user's memory. P blocks stand where the table says so, one after the other, sizes as in part_range().
+//
+//                   in                          out
+//   allreduce       all values                  all values (may be `in`)
+//   reduce_scatter  P blocks                    own block (may be block `rank` of `in`)
+//   allgather       own block                   P blocks (own one may be `in`)
+//   bcast           -                           all values (read at the root)
+//   scatter         P equal blocks at the root  own block (null at the root: leave it where it is)
+struct Operands {
+  ConstSlice in;
+  Slice out;
+  Reduction op = Reduction::sum;
+  int root = 0;
+};
+
+// For P ranks and one segment. `most by any rank` where ranks differ.
+struct Cost {
+  int steps = 0;           // messages on the longest chain that wait for each other
+  int messages = 0;        // sent by all ranks together
+  int messages_a_rank = 0; // most by any rank
+  int frames = 0;          // in these messages, all ranks together
+  int encodes = 0;         // most by any rank; also the next two
+  int combines = 0;
+  int decodes = 0;
+};
+
+struct AlgorithmInfo {
+  const char* name;  // as in policies
+  Collective collective;
+  const char* paper;
+  enum class Unit : std::uint8_t { whole, block, bundle } unit;  // what a message carries: a frame of the whole message,
+                                                                 // a frame of one of P blocks, or several such frames
+  Cost (*cost)(int P);
+  // For SUM: the result is within growth * bound of the exact one, if each encoding is within `bound`.
+  int (*growth)(int P, Arithmetic how);
+  Task<> (*run)(Team team, Operands data);
+};
+
+std::span<const AlgorithmInfo* const> registered_algorithms() noexcept;
+const AlgorithmInfo* find_algorithm(Collective collective, const char* name) noexcept;  // null: unknown
+
+// Smallest k with 2^k >= P.
+constexpr int log2_ceil(int P) noexcept {
+  int k = 0;
+  while ((1 << k) < P) ++k;
+  return k;
+}
+
+inline constexpr int max_segments = 64;
+
+// The algorithm once for each segment of the message, side by side, each on its own lane.
+Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments);
+
+}  // namespace taut

@@ -1,0 +1,76 @@
+// values <-> bytes. A codec knows nothing of ranks.
+#pragma once
+
+#include <memory>
+
+#include "core/frame.hpp"
+#include "core/reduction.hpp"
+#include "core/slice.hpp"
+#include "core/status.hpp"
+
+namespace taut {
+
+// The promise of a codec, printed by tools and checked by the conformance suite.
+struct Contract {
+  enum class Loss { none, absolute };
+  Loss loss = Loss::none;
+  double bound = 0;         // |x - x'| <= bound for every finite x; NaN and infinities keep their class
+  bool fixed_size = false;  // a frame of n values always has max_bytes(n) bytes
+  bool adds_frames = false; // arithmetic() works on encoded data
+};
+
+struct CodecOptions {
+  double bound = 0;          // absolute bound for one value; 0: exact
+  bool checksum = false;     // protect the payload as well as the header
+  const char* predictor = "delta";
+  const char* kernels = "";  // name of a kernel set; empty: the best of this processor
+};
+
+// Sums of encoded data, for codecs whose contract says so. The sum of frames decodes to the sum of the quantised
+// values: exact, associative and commutative, so that any order gives the same bits.
+class FrameArithmetic {
+ public:
+  virtual ~FrameArithmetic() = default;
+
+  // out <- sum of `frames` (same codec, type, count and step). `out` holds max_bytes(type, count, addends).
+  virtual Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
+
+  // out <- frame + encode(values), in one pass.
+  virtual Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
+};
+
+class Codec {
+ public:
+  virtual ~Codec() = default;
+  virtual const Contract& contract() const noexcept = 0;
+
+  // Largest frame, header included, of `count` values (of a sum of `addends` frames of as many values).
+  virtual std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends = 1) const noexcept = 0;
+
+  // Writes one frame. `out` must hold max_bytes; else buffer_too_small and nothing is written.
+  virtual Sized encode(ConstSlice values, Bytes out) const noexcept = 0;
+
+  // Reads one frame into `values` (type and count as in the frame). Never reads past `in`, never writes past
+  // `values`; anything malformed gives a status, and `values` may then hold anything.
+  virtual Status decode(ConstBytes in, Slice values) const noexcept = 0;
+
+  // values <- values op decode(in).
+  virtual Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept = 0;
+
+  // Null unless contract().adds_frames.
+  virtual const FrameArithmetic* arithmetic() const noexcept { return nullptr; }
+};
+
+// What the registry knows of a codec.
+struct CodecInfo {
+  const char* name;       // as in the folder and in policies
+  std::uint8_t frame_id;  // as in frames; never reused
+  const char* since;
+  const char* summary;
+  std::unique_ptr<Codec> (*make)(const CodecOptions&);  // throws Error on options it cannot serve
+};
+
+std::span<const CodecInfo* const> registered_codecs() noexcept;
+const CodecInfo* find_codec(const char* name) noexcept;  // null: unknown
+
+}  // namespace taut

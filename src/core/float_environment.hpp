@@ -1,0 +1,40 @@
+// Round to nearest, denormals honoured, no traps: what the codecs' proofs assume, whatever the caller has set.
+#pragma once
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace taut {
+
+class FloatEnvironment {
+ public:
+  FloatEnvironment(const FloatEnvironment&) = delete;
+  FloatEnvironment& operator=(const FloatEnvironment&) = delete;
+
+#if defined(__x86_64__)
+  FloatEnvironment() noexcept : saved_(_mm_getcsr()) {
+    if (saved_ != standard) _mm_setcsr(standard);
+  }
+  ~FloatEnvironment() {
+    if (saved_ != standard) _mm_setcsr(saved_);
+  }
+
+ private:
+  static constexpr unsigned standard = 0x1F80;  // all exceptions masked
+  unsigned saved_;
+#else
+  FloatEnvironment() noexcept {
+    std::feholdexcept(&saved_);
+    std::fesetround(FE_TONEAREST);
+  }
+  ~FloatEnvironment() { std::fesetenv(&saved_); }
+
+ private:
+  std::fenv_t saved_;
+#endif
+};
+
+}  // namespace taut

@@ -1,0 +1,29 @@
+#include "core/reduction.hpp"
+
+namespace taut {
+namespace {
+
+template <class T, Reduction op>
+void reduce_as(T* values, const T* operand, std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) values[i] = combine(op, values[i], operand[i]);
+}
+
+template <class T>
+void reduce_typed(Slice values, ConstSlice operand, Reduction op) noexcept {
+  T* y = static_cast<T*>(values.data);
+  const T* x = static_cast<const T*>(operand.data);
+  switch (op) {
+    case Reduction::sum: return reduce_as<T, Reduction::sum>(y, x, values.count);
+    case Reduction::min: return reduce_as<T, Reduction::min>(y, x, values.count);
+    case Reduction::max: return reduce_as<T, Reduction::max>(y, x, values.count);
+  }
+}
+
+}  // namespace
+
+void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept {
+  if (values.type == DType::f64) return reduce_typed<double>(values, operand, op);
+  reduce_typed<float>(values, operand, op);
+}
+
+}  // namespace taut

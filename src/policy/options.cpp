@@ -1,0 +1,52 @@
+#include "policy/options.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+namespace taut {
+namespace {
+
+constexpr OptionInfo table[] = {
+    {"TAUT", "0|1", "1", "0 switches compression off: every call goes to MPI"},
+    {"TAUT_KERNELS", "name", "", "kernel set of the codecs: scalar, avx2, avx512; empty: the best of the processor"},
+};
+
+void read_option(std::string_view name, std::string_view value, Options& options) {
+  if (name == "TAUT") {
+    options.enabled = value != "0" && value != "off";
+    if (options.enabled && value != "1" && value != "on")
+      options.warnings.push_back("TAUT=" + std::string(value) + " is not understood; use 0 or 1");
+  } else if (name == "TAUT_KERNELS") {
+    options.kernels = value;
+  } else if (name.starts_with("TAUT_")) {
+    options.warnings.push_back(std::string(name) + " is not an option of this version; see docs/configuration.md");
+  }
+}
+
+}  // namespace
+
+std::span<const OptionInfo> known_options() noexcept { return table; }
+
+Options read_options(std::span<const char* const> environment) {
+  Options options;
+  for (const char* const entry : environment) {
+    const std::string_view text = entry;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !text.starts_with("TAUT")) continue;
+    read_option(text.substr(0, equals), text.substr(equals + 1), options);
+  }
+  return options;
+}
+
+const Options& options() {
+  static const Options read = [] {
+    std::size_t n = 0;
+    while (environ != nullptr && environ[n] != nullptr) ++n;
+    return read_options({environ, n});
+  }();
+  return read;
+}
+
+}  // namespace taut

@@ -1,0 +1,32 @@
+// The process's options: the only place that reads the environment.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace taut {
+
+struct OptionInfo {
+  const char* name;
+  const char* type;
+  const char* default_value;
+  const char* summary;
+};
+
+// The table behind docs/configuration.md.
+std::span<const OptionInfo> known_options() noexcept;
+
+struct Options {
+  bool enabled = true;                // TAUT
+  std::string kernels;                // TAUT_KERNELS
+  std::vector<std::string> warnings;  // unknown names and values
+};
+
+// Read from the environment at the first call.
+const Options& options();
+
+// The same from any list of "NAME=value" texts; names that do not start with TAUT are none of ours.
+Options read_options(std::span<const char* const> environment);
+
+}  // namespace taut

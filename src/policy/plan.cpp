@@ -1,0 +1,84 @@
+#include "policy/plan.hpp"
+
+#include <cmath>
+
+namespace taut {
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+// A gain smaller than this does not pay for coding.
+constexpr double worthwhile_ratio = 1.2;
+
+// Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while latency counts.
+const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
+  if (const AlgorithmInfo* named = find_algorithm(call.collective, policy.algorithm.c_str())) return named;
+  const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
+  const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
+  if (const AlgorithmInfo* chosen = latency_counts ? find_algorithm(call.collective, "recursive_doubling") : nullptr)
+    return chosen;
+  for (const char* name : {"ring", "binomial"})
+    if (const AlgorithmInfo* chosen = find_algorithm(call.collective, name)) return chosen;
+  return nullptr;
+}
+
+Arithmetic choose_arithmetic(const Policy& policy, const Call& call) noexcept {
+  const bool add = policy.adds_frames && reduces(call.collective) && call.op == Reduction::sum &&
+                   policy.reducing != Policy::Reducing::values;
+  return add ? Arithmetic::frames : Arithmetic::values;
+}
+
+// So that `growth` times it is not above E: rounded down when the quotient was rounded up.
+double share(double E, int growth) noexcept {
+  const double part = E / growth;
+  return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
+}
+
+// What is moved is quantised once; so are minima and maxima, because quantising is monotone and idempotent: an operand
+// that was coded before codes to itself.
+double choose_bound(const Policy& policy, const Call& call, const Plan& plan) noexcept {
+  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
+  if (!sums || policy.on_input) return policy.bound;
+  return share(policy.bound, plan.algorithm->growth(call.ranks, plan.how));
+}
+
+// About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a message.
+// More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
+int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+  const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
+  const std::size_t frame = algorithm.unit == AlgorithmInfo::Unit::whole ? bytes : bytes / ranks;
+  const std::size_t message = algorithm.unit == AlgorithmInfo::Unit::bundle ? bytes : frame;
+  const std::size_t least = 1 + message / (512 * MiB);
+  if (least > max_segments) return 0;
+  const std::size_t wanted = policy.segments != 0 ? static_cast<std::size_t>(policy.segments)
+                                                  : std::min<std::size_t>(frame / MiB, 16);
+  return static_cast<int>(std::max(least, wanted));
+}
+
+}  // namespace
+
+Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept {
+  if (policy.kind == Policy::Kind::off) return Plain::off;
+  if (ranks < 2) return Plain::unsupported;
+  if (bytes < policy.min_bytes) return Plain::small;
+  const bool exact_frames = policy.bound == 0 && !policy.coding.codec_named;  // nothing to gain from copies
+  return exact_frames ? Plain::no_gain : Plain::no;
+}
+
+Plan make_plan(const Policy& policy, const Call& call) {
+  Plan plan;
+  plan.plain = plain_at_once(policy, call.count * size_of(call.type), call.ranks);
+  if (plan.plain != Plain::no) return plan;
+  plan.algorithm = choose_algorithm(policy, call);
+  plan.segments = plan.algorithm == nullptr ? 0 : choose_segments(policy, call, *plan.algorithm);
+  if (plan.segments == 0) {
+    plan.plain = Plain::unsupported;
+    return plan;
+  }
+  plan.how = choose_arithmetic(policy, call);
+  plan.bound = choose_bound(policy, call, plan);
+  plan.least_ratio = policy.coding.codec_named ? 0 : worthwhile_ratio;
+  return plan;
+}
+
+}  // namespace taut

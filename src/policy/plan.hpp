@@ -1,0 +1,34 @@
+// From a call to the way it is served: a pure function of facts that are equal on all ranks.
+#pragma once
+
+#include "policy/policy.hpp"
+
+namespace taut {
+
+// A collective call, without its memory.
+struct Call {
+  Collective collective = Collective::allreduce;
+  std::size_t count = 0;  // values of the whole message: of all P blocks where there are blocks
+  DType type = DType::f32;
+  Reduction op = Reduction::sum;
+  int ranks = 1;
+};
+
+// Why a call goes to plain MPI.
+enum class Plain { no, off, unsupported, small, no_gain };
+
+struct Plan {
+  Plain plain = Plain::no;  // the rest is meant for `no`
+  const AlgorithmInfo* algorithm = nullptr;
+  Arithmetic how = Arithmetic::values;
+  int segments = 1;
+  double bound = 0;         // of one value, for the codec; 0: exact
+  double least_ratio = 0;   // go plain if the ranks' estimate is below
+};
+
+// What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
+Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
+
+Plan make_plan(const Policy& policy, const Call& call);
+
+}  // namespace taut

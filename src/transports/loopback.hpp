@@ -1,0 +1,83 @@
+// Any number of ranks in one process: for tests, and for the codec-only tools. Records what is sent, can damage it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <vector>
+
+#include "core/transport.hpp"
+
+namespace taut {
+
+class LoopbackHub {
+ public:
+  struct Options {
+    std::uint64_t seed = 1;
+    bool random_order = false;  // messages are late at random, and some sends end only when they are received
+    bool record = false;
+  };
+
+  // One message, in the order of sending. `step`: its place in the longest chain of messages that had to come before
+  // it, if a rank sends one message a step.
+  struct Record {
+    int step, from, to;
+    Lane lane;
+    std::size_t bytes;
+  };
+
+  // May change a message when it is sent: shorten it, flip bits, make it longer.
+  using Damage = std::function<void(const Record&, std::vector<std::byte>&)>;
+
+  explicit LoopbackHub(int size) : LoopbackHub(size, Options{}) {}
+  LoopbackHub(int size, Options options);
+  ~LoopbackHub();
+  LoopbackHub(const LoopbackHub&) = delete;
+  LoopbackHub& operator=(const LoopbackHub&) = delete;
+
+  int size() const noexcept { return static_cast<int>(ranks_.size()); }
+  Transport& transport(int rank) noexcept;
+
+  const std::vector<Record>& records() const noexcept { return records_; }
+  void set_damage(Damage damage) { damage_ = std::move(damage); }
+
+  // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. Throws Error(internal) with
+  // a list of the operations that wait when no rank can ever go on. Results and exceptions stay in the tasks.
+  void run(std::span<Task<>> tasks);
+
+  // The same with one thread a rank; a deadlock hangs.
+  void run_threads(std::span<Task<>> tasks);
+
+ private:
+  class Rank;
+  struct Message;
+  struct Receive;
+
+  std::uint64_t send(int from, ConstBytes bytes, int to, Lane lane);
+  std::uint64_t recv(int rank, Bytes capacity, int from, Lane lane);
+  bool poll(std::uint64_t operation, Sized& moved);
+  void abandon(std::uint64_t operation) noexcept;
+
+  Message* oldest_message(const Receive& lane) noexcept;
+  Receive& oldest_receive(Receive& lane) noexcept;
+  void deliver(Message& message, Receive& receive);
+  bool let_time_pass() noexcept;
+  std::string waiting() const;
+
+  Options options_;
+  std::mutex mutex_;
+  std::mt19937_64 random_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  // Slots are reused, so that nothing is allocated in the steady state. Index + 1 names an operation; the top bit
+  // tells a receive from a send.
+  std::vector<std::unique_ptr<Message>> messages_;
+  std::vector<std::unique_ptr<Receive>> receives_;
+  std::vector<Record> records_;
+  std::vector<int> steps_;  // made so far, by rank
+  Damage damage_;
+  std::uint64_t clock_ = 0;     // counts sends: the order inside a lane
+  std::uint64_t progress_ = 0;  // changes whenever something happens
+};
+
+}  // namespace taut

@@ -1,0 +1,133 @@
+#include "transports/mpi.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <string>
+
+namespace taut {
+namespace {
+
+static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
+
+std::uint64_t pack(MPI_Request request) noexcept {
+  std::uint64_t operation = 0;
+  std::memcpy(&operation, &request, sizeof request);
+  return operation;
+}
+
+MPI_Request unpack(std::uint64_t operation) noexcept {
+  MPI_Request request;
+  std::memcpy(&request, &operation, sizeof request);
+  return request;
+}
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING + 1] = {};
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  throw Error(Status::transport_failed, std::string(call) + ": " + text);
+}
+
+bool truncated(int code) noexcept {
+  int error_class = MPI_SUCCESS;
+  return PMPI_Error_class(code, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
+}
+
+#if MPI_VERSION < 4
+// Before MPI 4 a message has at most INT_MAX bytes; plans keep messages smaller.
+int int_count(std::size_t bytes) {
+  if (bytes > INT_MAX) throw Error(Status::invalid_count, "a message beyond 2 GiB needs MPI 4");
+  return static_cast<int>(bytes);
+}
+#endif
+
+class MpiTransport final : public Transport {
+ public:
+  explicit MpiTransport(MPI_Comm parent) {
+    int rank = 0;
+    check(PMPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
+    // A split, not a duplicate: attributes and their callbacks stay with the user's communicator.
+    check(PMPI_Comm_split(parent, 0, rank, &comm_), "MPI_Comm_split");
+    check(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+    check(PMPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+  }
+  ~MpiTransport() override {
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (finalized == 0 && comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+  }
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+
+ private:
+  std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override {
+    MPI_Request request;
+#if MPI_VERSION >= 4
+    check(PMPI_Isend_c(bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
+          "MPI_Isend_c");
+#else
+    check(PMPI_Isend(bytes.data(), int_count(bytes.size()), MPI_BYTE, to, lane, comm_, &request), "MPI_Isend");
+#endif
+    return pack(request);
+  }
+
+  std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
+    MPI_Request request;
+#if MPI_VERSION >= 4
+    check(PMPI_Irecv_c(capacity.data(), static_cast<MPI_Count>(capacity.size()), MPI_BYTE, from, lane, comm_, &request),
+          "MPI_Irecv_c");
+#else
+    const std::size_t most = std::min<std::size_t>(capacity.size(), INT_MAX);
+    check(PMPI_Irecv(capacity.data(), int_count(most), MPI_BYTE, from, lane, comm_, &request), "MPI_Irecv");
+#endif
+    return pack(request);
+  }
+
+  bool poll(std::uint64_t& operation, Sized& moved) override {
+    MPI_Request request = unpack(operation);
+    MPI_Status status;
+    int done = 0;
+    const int code = PMPI_Test(&request, &done, &status);
+    operation = pack(request);
+    if (code != MPI_SUCCESS && truncated(code)) {
+      moved = {Status::frame_mismatch, 0};
+      return true;
+    }
+    check(code, "MPI_Test");
+    if (done == 0) return false;
+#if MPI_VERSION >= 4
+    MPI_Count bytes = 0;
+    check(PMPI_Get_count_c(&status, MPI_BYTE, &bytes), "MPI_Get_count_c");
+#else
+    int bytes = 0;
+    check(PMPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
+#endif
+    moved = {Status::ok, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+    return true;
+  }
+
+  void abandon(std::uint64_t operation) noexcept override {
+    // After a failure only. A receive can be withdrawn; a send may still read its memory, as MPI leaves no way out.
+    MPI_Request request = unpack(operation);
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (request == MPI_REQUEST_NULL || finalized != 0) return;
+    PMPI_Cancel(&request);
+    PMPI_Request_free(&request);
+  }
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) { return std::make_unique<MpiTransport>(comm); }
+
+}  // namespace taut

@@ -1,0 +1,51 @@
+// Random calls on real MPI: no violation of the bound, no difference between ranks.
+//   TEST_COUNT=2000 mpiexec -n 4 ...            more of them
+//   TEST_SEED=4711 TEST_COUNT=1 mpiexec -n 4 ... one again
+#include "api/world.hpp"
+
+namespace taut::test {
+namespace {
+
+TEST(RandomCalls, ResultBoundAndSameBits) {
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1), calls = number_from_environment("TEST_COUNT", 200);
+  double worst = 0;
+  for (std::uint64_t seed = first; seed < first + calls; ++seed) {
+    std::mt19937_64 random(seed);
+    auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    const auto collective = static_cast<Collective>(1 + pick(5));
+    const DType type = pick(2) == 0 ? DType::f32 : DType::f64;
+    const Reduction op = reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
+    const double bound = std::pow(10.0, pick(6) - 6);
+    const bool in_place = collective != Collective::bcast && pick(3) == 0, by_values = pick(3) == 0;
+    char text[160];
+    std::snprintf(text, sizeof text, "abs:%.17g,min_bytes=0,algorithm=%s,reduction=%s,segments=%s", bound,
+                  pick(2) == 0 ? "ring" : "recursive_doubling", by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3");
+    const int parts = 1 + pick(2), count = pick(4) == 0 ? pick(50000) : pick(200);
+    const auto pattern = static_cast<Pattern>(pick(5));
+
+    MPI_Comm part;
+    MPI_Comm_split(MPI_COMM_WORLD, rank_of(MPI_COMM_WORLD) % parts, 0, &part);
+    {
+      const Comm comm(text, part);
+      const int P = comm.size(), root = pick(64) % P;
+      SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1: " << name_of(collective) << " "
+                                      << name_of(op) << " P " << P << " count " << count << " in place " << in_place
+                                      << " pattern " << static_cast<int>(pattern) << " " << text);
+      Job job(collective, P, static_cast<std::size_t>(count) * static_cast<std::size_t>(P), type, pattern, seed, op, root, in_place);
+      EXPECT_EQ(call(collective, job, type, op, root, in_place, comm), MPI_SUCCESS);
+      const bool plain = comm.stats().compressed_calls == 0;
+      EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, by_values || plain ? 2 * P : 0, plain ? nullptr : &worst), "");
+      if (collective != Collective::reduce_scatter && collective != Collective::scatter) {
+        EXPECT_TRUE(same_on_all(job.outputs[static_cast<std::size_t>(comm.rank())], comm) || plain);
+      }
+    }
+    MPI_Comm_free(&part);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (size_of_comm(MPI_COMM_WORLD) > 2 && calls >= 100) {
+    EXPECT_GT(worst, 0.1);
+  }
+}
+
+}  // namespace
+}  // namespace taut::test

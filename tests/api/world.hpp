@@ -1,0 +1,100 @@
+// Communicators and data for the MPI tests. Every test is run by all ranks together.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <taut/taut.h>
+
+#include "support/group.hpp"
+
+namespace taut::test {
+
+inline int rank_of(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+inline int size_of_comm(MPI_Comm comm) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+// A communicator of this test's own, which returns errors.
+class Comm {
+ public:
+  explicit Comm(const char* policy = nullptr, MPI_Comm parent = MPI_COMM_WORLD) {
+    MPI_Comm_dup(parent, &comm_);
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    if (policy != nullptr) {
+      EXPECT_EQ(TAUT_Comm_set_policy(comm_, policy), MPI_SUCCESS);
+    }
+  }
+  explicit Comm(MPI_Comm owned, int) : comm_(owned) {}
+  Comm(const Comm&) = delete;
+  Comm& operator=(const Comm&) = delete;
+  ~Comm() { MPI_Comm_free(&comm_); }
+
+  operator MPI_Comm() const { return comm_; }
+  int rank() const { return rank_of(comm_); }
+  int size() const { return size_of_comm(comm_); }
+  TAUT_Stats stats() const {
+    TAUT_Stats stats{};
+    stats.struct_size = sizeof stats;
+    EXPECT_EQ(TAUT_Comm_get_stats(comm_, &stats), MPI_SUCCESS);
+    return stats;
+  }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+inline MPI_Datatype mpi_type(DType type) { return type == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
+inline MPI_Op mpi_op(Reduction op) {
+  return op == Reduction::sum ? MPI_SUM : op == Reduction::min ? MPI_MIN : MPI_MAX;
+}
+
+// Calls the TAUT_ function for a job's memory on this rank.
+inline int call(Collective collective, Job& job, DType dtype, Reduction op, int root, bool in_place, MPI_Comm comm) {
+  const int me = rank_of(comm), P = size_of_comm(comm);
+  const auto total = static_cast<MPI_Count>(job.count()), own = total / P;
+  const MPI_Datatype type = mpi_type(dtype);
+  const auto r = static_cast<std::size_t>(me);
+  void* const out = job.outputs[r].slice().data;
+  const void* const in = in_place ? MPI_IN_PLACE : std::as_const(job.inputs[r]).slice().data;
+  const Operands data = job.operands(me);
+  switch (collective) {
+    case Collective::allreduce: return TAUT_Allreduce(in, out, total, type, mpi_op(op), comm);
+    case Collective::reduce_scatter:
+      return TAUT_Reduce_scatter_block(in, in_place ? out : data.out.data, own, type, mpi_op(op), comm);
+    case Collective::allgather:
+      return TAUT_Allgather(in_place ? MPI_IN_PLACE : data.in.data, own, type, out, own, type, comm);
+    case Collective::bcast: return TAUT_Bcast(out, total, type, root, comm);
+    case Collective::scatter:
+      return TAUT_Scatter(data.in.data, own, type, me == root && in_place ? MPI_IN_PLACE : data.out.data, own, type,
+                          root, comm);
+  }
+  return MPI_ERR_OTHER;
+}
+
+// Memory of one rank's job, checked and compared across the ranks. `in_place` reduce_scatter leaves its block in front.
+inline std::string check_here(Collective collective, Job& job, bool in_place, int rank, double bound, int roundings,
+                              double* worst = nullptr) {
+  if (collective == Collective::reduce_scatter && in_place) {
+    Values& out = job.outputs[static_cast<std::size_t>(rank)];
+    const Range range = job.defined(rank);
+    for (std::size_t i = range.count; i-- > 0;) out.set(range.first + i, out.at(i));
+  }
+  return job.check(rank, bound, roundings, worst);
+}
+
+// True if `values` are the same bits on all ranks.
+inline bool same_on_all(const Values& values, MPI_Comm comm) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const std::byte b : values.slice().as_bytes()) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
+  std::uint64_t mine[2] = {hash, ~hash}, least[2];
+  MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm);
+  return least[0] == ~least[1];
+}
+
+}  // namespace taut::test

@@ -1,0 +1,86 @@
+#include "comm/agree.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/group.hpp"
+
+namespace taut::test {
+namespace {
+
+Facts facts_of(int rank) {
+  Facts facts;
+  facts.set_signature(7);
+  facts.set_type(2);
+  facts.ratio_low = 10 + rank;
+  return facts;
+}
+
+template <class Change>
+std::vector<Facts> agreed(int P, Change change) {
+  LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
+  return run_all<Facts>(hub, [&](int rank) {
+    Facts mine = facts_of(rank);
+    change(rank, mine);
+    return agree(hub.transport(rank), 5, mine);
+  });
+}
+
+TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
+  for (int P = 1; P <= 17; ++P) {
+    for (int odd = 0; odd < P; ++odd) {
+      const auto all = agreed(P, [&](int rank, Facts& mine) {
+        if (rank != odd) return;
+        mine.ratio_low = 1.5;
+        mine.failed = 1;
+        mine.short_of_memory = 1;
+        mine.type_low = 0;
+      });
+      for (const Facts& facts : all) {
+        EXPECT_TRUE(facts.same_signature());
+        EXPECT_EQ(facts.ratio_low, 1.5);
+        EXPECT_EQ(facts.failed, 1);
+        EXPECT_EQ(facts.short_of_memory, 1);
+        EXPECT_EQ(facts.type_low, 0);
+        EXPECT_EQ(facts.type_high, 2);
+      }
+    }
+  }
+}
+
+TEST(Agree, OneOtherSignatureIsSeenEverywhere) {
+  for (int P = 2; P <= 17; ++P) {
+    for (const std::uint64_t signature : {std::uint64_t{0}, std::uint64_t{6}, ~std::uint64_t{0}}) {
+      for (const Facts& facts : agreed(P, [&](int rank, Facts& mine) {
+             if (rank == P - 1) mine.set_signature(signature);
+           }))
+        EXPECT_FALSE(facts.same_signature());
+    }
+  }
+}
+
+TEST(Agree, AnotherVersionIsAMismatch) {
+  for (const Facts& facts : agreed(4, [](int rank, Facts& mine) {
+         if (rank == 2) mine.version = 1;
+       }))
+    EXPECT_FALSE(facts.same_signature());
+}
+
+TEST(Agree, TakesLogarithmicallyManyRounds) {
+  for (int P = 1; P <= 17; ++P) {
+    LoopbackHub hub(P, {.record = true});
+    run_all<Facts>(hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
+    int rounds = 0;
+    while ((1 << rounds) < P) ++rounds;
+    EXPECT_EQ(hub.records().size(), static_cast<std::size_t>(P * rounds));
+    for (const auto& record : hub.records()) EXPECT_LE(record.step, rounds);
+  }
+}
+
+TEST(Hash, IsPinned) {
+  EXPECT_EQ(hash({}), 0xCBF29CE484222325u);
+  const char text[] = "foobar";
+  EXPECT_EQ(hash(std::as_bytes(std::span(text, 6))), 0x85944171F73967E8u);
+}
+
+}  // namespace
+}  // namespace taut::test

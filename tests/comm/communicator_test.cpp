@@ -1,0 +1,275 @@
+#include "comm/communicator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <new>
+
+#include "support/group.hpp"
+
+// ---- An allocation counter, for the promise that the steady state takes no memory -------------------------------------
+
+namespace {
+std::atomic<long> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* data = std::malloc(bytes == 0 ? 1 : bytes)) return data;
+  throw std::bad_alloc();
+}
+void operator delete(void* data) noexcept { std::free(data); }
+void operator delete(void* data, std::size_t) noexcept { std::free(data); }
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  ++allocations;
+  const auto unit = static_cast<std::size_t>(alignment);
+  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+}
+void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
+
+namespace taut::test {
+namespace {
+
+// Communicators of P ranks under one policy.
+class Ranks {
+ public:
+  Ranks(int P, const std::string& policy, LoopbackHub::Options options = {.seed = 1, .random_order = true})
+      : hub(P, options) {
+    for (int r = 0; r < P; ++r) {
+      places.push_back(std::make_unique<HostPlace>());
+      comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(), parse_policy(policy)));
+    }
+  }
+
+  // `change(rank, request)` before each rank starts.
+  template <class Change>
+  std::vector<Verdict> run(Collective collective, Job& job, Change change) {
+    return run_all<Verdict>(hub, [&](int rank) {
+      Request request{collective, job.operands(rank), job.bytes()};
+      change(rank, request);
+      return comms[static_cast<std::size_t>(rank)]->start(request);
+    });
+  }
+  std::vector<Verdict> run(Collective collective, Job& job) {
+    return run(collective, job, [](int, Request&) {});
+  }
+  Statistics statistics(int rank) const { return comms[static_cast<std::size_t>(rank)]->statistics(); }
+
+  LoopbackHub hub;
+  std::vector<std::unique_ptr<Place>> places;
+  std::vector<std::unique_ptr<Communicator>> comms;
+};
+
+constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
+                                      Collective::bcast, Collective::scatter};
+
+TEST(Communicator, EveryCollectiveKeepsTheBoundOnTheResult) {
+  for (const Collective collective : collectives) {
+    for (const int P : {2, 3, 8}) {
+      SCOPED_TRACE(testing::Message() << name_of(collective) << " P " << P);
+      Ranks ranks(P, "abs:1e-3");
+      Job job(collective, P, 100000, DType::f32, Pattern::smooth, 1);
+      for (const Verdict& verdict : ranks.run(collective, job)) {
+        ASSERT_EQ(verdict.plain, Plain::no);
+        ASSERT_EQ(verdict.status, Status::ok);
+      }
+      for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, 1e-3, 0), "");
+      EXPECT_TRUE(job.same_bits());
+      EXPECT_EQ(ranks.statistics(0).compressed_calls, 1u);
+      EXPECT_GT(ranks.statistics(0).sent_bytes, 0u);
+    }
+  }
+}
+
+TEST(Communicator, PlainCallsTouchNothing) {
+  struct {
+    const char* policy;
+    int P;
+    std::size_t count;
+    Pattern pattern;
+    Plain why;
+  } const cases[] = {
+      {"off", 3, 100000, Pattern::smooth, Plain::off},
+      {"abs:1e-3", 1, 100000, Pattern::smooth, Plain::unsupported},
+      {"abs:1e-3", 3, 100, Pattern::smooth, Plain::small},
+      {"lossless", 3, 100000, Pattern::smooth, Plain::no_gain},
+      {"abs:1e-12", 3, 100000, Pattern::noisy, Plain::no_gain},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.policy);
+    Ranks ranks(c.P, c.policy);
+    Job job(Collective::allreduce, c.P, c.count, DType::f32, c.pattern, 1);
+    const Job untouched = job;
+    for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, c.why);
+    EXPECT_TRUE(job.outputs == untouched.outputs);
+    EXPECT_EQ(ranks.statistics(0).compressed_calls, 0u);
+    EXPECT_EQ(ranks.statistics(0).sent_bytes, 0u);
+  }
+}
+
+TEST(Communicator, TheWorstRankDecidesWhetherItPays) {
+  Ranks ranks(4, "abs:1e-6");
+  Job job(Collective::allreduce, 4, 100000, DType::f32, Pattern::sparse, 1);
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, Plain::no);
+  job.inputs[2] = make_values(DType::f32, 100000, Pattern::wild, 5);
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, Plain::no_gain);
+}
+
+TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
+  const std::pair<const char*, void (*)(Request&)> differences[] = {
+      {"count", [](Request& r) { r.bytes += 4; }},
+      {"operator", [](Request& r) { r.data.op = Reduction::max; }},
+      {"root", [](Request& r) { r.data.root = 1; }},
+      {"collective", [](Request& r) { r.collective = Collective::bcast; }},
+      {"type", [](Request& r) { r.data.in.type = r.data.out.type = DType::f64; }},
+  };
+  for (const auto& [name, change] : differences) {
+    for (int P = 2; P <= 5; ++P) {
+      SCOPED_TRACE(testing::Message() << name << " P " << P);
+      Ranks ranks(P, "abs:1e-3");
+      Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::smooth, 1);
+      for (const Verdict& verdict : ranks.run(Collective::allreduce, job, [&](int rank, Request& request) {
+             if (rank == P - 1) change(request);
+           })) {
+        EXPECT_EQ(verdict.plain, Plain::no);
+        EXPECT_EQ(verdict.status, Status::rank_mismatch);
+      }
+      // The communicator stays usable.
+      for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.status, Status::ok);
+    }
+  }
+}
+
+TEST(Communicator, DifferentPoliciesAreAnErrorOnEveryRank) {
+  Ranks ranks(3, "abs:1e-3");
+  ranks.comms[1] = std::make_unique<Communicator>(ranks.hub.transport(1), *ranks.places[1], parse_policy("abs:1e-2"));
+  Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.status, Status::rank_mismatch);
+}
+
+TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
+  Ranks ranks(3, "abs:1e-3");
+  Job job(Collective::bcast, 3, 100000, DType::f32, Pattern::smooth, 1);
+  for (const Verdict& verdict : ranks.run(Collective::bcast, job, [](int rank, Request& request) {
+         if (rank != 1) return;
+         request.data = {};
+         request.coded_type = false;
+       }))
+    EXPECT_EQ(verdict.plain, Plain::unsupported);
+}
+
+TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
+  Ranks ranks(3, "abs:1e-3");
+  Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
+  const auto verdicts = ranks.run(Collective::allreduce, job, [](int rank, Request& request) {
+    if (rank == 1) request.data.in.data = nullptr;
+  });
+  EXPECT_EQ(verdicts[0].status, Status::peer_failed);
+  EXPECT_EQ(verdicts[1].status, Status::invalid_argument);
+  EXPECT_EQ(verdicts[2].status, Status::peer_failed);
+}
+
+// A place that has no memory at all.
+class NoPlace final : public Place {
+ public:
+  Buffer scratch(std::size_t) override { throw Error(Status::out_of_memory, "as the test wants it"); }
+  void reserve(std::size_t, std::size_t) override { throw Error(Status::out_of_memory, "as the test wants it"); }
+  void copy(std::byte*, const std::byte*, std::size_t) override {}
+
+ private:
+  void recycle(std::byte*, std::size_t) noexcept override {}
+};
+
+TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
+  Ranks ranks(3, "abs:1e-3");
+  ranks.places[2] = std::make_unique<NoPlace>();
+  ranks.comms[2] = std::make_unique<Communicator>(ranks.hub.transport(2), *ranks.places[2], parse_policy("abs:1e-3"));
+  Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
+  const Job untouched = job;
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, Plain::unsupported);
+  EXPECT_TRUE(job.outputs == untouched.outputs);
+}
+
+// A place that gives no more than was reserved before.
+class StrictPlace final : public Place {
+ public:
+  Buffer scratch(std::size_t bytes) override {
+    if (held_ == blocks_ || bytes > bytes_) throw Error(Status::out_of_memory, "more than was reserved");
+    ++held_;
+    return Buffer(this, new std::byte[bytes + 1], bytes);
+  }
+  void reserve(std::size_t bytes, std::size_t blocks) override {
+    bytes_ = bytes;
+    blocks_ = blocks;
+  }
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { std::copy(from, from + bytes, to); }
+
+ private:
+  void recycle(std::byte* data, std::size_t) noexcept override {
+    delete[] data;
+    --held_;
+  }
+  std::size_t bytes_ = 0, blocks_ = 0, held_ = 0;
+};
+
+// Memory is the only thing that a rank can run out of after the agreement; so all of it is reserved before.
+TEST(Communicator, ACallLivesOnWhatItReserved) {
+  for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling,reduction=values",
+                                   "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
+    for (const Collective collective : collectives) {
+      for (int P = 2; P <= 9; ++P) {
+        SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective) << " P " << P);
+        Ranks ranks(P, policy);
+        for (int r = 0; r < P; ++r) {
+          const auto i = static_cast<std::size_t>(r);
+          ranks.places[i] = std::make_unique<StrictPlace>();
+          ranks.comms[i] = std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
+        }
+        Job job(collective, P, 400003, DType::f32, Pattern::smooth, 1);
+        for (const Verdict& verdict : ranks.run(collective, job)) {
+          ASSERT_EQ(verdict.plain, Plain::no);
+          ASSERT_EQ(verdict.status, Status::ok);
+        }
+      }
+    }
+  }
+}
+
+TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
+  Ranks ranks(3, "abs:1e-3,min_bytes=0,segments=3");
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const Collective collective = collectives[i % 5];
+    Job job(collective, 3, 300 + i, DType::f64, Pattern::smooth, i);
+    for (const Verdict& verdict : ranks.run(collective, job)) ASSERT_EQ(verdict.status, Status::ok);
+    for (int r = 0; r < 3; ++r) ASSERT_EQ(job.check(r, 1e-3, 0), "");
+  }
+}
+
+TEST(Communicator, TheSteadyStateAllocatesNothing) {
+  for (const char* policy : {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
+    for (const Collective collective : collectives) {
+      SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
+      Ranks ranks(3, policy, {});
+      Job job(collective, 3, 100000, DType::f32, Pattern::smooth, 1);
+      auto call = [&] {
+        Task<Verdict> tasks[] = {
+            ranks.comms[0]->start({collective, job.operands(0), job.bytes()}),
+            ranks.comms[1]->start({collective, job.operands(1), job.bytes()}),
+            ranks.comms[2]->start({collective, job.operands(2), job.bytes()}),
+        };
+        for (bool done = false; !done;) {
+          done = true;
+          for (auto& task : tasks) done &= task.done() || task.advance();
+        }
+        for (auto& task : tasks) EXPECT_EQ(task.result().status, Status::ok);
+      };
+      for (int i = 0; i < 3; ++i) call();
+      const long before = allocations;
+      for (int i = 0; i < 5; ++i) call();
+      EXPECT_EQ(allocations - before, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut::test

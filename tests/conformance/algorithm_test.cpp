@@ -1,0 +1,273 @@
+// What every registered algorithm must do, on loopback with random schedules.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/group.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr double codec_bound = 1e-3;
+
+struct Case {
+  const AlgorithmInfo* algorithm;
+  const CodecInfo* codec;
+  Arithmetic how;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    for (const CodecInfo* codec : registered_codecs()) {
+      all.push_back({algorithm, codec, Arithmetic::values});
+      if (reduces(algorithm->collective) && codec->make({.bound = codec_bound})->contract().adds_frames)
+        all.push_back({algorithm, codec, Arithmetic::frames});
+    }
+  }
+  return all;
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& info) {
+  const Case& c = info.param;
+  return std::string(name_of(c.algorithm->collective)) + "_" + c.algorithm->name + "_" + c.codec->name + "_" +
+         name_of(c.how);
+}
+
+class AlgorithmConformance : public testing::TestWithParam<Case> {
+ protected:
+  const AlgorithmInfo& algorithm = *GetParam().algorithm;
+  const Arithmetic how = GetParam().how;
+  const std::unique_ptr<Codec> codec = GetParam().codec->make({.bound = codec_bound, .checksum = true});
+  const bool exact = codec->contract().loss == Contract::Loss::none;
+
+  double allowed(int P) const {
+    if (exact) return 0;
+    return reduces(algorithm.collective) ? codec_bound * algorithm.growth(P, how) : codec_bound;
+  }
+  int roundings(int P) const { return how == Arithmetic::values ? 2 * P : 0; }
+};
+
+using Counts = std::vector<std::size_t>;
+Counts awkward_counts(int P) {
+  const auto p = static_cast<std::size_t>(P);
+  return {0, 1, p - 1, p, p + 1, 1003};
+}
+
+// ---- Results ------------------------------------------------------------------------------------------------------
+
+TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
+  std::uint64_t seed = 1;
+  for (int P = 1; P <= 17; ++P) {
+    for (const std::size_t count : awkward_counts(P)) {
+      for (const int segments : {1, 3}) {
+        const DType type = ++seed % 2 == 0 ? DType::f32 : DType::f64;
+        SCOPED_TRACE(testing::Message() << "P " << P << " count " << count << " segments " << segments << " seed " << seed);
+        Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2, seed % 4 == 1);
+        LoopbackHub hub(P, {.seed = seed, .random_order = true});
+        for (const Ledger& ledger : run_algorithm(hub, algorithm, *codec, how, segments, job))
+          ASSERT_EQ(ledger.status, Status::ok) << describe(ledger.status);
+        for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(P), roundings(P)), "");
+        ASSERT_TRUE(job.same_bits());
+      }
+    }
+  }
+}
+
+class LossyAlgorithm : public AlgorithmConformance {};
+
+// The declared growth is not vacuous: with all errors of one sign some result comes near it.
+TEST_P(LossyAlgorithm, BoundIsAttainedWithin10x) {
+  double worst = 0;
+  for (const int P : {2, 3, 4, 8}) {
+    Job job(algorithm.collective, P, 4096 * static_cast<std::size_t>(P), DType::f64, Pattern::noisy, 5);
+    LoopbackHub hub(P);
+    run_algorithm(hub, algorithm, *codec, how, 1, job);
+    for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(P), roundings(P), &worst), "");
+  }
+  EXPECT_GT(worst, 0.1);
+  EXPECT_LE(worst, 1.0001);
+}
+
+class ComparingAlgorithm : public AlgorithmConformance {};
+
+TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinOneBound) {
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    for (int P = 1; P <= 9; ++P) {
+      Job job(algorithm.collective, P, 1003, DType::f32, Pattern::noisy, static_cast<std::uint64_t>(P), op);
+      LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
+      run_algorithm(hub, algorithm, *codec, how, 1, job);
+      for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, exact ? 0 : codec_bound, 0), "");
+      ASSERT_TRUE(job.same_bits());
+    }
+  }
+}
+
+// ---- Declared cost ------------------------------------------------------------------------------------------------
+
+struct Measured {
+  Cost cost;
+  std::size_t bytes = 0;
+};
+
+Measured measure(const LoopbackHub& hub, const std::vector<Ledger>& ledgers) {
+  Measured m;
+  std::map<int, int> sent;
+  for (const LoopbackHub::Record& record : hub.records()) {
+    m.cost.messages_a_rank = std::max(m.cost.messages_a_rank, ++sent[record.from]);
+    m.cost.steps = std::max(m.cost.steps, record.step);
+    m.bytes += record.bytes;
+    ++m.cost.messages;
+  }
+  for (const Ledger& ledger : ledgers) {
+    m.cost.encodes = std::max(m.cost.encodes, static_cast<int>(ledger.encodes));
+    m.cost.combines = std::max(m.cost.combines, static_cast<int>(ledger.combines));
+    m.cost.decodes = std::max(m.cost.decodes, static_cast<int>(ledger.decodes));
+  }
+  return m;
+}
+
+TEST_P(AlgorithmConformance, CostIsAsDeclared) {
+  for (int P = 1; P <= 17; ++P) {
+    for (const int segments : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << "P " << P << " segments " << segments);
+      const std::size_t count = 12 * static_cast<std::size_t>(P);
+      Job job(algorithm.collective, P, count, DType::f32, Pattern::smooth, 1);
+      LoopbackHub hub(P, {.record = true});
+      const Measured m = measure(hub, run_algorithm(hub, algorithm, *codec, how, segments, job));
+      const Cost declared = algorithm.cost(P);
+      if (segments == 1) {
+        EXPECT_EQ(m.cost.steps, declared.steps);
+      }
+      EXPECT_EQ(m.cost.messages, segments * declared.messages);
+      EXPECT_EQ(m.cost.messages_a_rank, segments * declared.messages_a_rank);
+      EXPECT_EQ(m.cost.encodes, segments * declared.encodes);
+      EXPECT_EQ(m.cost.combines, segments * declared.combines);
+      EXPECT_EQ(m.cost.decodes, segments * declared.decodes);
+      if (codec->contract().fixed_size) {
+        const std::size_t values = algorithm.unit == AlgorithmInfo::Unit::whole ? count : count / static_cast<std::size_t>(P);
+        const auto frames = static_cast<std::size_t>(declared.frames);
+        EXPECT_EQ(m.bytes, frames * (static_cast<std::size_t>(segments) * frame_header_bytes + values * 4));
+      }
+    }
+  }
+}
+
+// ---- Failures -----------------------------------------------------------------------------------------------------
+
+// Every rank that does not report an error holds a correct result, and some rank reports one.
+void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bound, int roundings) {
+  bool reported = false;
+  for (std::size_t r = 0; r < ledgers.size(); ++r) {
+    if (ledgers[r].status != Status::ok) {
+      reported = true;
+    } else {
+      EXPECT_EQ(job.check(static_cast<int>(r), bound, roundings), "");
+    }
+  }
+  EXPECT_TRUE(reported);
+}
+
+using Bits = std::vector<std::byte>;
+struct Damage {
+  const char* name;
+  void (*apply)(Bits&);
+};
+constexpr Damage damages[] = {
+    {"emptied", [](Bits& b) { b.clear(); }},
+    {"cut in the header", [](Bits& b) { b.resize(std::min<std::size_t>(b.size(), 63)); }},
+    {"cut by one byte", [](Bits& b) { b.pop_back(); }},
+    {"cut in half", [](Bits& b) { b.resize(b.size() / 2); }},
+    {"too long", [](Bits& b) { b.resize(b.size() + (std::size_t{1} << 20)); }},
+    {"bit of the count flipped", [](Bits& b) { b[8] ^= std::byte{4}; }},
+    {"bit of the magic flipped", [](Bits& b) { b[0] ^= std::byte{1}; }},
+    {"last bit flipped", [](Bits& b) { b.back() ^= std::byte{128}; }},
+    {"middle bit flipped", [](Bits& b) { b[b.size() / 2] ^= std::byte{16}; }},
+    {"all zero", [](Bits& b) { std::fill(b.begin(), b.end(), std::byte{0}); }},
+};
+
+TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
+  for (const int P : {2, 3, 5}) {
+    for (const Damage& damage : damages) {
+      for (int victim = 0; victim < algorithm.cost(P).messages; ++victim) {
+        SCOPED_TRACE(testing::Message() << "P " << P << " message " << victim << " " << damage.name);
+        Job job(algorithm.collective, P, 600, DType::f32, Pattern::noisy, 3);
+        LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(victim) + 1, .random_order = true});
+        int n = 0;
+        hub.set_damage([&](const LoopbackHub::Record&, Bits& bytes) {
+          if (n++ == victim) damage.apply(bytes);
+        });
+        expect_honest(job, run_algorithm(hub, algorithm, *codec, how, 1, job), allowed(P), roundings(P));
+      }
+    }
+  }
+}
+
+// A place that has no memory left at one request.
+class ShortPlace final : public Place {
+ public:
+  explicit ShortPlace(int fails_at) : fails_at_(fails_at) {}
+  Buffer scratch(std::size_t bytes) override {
+    if (requests++ == fails_at_) throw Error(Status::out_of_memory, "as the test wants it");
+    return host_.scratch(bytes);
+  }
+  void reserve(std::size_t, std::size_t) override {}
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { host_.copy(to, from, bytes); }
+  int requests = 0;
+
+ private:
+  void recycle(std::byte*, std::size_t) noexcept override {}
+  HostPlace host_;
+  int fails_at_;
+};
+
+TEST_P(AlgorithmConformance, FailedAllocationsAreReportedAndNobodyHangs) {
+  constexpr int P = 5;
+  for (int victim = 0; victim < P; ++victim) {
+    for (int fails_at = 0;; ++fails_at) {
+      SCOPED_TRACE(testing::Message() << "rank " << victim << " request " << fails_at);
+      Job job(algorithm.collective, P, 600, DType::f64, Pattern::noisy, 3);
+      std::vector<std::unique_ptr<ShortPlace>> places;
+      for (int r = 0; r < P; ++r) places.push_back(std::make_unique<ShortPlace>(r == victim ? fails_at : -1));
+      auto place_of = [&](int r) -> Place& { return *places[static_cast<std::size_t>(r)]; };
+      LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(fails_at) + 1, .random_order = true});
+      const auto ledgers = run_algorithm(hub, algorithm, *codec, how, 1, job, place_of);
+      if (places[static_cast<std::size_t>(victim)]->requests <= fails_at) break;
+      EXPECT_EQ(ledgers[static_cast<std::size_t>(victim)].status, Status::out_of_memory);
+      expect_honest(job, ledgers, allowed(P), roundings(P));
+    }
+  }
+}
+
+// One thread a rank: for the thread sanitizer, and for schedules that no seed makes.
+TEST_P(AlgorithmConformance, RunsWithOneThreadARank) {
+  constexpr int P = 4;
+  Job job(algorithm.collective, P, 5000, DType::f32, Pattern::noisy, 9);
+  LoopbackHub hub(P);
+  std::vector<Ledger> ledgers(P);
+  std::vector<HostPlace> places(P);
+  std::vector<Task<>> tasks;
+  for (std::size_t r = 0; r < P; ++r) {
+    const Team team(hub.transport(static_cast<int>(r)), *codec, places[r], ledgers[r], how, 0);
+    tasks.push_back(pipelined(algorithm, team, job.operands(static_cast<int>(r)), 3));
+  }
+  hub.run_threads(tasks);
+  for (Task<>& task : tasks) task.result();
+  for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, allowed(P), roundings(P)), "");
+  EXPECT_TRUE(job.same_bits());
+}
+
+std::vector<Case> cases_where(bool (*wanted)(const Case&)) {
+  std::vector<Case> some = cases();
+  std::erase_if(some, [wanted](const Case& c) { return !wanted(c); });
+  return some;
+}
+bool is_lossy(const Case& c) { return c.codec->make({.bound = codec_bound})->contract().loss != Contract::Loss::none; }
+bool compares(const Case& c) { return reduces(c.algorithm->collective) && c.how == Arithmetic::values; }
+
+INSTANTIATE_TEST_SUITE_P(All, AlgorithmConformance, testing::ValuesIn(cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, LossyAlgorithm, testing::ValuesIn(cases_where(is_lossy)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, ComparingAlgorithm, testing::ValuesIn(cases_where(compares)), name_of_case);
+
+}  // namespace
+}  // namespace taut::test

@@ -1,0 +1,60 @@
+#include "core/place.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+
+namespace taut {
+namespace {
+
+TEST(HostPlace, ScratchIsAlignedAndLargeEnough) {
+  HostPlace place;
+  for (const std::size_t bytes : {0, 1, 63, 4096, 4097, 100000, 12345678}) {
+    const Buffer buffer = place.scratch(bytes);
+    EXPECT_GE(buffer.capacity(), bytes);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
+  }
+}
+
+TEST(HostPlace, BlocksComeBack) {
+  HostPlace place;
+  const std::byte* const first = place.scratch(100000).data();
+  EXPECT_EQ(place.scratch(99000).data(), first);
+  EXPECT_EQ(place.scratch(10).data(), first);
+}
+
+TEST(HostPlace, BlocksInUseAreDistinct) {
+  HostPlace place;
+  place.reserve(5000, 3);
+  std::set<const std::byte*> seen;
+  Buffer held[5];
+  for (Buffer& buffer : held) seen.insert((buffer = place.scratch(5000)).data());
+  EXPECT_EQ(seen.size(), 5u);
+}
+
+TEST(HostPlace, TheBestFitIsTaken) {
+  HostPlace place;
+  const std::byte *small, *large;
+  {
+    const Buffer a = place.scratch(10000), b = place.scratch(1000000);
+    small = a.data();
+    large = b.data();
+  }
+  EXPECT_EQ(place.scratch(9000).data(), small);
+  EXPECT_EQ(place.scratch(20000).data(), large);
+}
+
+TEST(HostPlace, MovedBuffersReturnOnce) {
+  HostPlace place;
+  Buffer a = place.scratch(5000);
+  Buffer b = std::move(a);
+  EXPECT_EQ(a.data(), nullptr);
+  a = place.scratch(5000);
+  const std::byte* const second = a.data();
+  b = std::move(a);
+  EXPECT_EQ(b.data(), second);
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,118 @@
+#include "core/team.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/group.hpp"
+
+namespace taut::test {
+namespace {
+
+class TeamTest : public testing::Test {
+ protected:
+  TeamTest() : codec(find_codec("raw")->make({})) {}
+  Team team(int rank, Lane lane = 0) {
+    const auto r = static_cast<std::size_t>(rank);
+    return Team(hub.transport(rank), *codec, places[r], ledgers[r], Arithmetic::values, lane);
+  }
+  void run(Task<> zero, Task<> one) {
+    Task<> tasks[] = {std::move(zero), std::move(one)};
+    hub.run(tasks);
+    for (Task<>& task : tasks) task.result();
+  }
+
+  std::unique_ptr<Codec> codec;
+  HostPlace places[2];
+  Ledger ledgers[2];
+  LoopbackHub hub{2, {.seed = 1, .random_order = true, .record = true}};
+};
+
+Task<> send_values(Team team, ConstSlice values) {
+  const Frame frame = team.encode(values);
+  co_await team.send(frame, 1);
+}
+
+Task<> receive_values(Team team, Slice values, std::uint32_t addends = 1) {
+  const Frame frame = co_await team.recv(0, values, addends);
+  team.decode(frame, values);
+}
+
+TEST_F(TeamTest, AFrameArrivesAsItWasSent) {
+  const Values in = make_values(DType::f32, 1000, Pattern::noisy, 1);
+  Values out(DType::f32, 1000);
+  run(send_values(team(0), in.slice()), receive_values(team(1), out.slice()));
+  EXPECT_EQ(ledgers[1].status, Status::ok);
+  EXPECT_TRUE(in == out);
+  EXPECT_EQ(ledgers[0].value_bytes, 4000u);
+  EXPECT_EQ(ledgers[0].frame_bytes, 4064u);
+}
+
+TEST_F(TeamTest, AFrameOfAnotherTypeCountOrNumberOfAddendsIsRefused) {
+  const Values in = make_values(DType::f32, 1000, Pattern::noisy, 1);
+  for (const auto& [type, count, addends] : {std::tuple{DType::f64, 500, 1}, {DType::f32, 1001, 1}, {DType::f32, 1000, 2}}) {
+    Values out(type, static_cast<std::size_t>(count));
+    ledgers[1] = {};
+    const Team adding(hub.transport(1), *codec, places[1], ledgers[1], Arithmetic::frames, 0);
+    run(send_values(team(0), in.slice()), receive_values(adding, out.slice(), static_cast<std::uint32_t>(addends)));
+    EXPECT_EQ(ledgers[1].status, Status::frame_mismatch);
+  }
+}
+
+Task<> send_failed(Team team) {
+  Frame frame;
+  frame.status = Status::out_of_memory;
+  frame.count = 1000;
+  co_await team.send(frame, 1);
+}
+
+TEST_F(TeamTest, AFailedFrameTravelsAsANotice) {
+  Values out(DType::f32, 1000);
+  run(send_failed(team(0)), receive_values(team(1), out.slice()));
+  EXPECT_EQ(ledgers[1].status, Status::peer_failed);
+  ASSERT_EQ(hub.records().size(), 1u);
+  EXPECT_EQ(hub.records()[0].bytes, frame_header_bytes);
+}
+
+TEST_F(TeamTest, WhatIsCombinedWithAFailedFrameFails) {
+  Values values = make_values(DType::f32, 10, Pattern::noisy, 1);
+  Team t = team(0);
+  const Frame good = t.encode(values.slice());
+  const Frame bad{{}, 0, Status::peer_failed, 1, DType::f32, 10};
+  EXPECT_EQ(t.combine(bad, values.slice(), Reduction::sum).status, Status::peer_failed);
+  EXPECT_EQ(t.combine(bad, good, Reduction::sum).status, Status::peer_failed);
+  EXPECT_EQ(t.combine(good, bad, Reduction::sum).status, Status::peer_failed);
+  EXPECT_EQ(ledgers[0].status, Status::peer_failed);
+}
+
+TEST_F(TeamTest, TheLedgerKeepsTheFirstFailure) {
+  Ledger ledger;
+  ledger.note(Status::ok);
+  ledger.note(Status::corrupt_frame);
+  ledger.note(Status::peer_failed);
+  EXPECT_EQ(ledger.status, Status::corrupt_frame);
+}
+
+TEST_F(TeamTest, BundlesOpenAtAnyFrame) {
+  const Values values = make_values(DType::f32, 20, Pattern::noisy, 1);
+  Team t = team(0);
+  const Bundle bundle = t.encode_blocks(values.slice(), 1, 2);  // blocks 1 and 0 of two
+  ASSERT_EQ(bundle.bytes, 2 * (64 + 40u));
+  EXPECT_EQ(bundle.frames(0, 2).size(), bundle.bytes);
+  EXPECT_EQ(bundle.frames(1, 1).data(), bundle.buffer.data() + 104);
+  EXPECT_EQ(bundle.frames(2, 1).size(), 0u);
+  Values out(DType::f32, 10);
+  t.decode(bundle, 1, out.slice());
+  EXPECT_EQ(ledgers[0].status, Status::ok);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(out.at(i), values.at(i));
+}
+
+TEST_F(TeamTest, SegmentsPartEveryBlock) {
+  Values values(DType::f32, 100);
+  std::size_t covered = 0;
+  for (int k = 0; k < 3; ++k)
+    for (int i = 0; i < 2; ++i) covered += team(0).segment(k, 3).chunk(values.slice(), i).count;
+  EXPECT_EQ(covered, 100u);
+  EXPECT_EQ(team(0).chunk(values.slice(), -1).data, team(0).chunk(values.slice(), 1).data);
+}
+
+}  // namespace
+}  // namespace taut::test

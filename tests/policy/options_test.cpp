@@ -1,0 +1,38 @@
+#include "policy/options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace taut {
+namespace {
+
+Options read(std::vector<const char*> environment) { return read_options(environment); }
+
+TEST(Options, Defaults) {
+  const Options o = read({"HOME=/", "PATH=/bin", "TAUTOLOGY=1"});
+  EXPECT_TRUE(o.enabled);
+  EXPECT_EQ(o.kernels, "");
+  EXPECT_TRUE(o.warnings.empty());
+}
+
+TEST(Options, AreRead) {
+  EXPECT_FALSE(read({"TAUT=0"}).enabled);
+  EXPECT_FALSE(read({"TAUT=off"}).enabled);
+  EXPECT_TRUE(read({"TAUT=1"}).enabled);
+  EXPECT_EQ(read({"TAUT_KERNELS=scalar"}).kernels, "scalar");
+}
+
+TEST(Options, UnknownNamesAndValuesWarn) {
+  ASSERT_EQ(read({"TAUT_KERNEL=scalar"}).warnings.size(), 1u);
+  EXPECT_NE(read({"TAUT_KERNEL=scalar"}).warnings[0].find("TAUT_KERNEL "), std::string::npos);
+  EXPECT_EQ(read({"TAUT=maybe"}).warnings.size(), 1u);
+}
+
+TEST(Options, EveryOptionHasADescription) {
+  for (const OptionInfo& option : known_options()) {
+    EXPECT_NE(std::string(option.summary), "");
+    EXPECT_TRUE(read({(std::string(option.name) + "=1").c_str()}).warnings.empty()) << option.name;
+  }
+}
+
+}  // namespace
+}  // namespace taut

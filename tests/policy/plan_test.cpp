@@ -1,0 +1,85 @@
+#include "policy/plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace taut {
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks, Reduction op = Reduction::sum) {
+  return make_plan(parse_policy(policy), {collective, bytes / 4, DType::f32, op, ranks});
+}
+
+TEST(Plan, SomeCallsArePlainAtOnce) {
+  using enum Plain;
+  EXPECT_EQ(plan("off", Collective::allreduce, MiB, 4).plain, off);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).plain, unsupported);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).plain, small);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).plain, no);
+  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, no_gain);
+  EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).plain, no);
+}
+
+TEST(Plan, TheBoundOfAResultIsShared) {
+  for (const int P : {2, 3, 7, 10, 1000}) {
+    for (const double E : {1e-4, 0.1, 3.0}) {
+      const std::string bound = "abs:" + std::to_string(E);
+      const Plan frames = plan(bound.c_str(), Collective::allreduce, 100 * MiB, P);
+      EXPECT_EQ(frames.how, Arithmetic::frames);
+      EXPECT_LE(static_cast<long double>(frames.bound) * P, static_cast<long double>(std::stod(bound.substr(4))));
+      EXPECT_GE(frames.bound * P, E * (1 - 1e-15) * (1 - 1e-6));
+    }
+  }
+  EXPECT_EQ(plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound, 1.0 / 7);
+  EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound, 1.0 / 4);
+}
+
+TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
+  for (const Collective move : {Collective::allgather, Collective::bcast, Collective::scatter})
+    EXPECT_EQ(plan("abs:1", move, MiB, 4).bound, 1);
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).bound, 1);
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).how, Arithmetic::values);
+  }
+  EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, 1);
+}
+
+TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::allreduce, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", 128 << 10, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB, 8), "ring");
+  EXPECT_EQ(chosen("abs:1", MiB, 64), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=ring", 128 << 10, 8), "ring");
+  EXPECT_EQ(chosen("abs:1,algorithm=recursive_doubling", 100 * MiB, 8), "recursive_doubling");
+  // Where the named one does not exist, the choice is free.
+  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB, 8).algorithm->name, "binomial");
+}
+
+TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
+  EXPECT_EQ(plan("abs:1", Collective::bcast, MiB / 2, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 5 * MiB, 4).segments, 5);
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 500 * MiB, 4).segments, 16);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 8 * MiB, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1,segments=64", Collective::bcast, MiB, 4).segments, 64);
+}
+
+TEST(Plan, MessagesStayCountableForMPI3) {
+  for (const std::size_t bytes : {10000 * MiB, 31000 * MiB}) {
+    const Plan p = plan("abs:1,segments=1", Collective::bcast, bytes, 4);
+    ASSERT_EQ(p.plain, Plain::no);
+    EXPECT_LT(bytes / static_cast<std::size_t>(p.segments), std::size_t{1} << 30);
+  }
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 40000 * MiB, 4).plain, Plain::unsupported);
+  EXPECT_EQ(plan("abs:1", Collective::allgather, 40000 * MiB, 4).plain, Plain::no);  // blocks of a quarter
+}
+
+TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
+  EXPECT_GT(plan("abs:1", Collective::bcast, MiB, 4).least_ratio, 1);
+  EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
+}
+
+}  // namespace
+}  // namespace taut

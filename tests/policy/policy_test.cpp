@@ -1,0 +1,103 @@
+#include "policy/policy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace taut {
+namespace {
+
+std::string complaint(std::string_view text) {
+  try {
+    parse_policy(text);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::invalid_policy) << text;
+    return error.what();
+  }
+}
+
+TEST(Policy, EmptyAndOffCompressNothing) {
+  for (const char* text : {"", "  ", "off"}) EXPECT_EQ(parse_policy(text).kind, Policy::Kind::off);
+}
+
+TEST(Policy, ABoundAloneLeavesTheRestToTaut) {
+  const Policy p = parse_policy("abs:1e-4");
+  EXPECT_EQ(p.kind, Policy::Kind::absolute);
+  EXPECT_EQ(p.bound, 1e-4);
+  EXPECT_FALSE(p.on_input);
+  EXPECT_STREQ(p.coding.codec->name, "planes");
+  EXPECT_FALSE(p.coding.codec_named);
+  EXPECT_TRUE(p.adds_frames);
+  EXPECT_EQ(p.algorithm, "");
+  EXPECT_EQ(p.reducing, Policy::Reducing::automatic);
+  EXPECT_EQ(p.segments, 0);
+  EXPECT_EQ(p.min_bytes, 65536u);
+}
+
+TEST(Policy, EveryOptionIsRead) {
+  const Policy p = parse_policy(
+      " abs:2.5 , on=input, codec=planes,algorithm = ring ,reduction=values,segments=7,min_bytes=1MiB,predictor=none,"
+      "checksum=on");
+  EXPECT_EQ(p.bound, 2.5);
+  EXPECT_TRUE(p.on_input);
+  EXPECT_TRUE(p.coding.codec_named);
+  EXPECT_EQ(p.algorithm, "ring");
+  EXPECT_EQ(p.reducing, Policy::Reducing::values);
+  EXPECT_EQ(p.segments, 7);
+  EXPECT_EQ(p.min_bytes, 1u << 20);
+  EXPECT_EQ(p.coding.predictor, "none");
+  EXPECT_TRUE(p.coding.checksum);
+}
+
+TEST(Policy, Sizes) {
+  EXPECT_EQ(parse_policy("lossless,min_bytes=0").min_bytes, 0u);
+  EXPECT_EQ(parse_policy("lossless,min_bytes=123").min_bytes, 123u);
+  EXPECT_EQ(parse_policy("lossless,min_bytes=5B").min_bytes, 5u);
+  EXPECT_EQ(parse_policy("lossless,min_bytes=3KiB").min_bytes, 3072u);
+  EXPECT_EQ(parse_policy("lossless,min_bytes=2GiB").min_bytes, std::size_t{2} << 30);
+  for (const char* size : {"", "KiB", "-1", "1.5MiB", "64kB", "64 KB", "99999999999999999999", "9999999999GiB"})
+    EXPECT_NE(complaint(std::string("lossless,min_bytes=") + size), "") << size;
+}
+
+TEST(Policy, LosslessUsesAnExactCodec) {
+  const Policy p = parse_policy("lossless");
+  EXPECT_EQ(p.bound, 0);
+  EXPECT_STREQ(p.coding.codec->name, "raw");
+}
+
+TEST(Policy, BoundsThatAreNone) {
+  for (const char* text : {"abs", "abs:", "abs:0", "abs:-1", "abs:inf", "abs:nan", "abs:1e999", "abs:1e-4x", "rel:1e-3",
+                           "fast", "on=result", ",", "abs:1,", "abs:1,,on=input"})
+    EXPECT_NE(complaint(text), "") << text;
+}
+
+TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
+  EXPECT_EQ(complaint("abs:1e-4,on=results"), "policy, column 13: option 'on' cannot be 'results'; use result or input");
+  EXPECT_EQ(complaint("abs:1e-4,size=3"),
+            "policy, column 10: 'size' is not an option; the options are on, codec, algorithm, reduction, segments, "
+            "min_bytes, predictor and checksum");
+  EXPECT_EQ(complaint("abs:-1"), "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");
+  EXPECT_EQ(complaint("abs:1,segments=65"),
+            "policy, column 16: option 'segments' cannot be '65'; use auto or a number from 1 to 64");
+  EXPECT_NE(complaint("abs:1,codec=zip").find("use auto or planes or raw"), std::string::npos);
+  EXPECT_NE(complaint("abs:1,algorithm=rings").find("recursive_doubling"), std::string::npos);
+}
+
+TEST(Policy, OptionsThatContradictEachOther) {
+  EXPECT_NE(complaint("abs:1,codec=raw,reduction=frames").find("use reduction=values"), std::string::npos);
+  try {
+    parse_policy("lossless,codec=planes");
+    FAIL();
+  } catch (const Error&) {
+  }
+}
+
+TEST(Coding, HasNoBoundInItsText) {
+  EXPECT_STREQ(parse_coding("", 1e-3).codec->name, "planes");
+  EXPECT_STREQ(parse_coding("", 0).codec->name, "raw");
+  EXPECT_STREQ(parse_coding("codec=raw,checksum=on", 1e-3).codec->name, "raw");
+  EXPECT_THROW(parse_coding("abs:1", 1), Error);
+  EXPECT_THROW(parse_coding("on=input", 1), Error);
+}
+
+}  // namespace
+}  // namespace taut

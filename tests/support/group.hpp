@@ -1,0 +1,228 @@
+// Ranks in one process for tests: data, runs on loopback, exact references.
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/algorithm.hpp"
+#include "transports/loopback.hpp"
+
+namespace taut::test {
+
+// Values of one type in memory that is exactly as large as they are.
+class Values {
+ public:
+  Values() = default;
+  Values(DType type, std::size_t count) : type_(type), count_(count), bytes_(count * size_of(type)) {}
+
+  DType type() const noexcept { return type_; }
+  std::size_t count() const noexcept { return count_; }
+  Slice slice() noexcept { return {{bytes_.data(), count_, type_}}; }
+  ConstSlice slice() const noexcept { return {{bytes_.data(), count_, type_}}; }
+
+  double at(std::size_t i) const noexcept {
+    if (type_ == DType::f64) return read<double>(i);
+    return static_cast<double>(read<float>(i));
+  }
+  void set(std::size_t i, double value) noexcept {
+    if (type_ == DType::f64) return write(i, value);
+    write(i, static_cast<float>(value));
+  }
+  bool operator==(const Values& other) const noexcept {  // bit for bit
+    return count_ == other.count_ && (count_ == 0 || std::memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0);
+  }
+
+ private:
+  template <class T>
+  T read(std::size_t i) const noexcept {
+    T value;
+    std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
+    return value;
+  }
+  template <class T>
+  void write(std::size_t i, T value) noexcept {
+    std::memcpy(bytes_.data() + i * sizeof(T), &value, sizeof(T));
+  }
+
+  DType type_ = DType::f32;
+  std::size_t count_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+enum class Pattern { smooth, noisy, sparse, steps, wild };  // wild: scattered over many orders of magnitude
+
+inline Values make_values(DType type, std::size_t count, Pattern pattern, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53 * 2 - 1; };
+  const double phase = uniform() * 3, scale = 10 + 5 * uniform();
+  Values values(type, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double smooth = scale * std::sin(phase + 0.01 * static_cast<double>(i));
+    double x = smooth;
+    if (pattern == Pattern::noisy) x = smooth + uniform();
+    if (pattern == Pattern::sparse) x = random() % 50 == 0 ? scale * uniform() : 0;
+    if (pattern == Pattern::steps) x = std::floor(smooth);
+    if (pattern == Pattern::wild) x = uniform() * std::pow(10.0, static_cast<double>(random() % 24) - 12);
+    values.set(i, x);
+  }
+  return values;
+}
+
+// Distance from a representable value to the next one of its type, upwards in magnitude.
+inline double spacing(DType type, double value) noexcept {
+  const double magnitude = std::abs(value);
+  if (type == DType::f64) return std::nextafter(magnitude, INFINITY) - magnitude;
+  const auto narrow = static_cast<float>(magnitude);
+  return static_cast<double>(std::nextafter(narrow, INFINITY)) - static_cast<double>(narrow);
+}
+
+// The exact result of reducing element i over all inputs, and the sum of magnitudes.
+struct Reference {
+  long double value = 0, magnitude = 0;
+};
+inline Reference reduce_exactly(const std::vector<Values>& inputs, std::size_t i, Reduction op) {
+  Reference r{inputs[0].at(i), std::abs(inputs[0].at(i))};
+  for (std::size_t k = 1; k < inputs.size(); ++k) {
+    const long double x = inputs[k].at(i);
+    r.value = op == Reduction::sum ? r.value + x : op == Reduction::min ? std::min(r.value, x) : std::max(r.value, x);
+    r.magnitude += std::abs(x);
+  }
+  return r;
+}
+
+// A collective on P ranks: inputs, outputs, and the exact result of each output element.
+class Job {
+ public:
+  Job(Collective collective, int P, std::size_t count, DType type, Pattern pattern, std::uint64_t seed,
+      Reduction op = Reduction::sum, int root = 0, bool in_place = false)
+      : collective_(collective), P_(P), op_(op), root_(root), in_place_(in_place) {
+    if (collective == Collective::scatter) count = count / ranks() * ranks();
+    for (int r = 0; r < P; ++r) {
+      inputs.push_back(make_values(type, count, pattern, seed * 131 + static_cast<std::uint64_t>(r)));
+      outputs.push_back(Values(type, count));
+      for (std::size_t i = 0; i < count; ++i) outputs.back().set(i, -7777);
+    }
+    for (int r = 0; r < P; ++r)
+      if (in_place || (collective == Collective::bcast && r == root)) outputs[index(r)] = inputs[index(r)];
+  }
+
+  std::size_t count() const noexcept { return inputs[0].count(); }
+  std::size_t bytes() const noexcept { return count() * size_of(inputs[0].type()); }
+
+  Operands operands(int rank) {
+    const std::size_t r = index(rank);
+    const Slice out = outputs[r].slice();
+    const ConstSlice in = in_place_ ? ConstSlice(out) : std::as_const(inputs[r]).slice();
+    Operands data{in, out, op_, root_};
+    if (collective_ == Collective::reduce_scatter) data.out = block(out, r, ranks());
+    if (collective_ == Collective::allgather) data.in = block(in, r, ranks());
+    if (collective_ == Collective::bcast) data.in = {};
+    if (collective_ == Collective::scatter) {
+      data.out = block(out, r, ranks());
+      if (rank != root_) data.in = {};
+      if (in_place_ && rank == root_) data.out.data = nullptr;
+    }
+    return data;
+  }
+
+  // The part of outputs[rank] that the call defines.
+  Range defined(int rank) const noexcept {
+    const bool one_block = collective_ == Collective::reduce_scatter || collective_ == Collective::scatter;
+    return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
+  }
+
+  Reference exact(std::size_t i) const {
+    if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
+    std::size_t source = index(root_);
+    if (collective_ == Collective::allgather)
+      for (source = 0; i >= part_range(count(), source, ranks()).first + part_range(count(), source, ranks()).count;) ++source;
+    const long double x = inputs[source].at(i);
+    return {x, std::abs(x)};
+  }
+
+  // The first element of `rank` that is further than `bound` + rounding from the exact result; "" when there is none.
+  // `roundings`: how often a sum is rounded on its way, besides the result. Raises `worst` to the greatest error over
+  // the bound, where rounding does not matter.
+  std::string check(int rank, double bound, int roundings, double* worst = nullptr) const {
+    const Range range = defined(rank);
+    const Values& out = outputs[index(rank)];
+    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+      const Reference want = exact(i);
+      const long double error = std::abs(out.at(i) - want.value);
+      const bool sums = reduces(collective_) && op_ == Reduction::sum;
+      const long double size = roundings == 0 ? std::abs(want.value) : want.magnitude;
+      const long double rounding = sums ? spacing(out.type(), static_cast<double>(size) + bound) * (0.5001L + roundings) : 0;
+      const long double allowed = bound + rounding;
+      if (worst != nullptr && rounding < 0.001 * bound) *worst = std::max(*worst, static_cast<double>(error / bound));
+      if (!(error <= allowed))
+        return "rank " + std::to_string(rank) + ", element " + std::to_string(i) + ": " + std::to_string(out.at(i)) +
+               " instead of " + std::to_string(want.value) + ", bound " + std::to_string(bound);
+    }
+    return "";
+  }
+
+  // True if all ranks hold the same bits where they hold the same elements.
+  bool same_bits() const noexcept {
+    if (collective_ == Collective::reduce_scatter || collective_ == Collective::scatter) return true;
+    for (const Values& out : outputs)
+      if (!(out == outputs[0])) return false;
+    return true;
+  }
+
+  std::vector<Values> inputs, outputs;
+
+ private:
+  static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+  std::size_t ranks() const noexcept { return static_cast<std::size_t>(P_); }
+
+  Collective collective_;
+  int P_;
+  Reduction op_;
+  int root_;
+  bool in_place_;
+};
+
+// Runs `make_task(rank)` for each rank on the hub.
+template <class T, class Make>
+std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
+  std::vector<T> results(static_cast<std::size_t>(hub.size()));
+  std::vector<Task<>> tasks;
+  auto store = [](auto task, T& result) -> Task<> { result = co_await std::move(task); };
+  for (int r = 0; r < hub.size(); ++r) tasks.push_back(store(make_task(r), results[static_cast<std::size_t>(r)]));
+  hub.run(tasks);
+  for (Task<>& task : tasks) task.result();
+  return results;
+}
+
+// An algorithm on all ranks of a hub; the ledger of each rank.
+inline std::vector<Ledger> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm, const Codec& codec,
+                                         Arithmetic how, int segments, Job& job,
+                                         const std::function<Place&(int)>& place_of = nullptr) {
+  const auto P = static_cast<std::size_t>(hub.size());
+  std::vector<Ledger> ledgers(P);
+  std::vector<std::unique_ptr<HostPlace>> places;
+  std::vector<Task<>> tasks;
+  for (std::size_t r = 0; r < P; ++r) {
+    const int rank = static_cast<int>(r);
+    places.push_back(std::make_unique<HostPlace>());
+    Place& place = place_of ? place_of(rank) : *places.back();
+    const Team team(hub.transport(rank), codec, place, ledgers[r], how, 0);
+    tasks.push_back(pipelined(algorithm, team, job.operands(rank), segments));
+  }
+  hub.run(tasks);
+  for (Task<>& task : tasks) task.result();
+  return ledgers;
+}
+
+// A number from the environment, for replays: TEST_SEED=7 TEST_COUNT=1 ctest -R name.
+inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* const text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+}  // namespace taut::test

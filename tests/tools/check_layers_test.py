@@ -1,0 +1,56 @@
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from check_layers import check_file
+
+
+def faults(name, text):
+    return [message for _, message in check_file(name, text)]
+
+
+class CheckLayers(unittest.TestCase):
+    def test_arrows_down_and_within_a_part_are_allowed(self):
+        for name, header in (
+            ("src/core/team.cpp", "core/codec.hpp"),
+            ("src/algorithms/ring_allreduce.cpp", "algorithms/ring.hpp"),
+            ("src/codecs/planes/codec.cpp", "codecs/planes/block.hpp"),
+            ("src/comm/communicator.cpp", "policy/plan.hpp"),
+            ("src/api/c.cpp", "transports/mpi.hpp"),
+        ):
+            self.assertEqual(faults(name, f'#include "{header}"\n'), [], name)
+
+    def test_arrows_back_and_sideways_are_faults(self):
+        for name, header in (
+            ("src/core/team.cpp", "codecs/planes/block.hpp"),
+            ("src/algorithms/ring_allreduce.cpp", "transports/loopback.hpp"),
+            ("src/codecs/raw/codec.cpp", "codecs/planes/block.hpp"),
+            ("src/codecs/registry.cpp", "algorithms/ring.hpp"),
+            ("src/policy/plan.cpp", "comm/communicator.hpp"),
+            ("src/comm/communicator.cpp", "api/errors.hpp"),
+        ):
+            self.assertEqual(len(faults(name, f'#include "{header}"\n')), 1, name)
+
+    def test_confined_headers_and_calls(self):
+        for text, right, wrong in (
+            ("#include <mpi.h>", "src/transports/mpi.hpp", "src/comm/agree.cpp"),
+            ("#include <taut/taut.h>", "src/api/c.cpp", "src/core/status.cpp"),
+            ("#include <nccl.h>", "src/transports/nccl.cpp", "src/api/c.cpp"),
+            ("#include <cuda_runtime.h>", "src/core/place_cuda.cpp", "src/core/place.cpp"),
+            ("#include <immintrin.h>", "src/codecs/planes/avx512_lanes.hpp", "src/codecs/planes/scalar.cpp"),
+            ('auto x = std::getenv("X");', "src/policy/options.cpp", "src/comm/communicator.cpp"),
+        ):
+            self.assertEqual(faults(right, text), [], right)
+            self.assertEqual(len(faults(wrong, text)), 1, wrong)
+
+    def test_comments_are_not_code(self):
+        self.assertEqual(faults("src/core/team.cpp", '// #include <mpi.h>\n/* getenv\n#include "api/c.hpp" */\n'), [])
+
+    def test_the_line_is_told(self):
+        found = list(check_file("src/core/team.cpp", "/* two\nlines */\n#include <mpi.h>\n"))
+        self.assertEqual([line for line, _ in found], [3])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Checks who may include whom: arrows go api -> comm -> {policy, algorithms, codecs, transports} -> core.
+
+A file may include its own part and the levels below; never back, never sideways. A codec sees no other codec.
+Some headers and calls are confined to the files named here. Usage: check_layers.py [ROOT]
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "api": 3}
+
+# What is confined (a pattern on a line without comments) and the files where it may stand.
+OUTSIDE = "include/|tests/|bench/|examples/|tools/"
+CONFINED = [
+    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/api/|{OUTSIDE}"),
+    (r"#include\s*<taut/", rf"src/api/|{OUTSIDE}"),
+    (r'#include\s*[<"]nccl\.h', r"src/transports/nccl\."),
+    (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r".*cuda|src/transports/nccl\."),
+    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(avx2|avx512|neon|sve)\w*\.[ch]pp$|src/core/(float_environment|checksum)\."),
+    (r"\b(secure_)?getenv\b", r"src/policy/options\.cpp$|tests/|bench/|examples/|tools/"),
+]
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), text, flags=re.S)
+
+
+def part(path):
+    """The unit that must not look sideways: a codec's folder, else the folder in src."""
+    folders = path.split("/")
+    return "/".join(folders[:2]) if folders[0] == "codecs" and len(folders) > 2 else folders[0]
+
+
+def arrow_allowed(including, included):
+    a, b = part(including), part(included)
+    if a == b or b == "codecs" and a.startswith("codecs/"):
+        return True
+    return LEVELS.get(b.split("/")[0], -1) < LEVELS.get(a.split("/")[0], -1)
+
+
+def check_file(name, text):
+    """Faults of one file, its name relative to the root, as (line, message)."""
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        for pattern, files in CONFINED:
+            found = re.search(pattern, line)
+            if found and not re.match(files, name):
+                yield number, f"`{found.group().strip()}` is confined to {files}"
+        include = re.match(r'\s*#\s*include\s*"(\w+/[^"]+)"', line)
+        if include and name.startswith("src/") and include[1].split("/")[0] in LEVELS:
+            if not arrow_allowed(name.removeprefix("src/"), include[1]):
+                yield number, f"{part(name.removeprefix('src/'))} must not include {include[1]}"
+
+
+def sources(root):
+    for folder in ("src", "include", "tests", "bench", "examples", "fuzz"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".h", ".hpp", ".cpp", ".c", ".cu", ".cuh"):
+                yield path
+
+
+def main(root):
+    faults = 0
+    for path in sources(root):
+        name = path.relative_to(root).as_posix()
+        for line, message in check_file(name, path.read_text()):
+            print(f"{name}:{line}: {message}")
+            faults += 1
+    print(f"check_layers: {faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)))

