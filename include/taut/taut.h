@@ -147,7 +147,13 @@ TAUT_Frame_get_info(
  *   reduction= auto (default) | frames (sums of encoded data) | values (decode, operate, encode)
  *   segments=  auto (default) | 1..64     parts of a message that are in flight at a time
  *   min_bytes= 64KiB (default)            smaller messages go to plain MPI with no further ado
- * The policy is inherited by MPI_Comm_dup. */
+ *   checksum=  off (default) | on         protect the payload of frames as well as their headers
+ *   predictor= delta (default) | none     of the planes codec
+ * The policy is inherited by MPI_Comm_dup.
+ *
+ * From min_bytes on (of the whole message: all blocks where there are blocks), calls that differ between the ranks in
+ * collective, count, type, operator or root end with TAUT_ERR_RANK_MISMATCH on every rank. Below it, and when the
+ * ranks' counts lie on both sides of it, they meet plain MPI unchecked, with what MPI makes of it. */
 TAUT_API int
 TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
 

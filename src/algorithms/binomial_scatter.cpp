@@ -1,5 +1,5 @@
 // Binomial scatter of bundles of frames. Thakur, Rabenseifner and Gropp, "Optimization of collective communication
-// operations in MPICH", IJHPCA 19 (2005), section 4.2; blocks encoded once at the root: Zhou et al., "C-Coll",
+// operations in MPICH", IJHPCA 19 (2005), section 4.2; blocks encoded once at the root: Huang et al., "C-Coll",
 // IPDPS 2024.
 //   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes P-1 (root) · decodes 1 (not the root)
 //   error: the codec's bound; the root's own block is copied

@@ -1,5 +1,5 @@
 // Ring allgather of finished frames. Thakur, Rabenseifner and Gropp, "Optimization of collective communication
-// operations in MPICH", IJHPCA 19 (2005), section 4.1; frames forwarded unchanged: Zhou et al., "C-Coll", IPDPS 2024.
+// operations in MPICH", IJHPCA 19 (2005), section 4.1; frames forwarded unchanged: Huang et al., "C-Coll", IPDPS 2024.
 //   steps P-1 · messages of a rank P-1 · encodes 1 · decodes P
 //   error: the codec's bound; each value is encoded once, and all ranks decode the same bytes
 #include "algorithms/ring.hpp"

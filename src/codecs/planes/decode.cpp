@@ -14,9 +14,9 @@ Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
 }  // namespace
 
 template <class T>
-Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i) noexcept {
+Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
-  return frame.stored() ? Status::ok : frame.read(i, record, padding);
+  return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
 }
 
 template <class T>
@@ -64,7 +64,7 @@ Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const 
   const Quantiser<T> z = quantiser_of(frame);
   Operand operand;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i); s != Status::ok) return s;
+    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
   }
   return Status::ok;
@@ -79,7 +79,7 @@ Status TypedCodec<T>::decode_add(ConstBytes in, T* values, std::size_t count) co
   const std::uint32_t addends = frame.header().addends;
   Operand operand;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i); s != Status::ok) return s;
+    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
     if (operand.simple() && n % group_values == 0 && exact_in_type(operand.size_flag(), addends)) {

@@ -57,7 +57,7 @@ bool TypedCodec<T>::commit_planes(const PlanesOut& planes, std::uint8_t flags, s
                                   FrameWriter& writer) const noexcept {
   if (planes.bytes == 0 && planes.base == 0) return writer.commit(0);
   const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};
-  return writer.commit(finish_planes(writer.room(), header, planes.widths, blocks_of(n)));
+  return writer.commit(finish_planes(writer.room(), header, planes.widths, blocks_of(n), kernels_.widths));
 }
 
 template class TypedCodec<float>;

@@ -80,6 +80,6 @@ constexpr std::size_t words(std::size_t bytes) noexcept { return (bytes + 3) / 4
 // Largest record with planes and widths but neither runs nor layers, and room for a kernel's overrun.
 template <class Int>
 inline constexpr std::size_t max_plane_record =
-    12 + chunk_values * sizeof(Int) + chunk_blocks + chunk_blocks / 8 + overrun + 4;
+    12 + chunk_values * sizeof(Int) + chunk_blocks + chunk_blocks / 8 + 64 + overrun;
 
 }  // namespace taut::planes

@@ -43,12 +43,13 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
 }
 
 template <class T>
-Status FrameReader<T>::read(std::size_t i, Record<T>& record, Padding& padding) const noexcept {
+Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T>& record,
+                            Padding& padding) const noexcept {
   const std::byte* const entry = payload_.data() + 4 * i;
   const std::size_t first = 4 * std::size_t{load<std::uint32_t>(entry)};
   const std::size_t last = 4 * std::size_t{load<std::uint32_t>(entry + 4)};
   const ConstBytes records = payload_.subspan(4 * (chunks() + 1));
-  if (!read_record(records.subspan(first, last - first), chunk_count(i), record)) return Status::corrupt_frame;
+  if (!read_record(records.subspan(first, last - first), chunk_count(i), kernels, record)) return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {

@@ -30,7 +30,7 @@ class FrameReader {
 
   // The record of chunk i of a frame that is not stored. The payload of one that is not wide may be read `overrun`
   // bytes beyond its end: near the end of the frame it is copied to `padding`.
-  Status read(std::size_t i, Record<T>& record, Padding& padding) const noexcept;
+  Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record, Padding& padding) const noexcept;
 
  private:
   FrameHeader header_;

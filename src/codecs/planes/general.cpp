@@ -74,7 +74,7 @@ std::size_t write_planes(const std::int64_t* q, std::size_t n, std::uint8_t flag
   if (h.has(wide)) {
     Widths widths;
     h.plane_bytes = static_cast<std::uint16_t>(pack_wide(q, n, predictor, out + h.bytes(), widths));
-    return finish_planes(out, h, widths, blocks_of(n));
+    return finish_planes(out, h, widths, blocks_of(n), kernels.widths);
   }
   std::int32_t narrow[chunk_values];
   for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
@@ -83,7 +83,7 @@ std::size_t write_planes(const std::int64_t* q, std::size_t n, std::uint8_t flag
   PlanesOut planes{.payload = out + h.bytes(), .widths = {}};
   kernels.ints.pack(narrow, groups, predictor, planes);
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
-  return finish_planes(out, h, planes.widths, blocks_of(n));
+  return finish_planes(out, h, planes.widths, blocks_of(n), kernels.widths);
 }
 
 template <class T>

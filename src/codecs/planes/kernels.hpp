@@ -46,6 +46,16 @@ struct Kernels {
 
 inline constexpr std::size_t max_operands = 8;  // of one sum
 
+struct WidthKernels {
+  WidthFacts (*inspect)(const Widths& widths) noexcept;
+
+  // The table of the first `blocks` widths. `to` has room for max_table_bytes.
+  void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
+
+  // `table` passed table_bytes() and may be read up to max_table_bytes. Sets all widths.
+  void (*read)(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept;
+};
+
 struct IntKernels {
   // Plane form of integers, and back.
   void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
@@ -61,6 +71,7 @@ struct KernelSet {
   Kernels<float> f32;
   Kernels<double> f64;
   IntKernels ints;
+  WidthKernels widths;
 
   template <class T>
   const Kernels<T>& of() const noexcept {
@@ -73,7 +84,6 @@ struct KernelSet {
 };
 
 const KernelSet& scalar_kernels() noexcept;
-const KernelSet& avx2_kernels() noexcept;
 const KernelSet& avx512_kernels() noexcept;
 
 // All sets built in, best first; scalar is last and always supported.

@@ -34,19 +34,23 @@ bool read_header(Reader& in, RecordHeader& h) noexcept {
 }
 
 template <class T>
-bool read_planes(Reader& in, Record<T>& r) noexcept {
+bool read_planes(Reader& in, const WidthKernels& kernels, Record<T>& r) noexcept {
   r.payload = in.take(r.header.plane_bytes);
   if (r.payload == nullptr) return false;
   const std::size_t blocks = blocks_of(r.count), left = in.left();
-  const std::byte* table = in.take(0);
-  const std::size_t size = read_widths(table, left, blocks, r.header.flags, r.widths);
+  const std::byte* const table = in.take(0);
+  const std::size_t size = table_bytes(table, left, blocks, r.header.flags);
   if (size == 0 || in.take(size) == nullptr) return false;
-  std::size_t sum = 0;
-  for (const std::uint8_t w : r.widths.of) {
-    sum += w;
-    r.greatest = std::max<unsigned>(r.greatest, w);
+  if (left >= max_table_bytes) {
+    kernels.read(table, blocks, r.header.flags, r.widths);
+  } else {
+    std::byte padded[max_table_bytes] = {};
+    std::memcpy(padded, table, size);
+    kernels.read(padded, blocks, r.header.flags, r.widths);
   }
-  return sum == r.header.plane_bytes && r.greatest <= (r.header.has(wide) ? 64 : 32);
+  const WidthFacts facts = kernels.inspect(r.widths);
+  r.greatest = facts.greatest;
+  return facts.sum == r.header.plane_bytes && facts.greatest <= (r.header.has(wide) ? 64 : 32);
 }
 
 template <class T>
@@ -78,7 +82,7 @@ bool read_layers(Reader& in, Record<T>& r) noexcept {
 }  // namespace
 
 template <class T>
-bool read_record(ConstBytes bytes, std::size_t count, Record<T>& r) noexcept {
+bool read_record(ConstBytes bytes, std::size_t count, const WidthKernels& kernels, Record<T>& r) noexcept {
   r.count = count;
   r.greatest = 0;
   r.run_count = r.layer_count = 0;
@@ -90,7 +94,7 @@ bool read_record(ConstBytes bytes, std::size_t count, Record<T>& r) noexcept {
   Reader in(bytes);
   if (!read_header(in, r.header)) return false;
   if (r.header.has(has_planes)) {
-    if (!read_planes(in, r)) return false;
+    if (!read_planes(in, kernels, r)) return false;
   } else {
     std::memset(r.widths.of, 0, sizeof r.widths.of);
   }
@@ -100,16 +104,17 @@ bool read_record(ConstBytes bytes, std::size_t count, Record<T>& r) noexcept {
   return in.left() == 0;
 }
 
-template bool read_record(ConstBytes, std::size_t, Record<float>&) noexcept;
-template bool read_record(ConstBytes, std::size_t, Record<double>&) noexcept;
+template bool read_record(ConstBytes, std::size_t, const WidthKernels&, Record<float>&) noexcept;
+template bool read_record(ConstBytes, std::size_t, const WidthKernels&, Record<double>&) noexcept;
 
-std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, std::size_t blocks) noexcept {
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, std::size_t blocks,
+                          const WidthKernels& kernels) noexcept {
   std::byte* at = out + header.bytes();
   if (header.plane_bytes > 0) {
-    const WidthTable table = choose_table(inspect(widths, blocks), blocks);
+    const WidthTable table = choose_table(kernels.inspect(widths), blocks);
     header.flags |= has_planes | table.flags;
     at += header.plane_bytes;
-    write_widths(at, widths, blocks, table);
+    kernels.write(at, widths, blocks, table);
     at += table.bytes;
     while ((at - out) % 4 != 0) *at++ = std::byte{0};
   }

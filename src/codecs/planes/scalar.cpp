@@ -182,6 +182,52 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   writer.finish();
 }
 
+// ---- Tables of widths ---------------------------------------------------------------------------------------------
+
+WidthFacts inspect(const Widths& widths) noexcept {
+  WidthFacts facts;
+  for (const std::uint8_t w : widths.of) {
+    facts.sum += w;
+    facts.coded += w != 0;
+    facts.greatest = std::max<unsigned>(facts.greatest, w);
+  }
+  return facts;
+}
+
+void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept {
+  const std::uint8_t* entries = widths.of;
+  std::uint8_t coded[chunk_blocks + 1];
+  std::size_t n = blocks;
+  if ((table.flags & dense) == 0) {
+    n = 0;
+    std::memset(to, 0, map_bytes(blocks));
+    for (std::size_t i = 0; i < blocks; ++i) {
+      if (widths.of[i] == 0) continue;
+      to[i / 8] |= std::byte{1} << (i % 8);
+      coded[n++] = widths.of[i];
+    }
+    entries = coded;
+    to += map_bytes(blocks);
+  }
+  if ((table.flags & byte_widths) != 0) {
+    std::memcpy(to, entries, n);
+    return;
+  }
+  for (std::size_t i = 0; i < n; i += 2) to[i / 2] = std::byte(entries[i] | (i + 1 < n ? entries[i + 1] << 4 : 0));
+}
+
+void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept {
+  std::memset(widths.of, 0, sizeof widths.of);
+  const std::byte* const entries = (flags & dense) != 0 ? table : table + map_bytes(blocks);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if ((flags & dense) == 0 && (table[i / 8] >> (i % 8) & std::byte{1}) == std::byte{0}) continue;
+    const unsigned entry = std::to_integer<unsigned>(entries[(flags & byte_widths) != 0 ? next : next / 2]);
+    widths.of[i] = static_cast<std::uint8_t>((flags & byte_widths) != 0 ? entry : entry >> (next % 2 * 4) & 15);
+    ++next;
+  }
+}
+
 }  // namespace
 
 const KernelSet& scalar_kernels() noexcept {
@@ -191,6 +237,7 @@ const KernelSet& scalar_kernels() noexcept {
       {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>, decode_add<float>},
       {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>, decode_add<double>},
       {pack, unpack, sum},
+      {inspect, write_widths, read_widths},
   };
   return set;
 }

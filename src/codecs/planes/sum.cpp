@@ -50,7 +50,7 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   FrameWriter writer(out, total.count);
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
-      if (const Status s = operands[k].read(readers[k], i); s != Status::ok) return {s};
+      if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
     if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, readers[0].predictor(), writer))
       return {Status::buffer_too_small};
   }
@@ -73,7 +73,7 @@ Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t coun
   FrameWriter writer(out, count);
   unsigned width_class = 8;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i); s != Status::ok) return {s};
+    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
     if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends, width_class, writer))
       return {Status::buffer_too_small};
   }
@@ -106,7 +106,7 @@ bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, 
   const std::size_t size = encode(values, n, header, bytes);
   FrameReader<T> frame;
   Operand own;
-  if (frame.open({bytes, size}) != Status::ok || own.read(frame, 0) != Status::ok) return false;
+  if (frame.open({bytes, size}) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;
   const Operand* const both[] = {&operand, &own};
   return sum_chunk(both, n, addends, z_.predictor, writer);
 }

@@ -39,7 +39,7 @@ class TypedCodec {
     const std::byte* raw = nullptr;  // of a stored frame
     Padding padding;
 
-    Status read(const FrameReader<T>& frame, std::size_t i) noexcept;
+    Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
     bool simple() const noexcept { return raw == nullptr && record.simple(); }
     std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
     void add_to(GeneralChunk<T>& chunk, Predictor predictor) const;
