@@ -28,8 +28,8 @@ double everything(double S, int P) { return P > 1 ? S : 0; }
 const std::array<Collective, 5> table{{
     {"allreduce", true, true,
      [](const Call& c) { MPI_Allreduce(c.send, c.receive, as_int(c.count), c.type, MPI_SUM, c.comm); },
-     [](const Call& c) { TAUT_Allreduce(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, c.comm); }, whole,
-     all_ranks_sum, twice_all_but_own},
+     [](const Call& c) { TAUT_Allreduce(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, c.comm); },
+     whole, all_ranks_sum, twice_all_but_own},
     {"bcast", false, true, [](const Call& c) { MPI_Bcast(c.receive, as_int(c.count), c.type, 0, c.comm); },
      [](const Call& c) { TAUT_Bcast(c.receive, as_count(c.count), c.type, 0, c.comm); }, whole,
      [](const Call&, const Data& data, std::size_t i) { return data.at(0, i); }, everything},
@@ -46,8 +46,12 @@ const std::array<Collective, 5> table{{
      },
      all_but_own},
     {"reduce_scatter_block", true, false,
-     [](const Call& c) { MPI_Reduce_scatter_block(c.send, c.receive, as_int(c.block()), c.type, MPI_SUM, c.comm); },
-     [](const Call& c) { TAUT_Reduce_scatter_block(c.send, c.receive, as_count(c.block()), c.type, MPI_SUM, c.comm); },
+     [](const Call& c) {
+       MPI_Reduce_scatter_block(c.send, c.receive, as_int(c.block()), c.type, MPI_SUM, c.comm);
+     },
+     [](const Call& c) {
+       TAUT_Reduce_scatter_block(c.send, c.receive, as_count(c.block()), c.type, MPI_SUM, c.comm);
+     },
      one_block,
      [](const Call& c, const Data& data, std::size_t i) {
        return all_ranks_sum(c, data, i + static_cast<std::size_t>(c.rank) * c.block());

@@ -13,7 +13,8 @@
 namespace bench {
 namespace {
 
-// Noise is in units of the bound of one rank's values, so that the ratio does not depend on the number of ranks.
+// Noise is in units of the bound of one rank's values, so that the ratio does not depend on the number of
+// ranks.
 Data make_data(const Options& options, bool reduces, int ranks) {
   if (options.data == "random") return Data::random();
   if (options.data != "smooth") return Data::file(options.data, options.doubles);

@@ -89,7 +89,8 @@ class Measurement {
   // One call on fresh buffers; returns this rank's seconds.
   double once(const Variant& variant) {
     std::fill(receive_.begin(), receive_.end(), std::numeric_limits<T>::quiet_NaN());
-    if (call_.rank == 0 && !collective_.reduces) receive_ = send_;  // a broadcast's values; harmless elsewhere
+    if (call_.rank == 0 && !collective_.reduces)
+      receive_ = send_;  // a broadcast's values; harmless elsewhere
     Call call = call_;
     call.comm = variant.comm;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -135,7 +136,8 @@ class Measurement {
   void account(const Variant& variant, Result& result) const {
     const TAUT_Stats stats = variant.stats();
     const double calls = options_.iterations;
-    double busiest[3] = {static_cast<double>(stats.sent_bytes) / calls, std::max(0.0, result.wire_bytes) / calls,
+    double busiest[3] = {static_cast<double>(stats.sent_bytes) / calls,
+                         std::max(0.0, result.wire_bytes) / calls,
                          static_cast<double>(stats.compressed_calls)};
     double sums[2] = {static_cast<double>(stats.value_bytes), static_cast<double>(stats.frame_bytes)};
     MPI_Allreduce(MPI_IN_PLACE, busiest, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -155,7 +157,9 @@ class Measurement {
 
 }  // namespace
 
-double Result::average() const { return std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size()); }
+double Result::average() const {
+  return std::accumulate(us.begin(), us.end(), 0.0) / static_cast<double>(us.size());
+}
 double Result::least() const { return *std::min_element(us.begin(), us.end()); }
 double Result::most() const { return *std::max_element(us.begin(), us.end()); }
 double Result::median() const {
@@ -165,7 +169,8 @@ double Result::median() const {
   return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-std::vector<Result> measure(const Collective& collective, std::size_t bytes, const Options& options, const Data& data) {
+std::vector<Result> measure(const Collective& collective, std::size_t bytes, const Options& options,
+                            const Data& data) {
   if (options.doubles) return Measurement<double>(collective, bytes, options, data).run();
   return Measurement<float>(collective, bytes, options, data).run();
 }

@@ -32,6 +32,7 @@ struct Result {
   double most() const;
 };
 
-std::vector<Result> measure(const Collective& collective, std::size_t bytes, const Options& options, const Data& data);
+std::vector<Result> measure(const Collective& collective, std::size_t bytes, const Options& options,
+                            const Data& data);
 
 }  // namespace bench

@@ -30,8 +30,8 @@ double number(const std::string& text) {
 
 // 4096, 64K, 16M, 1G: powers of two, as in the OSU benchmarks; 64MB is 64 000 000.
 std::size_t bytes(const std::string& text) {
-  static const std::map<std::string, double> units{{"", 1},     {"K", 1024}, {"M", 1048576}, {"G", 1073741824},
-                                                   {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
+  static const std::map<std::string, double> units{
+      {"", 1}, {"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};
   const std::size_t end = text.find_first_not_of("0123456789.");
   const auto unit = units.find(end == std::string::npos ? "" : text.substr(end));
   if (unit == units.end()) throw std::invalid_argument("'" + text + "' is no size");

@@ -8,7 +8,7 @@
 namespace bench {
 
 struct Options {
-  std::vector<std::string> operations;                                           // names of collectives.hpp; empty: all
+  std::vector<std::string> operations;  // names of collectives.hpp; empty: all
   std::size_t smallest = std::size_t{1} << 20, largest = std::size_t{16} << 20;  // bytes of the whole buffer
   int iterations = 9, warmup = 2;
   double bound = 1e-4;                // absolute, of the result

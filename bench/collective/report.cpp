@@ -71,7 +71,8 @@ std::string json(const Result& r) {
       << ", \"ratio\": " << number(r.ratio) << ", \"ideal_bytes\": " << number(r.ideal_bytes)
       << ", \"sent_bytes\": " << number(r.sent_bytes)
       << ", \"wire_bytes\": " << (r.wire_bytes < 0 ? "null" : number(r.wire_bytes))
-      << ",\n   \"max_error\": " << number(r.max_error) << ", \"within_bound\": " << (r.within_bound ? "true" : "false")
+      << ",\n   \"max_error\": " << number(r.max_error)
+      << ", \"within_bound\": " << (r.within_bound ? "true" : "false")
       << ", \"identical\": " << (r.identical ? "true" : "false") << ",\n   \"us\": [";
   for (std::size_t i = 0; i < r.us.size(); ++i) out << (i ? ", " : "") << number(r.us[i]);
   out << "]}";
@@ -81,18 +82,21 @@ std::string json(const Result& r) {
 }  // namespace
 
 void print_heading(const Options& options, int ranks) {
-  std::printf("# Taut collective latency test: plain MPI and Taut in alternation, %d calls each\n", options.iterations);
+  std::printf("# Taut collective latency test: plain MPI and Taut in alternation, %d calls each\n",
+              options.iterations);
   std::printf("# %s, %d ranks over %s; load %.2f\n", mpi_name().c_str(), ranks, options.link.c_str(), load());
-  std::printf("# Datatype: %s; data: %s\n", options.doubles ? "MPI_DOUBLE" : "MPI_FLOAT", data_name(options).c_str());
+  std::printf("# Datatype: %s; data: %s\n", options.doubles ? "MPI_DOUBLE" : "MPI_FLOAT",
+              data_name(options).c_str());
   std::printf(
-      "# Size: bytes of the whole buffer. Latency: of the slowest rank. Sent, Wire: MB a call of the busiest rank,\n"
+      "# Size: bytes of the whole buffer. Latency: of the slowest rank. Sent, Wire: MB a call of the busiest "
+      "rank,\n"
       "# counted by Taut (plain: the least possible) and by the network interface.\n");
 }
 
 void print_operation(const Collective& collective) {
-  std::printf("\n# %s\n%-10s %-9s %12s %12s %12s %12s %8s %7s %9s %9s %10s %9s %s\n", collective.name, "# Size",
-              "Variant", "Avg(us)", "Min(us)", "Max(us)", "Median(us)", "Speedup", "Ratio", "Sent(MB)", "Wire(MB)",
-              "MaxError", "Bound", "Check");
+  std::printf("\n# %s\n%-10s %-9s %12s %12s %12s %12s %8s %7s %9s %9s %10s %9s %s\n", collective.name,
+              "# Size", "Variant", "Avg(us)", "Min(us)", "Max(us)", "Median(us)", "Speedup", "Ratio",
+              "Sent(MB)", "Wire(MB)", "MaxError", "Bound", "Check");
 }
 
 void print_results(const std::vector<Result>& results) {
@@ -101,8 +105,9 @@ void print_results(const std::vector<Result>& results) {
     const char* check = !r.identical ? "RANKS DIFFER" : !r.within_bound ? "BOUND VIOLATED" : "ok";
     const double sent = plain || !r.compressed ? r.ideal_bytes : r.sent_bytes;
     std::printf("%-10zu %-9s %12.1f %12.1f %12.1f %12.1f %7.2fx %7.2f %9s %9s %10.3g %9.2g %s%s\n", r.bytes,
-                r.variant.c_str(), r.average(), r.least(), r.most(), r.median(), results.front().median() / r.median(),
-                r.ratio, megabytes(sent).c_str(), megabytes(r.wire_bytes).c_str(), r.max_error, r.bound, check,
+                r.variant.c_str(), r.average(), r.least(), r.most(), r.median(),
+                results.front().median() / r.median(), r.ratio, megabytes(sent).c_str(),
+                megabytes(r.wire_bytes).c_str(), r.max_error, r.bound, check,
                 !plain && !r.compressed ? " (went plain)" : "");
   }
   std::fflush(stdout);
@@ -112,10 +117,11 @@ void write_json(const Options& options, int ranks, const std::vector<Result>& re
   const std::filesystem::path folder = std::filesystem::path(options.json).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder);
   std::ofstream out(options.json);
-  out << "{\"mpi\": " << quoted(mpi_name()) << ", \"ranks\": " << ranks << ", \"link\": " << quoted(options.link)
-      << ", \"load\": " << number(load()) << ",\n \"data\": " << quoted(data_name(options))
-      << ", \"type\": " << (options.doubles ? "\"f64\"" : "\"f32\"") << ", \"iterations\": " << options.iterations
-      << ",\n \"results\": [";
+  out << "{\"mpi\": " << quoted(mpi_name()) << ", \"ranks\": " << ranks
+      << ", \"link\": " << quoted(options.link) << ", \"load\": " << number(load())
+      << ",\n \"data\": " << quoted(data_name(options))
+      << ", \"type\": " << (options.doubles ? "\"f64\"" : "\"f32\"")
+      << ", \"iterations\": " << options.iterations << ",\n \"results\": [";
   for (std::size_t i = 0; i < results.size(); ++i) out << (i ? ",\n  " : "\n  ") << json(results[i]);
   out << "]}\n";
   if (!out.flush()) throw std::runtime_error(options.json + ": cannot be written");

@@ -1,4 +1,5 @@
-// Values on a regular section through the earth: x to the right, z down, x fastest in memory (a row is a depth).
+// Values on a regular section through the earth: x to the right, z down, x fastest in memory (a row is a
+// depth).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,9 @@ struct Field {
 
   Field() = default;
   Field(int width, int depth, float value = 0)
-      : nx(width), nz(depth), values(static_cast<std::size_t>(width) * static_cast<std::size_t>(depth), value) {}
+      : nx(width),
+        nz(depth),
+        values(static_cast<std::size_t>(width) * static_cast<std::size_t>(depth), value) {}
 
   float* row(int z) noexcept { return values.data() + static_cast<std::ptrdiff_t>(z) * nx; }
   const float* row(int z) const noexcept { return values.data() + static_cast<std::ptrdiff_t>(z) * nx; }

@@ -1,5 +1,5 @@
-// The physics: waves travel with the model's speed, leave through the sponge, and migrate to where they came from.
-// The judgement: what is wrong does not pass.
+// The physics: waves travel with the model's speed, leave through the sponge, and migrate to where they came
+// from. The judgement: what is wrong does not pass.
 
 #include <gtest/gtest.h>
 
@@ -112,7 +112,8 @@ TEST(Quality, RoundingToTheTypeIsAllowed) {
 }
 
 TEST(Quality, NotANumberIsNotNear) {
-  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN(),
+               infinity = std::numeric_limits<double>::infinity();
   const std::vector<double> exact{nan, infinity, 1, 2}, lost{nan, infinity, nan, 2}, found{0, infinity, 1, 2};
   EXPECT_TRUE(compare<double>(exact, exact, 0.1).within);
   EXPECT_FALSE(compare<double>(lost, exact, 0.1).within);

@@ -70,9 +70,11 @@ Images<float> migrate(const Options& options, const World& world) {
   Images<float> images;
   if (world.rank == 0) {
     std::printf(
-        "Migrated %d shots on %d ranks in %.1f s: %d x %d points of %.1f m, %d time steps of %.2f ms, %.1f Hz\n",
+        "Migrated %d shots on %d ranks in %.1f s: %d x %d points of %.1f m, %d time steps of %.2f ms, %.1f "
+        "Hz\n",
         options.shots, world.ranks, MPI_Wtime() - start, options.nx, options.nz, static_cast<double>(spacing),
-        survey.steps, static_cast<double>(survey.time_step) * 1e3, static_cast<double>(survey.peak_frequency));
+        survey.steps, static_cast<double>(survey.time_step) * 1e3,
+        static_cast<double>(survey.peak_frequency));
     write_raw(options.out, "velocity.f32", std::as_bytes(std::span(survey.truth.velocity.values)));
   }
   const auto nx = static_cast<std::size_t>(options.nx), nz = static_cast<std::size_t>(options.nz);
@@ -102,8 +104,8 @@ void tell_what_to_make_of_it(const std::vector<Row>& rows, const Options& option
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int ranks = options.mbit > 0 ? world.ranks : world.on_this_host;  // emulated hosts share one machine
   if (ranks > cores)
-    std::printf("%d ranks take turns on %d cores here, so the times are rough; bytes and errors are not.\n", ranks,
-                cores);
+    std::printf("%d ranks take turns on %d cores here, so the times are rough; bytes and errors are not.\n",
+                ranks, cores);
   const Row& plain = rows.front();
   double best = 0;
   for (const Row& row : rows)
@@ -130,9 +132,11 @@ bool compare_stacks(const Images<T>& images, const Options& options, const World
   const auto keep = [&](const Row& row, std::span<const T> volume) {
     pictures.push_back({label(row), label(row) + "." + dtype, images.rows(), images.columns()});
     write_raw(options.out, pictures.back().file, std::as_bytes(images.section(volume)));
-    if (row.policy.empty() && !images.pictures.empty()) write_raw(options.out, "volume.f32", std::as_bytes(volume));
+    if (row.policy.empty() && !images.pictures.empty())
+      write_raw(options.out, "volume.f32", std::as_bytes(volume));
   };
-  const std::vector<Row> rows = stack_by_all<T>(images.values, options.bounds, options.repeats, MPI_COMM_WORLD, keep);
+  const std::vector<Row> rows =
+      stack_by_all<T>(images.values, options.bounds, options.repeats, MPI_COMM_WORLD, keep);
   bool good = true;
   for (const Row& row : rows) good = good && row.good();
   if (world.rank != 0) return good;

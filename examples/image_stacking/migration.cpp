@@ -13,7 +13,8 @@ class History {
  public:
   History(const Survey& survey) : nx_(survey.smooth.velocity.nx), nz_(survey.smooth.velocity.nz) {
     times_ = survey.steps / survey.every;
-    values_.resize(static_cast<std::size_t>(times_) * static_cast<std::size_t>(nz_) * static_cast<std::size_t>(nx_));
+    values_.resize(static_cast<std::size_t>(times_) * static_cast<std::size_t>(nz_) *
+                   static_cast<std::size_t>(nx_));
   }
   int times() const noexcept { return times_; }
   // Depth before time: the imaging condition works row by row.
@@ -38,7 +39,8 @@ Gather model_shot(const Survey& survey, const VelocityModel& model, int source_x
   Gather gather(model.velocity.nx, survey.steps);
   for (int step = 0; step < survey.steps; ++step) {
     wave.step();
-    wave.add(source_x, survey.surface, ricker(static_cast<float>(step) * survey.time_step, survey.peak_frequency));
+    wave.add(source_x, survey.surface,
+             ricker(static_cast<float>(step) * survey.time_step, survey.peak_frequency));
     wave.copy_row(survey.surface, gather.row(step));
     if (history && step % survey.every == 0 && step / survey.every < history->times())
       history->record(wave, step / survey.every);
@@ -51,7 +53,8 @@ void play_back(const Survey& survey, const Gather& data, History& history) {
   for (int step = survey.steps - 1; step >= 0; --step) {
     wave.step();
     wave.add_row(survey.surface, data.row(step));
-    if (step % survey.every == 0 && step / survey.every < history.times()) history.record(wave, step / survey.every);
+    if (step % survey.every == 0 && step / survey.every < history.times())
+      history.record(wave, step / survey.every);
   }
 }
 
@@ -79,7 +82,8 @@ void filter_row(const float* above, const float* here, const float* below, float
 }  // namespace
 
 ImageVolume::ImageVolume(int reach, int depth, int width) : offsets(reach), nz(depth), nx(width) {
-  values.assign(static_cast<std::size_t>(sections()) * static_cast<std::size_t>(nz) * static_cast<std::size_t>(nx), 0);
+  values.assign(
+      static_cast<std::size_t>(sections()) * static_cast<std::size_t>(nz) * static_cast<std::size_t>(nx), 0);
 }
 
 float* ImageVolume::row(int offset, int z) noexcept {
@@ -95,7 +99,8 @@ Survey plan_survey(int nx, int nz, float spacing) {
   const float depth = static_cast<float>(nz) * spacing, width = static_cast<float>(nx) * spacing;
   const float mean_velocity = 2400;
   const float longest_path = 2 * std::hypot(depth, 0.2F * width);
-  survey.steps = static_cast<int>((longest_path / mean_velocity + 1.2F / survey.peak_frequency) / survey.time_step);
+  survey.steps =
+      static_cast<int>((longest_path / mean_velocity + 1.2F / survey.peak_frequency) / survey.time_step);
   // The product of two fields of up to 2.5 f sums without aliasing at 5 f samples a second.
   survey.every = std::max(1, static_cast<int>(1 / (5.2F * survey.peak_frequency * survey.time_step)));
   return survey;

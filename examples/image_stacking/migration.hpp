@@ -37,8 +37,9 @@ struct ImageVolume {
 // Adds the image of the shot at `source_x` to `image`.
 void migrate_shot(const Survey& survey, int source_x, ImageVolume& image);
 
-// Takes away the smooth, strong part that waves travelling along the same path leave in the image (a Laplacian), mutes
-// the part near the sources, and evens out the loss of amplitude with depth. Linear: it may come before the stack.
+// Takes away the smooth, strong part that waves travelling along the same path leave in the image (a
+// Laplacian), mutes the part near the sources, and evens out the loss of amplitude with depth. Linear: it may
+// come before the stack.
 void filter(ImageVolume& image);
 
 }  // namespace stacking

@@ -32,7 +32,8 @@ double positive_number(const std::string& text) {
 std::size_t positive_count(const std::string& text) {
   const double value = positive_number(text);
   const auto count = static_cast<std::size_t>(value);
-  if (value > 1e12 || static_cast<double>(count) != value) throw std::invalid_argument("'" + text + "' is no count");
+  if (value > 1e12 || static_cast<double>(count) != value)
+    throw std::invalid_argument("'" + text + "' is no count");
   return count;
 }
 
@@ -101,7 +102,8 @@ Options parse(int argc, char** argv) {
       setter->second(options, argv[++i]);
     }
   }
-  if (options.offsets >= options.nx / 2) throw std::invalid_argument("--offsets must be below half the grid's width");
+  if (options.offsets >= options.nx / 2)
+    throw std::invalid_argument("--offsets must be below half the grid's width");
   if (!options.input.empty() && options.dtype.empty()) options.dtype = type_by_name(options.input.front());
   if (!options.input.empty() && options.dtype != "f32" && options.dtype != "f64")
     throw std::invalid_argument("--dtype must be f32 or f64");

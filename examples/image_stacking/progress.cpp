@@ -8,7 +8,8 @@ namespace {
 constexpr int tag = 1;
 }
 
-Progress::Progress(MPI_Comm comm, int shots_of_all, bool show) : comm_(comm), shots_(shots_of_all), active_(show) {
+Progress::Progress(MPI_Comm comm, int shots_of_all, bool show)
+    : comm_(comm), shots_(shots_of_all), active_(show) {
   int ranks = 1;
   MPI_Comm_rank(comm, &me_);
   MPI_Comm_size(comm, &ranks);
@@ -48,7 +49,8 @@ void Progress::hear(bool wait) {
 }
 
 void Progress::show() const {
-  std::fprintf(stderr, "\rmigrated %d of %d shots; by rank:", std::accumulate(done_.begin(), done_.end(), 0), shots_);
+  std::fprintf(stderr, "\rmigrated %d of %d shots; by rank:", std::accumulate(done_.begin(), done_.end(), 0),
+               shots_);
   for (const int shots : done_) std::fprintf(stderr, " %d", shots);
   std::fflush(stderr);
 }

@@ -33,7 +33,8 @@ std::size_t count_of(const std::string& file) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(file, error);
   if (error) throw std::runtime_error(file + ": " + error.message());
-  if (bytes == 0 || bytes % sizeof(T) != 0) throw std::runtime_error(file + ": the size does not fit the type");
+  if (bytes == 0 || bytes % sizeof(T) != 0)
+    throw std::runtime_error(file + ": the size does not fit the type");
   return bytes / sizeof(T);
 }
 

@@ -57,12 +57,13 @@ std::string json_row(const Row& row, const std::vector<Row>& rows) {
       << ", \"relative_bound\": " << (is_plain(row) ? "null" : number(row.relative_bound))
       << ", \"bound\": " << number(row.bound) << ",\n     \"seconds\": " << number(row.median_seconds())
       << ", \"seconds_min\": " << number(*fastest) << ", \"seconds_max\": " << number(*slowest)
-      << ", \"speedup\": " << number(speedup(row, rows)) << ",\n     \"wire_bytes\": " << number(row.wire_bytes)
+      << ", \"speedup\": " << number(speedup(row, rows))
+      << ",\n     \"wire_bytes\": " << number(row.wire_bytes)
       << ", \"wire_bytes_are\": " << quoted(row.compressed ? "measured" : "ideal ring")
       << ", \"ratio\": " << number(wire_ratio(row, rows)) << ", \"codec_ratio\": " << number(row.codec_ratio)
       << ", \"compressed\": " << (row.compressed ? "true" : "false")
-      << ",\n     \"max_error\": " << number(row.quality.max_error) << ", \"psnr\": " << number(row.quality.psnr)
-      << ", \"nrmse\": " << number(row.quality.nrmse)
+      << ",\n     \"max_error\": " << number(row.quality.max_error)
+      << ", \"psnr\": " << number(row.quality.psnr) << ", \"nrmse\": " << number(row.quality.nrmse)
       << ", \"within_bound\": " << (row.quality.within ? "true" : "false")
       << ", \"identical\": " << (row.identical ? "true" : "false") << "}";
   return out.str();
@@ -76,7 +77,8 @@ std::string first_line(const char* file, const std::string& key) {
   return "unknown";
 }
 
-// "MPICH Version:      5.0.2\nMPICH Release..." -> "MPICH 5.0.2"; "Open MPI v5.0.11, package..." -> "Open MPI v5.0.11"
+// "MPICH Version:      5.0.2\nMPICH Release..." -> "MPICH 5.0.2"; "Open MPI v5.0.11, package..." -> "Open MPI
+// v5.0.11"
 std::string short_name(const std::string& library_version) {
   std::istringstream words(library_version.substr(0, library_version.find_first_of("\n,")));
   std::string name;
@@ -104,20 +106,23 @@ void print_table(const Setting& setting, const std::vector<Row>& rows) {
   std::printf("Between: %d ranks over %s, %s\n", setting.ranks, setting.link.c_str(), setting.mpi.c_str());
   std::printf("Times: medians of %d alternated calls\n\n", setting.repeats);
   std::printf("%-8s %6s %10s %9s %8s %9s %6s %10s %10s %6s %9s  %s\n", "variant", "bound", "absolute", "time",
-              "speed-up", "sent/rank", "ratio", "max error", "err/bound", "PSNR", "NRMSE", "same bits everywhere");
+              "speed-up", "sent/rank", "ratio", "max error", "err/bound", "PSNR", "NRMSE",
+              "same bits everywhere");
   for (const Row& row : rows) {
     const bool plain = is_plain(row);
-    std::printf("%-8s %6s %10s %6.1f ms %7.2fx %6.2f MB%s%5.1f %10.3g %10s %6.1f %9.2e  %s\n", row.name.c_str(),
-                plain ? "-" : text("%.0e", row.relative_bound).c_str(), plain ? "-" : text("%.4g", row.bound).c_str(),
-                row.median_seconds() * 1e3, speedup(row, rows), row.wire_bytes * 1e-6, row.compressed ? " " : "*",
-                wire_ratio(row, rows), row.quality.max_error,
-                plain ? "-" : text("%.3f", row.quality.max_error / row.bound).c_str(), row.quality.psnr,
-                row.quality.nrmse, verdict(row).c_str());
+    std::printf("%-8s %6s %10s %6.1f ms %7.2fx %6.2f MB%s%5.1f %10.3g %10s %6.1f %9.2e  %s\n",
+                row.name.c_str(), plain ? "-" : text("%.0e", row.relative_bound).c_str(),
+                plain ? "-" : text("%.4g", row.bound).c_str(), row.median_seconds() * 1e3, speedup(row, rows),
+                row.wire_bytes * 1e-6, row.compressed ? " " : "*", wire_ratio(row, rows),
+                row.quality.max_error, plain ? "-" : text("%.3f", row.quality.max_error / row.bound).c_str(),
+                row.quality.psnr, row.quality.nrmse, verdict(row).c_str());
   }
   std::printf(
-      "\nvariant: plain = MPI_Allreduce; values = TAUT_Allreduce, decode-operate-encode; frames = TAUT_Allreduce, sums "
+      "\nvariant: plain = MPI_Allreduce; values = TAUT_Allreduce, decode-operate-encode; frames = "
+      "TAUT_Allreduce, sums "
       "of\n"
-      "encoded data. bound: of the result, relative to its range. * = not counted: what an ideal ring sends. ratio: of "
+      "encoded data. bound: of the result, relative to its range. * = not counted: what an ideal ring sends. "
+      "ratio: of "
       "what\n"
       "an ideal ring sends to sent/rank. max error: against the exact sum of all ranks' images.\n");
 }
@@ -125,18 +130,19 @@ void print_table(const Setting& setting, const std::vector<Row>& rows) {
 void write_json(const std::string& directory, const Setting& setting, const std::vector<Row>& rows,
                 const std::vector<Picture>& pictures) {
   std::ofstream out(directory + "/report.json");
-  out << "{\"what\": " << quoted(setting.what) << ",\n \"dtype\": " << quoted(setting.dtype) << ", \"shape\": ["
-      << shape_text(setting.shape, ", ") << "], \"bytes\": " << setting.bytes << ",\n \"ranks\": " << setting.ranks
-      << ", \"link\": " << quoted(setting.link) << ", \"mpi\": " << quoted(setting.mpi)
-      << ",\n \"processor\": " << quoted(setting.processor) << ", \"load\": " << number(setting.load)
-      << ", \"repeats\": " << setting.repeats << ",\n \"range\": " << number(plain_of(rows).quality.range)
-      << ",\n \"rows\": [";
+  out << "{\"what\": " << quoted(setting.what) << ",\n \"dtype\": " << quoted(setting.dtype)
+      << ", \"shape\": [" << shape_text(setting.shape, ", ") << "], \"bytes\": " << setting.bytes
+      << ",\n \"ranks\": " << setting.ranks << ", \"link\": " << quoted(setting.link)
+      << ", \"mpi\": " << quoted(setting.mpi) << ",\n \"processor\": " << quoted(setting.processor)
+      << ", \"load\": " << number(setting.load) << ", \"repeats\": " << setting.repeats
+      << ",\n \"range\": " << number(plain_of(rows).quality.range) << ",\n \"rows\": [";
   for (std::size_t i = 0; i < rows.size(); ++i) out << (i ? ",\n    " : "\n    ") << json_row(rows[i], rows);
   out << "],\n \"pictures\": [";
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const Picture& picture = pictures[i];
-    out << (i ? ",\n    " : "\n    ") << "{\"name\": " << quoted(picture.name) << ", \"file\": " << quoted(picture.file)
-        << ", \"rows\": " << picture.rows << ", \"columns\": " << picture.columns << "}";
+    out << (i ? ",\n    " : "\n    ") << "{\"name\": " << quoted(picture.name)
+        << ", \"file\": " << quoted(picture.file) << ", \"rows\": " << picture.rows
+        << ", \"columns\": " << picture.columns << "}";
   }
   out << "]}\n";
   if (!out.flush()) throw std::runtime_error(directory + "/report.json: cannot be written");
@@ -148,6 +154,8 @@ void write_raw(const std::string& directory, const std::string& file, std::span<
   if (!out.flush()) throw std::runtime_error(directory + "/" + file + ": cannot be written");
 }
 
-std::string label(const Row& row) { return is_plain(row) ? row.name : row.name + text("-%.0e", row.relative_bound); }
+std::string label(const Row& row) {
+  return is_plain(row) ? row.name : row.name + text("-%.0e", row.relative_bound);
+}
 
 }  // namespace stacking

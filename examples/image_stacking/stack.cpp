@@ -23,7 +23,8 @@ struct Variant {
     MPI_Comm_dup(parent, &comm);
     if (!row.policy.empty()) TAUT_Comm_set_policy(comm, row.policy.c_str());
   }
-  Variant(Variant&& other) noexcept : row(std::move(other.row)), comm(std::exchange(other.comm, MPI_COMM_NULL)) {}
+  Variant(Variant&& other) noexcept
+      : row(std::move(other.row)), comm(std::exchange(other.comm, MPI_COMM_NULL)) {}
   Variant& operator=(Variant&&) = delete;
   ~Variant() {
     if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
@@ -40,14 +41,16 @@ TAUT_Stats stats_of(MPI_Comm comm) {
 template <class T>
 void stack(const Variant& variant, std::span<const T> share, std::span<T> image) {
   if (variant.row.policy.empty()) {
-    MPI_Allreduce(share.data(), image.data(), static_cast<int>(share.size()), type_of(T{}), MPI_SUM, variant.comm);
+    MPI_Allreduce(share.data(), image.data(), static_cast<int>(share.size()), type_of(T{}), MPI_SUM,
+                  variant.comm);
   } else {
     TAUT_Allreduce(share.data(), image.data(), static_cast<MPI_Count>(share.size()), type_of(T{}), MPI_SUM,
                    variant.comm);
   }
 }
 
-// Seconds of one call: from when all ranks are ready to when the slowest is done. The same value on every rank.
+// Seconds of one call: from when all ranks are ready to when the slowest is done. The same value on every
+// rank.
 template <class T>
 double timed_stack(const Variant& variant, std::span<const T> share, std::span<T> image) {
   MPI_Barrier(variant.comm);
@@ -91,8 +94,9 @@ std::vector<Variant> variants(const std::vector<double>& relative_bounds, double
     for (const char* reduction : {"values", "frames"}) {
       char policy[80];
       std::snprintf(policy, sizeof policy, "abs:%.17g,reduction=%s", relative * range, reduction);
-      all.emplace_back(Row{.name = reduction, .policy = policy, .relative_bound = relative, .bound = relative * range},
-                       comm);
+      all.emplace_back(
+          Row{.name = reduction, .policy = policy, .relative_bound = relative, .bound = relative * range},
+          comm);
     }
   }
   return all;
@@ -108,8 +112,8 @@ double Row::median_seconds() const {
 }
 
 template <class T>
-std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double>& relative_bounds, int repeats,
-                              MPI_Comm comm, const Keep<T>& keep) {
+std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double>& relative_bounds,
+                              int repeats, MPI_Comm comm, const Keep<T>& keep) {
   int me = 0, ranks = 1;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &ranks);

@@ -33,10 +33,10 @@ struct Row {
 template <class T>
 using Keep = std::function<void(const Row&, std::span<const T>)>;
 
-// Stacks `share` over comm by every variant, `repeats` timed calls each. The rows are complete on rank 0; `good` is
-// known to every rank.
+// Stacks `share` over comm by every variant, `repeats` timed calls each. The rows are complete on rank 0;
+// `good` is known to every rank.
 template <class T>
-std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double>& relative_bounds, int repeats,
-                              MPI_Comm comm, const Keep<T>& keep);
+std::vector<Row> stack_by_all(std::span<const T> share, const std::vector<double>& relative_bounds,
+                              int repeats, MPI_Comm comm, const Keep<T>& keep);
 
 }  // namespace stacking

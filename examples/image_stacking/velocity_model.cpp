@@ -25,7 +25,9 @@ constexpr std::array<Layer, 10> layers{{{0.16F, 1600},
                                         {9.00F, 3700}}};
 constexpr float unconformity = 0.26F;  // layers above it lie flat and are not faulted
 
-float bump(float x, float centre, float width) { return std::exp(-(x - centre) * (x - centre) / (width * width)); }
+float bump(float x, float centre, float width) {
+  return std::exp(-(x - centre) * (x - centre) / (width * width));
+}
 
 // Depth at which the rock at (x, z) lay before it was folded and faulted; x, z as shares of width and depth.
 float original_depth(float x, float z) {
@@ -41,7 +43,8 @@ float original_depth(float x, float z) {
 
 float velocity_at(float x, float z) {
   const float depth = original_depth(x, z);
-  const auto layer = std::find_if(layers.begin(), layers.end(), [&](const Layer& l) { return depth < l.base; });
+  const auto layer =
+      std::find_if(layers.begin(), layers.end(), [&](const Layer& l) { return depth < l.base; });
   const bool crest = std::fabs(x - 0.31F) < 0.07F;
   if (crest && depth > 0.44F && depth < 0.475F) return 1900;  // gas under the slow cap of the anticline
   const float ex = (x - 0.86F) / 0.085F, ez = (z - 0.53F) / 0.035F;

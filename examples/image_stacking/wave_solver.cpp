@@ -11,8 +11,8 @@ constexpr int halo = 4;  // points of zero pressure around everything, for the s
 constexpr float centre = -205.0F / 72.0F;
 constexpr float w1 = 8.0F / 5.0F, w2 = -1.0F / 5.0F, w3 = 8.0F / 315.0F, w4 = -1.0F / 560.0F;
 
-// One row: previous <- d (2 (u - previous) + c Laplace(u)) + previous, with d = 1 / (1 + s dt) and courant = d c.
-// This is  (u+ - 2 u + u-) / dt^2 + 2 s (u+ - u-) / (2 dt) = v^2 Laplace(u)  solved for u+.
+// One row: previous <- d (2 (u - previous) + c Laplace(u)) + previous, with d = 1 / (1 + s dt) and courant =
+// d c. This is  (u+ - 2 u + u-) / dt^2 + 2 s (u+ - u-) / (2 dt) = v^2 Laplace(u)  solved for u+.
 void advance_row(const float* __restrict u, float* __restrict previous, const float* __restrict courant,
                  const float* __restrict damping, int n, std::ptrdiff_t row) {
   for (int i = 0; i < n; ++i) {
@@ -24,8 +24,8 @@ void advance_row(const float* __restrict u, float* __restrict previous, const fl
   }
 }
 
-// Damping rate at `distance` points into a sponge of `width` points: rises as the square, so that nothing is reflected
-// where it begins, to what takes a wave to 1e-4 on its way in and out.
+// Damping rate at `distance` points into a sponge of `width` points: rises as the square, so that nothing is
+// reflected where it begins, to what takes a wave to 1e-4 on its way in and out.
 float damping_rate(int distance, int width, float velocity, float spacing) {
   if (distance <= 0) return 0;
   const float share = static_cast<float>(distance) / static_cast<float>(width);
@@ -72,8 +72,8 @@ std::size_t WaveSolver::index(int x, int z) const {
 void WaveSolver::step() {
   for (int z = 0; z < depth_; ++z) {
     const std::ptrdiff_t first = (z + halo) * stride_ + halo;
-    advance_row(current_.data() + first, previous_.data() + first, courant_.data() + first, damping_.data() + first,
-                width_, stride_);
+    advance_row(current_.data() + first, previous_.data() + first, courant_.data() + first,
+                damping_.data() + first, width_, stride_);
   }
   std::swap(current_, previous_);
 }

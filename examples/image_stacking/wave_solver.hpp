@@ -1,5 +1,6 @@
-// The acoustic wave equation  u_tt = v^2 (u_xx + u_zz) + source  by finite differences: second order in time, eighth in
-// space. Around the section lies a sponge in which  u_tt + 2 s u_t = v^2 (u_xx + u_zz)  takes the waves away.
+// The acoustic wave equation  u_tt = v^2 (u_xx + u_zz) + source  by finite differences: second order in time,
+// eighth in space. Around the section lies a sponge in which  u_tt + 2 s u_t = v^2 (u_xx + u_zz)  takes the
+// waves away.
 #pragma once
 
 #include <vector>

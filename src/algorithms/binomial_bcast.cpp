@@ -1,5 +1,6 @@
 // Binomial broadcast of one frame. Thakur, Rabenseifner and Gropp, "Optimization of collective communication
-// operations in MPICH", IJHPCA 19 (2005), section 4.3; encoded once at the root: Huang et al., "C-Coll", IPDPS 2024.
+// operations in MPICH", IJHPCA 19 (2005), section 4.3; encoded once at the root: Huang et al., "C-Coll",
+// IPDPS 2024.
 //   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes 1 (root) · decodes 1
 //   error: the codec's bound; the frame travels unchanged and the root decodes it as well
 #include "core/algorithm.hpp"
@@ -29,7 +30,13 @@ Task<> run(Team team, Operands data) {
 
 Cost cost(int P) {
   const int k = log2_ceil(P);
-  return {.steps = k, .messages = P - 1, .messages_a_rank = k, .frames = P - 1, .encodes = 1, .combines = 0, .decodes = 1};
+  return {.steps = k,
+          .messages = P - 1,
+          .messages_a_rank = k,
+          .frames = P - 1,
+          .encodes = 1,
+          .combines = 0,
+          .decodes = 1};
 }
 
 int growth(int, Arithmetic) { return 1; }

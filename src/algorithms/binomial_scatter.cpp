@@ -1,8 +1,8 @@
-// Binomial scatter of bundles of frames. Thakur, Rabenseifner and Gropp, "Optimization of collective communication
-// operations in MPICH", IJHPCA 19 (2005), section 4.2; blocks encoded once at the root: Huang et al., "C-Coll",
-// IPDPS 2024.
-//   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes P-1 (root) · decodes 1 (not the root)
-//   error: the codec's bound; the root's own block is copied
+// Binomial scatter of bundles of frames. Thakur, Rabenseifner and Gropp, "Optimization of collective
+// communication operations in MPICH", IJHPCA 19 (2005), section 4.2; blocks encoded once at the root: Huang
+// et al., "C-Coll", IPDPS 2024.
+//   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes P-1 (root) · decodes 1 (not
+//   the root) error: the codec's bound; the root's own block is copied
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,8 @@ Task<> run(Team team, Operands data) {
     first = 1;
     bundle = team.encode_blocks(data.in, data.root + 1, P - 1);
     const ConstSlice own = team.chunk(data.in, data.root);
-    if (data.out.data != nullptr && own.count != 0) std::memmove(team.whole(data.out).data, own.data, own.bytes());
+    if (data.out.data != nullptr && own.count != 0)
+      std::memmove(team.whole(data.out).data, own.data, own.bytes());
   } else {
     bundle = co_await team.recv_bundle(rank(me - (me & -me)), team.whole(data.out), mine);
   }
@@ -35,7 +36,11 @@ Task<> run(Team team, Operands data) {
 }
 
 Cost cost(int P) {
-  Cost cost{.steps = log2_ceil(P), .messages = P - 1, .messages_a_rank = log2_ceil(P), .encodes = P - 1, .decodes = P > 1};
+  Cost cost{.steps = log2_ceil(P),
+            .messages = P - 1,
+            .messages_a_rank = log2_ceil(P),
+            .encodes = P - 1,
+            .decodes = P > 1};
   for (int i = 1; i < P; ++i) cost.frames += subtree(i, P);
   return cost;
 }

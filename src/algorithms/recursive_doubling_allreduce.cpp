@@ -1,8 +1,9 @@
-// Recursive doubling allreduce. Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
-// in MPICH", IJHPCA 19 (2005), section 4.5; any P by folding the ranks beyond the largest power of two.
+// Recursive doubling allreduce. Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+// operations in MPICH", IJHPCA 19 (2005), section 4.5; any P by folding the ranks beyond the largest power of
+// two.
 //   steps log2(P), two more when P is no power of two · encodes 1 · combines log2(P) (+1) · decodes 1
-//   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the tree are
-//   encoded). The operands of a sum are ordered by rank, so that all ranks get the same bits.
+//   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the
+//   tree are encoded). The operands of a sum are ordered by rank, so that all ranks get the same bits.
 #include <algorithm>
 #include <bit>
 
@@ -45,8 +46,13 @@ Task<> run(Team team, Operands data) {
 
 Cost cost(int P) {
   const int Q = whole_part(P), surplus = P - Q, k = log2_ceil(Q), folds = surplus > 0 ? 1 : 0;
-  return {.steps = k + 2 * folds, .messages = Q * k + 2 * surplus, .messages_a_rank = k + folds,
-          .frames = Q * k + 2 * surplus, .encodes = 1, .combines = k + folds, .decodes = 1};
+  return {.steps = k + 2 * folds,
+          .messages = Q * k + 2 * surplus,
+          .messages_a_rank = k + folds,
+          .frames = Q * k + 2 * surplus,
+          .encodes = 1,
+          .combines = k + folds,
+          .decodes = 1};
 }
 
 int growth(int P, Arithmetic how) { return how == Arithmetic::frames ? P : 2 * P - 1; }

@@ -5,9 +5,9 @@
 
 namespace taut {
 
-#define TAUT_ALGORITHM(stem)         \
-  namespace algorithms {             \
-  const AlgorithmInfo& stem();       \
+#define TAUT_ALGORITHM(stem)   \
+  namespace algorithms {       \
+  const AlgorithmInfo& stem(); \
   }
 #include "algorithm_table.inc"
 #undef TAUT_ALGORITHM

@@ -1,5 +1,6 @@
-// Ring allgather of finished frames. Thakur, Rabenseifner and Gropp, "Optimization of collective communication
-// operations in MPICH", IJHPCA 19 (2005), section 4.1; frames forwarded unchanged: Huang et al., "C-Coll", IPDPS 2024.
+// Ring allgather of finished frames. Thakur, Rabenseifner and Gropp, "Optimization of collective
+// communication operations in MPICH", IJHPCA 19 (2005), section 4.1; frames forwarded unchanged: Huang et
+// al., "C-Coll", IPDPS 2024.
 //   steps P-1 · messages of a rank P-1 · encodes 1 · decodes P
 //   error: the codec's bound; each value is encoded once, and all ranks decode the same bytes
 #include "algorithms/ring.hpp"
@@ -23,11 +24,18 @@ Task<> ring_share(Team team, Frame mine, std::uint32_t addends, Slice values) {
 
 namespace {
 
-Task<> run(Team team, Operands data) { co_await ring_share(team, team.encode(team.whole(data.in)), 1, data.out); }
+Task<> run(Team team, Operands data) {
+  co_await ring_share(team, team.encode(team.whole(data.in)), 1, data.out);
+}
 
 Cost cost(int P) {
-  return {.steps = P - 1, .messages = P * (P - 1), .messages_a_rank = P - 1, .frames = P * (P - 1),
-          .encodes = 1, .combines = 0, .decodes = P};
+  return {.steps = P - 1,
+          .messages = P * (P - 1),
+          .messages_a_rank = P - 1,
+          .frames = P * (P - 1),
+          .encodes = 1,
+          .combines = 0,
+          .decodes = P};
 }
 
 int growth(int, Arithmetic) { return 1; }

@@ -1,5 +1,5 @@
-// Ring allreduce: reduce-scatter, then allgather of finished frames. Patarasuk and Yuan 2009 (see the two halves);
-// with compression: Huang et al., "C-Coll", IPDPS 2024 (by values), "hZCCL", SC24 (by frames).
+// Ring allreduce: reduce-scatter, then allgather of finished frames. Patarasuk and Yuan 2009 (see the two
+// halves); with compression: Huang et al., "C-Coll", IPDPS 2024 (by values), "hZCCL", SC24 (by frames).
 //   steps 2(P-1) · messages of a rank 2(P-1) · encodes 1 · combines P-1 · decodes P
 //   error of a sum: P times the codec's bound; the second half adds none, since it forwards finished frames
 #include "algorithms/ring.hpp"
@@ -13,8 +13,13 @@ Task<> run(Team team, Operands data) {
 }
 
 Cost cost(int P) {
-  return {.steps = 2 * (P - 1), .messages = 2 * P * (P - 1), .messages_a_rank = 2 * (P - 1), .frames = 2 * P * (P - 1),
-          .encodes = 1, .combines = P - 1, .decodes = P};
+  return {.steps = 2 * (P - 1),
+          .messages = 2 * P * (P - 1),
+          .messages_a_rank = 2 * (P - 1),
+          .frames = 2 * P * (P - 1),
+          .encodes = 1,
+          .combines = P - 1,
+          .decodes = P};
 }
 
 int growth(int P, Arithmetic) { return P; }

@@ -1,8 +1,8 @@
-// Ring reduce-scatter. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
-// J. Parallel Distrib. Comput. 69 (2009); with sums of frames: Huang et al., "hZCCL", SC24.
+// Ring reduce-scatter. Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", J. Parallel Distrib. Comput. 69 (2009); with sums of frames: Huang et al., "hZCCL", SC24.
 //   steps P-1 · messages of a rank P-1 · encodes 1 · combines P-1 · decodes 1
-//   error of a sum: P times the codec's bound, by frames (each value is encoded once) and by values (P encodings on
-//   the way of a partial sum)
+//   error of a sum: P times the codec's bound, by frames (each value is encoded once) and by values (P
+//   encodings on the way of a partial sum)
 #include "algorithms/ring.hpp"
 
 namespace taut::algorithms {
@@ -30,8 +30,13 @@ Task<> run(Team team, Operands data) {
 }
 
 Cost cost(int P) {
-  return {.steps = P - 1, .messages = P * (P - 1), .messages_a_rank = P - 1, .frames = P * (P - 1),
-          .encodes = 1, .combines = P - 1, .decodes = 1};
+  return {.steps = P - 1,
+          .messages = P * (P - 1),
+          .messages_a_rank = P - 1,
+          .frames = P * (P - 1),
+          .encodes = 1,
+          .combines = P - 1,
+          .decodes = 1};
 }
 
 int growth(int P, Arithmetic) { return P; }

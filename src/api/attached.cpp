@@ -10,8 +10,8 @@
 namespace taut::api {
 namespace {
 
-// All that hang somewhere, in the order of their making, which ranks share. At MPI_Finalize the attributes of MPI_COMM_SELF go first, while MPI still works: that is
-// when the private communicators are freed.
+// All that hang somewhere, in the order of their making, which ranks share. At MPI_Finalize the attributes of
+// MPI_COMM_SELF go first, while MPI still works: that is when the private communicators are freed.
 std::mutex mutex;
 std::vector<Attached*>& living() {
   static auto* const list = new std::vector<Attached*>;  // outlives static destructors
@@ -51,7 +51,8 @@ void make_keyvals() {
   std::call_once(once, [] {
     int ours = MPI_KEYVAL_INVALID, at_end = MPI_KEYVAL_INVALID;
     check(PMPI_Comm_create_keyval(copy_attached, delete_attached, &ours, nullptr), "MPI_Comm_create_keyval");
-    check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &at_end, nullptr), "MPI_Comm_create_keyval");
+    check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &at_end, nullptr),
+          "MPI_Comm_create_keyval");
     check(PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
     keyval = ours;
   });
@@ -65,7 +66,8 @@ Attached::Attached(Policy policy, bool enabled, bool inter, int size)
   living().push_back(this);
 }
 
-Attached::Attached(const Attached& other, bool) : Attached(other.policy_, other.enabled_, other.inter_, other.size_) {}
+Attached::Attached(const Attached& other, bool)
+    : Attached(other.policy_, other.enabled_, other.inter_, other.size_) {}
 
 Attached::~Attached() {
   disconnect();

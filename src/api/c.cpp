@@ -1,6 +1,7 @@
 // The collective calls of taut.h: from MPI's arguments to a request, or on to plain MPI.
 #include <taut/taut.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -13,7 +14,8 @@ namespace {
 
 using Described = std::optional<Request>;  // nothing: not a call that is compressed, on any rank
 
-// ---- Types and operators ------------------------------------------------------------------------------------------
+// ---- Types and operators
+// ------------------------------------------------------------------------------------------
 
 std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
   if (type == MPI_FLOAT) return DType::f32;
@@ -28,7 +30,8 @@ std::optional<Reduction> reduction_of(MPI_Op op) noexcept {
   return std::nullopt;
 }
 
-// A derived or packed type may have the signature of another rank's floats; a predefined one of another kind cannot.
+// A derived or packed type may have the signature of another rank's floats; a predefined one of another kind
+// cannot.
 bool may_match_floats(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return false;
   if (dtype_of_mpi(type) || type == MPI_PACKED) return true;
@@ -37,9 +40,12 @@ bool may_match_floats(MPI_Datatype type) {
   return combiner != MPI_COMBINER_NAMED;
 }
 
-// ---- Memory -------------------------------------------------------------------------------------------------------
+// ---- Memory
+// -------------------------------------------------------------------------------------------------------
 
-Slice slice(void* data, MPI_Count count, DType type) noexcept { return {{data, static_cast<std::size_t>(count), type}}; }
+Slice slice(void* data, MPI_Count count, DType type) noexcept {
+  return {{data, static_cast<std::size_t>(count), type}};
+}
 ConstSlice slice(const void* data, MPI_Count count, DType type) noexcept {
   return {{data, static_cast<std::size_t>(count), type}};
 }
@@ -48,13 +54,16 @@ ConstSlice slice(const void* data, MPI_Count count, DType type) noexcept {
 std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) {
   int element = 0;
   std::size_t bytes = 0;
-  if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &element) != MPI_SUCCESS || element < 0) return {};
-  if (__builtin_mul_overflow(static_cast<std::size_t>(count), static_cast<std::size_t>(element), &bytes)) return {};
+  if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &element) != MPI_SUCCESS || element < 0)
+    return {};
+  if (__builtin_mul_overflow(static_cast<std::size_t>(count), static_cast<std::size_t>(element), &bytes))
+    return {};
   if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(blocks), &bytes)) return {};
   return bytes;
 }
 
-// ---- Requests -----------------------------------------------------------------------------------------------------
+// ---- Requests
+// -----------------------------------------------------------------------------------------------------
 
 Described describe_reduction(Collective collective, const void* sendbuf, void* recvbuf, MPI_Count count,
                              MPI_Datatype type, MPI_Op op, int blocks) {
@@ -67,9 +76,10 @@ Described describe_reduction(Collective collective, const void* sendbuf, void* r
   return Request{collective, data, *bytes};
 }
 
-// A call that moves data, of a type that may be compressed on some rank; `data` counts only if it is on this one.
-Described describe_move(Collective collective, MPI_Count count, MPI_Datatype type, int blocks, int root, bool same_types,
-                        Operands data) {
+// A call that moves data, of a type that may be compressed on some rank; `data` counts only if it is on this
+// one.
+Described describe_move(Collective collective, MPI_Count count, MPI_Datatype type, int blocks, int root,
+                        bool same_types, Operands data) {
   const auto bytes = message_bytes(count, type, blocks);
   if (!bytes || !may_match_floats(type)) return {};
   const bool coded = dtype_of_mpi(type).has_value() && same_types;
@@ -111,7 +121,8 @@ Described describe_scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
   return describe_move(Collective::scatter, sendcount, sendtype, size, root, same, data);
 }
 
-// ---- Service ------------------------------------------------------------------------------------------------------
+// ---- Service
+// ------------------------------------------------------------------------------------------------------
 
 // Describes the call and serves it by frames, or else by `plain`.
 template <class Describe, class PlainCall>
@@ -133,7 +144,8 @@ bool is_root(MPI_Comm comm, int root) {
   return inter != 0 ? root == MPI_ROOT : rank == root;
 }
 
-// ---- Policies -----------------------------------------------------------------------------------------------------
+// ---- Policies
+// -----------------------------------------------------------------------------------------------------
 
 // What the ranks compare when a policy is set; combined by minimum.
 struct Vote {
@@ -155,8 +167,8 @@ std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
 }
 
 void print_warnings_once(int rank) {
-  static bool printed = false;
-  if (std::exchange(printed, true) || rank != 0) return;
+  static std::atomic_flag printed;
+  if (printed.test_and_set() || rank != 0) return;
   for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
 }
 
@@ -172,7 +184,8 @@ int set_policy(MPI_Comm comm, const char* text) {
   const std::string_view given = text == nullptr ? "" : text;
   const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), Facts::tag);
   Vote vote{hashed, ~hashed, !unreadable, options().enabled}, agreed = vote;
-  if (const int code = PMPI_Allreduce(&vote, &agreed, 4, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS) return code;
+  if (const int code = PMPI_Allreduce(&vote, &agreed, 4, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
+    return code;
 
   if (agreed.hash != hashed || agreed.not_hash != ~hashed)
     throw Error(Status::rank_mismatch, "the ranks set different policies");
@@ -198,25 +211,29 @@ int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy) {
   return guard(comm, [&] { return set_policy(comm, policy); });
 }
 
-int TAUT_Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+int TAUT_Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm) {
   return serve(
       comm,
-      [&](int) { return describe_reduction(taut::Collective::allreduce, sendbuf, recvbuf, count, type, op, 1); },
+      [&](int) {
+        return describe_reduction(taut::Collective::allreduce, sendbuf, recvbuf, count, type, op, 1);
+      },
       [&] { return plain::allreduce(sendbuf, recvbuf, count, type, op, comm); });
 }
 
-int TAUT_Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type, MPI_Op op,
-                              MPI_Comm comm) {
+int TAUT_Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm) {
   return serve(
       comm,
       [&](int size) {
-        return describe_reduction(taut::Collective::reduce_scatter, sendbuf, recvbuf, recvcount, type, op, size);
+        return describe_reduction(taut::Collective::reduce_scatter, sendbuf, recvbuf, recvcount, type, op,
+                                  size);
       },
       [&] { return plain::reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm); });
 }
 
-int TAUT_Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm) {
+int TAUT_Allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return serve(
       comm,
       [&](int size) {
@@ -237,17 +254,19 @@ int TAUT_Bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
       [&] { return plain::bcast(buffer, count, type, root, comm); });
 }
 
-int TAUT_Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm) {
+int TAUT_Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   const bool at_root = is_root(comm, root);
   return serve(
       comm,
       [&](int size) -> Described {
         if (root < 0 || root >= size) return {};
-        return describe_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, at_root, size);
+        return describe_scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, at_root,
+                                size);
       },
       [&] {
-        return plain::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, at_root);
+        return plain::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                              at_root);
       });
 }
 
@@ -257,8 +276,9 @@ int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
       throw taut::Error(taut::Status::invalid_argument, "TAUT_Stats without its size");
     const Attached* const attached = find_attached(comm);
     const taut::Statistics s = attached != nullptr ? attached->statistics() : taut::Statistics{};
-    const TAUT_Stats all{stats->struct_size, s.calls,         s.compressed_calls,  s.value_bytes, s.frame_bytes,
-                         s.sent_bytes,       s.sent_messages, s.plain_unsupported, s.plain_small, s.plain_no_gain};
+    const TAUT_Stats all{stats->struct_size, s.calls,        s.compressed_calls, s.value_bytes,
+                         s.frame_bytes,      s.sent_bytes,   s.sent_messages,    s.plain_unsupported,
+                         s.plain_small,      s.plain_no_gain};
     std::memcpy(stats, &all, std::min(stats->struct_size, sizeof all));
     return MPI_SUCCESS;
   });

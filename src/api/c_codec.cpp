@@ -29,7 +29,9 @@ int guard(Action action) noexcept {
 
 bool known(TAUT_Type type) noexcept { return type == TAUT_FLOAT32 || type == TAUT_FLOAT64; }
 DType dtype(TAUT_Type type) noexcept { return static_cast<DType>(type); }
-ConstBytes bytes_at(const void* data, std::size_t size) noexcept { return {static_cast<const std::byte*>(data), size}; }
+ConstBytes bytes_at(const void* data, std::size_t size) noexcept {
+  return {static_cast<const std::byte*>(data), size};
+}
 Bytes bytes_at(void* data, std::size_t size) noexcept { return {static_cast<std::byte*>(data), size}; }
 
 const CodecInfo* codec_of(std::uint8_t frame_id) noexcept {
@@ -43,11 +45,14 @@ std::unique_ptr<Codec> make_for(const FrameHeader& header) {
   const CodecInfo* const info = codec_of(header.codec);
   if (info == nullptr) throw Error(Status::unsupported_version, "a frame of an unknown codec");
   const double bound = header.bound > 0 ? header.bound : 1;
-  return info->make({.bound = bound, .checksum = header.has(FrameHeader::checksummed), .kernels = options().kernels.c_str()});
+  return info->make({.bound = bound,
+                     .checksum = header.has(FrameHeader::checksummed),
+                     .kernels = options().kernels.c_str()});
 }
 
 Status encode(ConstSlice values, double bound, const char* text, Bytes out, std::size_t* bytes) {
-  const bool usable = (values.data != nullptr || values.count == 0) && out.data() != nullptr && bytes != nullptr;
+  const bool usable =
+      (values.data != nullptr || values.count == 0) && out.data() != nullptr && bytes != nullptr;
   if (!usable || !std::isfinite(bound) || bound < 0) return Status::invalid_argument;
   if (values.count > most_values) return Status::invalid_count;
   const Coding coding = parse_coding(text == nullptr ? "" : text, bound);
@@ -58,7 +63,8 @@ Status encode(ConstSlice values, double bound, const char* text, Bytes out, std:
 
 Status decode(ConstBytes frame, Slice values) {
   FrameHeader header;
-  if (frame.data() == nullptr || (values.data == nullptr && values.count != 0)) return Status::invalid_argument;
+  if (frame.data() == nullptr || (values.data == nullptr && values.count != 0))
+    return Status::invalid_argument;
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   return make_for(header)->decode(frame, values);
@@ -66,10 +72,12 @@ Status decode(ConstBytes frame, Slice values) {
 
 Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
   FrameHeader first, second;
-  if (a.data() == nullptr || b.data() == nullptr || out.data() == nullptr || bytes == nullptr) return Status::invalid_argument;
+  if (a.data() == nullptr || b.data() == nullptr || out.data() == nullptr || bytes == nullptr)
+    return Status::invalid_argument;
   if (const Status status = read_header(a, first); status != Status::ok) return status;
   if (const Status status = read_header(b, second); status != Status::ok) return status;
-  if (first.codec != second.codec || first.type != second.type || first.count != second.count) return Status::frame_mismatch;
+  if (first.codec != second.codec || first.type != second.type || first.count != second.count)
+    return Status::frame_mismatch;
   const auto codec = make_for(first);
   if (codec->arithmetic() == nullptr) return Status::frame_mismatch;
   const ConstBytes both[] = {a, b};
@@ -123,10 +131,12 @@ size_t TAUT_Max_bytes(TAUT_Type type, size_t count, unsigned addends) {
   return most;
 }
 
-int TAUT_Encode(const void* values, size_t count, TAUT_Type type, double bound, const char* options, void* frame,
-                size_t capacity, size_t* bytes) {
+int TAUT_Encode(const void* values, size_t count, TAUT_Type type, double bound, const char* options,
+                void* frame, size_t capacity, size_t* bytes) {
   if (!known(type)) return TAUT_ERR_TYPE;
-  return guard([&] { return encode({{values, count, dtype(type)}}, bound, options, bytes_at(frame, capacity), bytes); });
+  return guard([&] {
+    return encode({{values, count, dtype(type)}}, bound, options, bytes_at(frame, capacity), bytes);
+  });
 }
 
 int TAUT_Decode(const void* frame, size_t bytes, void* values, size_t count, TAUT_Type type) {
@@ -136,7 +146,8 @@ int TAUT_Decode(const void* frame, size_t bytes, void* values, size_t count, TAU
 
 int TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes, void* sum, size_t capacity,
                    size_t* bytes) {
-  return guard([&] { return add(bytes_at(a, a_bytes), bytes_at(b, b_bytes), bytes_at(sum, capacity), bytes); });
+  return guard(
+      [&] { return add(bytes_at(a, a_bytes), bytes_at(b, b_bytes), bytes_at(sum, capacity), bytes); });
 }
 
 int TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* frame_info) {

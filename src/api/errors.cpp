@@ -8,9 +8,9 @@ namespace taut::api {
 namespace {
 
 constexpr std::array statuses{
-    Status::invalid_argument, Status::invalid_count,       Status::invalid_type,   Status::invalid_policy,
-    Status::buffer_too_small, Status::corrupt_frame,       Status::unsupported_version, Status::frame_mismatch,
-    Status::rank_mismatch,    Status::peer_failed,         Status::out_of_memory,  Status::transport_failed,
+    Status::invalid_argument, Status::invalid_count, Status::invalid_type,        Status::invalid_policy,
+    Status::buffer_too_small, Status::corrupt_frame, Status::unsupported_version, Status::frame_mismatch,
+    Status::rank_mismatch,    Status::peer_failed,   Status::out_of_memory,       Status::transport_failed,
     Status::internal};
 
 // For each status an error class, and a code in it whose text changes with the message.

@@ -19,13 +19,14 @@ inline bool fits(MPI_Count count) noexcept { return count <= INT_MAX && count >=
 using Count = int;
 #endif
 
-inline int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+inline int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) {
   if (!fits(count)) return raise(comm, MPI_ERR_COUNT);
   return TAUT_PMPI(Allreduce)(sendbuf, recvbuf, static_cast<Count>(count), type, op, comm);
 }
 
-inline int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                                MPI_Comm comm) {
+inline int reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm) {
   if (!fits(count)) return raise(comm, MPI_ERR_COUNT);
   return TAUT_PMPI(Reduce_scatter_block)(sendbuf, recvbuf, static_cast<Count>(count), type, op, comm);
 }
@@ -34,7 +35,8 @@ inline int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (!fits(recvcount) || (sendbuf != MPI_IN_PLACE && !fits(sendcount))) return raise(comm, MPI_ERR_COUNT);
   const auto sent = sendbuf == MPI_IN_PLACE ? Count{0} : static_cast<Count>(sendcount);
-  return TAUT_PMPI(Allgather)(sendbuf, sent, sendtype, recvbuf, static_cast<Count>(recvcount), recvtype, comm);
+  return TAUT_PMPI(Allgather)(sendbuf, sent, sendtype, recvbuf, static_cast<Count>(recvcount), recvtype,
+                              comm);
 }
 
 inline int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
@@ -43,8 +45,8 @@ inline int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI
 }
 
 // Which counts matter depends on the rank: one that does not is handed on as 0 when it does not fit.
-inline int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm, bool at_root) {
+inline int scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, bool at_root) {
   const bool receives = !at_root || recvbuf != MPI_IN_PLACE;
   if ((at_root && !fits(sendcount)) || (receives && !fits(recvcount))) return raise(comm, MPI_ERR_COUNT);
   const auto sent = at_root ? static_cast<Count>(sendcount) : Count{0};

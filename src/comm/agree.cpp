@@ -27,7 +27,8 @@ Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {
     Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
     const Sized moved = co_await receiving;
     co_await sending;
-    const bool readable = moved.status == Status::ok && moved.bytes == sizeof other && other.version == mine.version;
+    const bool readable =
+        moved.status == Status::ok && moved.bytes == sizeof other && other.version == mine.version;
     if (readable) {
       mine.merge(other);
     } else {  // another version of this library, or another call altogether

@@ -5,7 +5,8 @@
 
 namespace taut {
 
-// As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank counts.
+// As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank
+// counts.
 struct Facts {
   static constexpr std::uint64_t tag = 0x3130'5455'4154;  // "TAUT01": changes with this struct
 
@@ -23,8 +24,8 @@ struct Facts {
   void merge(const Facts& other) noexcept;
 };
 
-// Facts of all ranks, the same on each, by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen, Finkel
-// and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
+// Facts of all ranks, the same on each, by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen,
+// Finkel and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine);
 
 // FNV-1a, continuing from `seed`: equal on all machines.

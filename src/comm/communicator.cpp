@@ -65,11 +65,13 @@ const Codec& Communicator::codec(double bound) {
   return *codecs_.back().codec;
 }
 
-// ---- Before the agreement: local, and without any effect ----------------------------------------------------------
+// ---- Before the agreement: local, and without any effect
+// ----------------------------------------------------------
 
 Plan Communicator::plan(const Request& request) const {
   const DType type = request.data.out.type;
-  return make_plan(policy_, {request.collective, request.bytes / size_of(type), type, request.data.op, transport_.size()});
+  return make_plan(
+      policy_, {request.collective, request.bytes / size_of(type), type, request.data.op, transport_.size()});
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -81,16 +83,20 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   return signature;
 }
 
-// Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm holds.
+// Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
+// holds.
 void Communicator::prepare(const Request& request, const Plan& plan) {
   const Operands& data = request.data;
-  const bool root_keeps_its_block = request.collective == Collective::scatter && transport_.rank() == data.root;
+  const bool root_keeps_its_block =
+      request.collective == Collective::scatter && transport_.rank() == data.root;
   const ConstSlice own = own_values(request, transport_.rank());
   if (missing(own.data, own.count) || (!root_keeps_its_block && missing(data.out.data, data.out.count)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
-  const auto ranks = static_cast<std::size_t>(transport_.size()), segments = static_cast<std::size_t>(plan.segments);
+  const auto ranks = static_cast<std::size_t>(transport_.size()),
+             segments = static_cast<std::size_t>(plan.segments);
   const std::size_t count = request.bytes / size_of(data.out.type);
-  const std::size_t block = plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
+  const std::size_t block =
+      plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
   const std::size_t values = part_range(block, 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   const std::size_t frame = codec(plan.bound).max_bytes(data.out.type, values, addends);
@@ -138,7 +144,8 @@ Facts Communicator::facts(const Request& request, const Plan& plan, Status& fail
   return mine;
 }
 
-// ---- After it: the same decision on every rank --------------------------------------------------------------------
+// ---- After it: the same decision on every rank
+// --------------------------------------------------------------------
 
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};

@@ -16,7 +16,8 @@ struct Request {
   bool coded_type = true;  // else the values are of a type that is not compressed, and `data` is empty
 };
 
-// How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing was touched.
+// How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
+// was touched.
 struct Verdict {
   Plain plain = Plain::no;
   Status status = Status::ok;

@@ -5,7 +5,13 @@
 
 namespace taut {
 
-enum class Collective : std::uint8_t { allreduce = 1, reduce_scatter = 2, allgather = 3, bcast = 4, scatter = 5 };
+enum class Collective : std::uint8_t {
+  allreduce = 1,
+  reduce_scatter = 2,
+  allgather = 3,
+  bcast = 4,
+  scatter = 5
+};
 
 constexpr const char* name_of(Collective call) noexcept {
   constexpr const char* names[] = {"", "allreduce", "reduce_scatter", "allgather", "bcast", "scatter"};
@@ -33,11 +39,11 @@ struct Operands {
 
 // For P ranks and one segment. `most by any rank` where ranks differ.
 struct Cost {
-  int steps = 0;           // messages on the longest chain that wait for each other
-  int messages = 0;        // sent by all ranks together
-  int messages_a_rank = 0; // most by any rank
-  int frames = 0;          // in these messages, all ranks together
-  int encodes = 0;         // most by any rank; also the next two
+  int steps = 0;            // messages on the longest chain that wait for each other
+  int messages = 0;         // sent by all ranks together
+  int messages_a_rank = 0;  // most by any rank
+  int frames = 0;           // in these messages, all ranks together
+  int encodes = 0;          // most by any rank; also the next two
   int combines = 0;
   int decodes = 0;
 };
@@ -46,8 +52,12 @@ struct AlgorithmInfo {
   const char* name;  // as in policies
   Collective collective;
   const char* paper;
-  enum class Unit : std::uint8_t { whole, block, bundle } unit;  // what a message carries: a frame of the whole message,
-                                                                 // a frame of one of P blocks, or several such frames
+  enum class Unit : std::uint8_t {
+    whole,
+    block,
+    bundle
+  } unit;  // what a message carries: a frame of the whole message,
+           // a frame of one of P blocks, or several such frames
   Cost (*cost)(int P);
   // For SUM: the result is within growth * bound of the exact one, if each encoding is within `bound`.
   int (*growth)(int P, Arithmetic how);

@@ -14,20 +14,20 @@ namespace taut {
 struct Contract {
   enum class Loss { none, absolute };
   Loss loss = Loss::none;
-  double bound = 0;         // |x - x'| <= bound for every finite x; NaN and infinities keep their class
-  bool fixed_size = false;  // a frame of n values always has max_bytes(n) bytes
-  bool adds_frames = false; // arithmetic() works on encoded data
+  double bound = 0;          // |x - x'| <= bound for every finite x; NaN and infinities keep their class
+  bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
+  bool adds_frames = false;  // arithmetic() works on encoded data
 };
 
 struct CodecOptions {
-  double bound = 0;          // absolute bound for one value; 0: exact
-  bool checksum = false;     // protect the payload as well as the header
+  double bound = 0;       // absolute bound for one value; 0: exact
+  bool checksum = false;  // protect the payload as well as the header
   const char* predictor = "delta";
   const char* kernels = "";  // name of a kernel set; empty: the best of this processor
 };
 
-// Sums of encoded data, for codecs whose contract says so. The sum of frames decodes to the sum of the quantised
-// values: exact, associative and commutative, so that any order gives the same bits.
+// Sums of encoded data, for codecs whose contract says so. The sum of frames decodes to the sum of the
+// quantised values: exact, associative and commutative, so that any order gives the same bits.
 class FrameArithmetic {
  public:
   virtual ~FrameArithmetic() = default;

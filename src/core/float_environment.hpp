@@ -1,4 +1,5 @@
-// Round to nearest, denormals honoured, no traps: what the codecs' proofs assume, whatever the caller has set.
+// Round to nearest, denormals honoured, no traps: what the codecs' proofs assume, whatever the caller has
+// set.
 #pragma once
 
 #if defined(__x86_64__)

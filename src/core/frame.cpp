@@ -14,8 +14,20 @@ constexpr std::uint8_t known_flags = FrameHeader::stored | FrameHeader::failed |
 
 // Offsets of docs/spec/frame.md.
 enum Offset : std::size_t {
-  at_version = 4, at_codec = 5, at_type = 6, at_flags = 7, at_count = 8, at_bound = 16, at_step = 24, at_payload = 32,
-  at_addends = 40, at_parameters = 44, at_checksum = 48, at_failure = 52, at_reserved = 56, at_crc = 60
+  at_version = 4,
+  at_codec = 5,
+  at_type = 6,
+  at_flags = 7,
+  at_count = 8,
+  at_bound = 16,
+  at_step = 24,
+  at_payload = 32,
+  at_addends = 40,
+  at_parameters = 44,
+  at_checksum = 48,
+  at_failure = 52,
+  at_reserved = 56,
+  at_crc = 60
 };
 
 template <class T>

@@ -11,7 +11,8 @@ namespace taut {
 
 class Place;
 
-// Scratch memory of a place, at least `size` bytes, uninitialised, 64-byte aligned. Returns to its place's pool.
+// Scratch memory of a place, at least `size` bytes, uninitialised, 64-byte aligned. Returns to its place's
+// pool.
 class Buffer {
  public:
   Buffer() = default;
@@ -44,7 +45,8 @@ class Place {
  public:
   virtual ~Place() = default;
 
-  // Scratch from the pool; throws Error(out_of_memory). In the steady state no memory is taken from the system.
+  // Scratch from the pool; throws Error(out_of_memory). In the steady state no memory is taken from the
+  // system.
   virtual Buffer scratch(std::size_t bytes) = 0;
   // Sees that the next `blocks` requests for up to `bytes` at a time succeed; throws Error(out_of_memory).
   virtual void reserve(std::size_t bytes, std::size_t blocks) = 0;

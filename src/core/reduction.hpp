@@ -11,8 +11,8 @@ constexpr const char* name_of(Reduction op) noexcept {
   return op == Reduction::sum ? "sum" : op == Reduction::min ? "min" : "max";
 }
 
-// y op x for one pair. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that the
-// result does not depend on the order of the ranks.
+// y op x for one pair. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that
+// the result does not depend on the order of the ranks.
 template <class T>
 constexpr T combine(Reduction op, T y, T x) noexcept {
   if (op == Reduction::sum) return y + x;

@@ -13,8 +13,8 @@ void Backoff::pause() noexcept {
 
 namespace {
 
-// Free coroutine frames of one thread, by size in units of 128 bytes. A frame may be freed by another thread than it
-// came from: it then joins that thread's list.
+// Free coroutine frames of one thread, by size in units of 128 bytes. A frame may be freed by another thread
+// than it came from: it then joins that thread's list.
 class FrameList {
  public:
   ~FrameList() {

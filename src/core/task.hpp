@@ -1,5 +1,6 @@
-// Task: a lazy coroutine that is driven by polling. Nothing runs in the background: whoever holds the outermost task
-// calls advance() or wait(); whatever it awaits runs inside. Nested tasks cost no scheduling, only a resumption.
+// Task: a lazy coroutine that is driven by polling. Nothing runs in the background: whoever holds the
+// outermost task calls advance() or wait(); whatever it awaits runs inside. Nested tasks cost no scheduling,
+// only a resumption.
 #pragma once
 
 #include <concepts>
@@ -76,17 +77,17 @@ struct AwaitTask {
 };
 
 struct PromiseBase {
-  Run own;                          // used if this is the outermost task
-  Run* run = &own;                  // of the outermost task
-  std::coroutine_handle<> parent;   // resumed at the end
+  Run own;                         // used if this is the outermost task
+  Run* run = &own;                 // of the outermost task
+  std::coroutine_handle<> parent;  // resumed at the end
   std::exception_ptr failure;
 
   struct Finish {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) const noexcept {
-      const auto parent = self.promise().parent;
-      return parent ? parent : std::noop_coroutine();
+      const auto next = self.promise().parent;
+      return next ? next : std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
@@ -96,7 +97,7 @@ struct PromiseBase {
   void unhandled_exception() noexcept { failure = std::current_exception(); }
 
   template <class W>
-    requires std::derived_from<std::remove_cvref_t<W>, Waitable>
+  requires std::derived_from<std::remove_cvref_t<W>, Waitable>
   auto await_transform(W&& waitable) noexcept {
     return AwaitWaitable<std::remove_reference_t<W>>{waitable, *run};
   }

@@ -53,7 +53,8 @@ Team Team::segment(int k, int segments) const noexcept {
   return part;
 }
 
-// ---- Frames and failures ------------------------------------------------------------------------------------------
+// ---- Frames and failures
+// ------------------------------------------------------------------------------------------
 
 Buffer Team::scratch(std::size_t bytes) noexcept {
   try {
@@ -78,7 +79,8 @@ Frame Team::made(Buffer buffer, Sized size, const Frame& kind) noexcept {
   return Frame{std::move(buffer), size.bytes, Status::ok, kind.addends, kind.type, kind.count};
 }
 
-// ---- Values and frames --------------------------------------------------------------------------------------------
+// ---- Values and frames
+// --------------------------------------------------------------------------------------------
 
 Frame Team::encode(ConstSlice values) noexcept {
   ++ledger_->encodes;
@@ -130,9 +132,9 @@ Frame Team::combine(const Frame& a, const Frame& b, Reduction op) noexcept {
     // Decode one, then operate and encode as with values of our own.
     Buffer values = scratch(a.count * size_of(a.type));
     const Slice first{{values.data(), a.count, a.type}};
-    const Status status = a.status != Status::ok          ? a.status
-                          : values.data() == nullptr      ? Status::out_of_memory
-                                                          : codec_->decode(a.view(), first);
+    const Status status = a.status != Status::ok     ? a.status
+                          : values.data() == nullptr ? Status::out_of_memory
+                                                     : codec_->decode(a.view(), first);
     if (status != Status::ok) return fail(status, a.type, a.count);
     return combine(b, first, op);
   }
@@ -147,7 +149,8 @@ Frame Team::combine(const Frame& a, const Frame& b, Reduction op) noexcept {
   return made(std::move(out), size, kind);
 }
 
-// ---- Bundles ------------------------------------------------------------------------------------------------------
+// ---- Bundles
+// ------------------------------------------------------------------------------------------------------
 
 Bundle Team::encode_blocks(ConstSlice values, int first, int n) noexcept {
   const ConstSlice one = chunk(values, first);
@@ -174,7 +177,8 @@ void Team::decode(const Bundle& bundle, int i, Slice values) noexcept {
   note(status == Status::ok ? codec_->decode(frame, values) : status);
 }
 
-// ---- Communication ------------------------------------------------------------------------------------------------
+// ---- Communication
+// ------------------------------------------------------------------------------------------------
 
 Sending::Sending(Team& team, const Frame& frame, int to) {
   ConstBytes bytes = frame.view();
@@ -196,7 +200,9 @@ Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addend
   pending_ = team.transport_->recv(capacity(), from, team.lane_);
 }
 
-Bytes Receiving::capacity() noexcept { return frame_.buffer.data() != nullptr ? frame_.buffer.bytes() : Bytes(notice_); }
+Bytes Receiving::capacity() noexcept {
+  return frame_.buffer.data() != nullptr ? frame_.buffer.bytes() : Bytes(notice_);
+}
 
 Frame Receiving::result() noexcept {
   const Sized moved = pending_.result();

@@ -1,8 +1,9 @@
 // Team = Transport x Codec x Place: all that an algorithm sees.
 //
-// Collective rule: a verb never throws for a local failure (no memory, a damaged frame, a codec's refusal). It notes the
-// first one in the ledger and yields a failed frame, which travels as a notice in the place of the real one. So every
-// rank completes its communication, and every rank that depends on the failed one learns of it.
+// Collective rule: a verb never throws for a local failure (no memory, a damaged frame, a codec's refusal).
+// It notes the first one in the ledger and yields a failed frame, which travels as a notice in the place of
+// the real one. So every rank completes its communication, and every rank that depends on the failed one
+// learns of it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,9 @@ namespace taut {
 // How partial results meet: as frames, added without decoding; or as values: decode, operate, encode.
 enum class Arithmetic : std::uint8_t { frames, values };
 
-constexpr const char* name_of(Arithmetic how) noexcept { return how == Arithmetic::frames ? "frames" : "values"; }
+constexpr const char* name_of(Arithmetic how) noexcept {
+  return how == Arithmetic::frames ? "frames" : "values";
+}
 
 // i modulo n, never negative.
 constexpr int mod(int i, int n) noexcept { return (i % n + n) % n; }
@@ -63,13 +66,15 @@ class ReceivingBundle;
 
 class Team {
  public:
-  Team(Transport& transport, const Codec& codec, Place& place, Ledger& ledger, Arithmetic how, Lane lane) noexcept
+  Team(Transport& transport, const Codec& codec, Place& place, Ledger& ledger, Arithmetic how,
+       Lane lane) noexcept
       : transport_(&transport), codec_(&codec), place_(&place), ledger_(&ledger), lane_(lane), how_(how) {}
 
   int rank() const noexcept { return transport_->rank(); }
   int size() const noexcept { return transport_->size(); }
 
-  // The same team for segment k of a message that is worked on in `segments` parts, each on a lane of its own.
+  // The same team for segment k of a message that is worked on in `segments` parts, each on a lane of its
+  // own.
   Team segment(int k, int segments) const noexcept;
 
   // This segment's part of a slice, and of block i (modulo P) of a slice.
@@ -119,7 +124,8 @@ class Team {
   Arithmetic how_;
 };
 
-// ---- What the communication verbs return --------------------------------------------------------------------------
+// ---- What the communication verbs return
+// --------------------------------------------------------------------------
 
 class Sending final : public Waitable {
  public:
@@ -183,7 +189,8 @@ inline Sending Team::send(const Frame& frame, int to) { return Sending(*this, fr
 inline Receiving Team::recv(int from, ConstSlice like, std::uint32_t addends) {
   return Receiving(*this, from, like, addends);
 }
-inline Exchanging Team::exchange(const Frame& frame, int to, int from, ConstSlice like, std::uint32_t addends) {
+inline Exchanging Team::exchange(const Frame& frame, int to, int from, ConstSlice like,
+                                 std::uint32_t addends) {
   return Exchanging(*this, frame, to, from, like, addends);
 }
 inline Sending Team::send(const Bundle& bundle, int first, int n, int to) {

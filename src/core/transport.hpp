@@ -15,12 +15,13 @@ inline constexpr Lane lanes = 1 << 14;  // every transport offers the lanes 0 ..
 
 class Transport;
 
-// A message on its way: poll it, or await it. Awaiting yields the bytes moved; a received message that is longer than
-// its capacity is consumed and yields frame_mismatch.
+// A message on its way: poll it, or await it. Awaiting yields the bytes moved; a received message that is
+// longer than its capacity is consumed and yields frame_mismatch.
 class [[nodiscard]] Pending final : public Waitable {
  public:
   Pending() = default;  // finished, nothing moved
-  Pending(Transport& transport, std::uint64_t operation) noexcept : transport_(&transport), operation_(operation) {}
+  Pending(Transport& transport, std::uint64_t operation) noexcept
+      : transport_(&transport), operation_(operation) {}
   Pending(Pending&& other) noexcept { swap(other); }
   Pending& operator=(Pending&& other) noexcept {
     swap(other);
@@ -67,7 +68,8 @@ class Transport {
   virtual std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) = 0;
   virtual std::uint64_t start_recv(Bytes capacity, int from, Lane lane) = 0;
   virtual bool poll(std::uint64_t& operation, Sized& moved) = 0;
-  // Gives an unfinished operation up: the memory it names is not touched any more, as far as that can be done.
+  // Gives an unfinished operation up: the memory it names is not touched any more, as far as that can be
+  // done.
   virtual void abandon(std::uint64_t operation) noexcept = 0;
 
   Traffic traffic_;

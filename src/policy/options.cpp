@@ -10,7 +10,8 @@ namespace {
 
 constexpr OptionInfo table[] = {
     {"TAUT", "0|1", "1", "0 switches compression off: every call goes to MPI"},
-    {"TAUT_KERNELS", "name", "", "kernel set of the codecs: scalar, avx2, avx512; empty: the best of the processor"},
+    {"TAUT_KERNELS", "name", "",
+     "kernel set of the codecs: scalar, avx2, avx512; empty: the best of the processor"},
 };
 
 void read_option(std::string_view name, std::string_view value, Options& options) {
@@ -21,7 +22,8 @@ void read_option(std::string_view name, std::string_view value, Options& options
   } else if (name == "TAUT_KERNELS") {
     options.kernels = value;
   } else if (name.starts_with("TAUT_")) {
-    options.warnings.push_back(std::string(name) + " is not an option of this version; see docs/configuration.md");
+    options.warnings.push_back(std::string(name) +
+                               " is not an option of this version; see docs/configuration.md");
   }
 }
 

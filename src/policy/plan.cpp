@@ -10,12 +10,14 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 // A gain smaller than this does not pay for coding.
 constexpr double worthwhile_ratio = 1.2;
 
-// Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while latency counts.
+// Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
+// latency counts.
 const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
   if (const AlgorithmInfo* named = find_algorithm(call.collective, policy.algorithm.c_str())) return named;
   const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
   const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
-  if (const AlgorithmInfo* chosen = latency_counts ? find_algorithm(call.collective, "recursive_doubling") : nullptr)
+  if (const AlgorithmInfo* chosen =
+          latency_counts ? find_algorithm(call.collective, "recursive_doubling") : nullptr)
     return chosen;
   for (const char* name : {"ring", "binomial"})
     if (const AlgorithmInfo* chosen = find_algorithm(call.collective, name)) return chosen;
@@ -34,16 +36,16 @@ double share(double E, int growth) noexcept {
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
 
-// What is moved is quantised once; so are minima and maxima, because quantising is monotone and idempotent: an operand
-// that was coded before codes to itself.
+// What is moved is quantised once; so are minima and maxima, because quantising is monotone and idempotent:
+// an operand that was coded before codes to itself.
 double choose_bound(const Policy& policy, const Call& call, const Plan& plan) noexcept {
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
   if (!sums || policy.on_input) return policy.bound;
   return share(policy.bound, plan.algorithm->growth(call.ranks, plan.how));
 }
 
-// About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a message.
-// More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
+// About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
+// message. More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
   const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
   const std::size_t frame = algorithm.unit == AlgorithmInfo::Unit::whole ? bytes : bytes / ranks;

@@ -22,8 +22,8 @@ struct Plan {
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
   int segments = 1;
-  double bound = 0;         // of one value, for the codec; 0: exact
-  double least_ratio = 0;   // go plain if the ranks' estimate is below
+  double bound = 0;        // of one value, for the codec; 0: exact
+  double least_ratio = 0;  // go plain if the ranks' estimate is below
 };
 
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.

@@ -13,8 +13,8 @@ struct Item {
 
   [[noreturn]] void reject(const std::string& remedy) const {
     const std::string what = name.empty() ? "bound" : "option '" + std::string(name) + "'";
-    throw Error(Status::invalid_policy, "policy, column " + std::to_string(column) + ": " + what + " cannot be '" +
-                                            std::string(value) + "'; " + remedy);
+    throw Error(Status::invalid_policy, "policy, column " + std::to_string(column) + ": " + what +
+                                            " cannot be '" + std::string(value) + "'; " + remedy);
   }
 };
 
@@ -42,7 +42,8 @@ void for_each_item(std::string_view text, Use use) {
   }
 }
 
-// ---- Values -------------------------------------------------------------------------------------------------------
+// ---- Values
+// -------------------------------------------------------------------------------------------------------
 
 template <class T>
 bool read_number(std::string_view text, T& number) {
@@ -85,7 +86,8 @@ T choose(const Item& item, const Choice<T> (&choices)[n]) {
   item.reject(remedy);
 }
 
-// ---- Options ------------------------------------------------------------------------------------------------------
+// ---- Options
+// ------------------------------------------------------------------------------------------------------
 
 void read_codec(const Item& item, Coding& coding) {
   coding.codec_named = item.value != "auto";
@@ -159,11 +161,14 @@ void read_bound(const Item& item, Policy& policy) {
   if (item.value.starts_with("abs:")) {
     policy.kind = Kind::absolute;
     const bool number = read_number(item.value.substr(4), policy.bound);
-    if (!number || !(policy.bound > 0) || !std::isfinite(policy.bound)) item.reject("give a bound above 0: abs:1e-4");
+    if (!number || !(policy.bound > 0) || !std::isfinite(policy.bound))
+      item.reject("give a bound above 0: abs:1e-4");
     return;
   }
-  if (item.value.starts_with("rel:")) item.reject("bounds relative to the value range are not there yet; use abs:E");
-  policy.kind = choose<Kind>(item, {{"off", Kind::off}, {"lossless", Kind::lossless}, {"abs:E", Kind::absolute}});
+  if (item.value.starts_with("rel:"))
+    item.reject("bounds relative to the value range are not there yet; use abs:E");
+  policy.kind =
+      choose<Kind>(item, {{"off", Kind::off}, {"lossless", Kind::lossless}, {"abs:E", Kind::absolute}});
   if (policy.kind == Kind::absolute) item.reject("give a bound above 0: abs:1e-4");
 }
 
@@ -173,7 +178,8 @@ std::unique_ptr<Codec> settle(Coding& coding, double bound) {
   if (coding.codec == nullptr) coding.codec = find_codec("raw");
   std::unique_ptr<Codec> codec = coding.codec->make(coding.options(bound, ""));
   if (bound == 0 && codec->contract().loss != Contract::Loss::none)
-    throw Error(Status::invalid_policy, std::string("codec '") + coding.codec->name + "' is not lossless; use raw");
+    throw Error(Status::invalid_policy,
+                std::string("codec '") + coding.codec->name + "' is not lossless; use raw");
   return codec;
 }
 

@@ -26,7 +26,7 @@ struct Policy {
 
   std::string text;  // as given
   Kind kind = Kind::off;
-  double bound = 0;  // absolute, in units of the values
+  double bound = 0;       // absolute, in units of the values
   bool on_input = false;  // the bound holds for each rank's contribution; else for the result
   Coding coding;
   bool adds_frames = false;  // of the codec

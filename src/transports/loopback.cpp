@@ -20,15 +20,15 @@ std::size_t free_slot(std::vector<std::unique_ptr<Slot>>& slots) {
 }  // namespace
 
 struct LoopbackHub::Message {
-  bool used = false;      // in flight, or its sender has not asked yet
+  bool used = false;  // in flight, or its sender has not asked yet
   bool delivered = false;
-  bool awaited = false;   // the sender has yet to see the end of its send
-  bool eager = true;      // the send ends at once
+  bool awaited = false;  // the sender has yet to see the end of its send
+  bool eager = true;     // the send ends at once
   int step = 0, from = 0, to = 0, late = 0;
   Lane lane = 0;
   std::uint64_t order = 0;
   std::vector<std::byte> bytes;
-  ConstBytes source;      // of a send that is not eager: must not change before delivery
+  ConstBytes source;  // of a send that is not eager: must not change before delivery
 };
 
 struct LoopbackHub::Receive {
@@ -47,7 +47,9 @@ class LoopbackHub::Rank final : public Transport {
   int size() const noexcept override { return hub_.size(); }
 
  private:
-  std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override { return hub_.send(rank_, bytes, to, lane); }
+  std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override {
+    return hub_.send(rank_, bytes, to, lane);
+  }
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
     return hub_.recv(rank_, capacity, from, lane);
   }
@@ -58,7 +60,8 @@ class LoopbackHub::Rank final : public Transport {
   int rank_;
 };
 
-LoopbackHub::LoopbackHub(int size, Options options) : options_(options), random_(options.seed), steps_(static_cast<std::size_t>(size)) {
+LoopbackHub::LoopbackHub(int size, Options options)
+    : options_(options), random_(options.seed), steps_(static_cast<std::size_t>(size)) {
   for (int r = 0; r < size; ++r) ranks_.push_back(std::make_unique<Rank>(*this, r));
 }
 
@@ -66,11 +69,13 @@ LoopbackHub::~LoopbackHub() = default;
 
 Transport& LoopbackHub::transport(int rank) noexcept { return *ranks_[static_cast<std::size_t>(rank)]; }
 
-// ---- Operations ---------------------------------------------------------------------------------------------------
+// ---- Operations
+// ---------------------------------------------------------------------------------------------------
 
 std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   const std::lock_guard lock(mutex_);
-  if (to < 0 || to >= size() || lane < 0 || lane >= lanes) throw Error(Status::transport_failed, "no such rank or lane");
+  if (to < 0 || to >= size() || lane < 0 || lane >= lanes)
+    throw Error(Status::transport_failed, "no such rank or lane");
   const std::size_t slot = free_slot(messages_);
   Message& m = *messages_[slot];
   m.bytes.assign(bytes.begin(), bytes.end());
@@ -112,7 +117,8 @@ std::uint64_t LoopbackHub::recv(int rank, Bytes capacity, int from, Lane lane) {
 LoopbackHub::Message* LoopbackHub::oldest_message(const Receive& lane) noexcept {
   Message* found = nullptr;
   for (const auto& m : messages_) {
-    const bool same = m->used && !m->delivered && m->to == lane.rank && m->from == lane.from && m->lane == lane.lane;
+    const bool same =
+        m->used && !m->delivered && m->to == lane.rank && m->from == lane.from && m->lane == lane.lane;
     if (same && (found == nullptr || m->order < found->order)) found = m.get();
   }
   return found != nullptr && found->late == 0 ? found : nullptr;
@@ -122,14 +128,16 @@ LoopbackHub::Message* LoopbackHub::oldest_message(const Receive& lane) noexcept 
 LoopbackHub::Receive& LoopbackHub::oldest_receive(Receive& lane) noexcept {
   Receive* found = &lane;
   for (const auto& r : receives_) {
-    const bool same = r->used && !r->finished && r->rank == lane.rank && r->from == lane.from && r->lane == lane.lane;
+    const bool same =
+        r->used && !r->finished && r->rank == lane.rank && r->from == lane.from && r->lane == lane.lane;
     if (same && r->order < found->order) found = r.get();
   }
   return *found;
 }
 
 void LoopbackHub::deliver(Message& m, Receive& r) {
-  const bool changed = !m.eager && m.awaited && !std::equal(m.source.begin(), m.source.end(), m.bytes.begin());
+  const bool changed =
+      !m.eager && m.awaited && !std::equal(m.source.begin(), m.source.end(), m.bytes.begin());
   const bool fits = m.bytes.size() <= r.capacity.size();
   if (fits && !m.bytes.empty()) std::memcpy(r.capacity.data(), m.bytes.data(), m.bytes.size());
   r.moved = {fits ? Status::ok : Status::frame_mismatch, fits ? m.bytes.size() : r.capacity.size()};
@@ -176,7 +184,8 @@ void LoopbackHub::abandon(std::uint64_t operation) noexcept {
   m.used = !m.delivered;
 }
 
-// ---- Drivers ------------------------------------------------------------------------------------------------------
+// ---- Drivers
+// ------------------------------------------------------------------------------------------------------
 
 // True if some message is still late, which may change what can be received.
 bool LoopbackHub::let_time_pass() noexcept {
@@ -192,8 +201,8 @@ bool LoopbackHub::let_time_pass() noexcept {
 std::string LoopbackHub::waiting() const {
   std::string text;
   auto add = [&](const char* what, int rank, const char* preposition, int other, Lane lane) {
-    text += std::string("\n  rank ") + std::to_string(rank) + what + preposition + std::to_string(other) + " on lane " +
-            std::to_string(lane);
+    text += std::string("\n  rank ") + std::to_string(rank) + what + preposition + std::to_string(other) +
+            " on lane " + std::to_string(lane);
   };
   for (const auto& r : receives_)
     if (r->used && !r->finished) add(" receives", r->rank, " from ", r->from, r->lane);
@@ -207,7 +216,8 @@ void LoopbackHub::run(std::span<Task<>> tasks) {
   for (Task<>& task : tasks) open.push_back(&task);
   std::size_t idle = 0;  // advances in a row that changed nothing
   while (!open.empty()) {
-    const std::size_t pick = idle < open.size() ? random_() % open.size() : (idle - open.size()) % open.size();
+    const std::size_t pick =
+        idle < open.size() ? random_() % open.size() : (idle - open.size()) % open.size();
     const std::uint64_t before = progress_;
     if (open[pick]->advance()) {
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(pick));

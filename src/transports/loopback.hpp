@@ -1,4 +1,5 @@
-// Any number of ranks in one process: for tests, and for the codec-only tools. Records what is sent, can damage it.
+// Any number of ranks in one process: for tests, and for the codec-only tools. Records what is sent, can
+// damage it.
 #pragma once
 
 #include <functional>
@@ -19,8 +20,8 @@ class LoopbackHub {
     bool record = false;
   };
 
-  // One message, in the order of sending. `step`: its place in the longest chain of messages that had to come before
-  // it, if a rank sends one message a step.
+  // One message, in the order of sending. `step`: its place in the longest chain of messages that had to come
+  // before it, if a rank sends one message a step.
   struct Record {
     int step, from, to;
     Lane lane;
@@ -42,8 +43,9 @@ class LoopbackHub {
   const std::vector<Record>& records() const noexcept { return records_; }
   void set_damage(Damage damage) { damage_ = std::move(damage); }
 
-  // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. Throws Error(internal) with
-  // a list of the operations that wait when no rank can ever go on. Results and exceptions stay in the tasks.
+  // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. Throws
+  // Error(internal) with a list of the operations that wait when no rank can ever go on. Results and
+  // exceptions stay in the tasks.
   void run(std::span<Task<>> tasks);
 
   // The same with one thread a rank; a deadlock hangs.
@@ -69,8 +71,8 @@ class LoopbackHub {
   std::mutex mutex_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  // Slots are reused, so that nothing is allocated in the steady state. Index + 1 names an operation; the top bit
-  // tells a receive from a send.
+  // Slots are reused, so that nothing is allocated in the steady state. Index + 1 names an operation; the top
+  // bit tells a receive from a send.
   std::vector<std::unique_ptr<Message>> messages_;
   std::vector<std::unique_ptr<Receive>> receives_;
   std::vector<Record> records_;

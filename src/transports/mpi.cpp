@@ -69,10 +69,12 @@ class MpiTransport final : public Transport {
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override {
     MPI_Request request;
 #if MPI_VERSION >= 4
-    check(PMPI_Isend_c(bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
-          "MPI_Isend_c");
+    check(
+        PMPI_Isend_c(bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
+        "MPI_Isend_c");
 #else
-    check(PMPI_Isend(bytes.data(), int_count(bytes.size()), MPI_BYTE, to, lane, comm_, &request), "MPI_Isend");
+    check(PMPI_Isend(bytes.data(), int_count(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
+          "MPI_Isend");
 #endif
     return pack(request);
   }
@@ -80,7 +82,8 @@ class MpiTransport final : public Transport {
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
     MPI_Request request;
 #if MPI_VERSION >= 4
-    check(PMPI_Irecv_c(capacity.data(), static_cast<MPI_Count>(capacity.size()), MPI_BYTE, from, lane, comm_, &request),
+    check(PMPI_Irecv_c(capacity.data(), static_cast<MPI_Count>(capacity.size()), MPI_BYTE, from, lane, comm_,
+                       &request),
           "MPI_Irecv_c");
 #else
     const std::size_t most = std::min<std::size_t>(capacity.size(), INT_MAX);
@@ -113,7 +116,8 @@ class MpiTransport final : public Transport {
   }
 
   void abandon(std::uint64_t operation) noexcept override {
-    // After a failure only. A receive can be withdrawn; a send may still read its memory, as MPI leaves no way out.
+    // After a failure only. A receive can be withdrawn; a send may still read its memory, as MPI leaves no
+    // way out.
     MPI_Request request = unpack(operation);
     int finalized = 0;
     PMPI_Finalized(&finalized);

@@ -1,11 +1,12 @@
-// The collective calls against plain MPI: equal when nothing lossy was asked for, within the bound when it was.
+// The collective calls against plain MPI: equal when nothing lossy was asked for, within the bound when it
+// was.
 #include "api/world.hpp"
 
 namespace taut::test {
 namespace {
 
-constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
-                                      Collective::bcast, Collective::scatter};
+constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter,
+                                      Collective::allgather, Collective::bcast, Collective::scatter};
 
 struct Case {
   Collective collective;
@@ -20,7 +21,8 @@ class Collectives : public testing::TestWithParam<Case> {
     const auto [collective, in_place] = GetParam();
     const Comm comm(policy, parent);
     const int P = comm.size(), root = P - 1;
-    SCOPED_TRACE(testing::Message() << policy << " count " << count << " " << name_of(type) << " " << name_of(op));
+    SCOPED_TRACE(testing::Message() << policy << " count " << count << " " << name_of(type) << " "
+                                    << name_of(op));
     const std::size_t whole = count * static_cast<std::size_t>(P);
     Job job(collective, P, whole, type, Pattern::smooth, 1, op, root, in_place);
     EXPECT_EQ(call(collective, job, type, op, root, in_place, comm), MPI_SUCCESS);
@@ -82,7 +84,8 @@ TEST_P(Collectives, ManyCallsOnTwoCommunicators) {
   const Comm first("abs:1e-3"), second("abs:1e-2,segments=2");
   const int P = first.size();
   for (std::uint64_t i = 0; i < 20; ++i) {
-    Job job(collective, P, (20000 + i) * static_cast<std::size_t>(P), DType::f32, Pattern::noisy, i, Reduction::sum, 0, in_place);
+    Job job(collective, P, (20000 + i) * static_cast<std::size_t>(P), DType::f32, Pattern::noisy, i,
+            Reduction::sum, 0, in_place);
     const Comm& comm = i % 3 == 0 ? second : first;
     ASSERT_EQ(call(collective, job, DType::f32, Reduction::sum, 0, in_place, comm), MPI_SUCCESS);
     ASSERT_EQ(check_here(collective, job, in_place, comm.rank(), i % 3 == 0 ? 1e-2 : 1e-3, 0), "");
@@ -102,12 +105,14 @@ INSTANTIATE_TEST_SUITE_P(All, Collectives, testing::ValuesIn(cases()), [](const 
   return std::string(name_of(test.param.collective)) + (test.param.in_place ? "_in_place" : "");
 });
 
-// ---- Left to plain MPI: bit for bit what MPI gives ----------------------------------------------------------------
+// ---- Left to plain MPI: bit for bit what MPI gives
+// ----------------------------------------------------------------
 
 template <class T>
 std::vector<T> numbers(std::size_t count, int salt) {
   std::vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>((i * 7 + static_cast<std::size_t>(salt) * 13) % 101);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>((i * 7 + static_cast<std::size_t>(salt) * 13) % 101);
   return values;
 }
 
@@ -153,20 +158,23 @@ TEST(PlainCalls, ADerivedTypeOnOneRank) {
   MPI_Type_commit(&row);
   auto values = numbers<float>(100000, comm.rank());
   const bool derived = comm.rank() == comm.size() - 1;
-  ASSERT_EQ(TAUT_Bcast(values.data(), derived ? 100 : 100000, derived ? row : MPI_FLOAT, 0, comm), MPI_SUCCESS);
+  ASSERT_EQ(TAUT_Bcast(values.data(), derived ? 100 : 100000, derived ? row : MPI_FLOAT, 0, comm),
+            MPI_SUCCESS);
   EXPECT_TRUE(values == numbers<float>(100000, 0));
 
   const auto P = static_cast<std::size_t>(comm.size());
   const auto own = numbers<float>(100000, comm.rank());
   std::vector<float> all(100000 * P);
-  ASSERT_EQ(TAUT_Allgather(own.data(), 100000, MPI_FLOAT, all.data(), derived ? 100 : 100000, derived ? row : MPI_FLOAT, comm),
+  ASSERT_EQ(TAUT_Allgather(own.data(), 100000, MPI_FLOAT, all.data(), derived ? 100 : 100000,
+                           derived ? row : MPI_FLOAT, comm),
             MPI_SUCCESS);
   for (std::size_t r = 0; r < P; ++r) {
     const auto want = numbers<float>(100000, static_cast<int>(r));
     EXPECT_TRUE(std::equal(want.begin(), want.end(), all.begin() + static_cast<std::ptrdiff_t>(100000 * r)));
   }
   std::vector<float> block(100000);
-  ASSERT_EQ(TAUT_Scatter(all.data(), 100000, MPI_FLOAT, block.data(), derived ? 100 : 100000, derived ? row : MPI_FLOAT, 0, comm),
+  ASSERT_EQ(TAUT_Scatter(all.data(), 100000, MPI_FLOAT, block.data(), derived ? 100 : 100000,
+                         derived ? row : MPI_FLOAT, 0, comm),
             MPI_SUCCESS);
   EXPECT_TRUE(block == own);
   EXPECT_EQ(comm.stats().compressed_calls, 0u);
@@ -175,9 +183,11 @@ TEST(PlainCalls, ADerivedTypeOnOneRank) {
 
 TEST(PlainCalls, IncompressibleValues) {
   const Comm comm("abs:1e-9");
-  const Values values = make_values(DType::f32, 100000, Pattern::wild, static_cast<std::uint64_t>(comm.rank()));
+  const Values values =
+      make_values(DType::f32, 100000, Pattern::wild, static_cast<std::uint64_t>(comm.rank()));
   Values got(DType::f32, 100000), want(DType::f32, 100000);
-  ASSERT_EQ(TAUT_Allreduce(values.slice().data, got.slice().data, 100000, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+  ASSERT_EQ(TAUT_Allreduce(values.slice().data, got.slice().data, 100000, MPI_FLOAT, MPI_SUM, comm),
+            MPI_SUCCESS);
   MPI_Allreduce(values.slice().data, want.slice().data, 100000, MPI_FLOAT, MPI_SUM, comm);
   EXPECT_TRUE(got == want);
   if (comm.size() > 1) {
@@ -189,7 +199,8 @@ TEST(PlainCalls, OneRankLeavesTheDataUntouched) {
   const Comm comm("abs:1e-1", MPI_COMM_SELF);
   const Values values = make_values(DType::f64, 100000, Pattern::noisy, 1);
   Values got(DType::f64, 100000);
-  ASSERT_EQ(TAUT_Allreduce(values.slice().data, got.slice().data, 100000, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS);
+  ASSERT_EQ(TAUT_Allreduce(values.slice().data, got.slice().data, 100000, MPI_DOUBLE, MPI_SUM, comm),
+            MPI_SUCCESS);
   EXPECT_TRUE(got == values);
 }
 

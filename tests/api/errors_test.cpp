@@ -1,4 +1,5 @@
-// Policies that cannot be set and calls that do not match: an error on every rank, through the communicator's handler.
+// Policies that cannot be set and calls that do not match: an error on every rank, through the communicator's
+// handler.
 #include "api/world.hpp"
 
 namespace taut::test {
@@ -11,7 +12,8 @@ std::string text_of(int code) {
   return text;
 }
 
-// ---- Policies -----------------------------------------------------------------------------------------------------
+// ---- Policies
+// -----------------------------------------------------------------------------------------------------
 
 TEST(SetPolicy, AnUnreadableStringIsExplained) {
   const Comm comm;
@@ -93,7 +95,8 @@ TEST(Stats, CountWhatWasSent) {
   const int P = comm.size();
   const std::size_t n = 60000 * static_cast<std::size_t>(P);
   std::vector<float> x(n, 1.0f), y(n);
-  EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), static_cast<MPI_Count>(n), MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), static_cast<MPI_Count>(n), MPI_FLOAT, MPI_SUM, comm),
+            MPI_SUCCESS);
   const TAUT_Stats s = comm.stats();
   if (P == 1) return;
   const auto p = static_cast<std::uint64_t>(P);
@@ -105,7 +108,8 @@ TEST(Stats, CountWhatWasSent) {
   EXPECT_EQ(s.frame_bytes, p * (64 + 240000));
 }
 
-// ---- Calls that do not match --------------------------------------------------------------------------------------
+// ---- Calls that do not match
+// --------------------------------------------------------------------------------------
 
 constexpr int n = 100000;
 
@@ -128,13 +132,16 @@ class Mismatch : public testing::Test {
 };
 
 TEST_F(Mismatch, Count) {
-  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); }, [&] { return allreduce(n + 1, MPI_DOUBLE, MPI_SUM); });
+  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); },
+                  [&] { return allreduce(n + 1, MPI_DOUBLE, MPI_SUM); });
 }
 TEST_F(Mismatch, Type) {
-  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); }, [&] { return allreduce(2 * n, MPI_FLOAT, MPI_SUM); });
+  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); },
+                  [&] { return allreduce(2 * n, MPI_FLOAT, MPI_SUM); });
 }
 TEST_F(Mismatch, Operator) {
-  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); }, [&] { return allreduce(n, MPI_DOUBLE, MPI_MAX); });
+  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); },
+                  [&] { return allreduce(n, MPI_DOUBLE, MPI_MAX); });
 }
 TEST_F(Mismatch, Root) {
   expect_mismatch([&] { return TAUT_Bcast(x.data(), n, MPI_DOUBLE, 0, comm); },
@@ -154,7 +161,8 @@ TEST(Errors, ANullBufferIsReportedOnEveryRank) {
   EXPECT_EQ(TAUT_Error_status(code), culprit ? TAUT_ERR_ARGUMENT : TAUT_ERR_PEER);
 }
 
-// ---- The handler --------------------------------------------------------------------------------------------------
+// ---- The handler
+// --------------------------------------------------------------------------------------------------
 
 MPI_Comm handled = MPI_COMM_NULL;
 int handled_code = MPI_SUCCESS, handled_times = 0;
@@ -172,7 +180,8 @@ TEST(Errors, CallTheHandlerOfTheUsersCommunicator) {
   MPI_Comm_create_errhandler(remember, &handler);
   MPI_Comm_set_errhandler(comm, handler);
   std::vector<float> x(n + 1), y(n + 1);
-  const int code = TAUT_Allreduce(x.data(), y.data(), n + (comm.rank() == 0 ? 1 : 0), MPI_FLOAT, MPI_SUM, comm);
+  const int code =
+      TAUT_Allreduce(x.data(), y.data(), n + (comm.rank() == 0 ? 1 : 0), MPI_FLOAT, MPI_SUM, comm);
   EXPECT_EQ(handled_times, 1);
   EXPECT_EQ(handled, static_cast<MPI_Comm>(comm));
   EXPECT_EQ(handled_code, code);

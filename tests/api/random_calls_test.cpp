@@ -7,7 +7,8 @@ namespace taut::test {
 namespace {
 
 TEST(RandomCalls, ResultBoundAndSameBits) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1), calls = number_from_environment("TEST_COUNT", 200);
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1),
+                      calls = number_from_environment("TEST_COUNT", 200);
   double worst = 0;
   for (std::uint64_t seed = first; seed < first + calls; ++seed) {
     std::mt19937_64 random(seed);
@@ -19,7 +20,8 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     const bool in_place = collective != Collective::bcast && pick(3) == 0, by_values = pick(3) == 0;
     char text[160];
     std::snprintf(text, sizeof text, "abs:%.17g,min_bytes=0,algorithm=%s,reduction=%s,segments=%s", bound,
-                  pick(2) == 0 ? "ring" : "recursive_doubling", by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3");
+                  pick(2) == 0 ? "ring" : "recursive_doubling", by_values ? "values" : "auto",
+                  pick(2) == 0 ? "auto" : "3");
     const int parts = 1 + pick(2), count = pick(4) == 0 ? pick(50000) : pick(200);
     const auto pattern = static_cast<Pattern>(pick(5));
 
@@ -28,13 +30,17 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     {
       const Comm comm(text, part);
       const int P = comm.size(), root = pick(64) % P;
-      SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1: " << name_of(collective) << " "
-                                      << name_of(op) << " P " << P << " count " << count << " in place " << in_place
-                                      << " pattern " << static_cast<int>(pattern) << " " << text);
-      Job job(collective, P, static_cast<std::size_t>(count) * static_cast<std::size_t>(P), type, pattern, seed, op, root, in_place);
+      SCOPED_TRACE(testing::Message()
+                   << "TEST_SEED=" << seed << " TEST_COUNT=1: " << name_of(collective) << " " << name_of(op)
+                   << " P " << P << " count " << count << " in place " << in_place << " pattern "
+                   << static_cast<int>(pattern) << " " << text);
+      Job job(collective, P, static_cast<std::size_t>(count) * static_cast<std::size_t>(P), type, pattern,
+              seed, op, root, in_place);
       EXPECT_EQ(call(collective, job, type, op, root, in_place, comm), MPI_SUCCESS);
       const bool plain = comm.stats().compressed_calls == 0;
-      EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, by_values || plain ? 2 * P : 0, plain ? nullptr : &worst), "");
+      EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, by_values || plain ? 2 * P : 0,
+                           plain ? nullptr : &worst),
+                "");
       if (collective != Collective::reduce_scatter && collective != Collective::scatter) {
         EXPECT_TRUE(same_on_all(job.outputs[static_cast<std::size_t>(comm.rank())], comm) || plain);
       }

@@ -13,8 +13,8 @@ TEST_P(MpiConformance, OnTheWorld) {
   GetParam().run(*transport).wait();
 }
 
-// Open MPI 5.0.11 writes beyond the buffer of a receive that is too short for a message by rendezvous. The library never
-// gets there: it reserves its memory before it agrees to a call.
+// Open MPI 5.0.11 writes beyond the buffer of a receive that is too short for a message by rendezvous. The
+// library never gets there: it reserves its memory before it agrees to a call.
 std::vector<TransportTest> tests_of_this_mpi() {
   std::vector<TransportTest> tests(std::begin(transport_tests), std::end(transport_tests));
 #ifdef OPEN_MPI

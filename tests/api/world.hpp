@@ -55,7 +55,8 @@ inline MPI_Op mpi_op(Reduction op) {
 }
 
 // Calls the TAUT_ function for a job's memory on this rank.
-inline int call(Collective collective, Job& job, DType dtype, Reduction op, int root, bool in_place, MPI_Comm comm) {
+inline int call(Collective collective, Job& job, DType dtype, Reduction op, int root, bool in_place,
+                MPI_Comm comm) {
   const int me = rank_of(comm), P = size_of_comm(comm);
   const auto total = static_cast<MPI_Count>(job.count()), own = total / P;
   const MPI_Datatype type = mpi_type(dtype);
@@ -71,15 +72,16 @@ inline int call(Collective collective, Job& job, DType dtype, Reduction op, int 
       return TAUT_Allgather(in_place ? MPI_IN_PLACE : data.in.data, own, type, out, own, type, comm);
     case Collective::bcast: return TAUT_Bcast(out, total, type, root, comm);
     case Collective::scatter:
-      return TAUT_Scatter(data.in.data, own, type, me == root && in_place ? MPI_IN_PLACE : data.out.data, own, type,
-                          root, comm);
+      return TAUT_Scatter(data.in.data, own, type, me == root && in_place ? MPI_IN_PLACE : data.out.data, own,
+                          type, root, comm);
   }
   return MPI_ERR_OTHER;
 }
 
-// Memory of one rank's job, checked and compared across the ranks. `in_place` reduce_scatter leaves its block in front.
-inline std::string check_here(Collective collective, Job& job, bool in_place, int rank, double bound, int roundings,
-                              double* worst = nullptr) {
+// Memory of one rank's job, checked and compared across the ranks. `in_place` reduce_scatter leaves its block
+// in front.
+inline std::string check_here(Collective collective, Job& job, bool in_place, int rank, double bound,
+                              int roundings, double* worst = nullptr) {
   if (collective == Collective::reduce_scatter && in_place) {
     Values& out = job.outputs[static_cast<std::size_t>(rank)];
     const Range range = job.defined(rank);
@@ -91,7 +93,8 @@ inline std::string check_here(Collective collective, Job& job, bool in_place, in
 // True if `values` are the same bits on all ranks.
 inline bool same_on_all(const Values& values, MPI_Comm comm) {
   std::uint64_t hash = 0xCBF29CE484222325;
-  for (const std::byte b : values.slice().as_bytes()) hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
+  for (const std::byte b : values.slice().as_bytes())
+    hash = (hash ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
   std::uint64_t mine[2] = {hash, ~hash}, least[2];
   MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm);
   return least[0] == ~least[1];

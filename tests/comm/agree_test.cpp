@@ -50,7 +50,7 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
 TEST(Agree, OneOtherSignatureIsSeenEverywhere) {
   for (int P = 2; P <= 17; ++P) {
     for (const std::uint64_t signature : {std::uint64_t{0}, std::uint64_t{6}, ~std::uint64_t{0}}) {
-      for (const Facts& facts : agreed(P, [&](int rank, Facts& mine) {
+      for (const Facts& facts : agreed(P, [&](int rank, Facts&mine) {
              if (rank == P - 1) mine.set_signature(signature);
            }))
         EXPECT_FALSE(facts.same_signature());
@@ -59,7 +59,7 @@ TEST(Agree, OneOtherSignatureIsSeenEverywhere) {
 }
 
 TEST(Agree, AnotherVersionIsAMismatch) {
-  for (const Facts& facts : agreed(4, [](int rank, Facts& mine) {
+  for (const Facts& facts : agreed(4, [](int rank, Facts&mine) {
          if (rank == 2) mine.version = 1;
        }))
     EXPECT_FALSE(facts.same_signature());

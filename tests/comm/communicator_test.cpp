@@ -7,7 +7,8 @@
 
 #include "support/group.hpp"
 
-// ---- An allocation counter, for the promise that the steady state takes no memory -------------------------------------
+// ---- An allocation counter, for the promise that the steady state takes no memory
+// -------------------------------------
 
 namespace {
 std::atomic<long> allocations{0};
@@ -60,8 +61,8 @@ class Ranks {
   std::vector<std::unique_ptr<Communicator>> comms;
 };
 
-constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
-                                      Collective::bcast, Collective::scatter};
+constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter,
+                                      Collective::allgather, Collective::bcast, Collective::scatter};
 
 TEST(Communicator, EveryCollectiveKeepsTheBoundOnTheResult) {
   for (const Collective collective : collectives) {
@@ -112,7 +113,8 @@ TEST(Communicator, TheWorstRankDecidesWhetherItPays) {
   Job job(Collective::allreduce, 4, 100000, DType::f32, Pattern::sparse, 1);
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, Plain::no);
   job.inputs[2] = make_values(DType::f32, 100000, Pattern::wild, 5);
-  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, Plain::no_gain);
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
+    EXPECT_EQ(verdict.plain, Plain::no_gain);
 }
 
 TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
@@ -128,29 +130,32 @@ TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
       SCOPED_TRACE(testing::Message() << name << " P " << P);
       Ranks ranks(P, "abs:1e-3");
       Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::smooth, 1);
-      for (const Verdict& verdict : ranks.run(Collective::allreduce, job, [&](int rank, Request& request) {
+      for (const Verdict& verdict : ranks.run(Collective::allreduce, job, [&](int rank, Request&request) {
              if (rank == P - 1) change(request);
            })) {
         EXPECT_EQ(verdict.plain, Plain::no);
         EXPECT_EQ(verdict.status, Status::rank_mismatch);
       }
       // The communicator stays usable.
-      for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.status, Status::ok);
+      for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
+        EXPECT_EQ(verdict.status, Status::ok);
     }
   }
 }
 
 TEST(Communicator, DifferentPoliciesAreAnErrorOnEveryRank) {
   Ranks ranks(3, "abs:1e-3");
-  ranks.comms[1] = std::make_unique<Communicator>(ranks.hub.transport(1), *ranks.places[1], parse_policy("abs:1e-2"));
+  ranks.comms[1] =
+      std::make_unique<Communicator>(ranks.hub.transport(1), *ranks.places[1], parse_policy("abs:1e-2"));
   Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
-  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.status, Status::rank_mismatch);
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
+    EXPECT_EQ(verdict.status, Status::rank_mismatch);
 }
 
 TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
   Ranks ranks(3, "abs:1e-3");
   Job job(Collective::bcast, 3, 100000, DType::f32, Pattern::smooth, 1);
-  for (const Verdict& verdict : ranks.run(Collective::bcast, job, [](int rank, Request& request) {
+  for (const Verdict& verdict : ranks.run(Collective::bcast, job, [](int rank, Request&request) {
          if (rank != 1) return;
          request.data = {};
          request.coded_type = false;
@@ -173,7 +178,9 @@ TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
 class NoPlace final : public Place {
  public:
   Buffer scratch(std::size_t) override { throw Error(Status::out_of_memory, "as the test wants it"); }
-  void reserve(std::size_t, std::size_t) override { throw Error(Status::out_of_memory, "as the test wants it"); }
+  void reserve(std::size_t, std::size_t) override {
+    throw Error(Status::out_of_memory, "as the test wants it");
+  }
   void copy(std::byte*, const std::byte*, std::size_t) override {}
 
  private:
@@ -183,10 +190,12 @@ class NoPlace final : public Place {
 TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
   Ranks ranks(3, "abs:1e-3");
   ranks.places[2] = std::make_unique<NoPlace>();
-  ranks.comms[2] = std::make_unique<Communicator>(ranks.hub.transport(2), *ranks.places[2], parse_policy("abs:1e-3"));
+  ranks.comms[2] =
+      std::make_unique<Communicator>(ranks.hub.transport(2), *ranks.places[2], parse_policy("abs:1e-3"));
   Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
   const Job untouched = job;
-  for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) EXPECT_EQ(verdict.plain, Plain::unsupported);
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
+    EXPECT_EQ(verdict.plain, Plain::unsupported);
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
 
@@ -202,7 +211,9 @@ class StrictPlace final : public Place {
     bytes_ = bytes;
     blocks_ = blocks;
   }
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { std::copy(from, from + bytes, to); }
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    std::copy(from, from + bytes, to);
+  }
 
  private:
   void recycle(std::byte* data, std::size_t) noexcept override {
@@ -214,7 +225,8 @@ class StrictPlace final : public Place {
 
 // Memory is the only thing that a rank can run out of after the agreement; so all of it is reserved before.
 TEST(Communicator, ACallLivesOnWhatItReserved) {
-  for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling,reduction=values",
+  for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values",
+                                   "abs:1e-3,algorithm=recursive_doubling,reduction=values",
                                    "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
     for (const Collective collective : collectives) {
       for (int P = 2; P <= 9; ++P) {
@@ -223,7 +235,8 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
         for (int r = 0; r < P; ++r) {
           const auto i = static_cast<std::size_t>(r);
           ranks.places[i] = std::make_unique<StrictPlace>();
-          ranks.comms[i] = std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
+          ranks.comms[i] =
+              std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
         }
         Job job(collective, P, 400003, DType::f32, Pattern::smooth, 1);
         for (const Verdict& verdict : ranks.run(collective, job)) {
@@ -246,7 +259,8 @@ TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
 }
 
 TEST(Communicator, TheSteadyStateAllocatesNothing) {
-  for (const char* policy : {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
+  for (const char* policy :
+       {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
     for (const Collective collective : collectives) {
       SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
       Ranks ranks(3, policy, {});

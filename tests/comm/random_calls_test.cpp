@@ -60,9 +60,10 @@ struct Configuration {
 };
 
 std::ostream& operator<<(std::ostream& out, const Configuration& c) {
-  return out << "TEST_SEED=" << c.seed << " TEST_COUNT=1: " << name_of(c.collective) << " " << name_of(c.op) << " P "
-             << c.P << " count " << c.count << " " << name_of(c.type) << " pattern " << static_cast<int>(c.pattern)
-             << " root " << c.root << " in place " << c.in_place << " policy " << c.policy;
+  return out << "TEST_SEED=" << c.seed << " TEST_COUNT=1: " << name_of(c.collective) << " " << name_of(c.op)
+             << " P " << c.P << " count " << c.count << " " << name_of(c.type) << " pattern "
+             << static_cast<int>(c.pattern) << " root " << c.root << " in place " << c.in_place << " policy "
+             << c.policy;
 }
 
 struct Tally {
@@ -70,8 +71,8 @@ struct Tally {
   double worst = 0;  // greatest error over the promised bound
 };
 
-// What the policy promises for the result: on=input, a sum of P contributions, each within the bound; by values, an
-// encoding at every inner node as well.
+// What the policy promises for the result: on=input, a sum of P contributions, each within the bound; by
+// values, an encoding at every inner node as well.
 double promised(const Configuration& c) {
   const bool sums = reduces(c.collective) && c.op == Reduction::sum;
   return c.on_input && sums ? c.bound * (2 * c.P - 1) : c.bound;
@@ -110,7 +111,8 @@ void run_one(const Configuration& c, Tally& tally) {
 }
 
 TEST(RandomCalls, ResultBoundAndSameBits) {
-  const std::uint64_t first = number_from_environment("TEST_SEED", 1), count = number_from_environment("TEST_COUNT", 10000);
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1),
+                      count = number_from_environment("TEST_COUNT", 10000);
   Tally tally;
   for (std::uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     const Configuration c(seed);
@@ -118,8 +120,8 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     run_one(c, tally);
   }
   std::printf("seeds %llu..%llu: %d compressed, %d plain, worst error %.4f of the bound\n",
-              static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + count - 1), tally.compressed,
-              tally.plain, tally.worst);
+              static_cast<unsigned long long>(first), static_cast<unsigned long long>(first + count - 1),
+              tally.compressed, tally.plain, tally.worst);
   if (count < 1000) return;
   EXPECT_GT(tally.compressed, static_cast<int>(count / 2));
   EXPECT_GT(tally.worst, 0.1);

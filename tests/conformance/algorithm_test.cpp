@@ -54,7 +54,8 @@ Counts awkward_counts(int P) {
   return {0, 1, p - 1, p, p + 1, 1003};
 }
 
-// ---- Results ------------------------------------------------------------------------------------------------------
+// ---- Results
+// ------------------------------------------------------------------------------------------------------
 
 TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
   std::uint64_t seed = 1;
@@ -62,8 +63,10 @@ TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
     for (const std::size_t count : awkward_counts(P)) {
       for (const int segments : {1, 3}) {
         const DType type = ++seed % 2 == 0 ? DType::f32 : DType::f64;
-        SCOPED_TRACE(testing::Message() << "P " << P << " count " << count << " segments " << segments << " seed " << seed);
-        Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2, seed % 4 == 1);
+        SCOPED_TRACE(testing::Message()
+                     << "P " << P << " count " << count << " segments " << segments << " seed " << seed);
+        Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2,
+                seed % 4 == 1);
         LoopbackHub hub(P, {.seed = seed, .random_order = true});
         for (const Ledger& ledger : run_algorithm(hub, algorithm, *codec, how, segments, job))
           ASSERT_EQ(ledger.status, Status::ok) << describe(ledger.status);
@@ -103,7 +106,8 @@ TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinOneBound) {
   }
 }
 
-// ---- Declared cost ------------------------------------------------------------------------------------------------
+// ---- Declared cost
+// ------------------------------------------------------------------------------------------------
 
 struct Measured {
   Cost cost;
@@ -145,7 +149,8 @@ TEST_P(AlgorithmConformance, CostIsAsDeclared) {
       EXPECT_EQ(m.cost.combines, segments * declared.combines);
       EXPECT_EQ(m.cost.decodes, segments * declared.decodes);
       if (codec->contract().fixed_size) {
-        const std::size_t values = algorithm.unit == AlgorithmInfo::Unit::whole ? count : count / static_cast<std::size_t>(P);
+        const std::size_t values =
+            algorithm.unit == AlgorithmInfo::Unit::whole ? count : count / static_cast<std::size_t>(P);
         const auto frames = static_cast<std::size_t>(declared.frames);
         EXPECT_EQ(m.bytes, frames * (static_cast<std::size_t>(segments) * frame_header_bytes + values * 4));
       }
@@ -153,7 +158,8 @@ TEST_P(AlgorithmConformance, CostIsAsDeclared) {
   }
 }
 
-// ---- Failures -----------------------------------------------------------------------------------------------------
+// ---- Failures
+// -----------------------------------------------------------------------------------------------------
 
 // Every rank that does not report an error holds a correct result, and some rank reports one.
 void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bound, int roundings) {
@@ -262,7 +268,9 @@ std::vector<Case> cases_where(bool (*wanted)(const Case&)) {
   std::erase_if(some, [wanted](const Case& c) { return !wanted(c); });
   return some;
 }
-bool is_lossy(const Case& c) { return c.codec->make({.bound = codec_bound})->contract().loss != Contract::Loss::none; }
+bool is_lossy(const Case& c) {
+  return c.codec->make({.bound = codec_bound})->contract().loss != Contract::Loss::none;
+}
 bool compares(const Case& c) { return reduces(c.algorithm->collective) && c.how == Arithmetic::values; }
 
 INSTANTIATE_TEST_SUITE_P(All, AlgorithmConformance, testing::ValuesIn(cases()), name_of_case);

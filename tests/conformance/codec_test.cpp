@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t counts[] = {0, 1, 2, 7, 8, 9, 63, 64, 65, 1003, 4095, 4096, 4097, 20000};
 constexpr double bounds[] = {1e-6, 1e-3, 1.0, 1e3};
-constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps, Pattern::wild};
+constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps,
+                                Pattern::wild};
 constexpr std::byte untouched{0xA5};
 
 using FrameBytes = std::vector<std::byte>;
@@ -132,12 +133,14 @@ TEST_P(CodecConformance, SpecialValuesKeepTheirPlaceAndClass) {
           Values values = make_values(type, 1000, Pattern::smooth, at), decoded(type, 1000);
           values.set(at, special);
           values.set((at * 7 + 3) % 1000, special);
-          ASSERT_EQ(codec->decode(encoded(*codec, std::as_const(values).slice()), decoded.slice()), Status::ok);
+          ASSERT_EQ(codec->decode(encoded(*codec, std::as_const(values).slice()), decoded.slice()),
+                    Status::ok);
           for (std::size_t i = 0; i < 1000; ++i) {
             if (std::isfinite(values.at(i))) {
               ASSERT_LE(std::abs(decoded.at(i) - values.at(i)), kept(*codec));
             } else {
-              ASSERT_TRUE(decoded.at(i) == values.at(i) || (std::isnan(decoded.at(i)) && std::isnan(values.at(i))));
+              ASSERT_TRUE(decoded.at(i) == values.at(i) ||
+                          (std::isnan(decoded.at(i)) && std::isnan(values.at(i))));
             }
           }
         }
@@ -146,7 +149,8 @@ TEST_P(CodecConformance, SpecialValuesKeepTheirPlaceAndClass) {
   }
 }
 
-// ---- Bytes from elsewhere -----------------------------------------------------------------------------------------
+// ---- Bytes from elsewhere
+// -----------------------------------------------------------------------------------------
 
 TEST_P(CodecConformance, EveryTruncationIsRejected) {
   for (const bool checksum : {false, true}) {
@@ -209,20 +213,23 @@ TEST_P(CodecConformance, OtherTypesAndCountsAreRefused) {
   const auto codec = make(1e-3);
   const Values values = make_values(DType::f32, 1000, Pattern::smooth, 1);
   const FrameBytes frame = encoded(*codec, values.slice());
-  for (const auto& [type, count] : {std::pair{DType::f64, 1000u}, {DType::f64, 500u}, {DType::f32, 999u}, {DType::f32, 1001u}}) {
+  for (const auto& [type, count] :
+       {std::pair{DType::f64, 1000u}, {DType::f64, 500u}, {DType::f32, 999u}, {DType::f32, 1001u}}) {
     Values other(type, count);
     EXPECT_EQ(codec->decode(frame, other.slice()), Status::frame_mismatch);
   }
 }
 
-// ---- Combining ----------------------------------------------------------------------------------------------------
+// ---- Combining
+// ----------------------------------------------------------------------------------------------------
 
 TEST_P(CodecConformance, ReduceIsDecodeThenOperate) {
   const auto codec = make(1e-2);
   for (const DType type : {DType::f32, DType::f64}) {
     for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
       for (const std::size_t count : counts) {
-        const Values a = make_values(type, count, Pattern::noisy, 1), b = make_values(type, count, Pattern::noisy, 2);
+        const Values a = make_values(type, count, Pattern::noisy, 1),
+                     b = make_values(type, count, Pattern::noisy, 2);
         Values fused = b, decoded(type, count), apart = b;
         ASSERT_EQ(codec->reduce(encoded(*codec, a.slice()), fused.slice(), op), Status::ok);
         ASSERT_EQ(codec->decode(encoded(*codec, a.slice()), decoded.slice()), Status::ok);
@@ -235,7 +242,8 @@ TEST_P(CodecConformance, ReduceIsDecodeThenOperate) {
 
 class AddingCodec : public CodecConformance {
  protected:
-  static FrameBytes sum(const Codec& codec, const Values& kind, std::span<const ConstBytes> frames, std::uint32_t addends) {
+  static FrameBytes sum(const Codec& codec, const Values& kind, std::span<const ConstBytes> frames,
+                        std::uint32_t addends) {
     FrameBytes out(codec.max_bytes(kind.type(), kind.count(), addends));
     const Sized size = codec.arithmetic()->sum(frames, out);
     EXPECT_EQ(size.status, Status::ok);
@@ -251,12 +259,17 @@ TEST_P(AddingCodec, SumsAreExactAndOrderDoesNotMatter) {
     for (const DType type : {DType::f32, DType::f64}) {
       for (const Pattern pattern : patterns) {
         for (const std::size_t count : {0u, 1u, 65u, 5000u}) {
-          SCOPED_TRACE(testing::Message() << bound << " " << name_of(type) << " " << static_cast<int>(pattern) << " " << count);
-          const Values a = make_values(type, count, pattern, 1), b = make_values(type, count, pattern, 2), c = make_values(type, count, pattern, 3);
-          const FrameBytes fa = encoded(*codec, a.slice()), fb = encoded(*codec, b.slice()), fc = encoded(*codec, c.slice());
-          const FrameBytes ab = sum(*codec, a, std::vector<ConstBytes>{fa, fb}, 2), cb = sum(*codec, a, std::vector<ConstBytes>{fc, fb}, 2);
+          SCOPED_TRACE(testing::Message()
+                       << bound << " " << name_of(type) << " " << static_cast<int>(pattern) << " " << count);
+          const Values a = make_values(type, count, pattern, 1), b = make_values(type, count, pattern, 2),
+                       c = make_values(type, count, pattern, 3);
+          const FrameBytes fa = encoded(*codec, a.slice()), fb = encoded(*codec, b.slice()),
+                           fc = encoded(*codec, c.slice());
+          const FrameBytes ab = sum(*codec, a, std::vector<ConstBytes>{fa, fb}, 2),
+                           cb = sum(*codec, a, std::vector<ConstBytes>{fc, fb}, 2);
           const FrameBytes abc = sum(*codec, a, std::vector<ConstBytes>{fa, fb, fc}, 3);
-          const FrameBytes ab_c = sum(*codec, a, std::vector<ConstBytes>{ab, fc}, 3), a_cb = sum(*codec, a, std::vector<ConstBytes>{fa, cb}, 3);
+          const FrameBytes ab_c = sum(*codec, a, std::vector<ConstBytes>{ab, fc}, 3),
+                           a_cb = sum(*codec, a, std::vector<ConstBytes>{fa, cb}, 3);
           Values total(type, count), same = total, again = total;
           ASSERT_EQ(codec->decode(abc, total.slice()), Status::ok);
           ASSERT_EQ(codec->decode(ab_c, same.slice()), Status::ok);
@@ -264,7 +277,8 @@ TEST_P(AddingCodec, SumsAreExactAndOrderDoesNotMatter) {
           ASSERT_TRUE(total == same && total == again);
           for (std::size_t i = 0; i < count; ++i) {
             const long double exact = static_cast<long double>(a.at(i)) + b.at(i) + c.at(i);
-            ASSERT_LE(std::abs(total.at(i) - exact), 3 * bound + spacing(type, static_cast<double>(exact)) * 0.5001);
+            ASSERT_LE(std::abs(total.at(i) - exact),
+                      3 * bound + spacing(type, static_cast<double>(exact)) * 0.5001);
           }
         }
       }
@@ -295,11 +309,13 @@ TEST_P(AddingCodec, AccumulateIsEncodeThenSum) {
 
 TEST_P(AddingCodec, FramesThatDoNotBelongTogetherAreRefused) {
   const auto codec = make(1e-3), coarser = make(1e-2);
-  const Values a = make_values(DType::f32, 1000, Pattern::smooth, 1), longer = make_values(DType::f32, 1001, Pattern::smooth, 1),
+  const Values a = make_values(DType::f32, 1000, Pattern::smooth, 1),
+               longer = make_values(DType::f32, 1001, Pattern::smooth, 1),
                wider = make_values(DType::f64, 1000, Pattern::smooth, 1);
   const FrameBytes good = encoded(*codec, a.slice());
   FrameBytes out(codec->max_bytes(DType::f64, 2000, 2));
-  for (const FrameBytes& other : {encoded(*coarser, a.slice()), encoded(*codec, longer.slice()), encoded(*codec, wider.slice())}) {
+  for (const FrameBytes& other :
+       {encoded(*coarser, a.slice()), encoded(*codec, longer.slice()), encoded(*codec, wider.slice())}) {
     const ConstBytes both[] = {good, other};
     EXPECT_EQ(codec->arithmetic()->sum(both, out).status, Status::frame_mismatch);
   }

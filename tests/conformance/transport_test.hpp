@@ -1,4 +1,5 @@
-// What every transport must do. Each test is a task for one rank; a main program for each transport runs them.
+// What every transport must do. Each test is a task for one rank; a main program for each transport runs
+// them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +35,8 @@ inline Task<> neighbours_exchange(Transport& t) {
   }
 }
 
-// Order holds inside a lane; lanes do not wait for each other, here received in the opposite order of sending.
+// Order holds inside a lane; lanes do not wait for each other, here received in the opposite order of
+// sending.
 inline Task<> lanes_are_independent_and_ordered(Transport& t) {
   constexpr int lanes_used = 5, messages = 4;
   const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
@@ -65,8 +67,10 @@ inline Task<> many_are_outstanding(Transport& t) {
   std::vector<Message> in(n, Message(512)), out;
   std::vector<Pending> receiving, sending;
   for (int i = 0; i < n; ++i) out.push_back(message(512, i));
-  for (int i = 0; i < n; ++i) receiving.push_back(t.recv(in[static_cast<std::size_t>(i)], left, lanes - 1 - i));
-  for (int i = n - 1; i >= 0; --i) sending.push_back(t.send(out[static_cast<std::size_t>(i)], right, lanes - 1 - i));
+  for (int i = 0; i < n; ++i)
+    receiving.push_back(t.recv(in[static_cast<std::size_t>(i)], left, lanes - 1 - i));
+  for (int i = n - 1; i >= 0; --i)
+    sending.push_back(t.send(out[static_cast<std::size_t>(i)], right, lanes - 1 - i));
   for (int i = n - 1; i >= 0; --i) co_await receiving[static_cast<std::size_t>(i)];
   for (Pending& pending : sending) co_await pending;
   for (int i = 0; i < n; ++i) EXPECT_EQ(in[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(i)]);

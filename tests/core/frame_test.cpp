@@ -10,7 +10,8 @@ namespace taut {
 namespace {
 
 FrameHeader sample() {
-  FrameHeader h{.codec = 2, .type = DType::f64, .flags = FrameHeader::checksummed, .count = 0x0102030405060708};
+  FrameHeader h{
+      .codec = 2, .type = DType::f64, .flags = FrameHeader::checksummed, .count = 0x0102030405060708};
   h.bound = 1e-3;
   h.step = 1.9e-3;
   h.payload_bytes = 8;
@@ -85,7 +86,8 @@ TEST(FrameHeader, EveryBitFlipIsRejected) {
 
 TEST(FrameHeader, ImpossibleFieldsAreRejected) {
   const std::vector<std::byte> good = written(sample());
-  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
   FrameHeader out;
   ASSERT_EQ(read_header(patched(good, 4, std::uint8_t{1}), out), Status::ok);
   EXPECT_EQ(read_header(patched(good, 4, std::uint8_t{2}), out), Status::unsupported_version);
@@ -93,7 +95,8 @@ TEST(FrameHeader, ImpossibleFieldsAreRejected) {
   EXPECT_EQ(read_header(patched(good, 6, std::uint8_t{3}), out), Status::corrupt_frame);
   EXPECT_EQ(read_header(patched(good, 7, std::uint8_t{8}), out), Status::corrupt_frame);
   for (const std::size_t at : {16, 24})
-    for (const double x : {infinity, nan, -1.0}) EXPECT_EQ(read_header(patched(good, at, x), out), Status::corrupt_frame);
+    for (const double x : {infinity, nan, -1.0})
+      EXPECT_EQ(read_header(patched(good, at, x), out), Status::corrupt_frame);
   for (const std::uint64_t bytes : {std::uint64_t{9}, ~std::uint64_t{0}, ~std::uint64_t{0} - 63})
     EXPECT_EQ(read_header(patched(good, 32, bytes), out), Status::corrupt_frame);
   EXPECT_EQ(read_header(patched(good, 56, 1u), out), Status::corrupt_frame);

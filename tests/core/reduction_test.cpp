@@ -10,7 +10,8 @@ namespace {
 
 template <class T>
 std::vector<T> reduced(std::vector<T> values, const std::vector<T>& operand, Reduction op) {
-  reduce_values({{values.data(), values.size(), dtype_of<T>}}, {{operand.data(), operand.size(), dtype_of<T>}}, op);
+  reduce_values({{values.data(), values.size(), dtype_of<T>}},
+                {{operand.data(), operand.size(), dtype_of<T>}}, op);
   return values;
 }
 

@@ -48,11 +48,13 @@ TEST_F(TeamTest, AFrameArrivesAsItWasSent) {
 
 TEST_F(TeamTest, AFrameOfAnotherTypeCountOrNumberOfAddendsIsRefused) {
   const Values in = make_values(DType::f32, 1000, Pattern::noisy, 1);
-  for (const auto& [type, count, addends] : {std::tuple{DType::f64, 500, 1}, {DType::f32, 1001, 1}, {DType::f32, 1000, 2}}) {
+  for (const auto& [type, count, addends] :
+       {std::tuple{DType::f64, 500, 1}, {DType::f32, 1001, 1}, {DType::f32, 1000, 2}}) {
     Values out(type, static_cast<std::size_t>(count));
     ledgers[1] = {};
     const Team adding(hub.transport(1), *codec, places[1], ledgers[1], Arithmetic::frames, 0);
-    run(send_values(team(0), in.slice()), receive_values(adding, out.slice(), static_cast<std::uint32_t>(addends)));
+    run(send_values(team(0), in.slice()),
+        receive_values(adding, out.slice(), static_cast<std::uint32_t>(addends)));
     EXPECT_EQ(ledgers[1].status, Status::frame_mismatch);
   }
 }

@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks, Reduction op = Reduction::sum) {
+Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks,
+          Reduction op = Reduction::sum) {
   return make_plan(parse_policy(policy), {collective, bytes / 4, DType::f32, op, ranks});
 }
 
@@ -27,11 +28,13 @@ TEST(Plan, TheBoundOfAResultIsShared) {
       const std::string bound = "abs:" + std::to_string(E);
       const Plan frames = plan(bound.c_str(), Collective::allreduce, 100 * MiB, P);
       EXPECT_EQ(frames.how, Arithmetic::frames);
-      EXPECT_LE(static_cast<long double>(frames.bound) * P, static_cast<long double>(std::stod(bound.substr(4))));
+      EXPECT_LE(static_cast<long double>(frames.bound) * P,
+                static_cast<long double>(std::stod(bound.substr(4))));
       EXPECT_GE(frames.bound * P, E * (1 - 1e-15) * (1 - 1e-6));
     }
   }
-  EXPECT_EQ(plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound, 1.0 / 7);
+  EXPECT_EQ(plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound,
+            1.0 / 7);
   EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound, 1.0 / 4);
 }
 

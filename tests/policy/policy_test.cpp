@@ -35,7 +35,8 @@ TEST(Policy, ABoundAloneLeavesTheRestToTaut) {
 
 TEST(Policy, EveryOptionIsRead) {
   const Policy p = parse_policy(
-      " abs:2.5 , on=input, codec=planes,algorithm = ring ,reduction=values,segments=7,min_bytes=1MiB,predictor=none,"
+      " abs:2.5 , on=input, codec=planes,algorithm = ring "
+      ",reduction=values,segments=7,min_bytes=1MiB,predictor=none,"
       "checksum=on");
   EXPECT_EQ(p.bound, 2.5);
   EXPECT_TRUE(p.on_input);
@@ -54,7 +55,8 @@ TEST(Policy, Sizes) {
   EXPECT_EQ(parse_policy("lossless,min_bytes=5B").min_bytes, 5u);
   EXPECT_EQ(parse_policy("lossless,min_bytes=3KiB").min_bytes, 3072u);
   EXPECT_EQ(parse_policy("lossless,min_bytes=2GiB").min_bytes, std::size_t{2} << 30);
-  for (const char* size : {"", "KiB", "-1", "1.5MiB", "64kB", "64 KB", "99999999999999999999", "9999999999GiB"})
+  for (const char* size :
+       {"", "KiB", "-1", "1.5MiB", "64kB", "64 KB", "99999999999999999999", "9999999999GiB"})
     EXPECT_NE(complaint(std::string("lossless,min_bytes=") + size), "") << size;
 }
 
@@ -65,17 +67,20 @@ TEST(Policy, LosslessUsesAnExactCodec) {
 }
 
 TEST(Policy, BoundsThatAreNone) {
-  for (const char* text : {"abs", "abs:", "abs:0", "abs:-1", "abs:inf", "abs:nan", "abs:1e999", "abs:1e-4x", "rel:1e-3",
-                           "fast", "on=result", ",", "abs:1,", "abs:1,,on=input"})
+  for (const char* text : {"abs", "abs:", "abs:0", "abs:-1", "abs:inf", "abs:nan", "abs:1e999", "abs:1e-4x",
+                           "rel:1e-3", "fast", "on=result", ",", "abs:1,", "abs:1,,on=input"})
     EXPECT_NE(complaint(text), "") << text;
 }
 
 TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
-  EXPECT_EQ(complaint("abs:1e-4,on=results"), "policy, column 13: option 'on' cannot be 'results'; use result or input");
+  EXPECT_EQ(complaint("abs:1e-4,on=results"),
+            "policy, column 13: option 'on' cannot be 'results'; use result or input");
   EXPECT_EQ(complaint("abs:1e-4,size=3"),
-            "policy, column 10: 'size' is not an option; the options are on, codec, algorithm, reduction, segments, "
+            "policy, column 10: 'size' is not an option; the options are on, codec, algorithm, reduction, "
+            "segments, "
             "min_bytes, predictor and checksum");
-  EXPECT_EQ(complaint("abs:-1"), "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");
+  EXPECT_EQ(complaint("abs:-1"),
+            "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");
   EXPECT_EQ(complaint("abs:1,segments=65"),
             "policy, column 16: option 'segments' cannot be '65'; use auto or a number from 1 to 64");
   EXPECT_NE(complaint("abs:1,codec=zip").find("use auto or planes or raw"), std::string::npos);

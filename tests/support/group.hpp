@@ -34,7 +34,8 @@ class Values {
     write(i, static_cast<float>(value));
   }
   bool operator==(const Values& other) const noexcept {  // bit for bit
-    return count_ == other.count_ && (count_ == 0 || std::memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0);
+    return count_ == other.count_ &&
+           (count_ == 0 || std::memcmp(bytes_.data(), other.bytes_.data(), bytes_.size()) == 0);
   }
 
  private:
@@ -89,7 +90,9 @@ inline Reference reduce_exactly(const std::vector<Values>& inputs, std::size_t i
   Reference r{inputs[0].at(i), std::abs(inputs[0].at(i))};
   for (std::size_t k = 1; k < inputs.size(); ++k) {
     const long double x = inputs[k].at(i);
-    r.value = op == Reduction::sum ? r.value + x : op == Reduction::min ? std::min(r.value, x) : std::max(r.value, x);
+    r.value = op == Reduction::sum   ? r.value + x
+              : op == Reduction::min ? std::min(r.value, x)
+                                     : std::max(r.value, x);
     r.magnitude += std::abs(x);
   }
   return r;
@@ -140,14 +143,16 @@ class Job {
     if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
     std::size_t source = index(root_);
     if (collective_ == Collective::allgather)
-      for (source = 0; i >= part_range(count(), source, ranks()).first + part_range(count(), source, ranks()).count;) ++source;
+      for (source = 0;
+           i >= part_range(count(), source, ranks()).first + part_range(count(), source, ranks()).count;)
+        ++source;
     const long double x = inputs[source].at(i);
     return {x, std::abs(x)};
   }
 
-  // The first element of `rank` that is further than `bound` + rounding from the exact result; "" when there is none.
-  // `roundings`: how often a sum is rounded on its way, besides the result. Raises `worst` to the greatest error over
-  // the bound, where rounding does not matter.
+  // The first element of `rank` that is further than `bound` + rounding from the exact result; "" when there
+  // is none. `roundings`: how often a sum is rounded on its way, besides the result. Raises `worst` to the
+  // greatest error over the bound, where rounding does not matter.
   std::string check(int rank, double bound, int roundings, double* worst = nullptr) const {
     const Range range = defined(rank);
     const Values& out = outputs[index(rank)];
@@ -156,12 +161,15 @@ class Job {
       const long double error = std::abs(out.at(i) - want.value);
       const bool sums = reduces(collective_) && op_ == Reduction::sum;
       const long double size = roundings == 0 ? std::abs(want.value) : want.magnitude;
-      const long double rounding = sums ? spacing(out.type(), static_cast<double>(size) + bound) * (0.5001L + roundings) : 0;
+      const long double rounding =
+          sums ? spacing(out.type(), static_cast<double>(size) + bound) * (0.5001L + roundings) : 0;
       const long double allowed = bound + rounding;
-      if (worst != nullptr && rounding < 0.001 * bound) *worst = std::max(*worst, static_cast<double>(error / bound));
+      if (worst != nullptr && rounding < 0.001 * bound)
+        *worst = std::max(*worst, static_cast<double>(error / bound));
       if (!(error <= allowed))
-        return "rank " + std::to_string(rank) + ", element " + std::to_string(i) + ": " + std::to_string(out.at(i)) +
-               " instead of " + std::to_string(want.value) + ", bound " + std::to_string(bound);
+        return "rank " + std::to_string(rank) + ", element " + std::to_string(i) + ": " +
+               std::to_string(out.at(i)) + " instead of " + std::to_string(want.value) + ", bound " +
+               std::to_string(bound);
     }
     return "";
   }
@@ -193,7 +201,8 @@ std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
   std::vector<T> results(static_cast<std::size_t>(hub.size()));
   std::vector<Task<>> tasks;
   auto store = [](auto task, T& result) -> Task<> { result = co_await std::move(task); };
-  for (int r = 0; r < hub.size(); ++r) tasks.push_back(store(make_task(r), results[static_cast<std::size_t>(r)]));
+  for (int r = 0; r < hub.size(); ++r)
+    tasks.push_back(store(make_task(r), results[static_cast<std::size_t>(r)]));
   hub.run(tasks);
   for (Task<>& task : tasks) task.result();
   return results;

@@ -21,7 +21,8 @@ TEST(Loopback, ADeadlockIsReportedWithTheWaitingOperations) {
     FAIL() << "no deadlock seen";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::internal);
-    EXPECT_NE(std::string(error.what()).find("rank 0 receives from 1 on lane 3"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("rank 0 receives from 1 on lane 3"), std::string::npos)
+        << error.what();
   }
 }
 

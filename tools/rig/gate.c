@@ -1,5 +1,5 @@
-/* gate MBIT SHARE, on two hosts: do plain messages reach the link? 16 MB one way (half a ping-pong) and both ways at a
- * time, medians of 5. Prints a line that ends in "passed" if both are at least SHARE of MBIT. */
+/* gate MBIT SHARE, on two hosts: do plain messages reach the link? 16 MB one way (half a ping-pong) and both
+ * ways at a time, medians of 5. Prints a line that ends in "passed" if both are at least SHARE of MBIT. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static void ping_pong(char* out, char* in, int me) {
 
 static void both_ways(char* out, char* in, int me) {
   const int other = 1 - me;
-  MPI_Sendrecv(out, BYTES, MPI_BYTE, other, 0, in, BYTES, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, BYTES, MPI_BYTE, other, 0, in, BYTES, MPI_BYTE, other, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
 }
 
 /* Median rate in Mbit/s, each way. `trips` messages pass one after the other in a call. */

@@ -5,7 +5,8 @@
 namespace taut::planes {
 namespace {
 
-// ---- Values <-> integers ------------------------------------------------------------------------------------------
+// ---- Values <-> integers
+// ------------------------------------------------------------------------------------------
 
 constexpr int to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
@@ -76,14 +77,16 @@ void write_values(const Integers& q, float step, float* to) {
 template <bool Add>
 void write_values(const Integers& q, double step, double* to) {
   for (unsigned r = 0; r < 8; ++r) {
-    const __m256i half = r % 2 == 0 ? _mm512_castsi512_si256(q.part[r / 2]) : _mm512_extracti64x4_epi64(q.part[r / 2], 1);
+    const __m256i half =
+        r % 2 == 0 ? _mm512_castsi512_si256(q.part[r / 2]) : _mm512_extracti64x4_epi64(q.part[r / 2], 1);
     __m512d x = _mm512_mul_pd(_mm512_cvtepi32_pd(half), _mm512_set1_pd(step));
     if constexpr (Add) x = _mm512_add_pd(_mm512_loadu_pd(to + 8 * r), x);
     _mm512_storeu_pd(to + 8 * r, x);
   }
 }
 
-// ---- Writing ------------------------------------------------------------------------------------------------------
+// ---- Writing
+// ------------------------------------------------------------------------------------------------------
 
 // Differences of what `Reader` delivers, in class C; the first integer goes to the base.
 template <class Reader, Predictor P, unsigned C, unsigned Bits = C>
@@ -125,7 +128,9 @@ template <class T, Predictor P, unsigned C>
 class Differences<Addend<T>, P, C, C> {
  public:
   Differences(const Addend<T>& addend, std::size_t groups, PlanesOut& out)
-      : values_(addend.values, groups, out), planes_(addend.planes, groups), fits_(addend.planes.greatest < C) {
+      : values_(addend.values, groups, out),
+        planes_(addend.planes, groups),
+        fits_(addend.planes.greatest < C) {
     out.base = addend.planes.base;
   }
   Group<C> group(std::size_t g) { return plus(planes_.group(g), values_.group(g)); }
@@ -186,7 +191,8 @@ void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, Planes
   write(IntegerReader(q), predictor, 8, groups, out);
 }
 
-// ---- Reading ------------------------------------------------------------------------------------------------------
+// ---- Reading
+// ------------------------------------------------------------------------------------------------------
 
 template <unsigned C, Predictor P, class Sink>
 void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
@@ -199,11 +205,14 @@ template <class Sink>
 void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
   const bool none = predictor == Predictor::none;
   if (in.greatest <= 8) {
-    none ? read_groups<8, Predictor::none>(in, groups, sink) : read_groups<8, Predictor::delta>(in, groups, sink);
+    none ? read_groups<8, Predictor::none>(in, groups, sink)
+         : read_groups<8, Predictor::delta>(in, groups, sink);
   } else if (in.greatest <= 16) {
-    none ? read_groups<16, Predictor::none>(in, groups, sink) : read_groups<16, Predictor::delta>(in, groups, sink);
+    none ? read_groups<16, Predictor::none>(in, groups, sink)
+         : read_groups<16, Predictor::delta>(in, groups, sink);
   } else {
-    none ? read_groups<32, Predictor::none>(in, groups, sink) : read_groups<32, Predictor::delta>(in, groups, sink);
+    none ? read_groups<32, Predictor::none>(in, groups, sink)
+         : read_groups<32, Predictor::delta>(in, groups, sink);
   }
 }
 
@@ -227,7 +236,8 @@ void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::in
   });
 }
 
-// ---- Sums ---------------------------------------------------------------------------------------------------------
+// ---- Sums
+// ---------------------------------------------------------------------------------------------------------
 
 // The class that surely holds the sum of n chunks.
 unsigned sum_class(const PlanesIn* in, std::size_t n) {
@@ -278,11 +288,13 @@ void sum_of(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
 
 void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
   using Sum = void (*)(const PlanesIn*, std::size_t, PlanesOut&);
-  static constexpr Sum sums[] = {sum_of<1>, sum_of<2>, sum_of<3>, sum_of<4>, sum_of<5>, sum_of<6>, sum_of<7>, sum_of<8>};
+  static constexpr Sum sums[] = {sum_of<1>, sum_of<2>, sum_of<3>, sum_of<4>,
+                                 sum_of<5>, sum_of<6>, sum_of<7>, sum_of<8>};
   sums[n - 1](in, groups, out);
 }
 
-// ---- Tables of widths ---------------------------------------------------------------------------------------------
+// ---- Tables of widths
+// ---------------------------------------------------------------------------------------------
 
 WidthFacts inspect(const Widths& widths) noexcept {
   __m512i sums = _mm512_setzero_si512(), greatest = sums;
@@ -295,8 +307,10 @@ WidthFacts inspect(const Widths& widths) noexcept {
   }
   facts.sum = static_cast<std::size_t>(_mm512_reduce_add_epi64(sums));
   // Bytes of a qword in turn to its lowest place: the greatest byte of all is the greatest of these.
-  for (int half : {8, 16, 32}) greatest = _mm512_max_epu8(greatest, _mm512_srl_epi64(greatest, _mm_cvtsi32_si128(half)));
-  facts.greatest = static_cast<unsigned>(_mm512_reduce_max_epu64(_mm512_and_si512(greatest, _mm512_set1_epi64(255))));
+  for (int half : {8, 16, 32})
+    greatest = _mm512_max_epu8(greatest, _mm512_srl_epi64(greatest, _mm_cvtsi32_si128(half)));
+  facts.greatest =
+      static_cast<unsigned>(_mm512_reduce_max_epu64(_mm512_and_si512(greatest, _mm512_set1_epi64(255))));
   return facts;
 }
 
@@ -334,7 +348,8 @@ void read_entries(const std::byte* from, std::size_t n, bool as_bytes, std::uint
     if (as_bytes) {
       _mm512_storeu_si512(entries + i, _mm512_loadu_si512(from + i));
     } else {
-      const __m512i pairs = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i / 2)));
+      const __m512i pairs =
+          _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i / 2)));
       const __m512i apart = _mm512_or_si512(pairs, _mm512_slli_epi16(pairs, 4));
       _mm512_storeu_si512(entries + i, _mm512_and_si512(apart, _mm512_set1_epi8(15)));
     }
@@ -354,7 +369,8 @@ void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
   read_entries(table + map_bytes(blocks), chunk_blocks, as_bytes, coded);
   const std::uint8_t* next = coded;
   for (std::size_t i = 0; i < chunk_blocks; i += 64) {
-    _mm512_store_si512(widths.of + i, _mm512_mask_expand_epi8(fresh_zero(), map[i / 64], _mm512_loadu_si512(next)));
+    _mm512_store_si512(widths.of + i,
+                       _mm512_mask_expand_epi8(fresh_zero(), map[i / 64], _mm512_loadu_si512(next)));
     next += _mm_popcnt_u64(map[i / 64]);
   }
 }
@@ -370,8 +386,10 @@ const KernelSet& avx512_kernels() noexcept {
                __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
                __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
       },
-      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>, decode_add<float>},
-      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>, decode_add<double>},
+      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>,
+       decode_add<float>},
+      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>,
+       decode_add<double>},
       {pack, unpack, sum},
       {inspect, write_widths, read_widths},
   };

@@ -1,5 +1,5 @@
-// AVX-512 (BW, VBMI, VBMI2, VNNI, GFNI): groups of 64 differences as registers, and their way to and from planes.
-// Included by avx512.cpp only. A group of class C holds each difference in C = 8, 16 or 32 bits.
+// AVX-512 (BW, VBMI, VBMI2, VNNI, GFNI): groups of 64 differences as registers, and their way to and from
+// planes. Included by avx512.cpp only. A group of class C holds each difference in C = 8, 16 or 32 bits.
 #pragma once
 
 #include <immintrin.h>
@@ -14,26 +14,30 @@ struct Group {
   __m512i part[C / 8];  // 64 / (C/8) values each, in order
 };
 
-// ---- Bit transposition --------------------------------------------------------------------------------------------
+// ---- Bit transposition
+// --------------------------------------------------------------------------------------------
 
-// In each 64-bit lane: byte b of the result holds bit b of the bytes, the first byte as the top bit. The operand plays
-// the matrix, the identity is transformed. Planes stand sign first, so both directions need no byte reversal here.
+// In each 64-bit lane: byte b of the result holds bit b of the bytes, the first byte as the top bit. The
+// operand plays the matrix, the identity is transformed. Planes stand sign first, so both directions need no
+// byte reversal here.
 inline __m512i to_values(__m512i planes) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes, 0);
+  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
+                                       0);
 }
 inline __m512i to_planes(__m512i reversed_values) {
   return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), reversed_values, 0);
 }
 
-// Expansion and compression wait for the old value of their target even when they zero it (Zen 4, Zen 5): a cleared
-// register of its own keeps the groups independent.
+// Expansion and compression wait for the old value of their target even when they zero it (Zen 4, Zen 5): a
+// cleared register of its own keeps the groups independent.
 inline __m512i fresh_zero() {
   __m512i zero;
   asm("vpxord %0, %0, %0" : "=v"(zero));
   return zero;
 }
 
-// ---- Masks: which bytes of an expanded block are present, as bits; sign: 1 << (width - 1) -------------------------
+// ---- Masks: which bytes of an expanded block are present, as bits; sign: 1 << (width - 1)
+// -------------------------
 
 template <unsigned C>
 struct Masks;  // of all blocks of a chunk: C/8 mask bits and one C-bit sign a block
@@ -42,8 +46,10 @@ template <>
 struct Masks<8> {
   alignas(64) std::uint8_t mask[chunk_blocks], sign[chunk_blocks];
   void make(const Widths& widths, std::size_t blocks) {
-    const __m512i masks = _mm512_broadcast_i32x4(_mm_setr_epi8(0, -128, -64, -32, -16, -8, -4, -2, -1, 0, 0, 0, 0, 0, 0, 0));
-    const __m512i signs = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0));
+    const __m512i masks =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, -128, -64, -32, -16, -8, -4, -2, -1, 0, 0, 0, 0, 0, 0, 0));
+    const __m512i signs =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0));
     for (std::size_t i = 0; i < blocks; i += 64) {
       const __m512i w = _mm512_load_si512(widths.of + i);
       _mm512_store_si512(mask + i, _mm512_shuffle_epi8(masks, w));
@@ -58,7 +64,8 @@ struct Masks<16> {
   void make(const Widths& widths, std::size_t blocks) {
     const __m512i ones = _mm512_set1_epi16(-1), one = _mm512_set1_epi16(1), c = _mm512_set1_epi16(16);
     for (std::size_t i = 0; i < blocks; i += 32) {
-      const __m512i w = _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(widths.of + i)));
+      const __m512i w =
+          _mm512_cvtepu8_epi16(_mm256_load_si256(reinterpret_cast<const __m256i*>(widths.of + i)));
       _mm512_store_si512(mask + i, _mm512_sllv_epi16(ones, _mm512_sub_epi16(c, w)));
       _mm512_store_si512(sign + i, _mm512_sllv_epi16(one, _mm512_sub_epi16(w, one)));
     }
@@ -78,7 +85,8 @@ struct Masks<32> {
   }
 };
 
-// ---- Reading ------------------------------------------------------------------------------------------------------
+// ---- Reading
+// ------------------------------------------------------------------------------------------------------
 
 template <unsigned C>
 class PlaneReader {
@@ -110,7 +118,8 @@ class PlaneReader {
       const __m512i s = _mm512_shuffle_epi8(_mm512_set1_epi64(static_cast<long long>(*signs)), spread8());
       return _mm512_sub_epi8(_mm512_xor_si512(u, s), s);
     } else if constexpr (C == 16) {
-      const __m512i order = _mm512_broadcast_i32x4(_mm_setr_epi8(8, 0, 9, 1, 10, 2, 11, 3, 12, 4, 13, 5, 14, 6, 15, 7));
+      const __m512i order =
+          _mm512_broadcast_i32x4(_mm_setr_epi8(8, 0, 9, 1, 10, 2, 11, 3, 12, 4, 13, 5, 14, 6, 15, 7));
       const __m512i s = _mm512_shuffle_epi8(_mm512_set1_epi64(static_cast<long long>(*signs)), spread16());
       return _mm512_sub_epi16(_mm512_xor_si512(_mm512_shuffle_epi8(u, order), s), s);
     } else {
@@ -122,7 +131,8 @@ class PlaneReader {
     }
   }
 
-  // Byte b of the eight sign bytes to all bytes of 64-bit lane b; word b of the four to all words of 128-bit lane b.
+  // Byte b of the eight sign bytes to all bytes of 64-bit lane b; word b of the four to all words of 128-bit
+  // lane b.
   static __m512i spread8() {
     return _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505, 0x0404040404040404,
                             0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0);
@@ -136,7 +146,8 @@ class PlaneReader {
     alignas(64) static constexpr struct Index {
       std::uint8_t of[64];
       constexpr Index() : of() {
-        for (unsigned i = 0; i < 64; ++i) of[i] = static_cast<std::uint8_t>((i & 32) + (3 - i % 4) * 8 + (i & 31) / 4);
+        for (unsigned i = 0; i < 64; ++i)
+          of[i] = static_cast<std::uint8_t>((i & 32) + (3 - i % 4) * 8 + (i & 31) / 4);
       }
     } index;
     return _mm512_load_si512(index.of);
@@ -146,7 +157,8 @@ class PlaneReader {
   Masks<C> masks_;
 };
 
-// ---- Writing ------------------------------------------------------------------------------------------------------
+// ---- Writing
+// ------------------------------------------------------------------------------------------------------
 
 // One flag a plane, C planes a block: in every field of C bits sets all from the lowest flag upwards.
 template <unsigned C>
@@ -208,14 +220,16 @@ class PlaneWriter {
   static __m512i next_plane(__m512i planes) {
     if constexpr (C == 8) return _mm512_srli_epi64(planes, 8);
     if constexpr (C == 16) return _mm512_bsrli_epi128(planes, 1);
-    const __m512i upper = _mm512_maskz_shuffle_i64x2(0x33, planes, planes, 0xF5);  // lanes 1 and 3 to lanes 0 and 2
+    const __m512i upper =
+        _mm512_maskz_shuffle_i64x2(0x33, planes, planes, 0xF5);  // lanes 1 and 3 to lanes 0 and 2
     return _mm512_alignr_epi8(upper, planes, 1);
   }
 
   // Widths of 64 / (C/8) blocks from the bits of their masks.
   void count_planes(std::size_t block) {
     const __m512i nibble = _mm512_set1_epi8(15);
-    const __m512i ones = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i ones =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
     const __m512i m = _mm512_loadu_si512(reinterpret_cast<const std::uint8_t*>(keep_) + block * (C / 8));
     const __m512i low = _mm512_shuffle_epi8(ones, _mm512_and_si512(m, nibble));
     const __m512i high = _mm512_shuffle_epi8(ones, _mm512_and_si512(_mm512_srli_epi16(m, 4), nibble));
@@ -237,12 +251,15 @@ class PlaneWriter {
   alignas(64) std::uint64_t keep_[chunk_blocks * C / 64];
 };
 
-// ---- Prefix sums --------------------------------------------------------------------------------------------------
+// ---- Prefix sums
+// --------------------------------------------------------------------------------------------------
 
 inline __m512i scan(__m512i v) {  // inclusive, over 16 lanes
   v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
   v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 8));
-  v = _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xF0F0, _mm512_set_epi32(11, 11, 11, 11, 11, 11, 11, 11, 3, 3, 3, 3, 3, 3, 3, 3), v));
+  v = _mm512_add_epi32(
+      v, _mm512_maskz_permutexvar_epi32(
+             0xF0F0, _mm512_set_epi32(11, 11, 11, 11, 11, 11, 11, 11, 3, 3, 3, 3, 3, 3, 3, 3), v));
   return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, _mm512_set1_epi32(7), v));
 }
 
@@ -322,16 +339,19 @@ Integers integers(const Group<32>& d, __m512i& carry) {
   return q;
 }
 
-// ---- Differences --------------------------------------------------------------------------------------------------
+// ---- Differences
+// --------------------------------------------------------------------------------------------------
 
-// Whether all differences seen so far fit `Bits` bits: bits beyond show in `seen` once half the range is added.
+// Whether all differences seen so far fit `Bits` bits: bits beyond show in `seen` once half the range is
+// added.
 template <unsigned C, unsigned Bits>
 struct Fit {
   __m512i seen = _mm512_setzero_si512();
   bool holds() const {
     if constexpr (C == 32) return true;
     constexpr auto beyond = static_cast<unsigned>(~std::uint64_t{0} << Bits);
-    const __m512i bits = C == 8 ? _mm512_set1_epi16(static_cast<short>(beyond)) : _mm512_set1_epi32(static_cast<int>(beyond));
+    const __m512i bits =
+        C == 8 ? _mm512_set1_epi16(static_cast<short>(beyond)) : _mm512_set1_epi32(static_cast<int>(beyond));
     return _mm512_test_epi32_mask(seen, bits) == 0;
   }
 };
@@ -356,7 +376,8 @@ Group<C> narrow(const Group<32>& d, Fit<C, Bits>& fit) {
     for (unsigned i = 0; i < 2; ++i) {
       const __m512i a = d.part[2 * i], b = d.part[2 * i + 1];
       fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi32(a, h), _mm512_add_epi32(b, h), 0xFE);
-      out.part[i] = _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), _mm512_packs_epi32(a, b));
+      out.part[i] =
+          _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), _mm512_packs_epi32(a, b));
     }
     return out;
   } else {

@@ -50,7 +50,8 @@ const std::byte* read_block(const std::byte* in, unsigned width, Int* d) noexcep
     const unsigned planes = std::min(8u, width - 8 * row);
     const std::uint64_t top = __builtin_bswap64(load<std::uint64_t>(in)) >> (64 - 8 * planes);
     const std::uint64_t bytes = transpose8(top);
-    for (std::size_t i = 0; i < block_values; ++i) u[i] |= static_cast<Bits>(bytes >> (8 * i) & 0xFF) << (8 * row);
+    for (std::size_t i = 0; i < block_values; ++i)
+      u[i] |= static_cast<Bits>(bytes >> (8 * i) & 0xFF) << (8 * row);
     in += planes;
   }
   const Bits sign = width == 0 ? 0 : Bits{1} << (width - 1);

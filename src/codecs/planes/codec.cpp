@@ -1,4 +1,5 @@
-// The planes codec: frames of quantised values as bit planes of their differences. Format: spec.md beside this file.
+// The planes codec: frames of quantised values as bit planes of their differences. Format: spec.md beside
+// this file.
 #include <cmath>
 #include <new>
 #include <string>
@@ -34,7 +35,8 @@ class Planes final : public Codec, private FrameArithmetic {
     if (out.size() < most) return {Status::buffer_too_small};
     return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
       const auto* data = static_cast<const T*>(values.data);
-      return Sized{Status::ok, codec.encode(data, values.count, header(values, codec.step()), out.first(most))};
+      return Sized{Status::ok,
+                   codec.encode(data, values.count, header(values, codec.step()), out.first(most))};
     });
   }
 
@@ -59,7 +61,8 @@ class Planes final : public Codec, private FrameArithmetic {
     FrameHeader first;
     if (frames.empty()) return {Status::invalid_argument};
     if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
-    return typed<Sized>(first.type, [&]<class T>(const TypedCodec<T>& codec) { return codec.sum(frames, out); });
+    return typed<Sized>(first.type,
+                        [&]<class T>(const TypedCodec<T>& codec) { return codec.sum(frames, out); });
   }
 
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
@@ -81,7 +84,11 @@ class Planes final : public Codec, private FrameArithmetic {
   }
 
   FrameHeader header(ConstSlice values, double step) const noexcept {
-    FrameHeader h{.codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound, .step = step};
+    FrameHeader h{.codec = frame_id,
+                  .type = values.type,
+                  .count = values.count,
+                  .bound = contract_.bound,
+                  .step = step};
     h.flags = checksum_ ? FrameHeader::checksummed : 0;
     h.parameters[0] = static_cast<std::uint8_t>(predictor_);
     return h;
@@ -102,11 +109,13 @@ Predictor predictor_named(std::string_view name) {
 
 std::unique_ptr<Codec> make(const CodecOptions& options) {
   if (!(options.bound > 0) || !std::isfinite(options.bound))
-    throw Error(Status::invalid_argument, "the planes codec needs a finite bound above 0; for exact values use lossless");
+    throw Error(Status::invalid_argument,
+                "the planes codec needs a finite bound above 0; for exact values use lossless");
   const KernelSet* kernels = find_kernels(options.kernels);
   if (kernels == nullptr)
-    throw Error(Status::invalid_argument, "kernel set '" + std::string(options.kernels) +
-                                              "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+    throw Error(Status::invalid_argument,
+                "kernel set '" + std::string(options.kernels) +
+                    "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
   return std::make_unique<Planes>(options, predictor_named(options.predictor), *kernels);
 }
 

@@ -14,7 +14,8 @@ Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
 }  // namespace
 
 template <class T>
-Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept {
+Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
+                                    const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
   return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
 }
@@ -25,8 +26,8 @@ void TypedCodec<T>::Operand::add_to(GeneralChunk<T>& chunk, Predictor predictor)
 }
 
 template <class T>
-void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
-                                  std::size_t groups) const {
+void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
+                                  T* whole, std::size_t groups) const {
   const PlanesIn planes = operand.record.planes();
   if (exact_in_type(operand.size_flag(), addends)) return kernels_.of<T>().decode(planes, groups, z, whole);
   alignas(64) std::int32_t q[chunk_values];
@@ -35,8 +36,8 @@ void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends,
 }
 
 template <class T>
-void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
-                                 std::size_t n) const {
+void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
+                                 T* values, std::size_t n) const {
   if (!operand.simple()) {
     GeneralChunk<T> chunk(n);
     operand.add_to(chunk, z.predictor);

@@ -18,12 +18,13 @@ std::size_t TypedCodec<T>::encode(const T* values, std::size_t count, FrameHeade
 }
 
 template <class T>
-auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const
-    -> Form {
+auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width_class,
+                                 FrameWriter& writer) const -> Form {
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   const std::size_t groups = groups_of(n);
-  PlanesOut planes{.payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
+  PlanesOut planes{
+      .payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
   std::uint8_t flags = 0;
   if (!kernels_.of<T>().encode(whole, groups, z_, planes)) {
     alignas(64) std::int32_t q[chunk_values];
@@ -42,7 +43,8 @@ auto TypedCodec<T>::encode_general(const T* values, std::size_t n, FrameWriter& 
   const std::size_t layer_bytes = RecordHeader{}.bytes() + 4 + n * sizeof(T);
   GeneralChunk<T> chunk(n);
   chunk.quantise(values, z_);
-  if (const std::size_t bytes = chunk.write(1, z_.predictor, kernels_, writer.at(), layer_bytes - 1); bytes != 0) {
+  if (const std::size_t bytes = chunk.write(1, z_.predictor, kernels_, writer.at(), layer_bytes - 1);
+      bytes != 0) {
     writer.advance(bytes);
     return Form::coded;
   }

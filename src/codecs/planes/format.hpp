@@ -1,10 +1,12 @@
 // The stream of the planes codec: constants and record headers. Specified in spec.md beside this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
-//           | records, one a chunk of 4096 values; offset[i] == offset[i + 1]: a chunk of zeros without a record
+//           | records, one a chunk of 4096 values; offset[i] == offset[i + 1]: a chunk of zeros without a
+//           record
 //   record  = u8 flags | u8 0 | u16 plane_bytes | base (i32; i64 when wide)
 //           | planes (plane_bytes) | widths | padding to 4 | runs | layers
-//   block   = 8 consecutive differences as bit planes: width bytes, sign plane first; bit j of a byte is value j
+//   block   = 8 consecutive differences as bit planes: width bytes, sign plane first; bit j of a byte is
+//   value j
 #pragma once
 
 #include <bit>
@@ -25,19 +27,20 @@ inline constexpr std::size_t group_blocks = group_values / block_values;
 inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
 inline constexpr std::size_t overrun = 64;  // kernels may read and write this far past a record
 
-// |q| of one addend: a small chunk keeps sums in range whatever the number of ranks; float32 results of a large one
-// need care beyond 2^24; wide ones are 64-bit integers (float64 under a tiny bound, or sums of many large chunks).
+// |q| of one addend: a small chunk keeps sums in range whatever the number of ranks; float32 results of a
+// large one need care beyond 2^24; wide ones are 64-bit integers (float64 under a tiny bound, or sums of many
+// large chunks).
 inline constexpr int small_bits = 14, large_bits = 22, wide_bits = 43;
 inline constexpr int narrow_sum_bits = 30;  // |sum of q| stays below 2^30 in a record that is not wide
 
 enum RecordFlags : std::uint8_t {
-  wide = 1,          // 64-bit base and differences
-  has_planes = 2,    // planes and widths follow the base
-  dense = 4,         // every block has a width entry (else: a bitmap of the blocks that have one)
-  byte_widths = 8,   // width entries are bytes (else nibbles: every width is at most 15)
-  has_runs = 16,     // exact values
-  has_layers = 32,   // raw chunks
-  large = 64,        // some |q| of an addend may exceed 2^14
+  wide = 1,         // 64-bit base and differences
+  has_planes = 2,   // planes and widths follow the base
+  dense = 4,        // every block has a width entry (else: a bitmap of the blocks that have one)
+  byte_widths = 8,  // width entries are bytes (else nibbles: every width is at most 15)
+  has_runs = 16,    // exact values
+  has_layers = 32,  // raw chunks
+  large = 64,       // some |q| of an addend may exceed 2^14
   known_flags = 127,
 };
 
@@ -72,14 +75,20 @@ inline std::byte* write_record_header(std::byte* out, const RecordHeader& h) noe
   return h.has(wide) ? store(out, h.base) : store(out, static_cast<std::int32_t>(h.base));
 }
 
-constexpr std::size_t blocks_of(std::size_t values) noexcept { return (values + block_values - 1) / block_values; }
-constexpr std::size_t groups_of(std::size_t values) noexcept { return (values + group_values - 1) / group_values; }
-constexpr std::size_t chunks_of(std::size_t values) noexcept { return (values + chunk_values - 1) / chunk_values; }
+constexpr std::size_t blocks_of(std::size_t values) noexcept {
+  return (values + block_values - 1) / block_values;
+}
+constexpr std::size_t groups_of(std::size_t values) noexcept {
+  return (values + group_values - 1) / group_values;
+}
+constexpr std::size_t chunks_of(std::size_t values) noexcept {
+  return (values + chunk_values - 1) / chunk_values;
+}
 constexpr std::size_t words(std::size_t bytes) noexcept { return (bytes + 3) / 4; }
 
 // Largest record with planes and widths but neither runs nor layers, and room for a kernel's overrun.
 template <class Int>
-inline constexpr std::size_t max_plane_record =
-    12 + chunk_values * sizeof(Int) + chunk_blocks + chunk_blocks / 8 + 64 + overrun;
+inline constexpr std::size_t max_plane_record = 12 + chunk_values * sizeof(Int) + chunk_blocks
+                                                + chunk_blocks / 8 + 64 + overrun;
 
 }  // namespace taut::planes

@@ -26,8 +26,10 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (header_.has(FrameHeader::failed)) return Status::peer_failed;
   if (header_.codec != frame_id || header_.type != dtype_of<T>) return Status::frame_mismatch;
   payload_ = frame.subspan(frame_header_bytes, header_.payload_bytes);
-  if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum) return Status::corrupt_frame;
-  if (header_.count > max_count || header_.addends == 0 || header_.parameters[0] > 1) return Status::corrupt_frame;
+  if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
+    return Status::corrupt_frame;
+  if (header_.count > max_count || header_.addends == 0 || header_.parameters[0] > 1)
+    return Status::corrupt_frame;
   if (stored()) return payload_.size() == header_.count * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
   if (!step_fits(header_.step, header_.type)) return Status::corrupt_frame;
@@ -49,7 +51,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::size_t first = 4 * std::size_t{load<std::uint32_t>(entry)};
   const std::size_t last = 4 * std::size_t{load<std::uint32_t>(entry + 4)};
   const ConstBytes records = payload_.subspan(4 * (chunks() + 1));
-  if (!read_record(records.subspan(first, last - first), chunk_count(i), kernels, record)) return Status::corrupt_frame;
+  if (!read_record(records.subspan(first, last - first), chunk_count(i), kernels, record))
+    return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {

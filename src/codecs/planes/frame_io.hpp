@@ -26,10 +26,12 @@ class FrameReader {
   }
 
   // The values of chunk i of a stored frame.
-  const std::byte* raw(std::size_t i) const noexcept { return payload_.data() + i * chunk_values * sizeof(T); }
+  const std::byte* raw(std::size_t i) const noexcept {
+    return payload_.data() + i * chunk_values * sizeof(T);
+  }
 
-  // The record of chunk i of a frame that is not stored. The payload of one that is not wide may be read `overrun`
-  // bytes beyond its end: near the end of the frame it is copied to `padding`.
+  // The record of chunk i of a frame that is not stored. The payload of one that is not wide may be read
+  // `overrun` bytes beyond its end: near the end of the frame it is copied to `padding`.
   Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record, Padding& padding) const noexcept;
 
  private:
@@ -45,7 +47,8 @@ class FrameWriter {
  public:
   FrameWriter(Bytes out, std::size_t count) noexcept;
 
-  // Room for a record of up to max_plane_record<int32>, in place or aside; commit takes it over. False: out is full.
+  // Room for a record of up to max_plane_record<int32>, in place or aside; commit takes it over. False: out
+  // is full.
   std::byte* room() noexcept { return left() >= sizeof aside_ ? at_ : aside_; }
   bool commit(std::size_t bytes) noexcept;
 

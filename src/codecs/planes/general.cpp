@@ -44,14 +44,16 @@ void add_planes(const Record<T>& r, Predictor predictor, std::int64_t* q) noexce
     Int d[block_values];
     read_block(padded, width, d);
     for (std::size_t i = 0; i < block_values && b * block_values + i < r.count; ++i) {
-      if (predictor == Predictor::delta) d[i] = static_cast<Int>(previous += static_cast<std::make_unsigned_t<Int>>(d[i]));
+      if (predictor == Predictor::delta)
+        d[i] = static_cast<Int>(previous += static_cast<std::make_unsigned_t<Int>>(d[i]));
       q[b * block_values + i] += d[i];
     }
   }
 }
 
 // Differences of 64-bit integers as planes at `out`; returns their bytes.
-std::size_t pack_wide(const std::int64_t* q, std::size_t n, Predictor predictor, std::byte* out, Widths& widths) noexcept {
+std::size_t pack_wide(const std::int64_t* q, std::size_t n, Predictor predictor, std::byte* out,
+                      Widths& widths) noexcept {
   std::byte* at = out;
   std::uint64_t previous = static_cast<std::uint64_t>(q[0]);
   for (std::size_t b = 0; b < blocks_of(n); ++b) {
@@ -122,12 +124,14 @@ void GeneralChunk<T>::quantise(const T* values, const Quantiser<T>& z) {
 template <class T>
 void GeneralChunk<T>::add(const Record<T>& r, Predictor predictor) {
   flags |= r.header.flags & (wide | large);
-  r.header.has(wide) ? add_planes<T, std::int64_t>(r, predictor, q) : add_planes<T, std::int32_t>(r, predictor, q);
+  r.header.has(wide) ? add_planes<T, std::int64_t>(r, predictor, q)
+                     : add_planes<T, std::int32_t>(r, predictor, q);
   const std::size_t hold_bytes = r.header.has(wide) ? 8 : 4;
   const std::byte* at = r.runs;
   for (std::size_t i = 0; i < r.run_count; ++i, at += 4 + hold_bytes + sizeof(T)) {
     const std::int64_t hold = hold_bytes == 8 ? load<std::int64_t>(at + 4) : load<std::int32_t>(at + 4);
-    runs.push_back({load<std::uint16_t>(at), load<std::uint16_t>(at + 2), hold, load<T>(at + 4 + hold_bytes)});
+    runs.push_back(
+        {load<std::uint16_t>(at), load<std::uint16_t>(at + 2), hold, load<T>(at + 4 + hold_bytes)});
   }
   for (std::size_t i = 0; i < r.layer_count; ++i) add_layer(r.layers + i * count * sizeof(T));
 }

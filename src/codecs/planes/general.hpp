@@ -1,4 +1,5 @@
-// Chunks with everything the format allows: exact values, raw layers, 64-bit integers. Portable, off the fast path.
+// Chunks with everything the format allows: exact values, raw layers, 64-bit integers. Portable, off the fast
+// path.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,8 @@ struct Run {
   T value;
 };
 
-// A chunk, or a sum of chunks, taken apart: value i is q[i] * step + its runs and layers - the holds of its runs.
+// A chunk, or a sum of chunks, taken apart: value i is q[i] * step + its runs and layers - the holds of its
+// runs.
 template <class T>
 struct GeneralChunk {
   std::size_t count = 0;

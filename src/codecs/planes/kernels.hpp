@@ -1,5 +1,6 @@
-// Kernel sets: the same bytes from every instruction set. A kernel works on one chunk, in whole groups of 64 values;
-// the caller pads a shorter chunk. Scalar is the reference; tests compare the others with it byte for byte.
+// Kernel sets: the same bytes from every instruction set. A kernel works on one chunk, in whole groups of 64
+// values; the caller pads a shorter chunk. Scalar is the reference; tests compare the others with it byte for
+// byte.
 #pragma once
 
 #include "codecs/planes/quantiser.hpp"
@@ -7,8 +8,8 @@
 
 namespace taut::planes {
 
-// The coded differences of a chunk, as a kernel reads them: checked, so that payload holds the sum of the widths and
-// may be read `overrun` bytes beyond.
+// The coded differences of a chunk, as a kernel reads them: checked, so that payload holds the sum of the
+// widths and may be read `overrun` bytes beyond.
 struct PlanesIn {
   const std::byte* payload;
   const Widths* widths;
@@ -27,17 +28,20 @@ struct PlanesOut {
 
 template <class T>
 struct Kernels {
-  // Quantises in the arithmetic of T. False when some |q| leaves the small range (or is no number): nothing usable
-  // was written.
+  // Quantises in the arithmetic of T. False when some |q| leaves the small range (or is no number): nothing
+  // usable was written.
   bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
 
   // out <- in + quantise(values), under the same condition.
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
 
-  // q <- values / step for the large range, in double arithmetic; `q` may be anything where the result is false.
-  bool (*quantise_large)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept;
-  void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+  // q <- values / step for the large range, in double arithmetic; `q` may be anything where the result is
+  // false.
+  bool (*quantise_large)(const T* values, std::size_t groups, const Quantiser<T>& z,
+                         std::int32_t* q) noexcept;
+  void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
+                           T* values) noexcept;
 
   // values <- step * q, and values <- values + step * q, in the arithmetic of T: for |q| <= 2^24.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;

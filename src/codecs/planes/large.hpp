@@ -24,7 +24,8 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
 template <class T>
 void dequantise_large(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
   const double step = z.step;
-  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
+  for (std::size_t i = 0; i < groups * group_values; ++i)
+    values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 
 namespace taut::planes {
 
-// step is rounded towards zero to the type of the values; the margin of 2^-7 absorbs every rounding of a small or
-// wide q. A bound whose step leaves [lowest, highest] is not coded at all: the values travel as they are.
+// step is rounded towards zero to the type of the values; the margin of 2^-7 absorbs every rounding of a
+// small or wide q. A bound whose step leaves [lowest, highest] is not coded at all: the values travel as they
+// are.
 template <class T>
 struct StepRange;
 template <>
@@ -38,9 +39,11 @@ struct Quantiser {
   }
 };
 
-// Rounds |s| < 2^51 to the nearest integer, ties to even: the addition pushes the fraction out of the mantissa.
+// Rounds |s| < 2^51 to the nearest integer, ties to even: the addition pushes the fraction out of the
+// mantissa.
 inline std::int64_t round_to_integer(double s) noexcept {
-  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(s + 0x1.8p52) - std::bit_cast<std::uint64_t>(0x1.8p52));
+  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(s + 0x1.8p52) -
+                                   std::bit_cast<std::uint64_t>(0x1.8p52));
 }
 
 // |q| < 2^bits, seen in the bits left when the sign is folded in.
@@ -61,7 +64,8 @@ bool quantise(T x, const Quantiser<T>& z, double scale, int bits, std::int64_t& 
   const double s = static_cast<double>(x) * scale;
   if (!(std::abs(s) < 0x1p45)) return false;
   q = round_to_integer(s);
-  return within(q, bits) && std::abs(static_cast<double>(x) - static_cast<double>(dequantise(q, z.step))) <= z.bound;
+  return within(q, bits) &&
+         std::abs(static_cast<double>(x) - static_cast<double>(dequantise(q, z.step))) <= z.bound;
 }
 
 }  // namespace taut::planes

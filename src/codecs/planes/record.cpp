@@ -62,7 +62,8 @@ bool read_runs(Reader& in, Record<T>& r) noexcept {
   if (r.run_count == 0 || r.run_count > in.left() / size) return false;
   r.runs = in.take(r.run_count * size);
   for (std::size_t i = 0; i < r.run_count; ++i) {
-    const std::size_t start = load<std::uint16_t>(r.runs + i * size), length = load<std::uint16_t>(r.runs + i * size + 2);
+    const std::size_t start = load<std::uint16_t>(r.runs + i * size),
+                      length = load<std::uint16_t>(r.runs + i * size + 2);
     if (length == 0 || start + length > r.count) return false;
   }
   return true;

@@ -10,7 +10,8 @@ using Block = std::int32_t[block_values];
 
 // Rounds to nearest even by an addition that pushes the fraction out of the mantissa; |s| < 2^22.
 std::int32_t round_to_int(float s) noexcept {
-  return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) - std::bit_cast<std::uint32_t>(0x1.8p23f));
+  return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) -
+                                   std::bit_cast<std::uint32_t>(0x1.8p23f));
 }
 std::int32_t round_to_int(double s) noexcept {
   return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(s + 0x1.8p52));
@@ -32,11 +33,15 @@ bool quantise(const T* x, T inverse, Block& q) noexcept {
 
 // q -> differences from the value before; `previous` moves on.
 void difference(Block& q, std::int32_t& previous) noexcept {
-  for (std::int32_t& v : q) v = static_cast<std::int32_t>(static_cast<std::uint32_t>(v) - static_cast<std::uint32_t>(std::exchange(previous, v)));
+  for (std::int32_t& v : q)
+    v = static_cast<std::int32_t>(static_cast<std::uint32_t>(v) -
+                                  static_cast<std::uint32_t>(std::exchange(previous, v)));
 }
 
 void prefix_sum(Block& d, std::int32_t& previous) noexcept {
-  for (std::int32_t& v : d) v = previous = static_cast<std::int32_t>(static_cast<std::uint32_t>(previous) + static_cast<std::uint32_t>(v));
+  for (std::int32_t& v : d)
+    v = previous =
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(previous) + static_cast<std::uint32_t>(v));
 }
 
 class BlockReader {
@@ -72,7 +77,8 @@ class BlockWriter {
 template <class T>
 class ValueDifferences {
  public:
-  ValueDifferences(const T* values, const Quantiser<T>& z, PlanesOut& out) : values_(values), z_(z), out_(out) {}
+  ValueDifferences(const T* values, const Quantiser<T>& z, PlanesOut& out)
+      : values_(values), z_(z), out_(out) {}
 
   bool next(Block& d) noexcept {
     if (!quantise(values_, z_.inverse, d)) return false;
@@ -182,7 +188,8 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   writer.finish();
 }
 
-// ---- Tables of widths ---------------------------------------------------------------------------------------------
+// ---- Tables of widths
+// ---------------------------------------------------------------------------------------------
 
 WidthFacts inspect(const Widths& widths) noexcept {
   WidthFacts facts;
@@ -213,7 +220,8 @@ void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, Width
     std::memcpy(to, entries, n);
     return;
   }
-  for (std::size_t i = 0; i < n; i += 2) to[i / 2] = std::byte(entries[i] | (i + 1 < n ? entries[i + 1] << 4 : 0));
+  for (std::size_t i = 0; i < n; i += 2)
+    to[i / 2] = std::byte(entries[i] | (i + 1 < n ? entries[i + 1] << 4 : 0));
 }
 
 void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept {
@@ -223,7 +231,8 @@ void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
   for (std::size_t i = 0; i < blocks; ++i) {
     if ((flags & dense) == 0 && (table[i / 8] >> (i % 8) & std::byte{1}) == std::byte{0}) continue;
     const unsigned entry = std::to_integer<unsigned>(entries[(flags & byte_widths) != 0 ? next : next / 2]);
-    widths.of[i] = static_cast<std::uint8_t>((flags & byte_widths) != 0 ? entry : entry >> (next % 2 * 4) & 15);
+    widths.of[i] =
+        static_cast<std::uint8_t>((flags & byte_widths) != 0 ? entry : entry >> (next % 2 * 4) & 15);
     ++next;
   }
 }
@@ -234,8 +243,10 @@ const KernelSet& scalar_kernels() noexcept {
   static constexpr KernelSet set{
       "scalar",
       []() noexcept { return true; },
-      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>, decode_add<float>},
-      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>, decode_add<double>},
+      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>,
+       decode_add<float>},
+      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>,
+       decode_add<double>},
       {pack, unpack, sum},
       {inspect, write_widths, read_widths},
   };

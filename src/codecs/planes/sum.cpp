@@ -51,7 +51,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
       if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
-    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, readers[0].predictor(), writer))
+    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, readers[0].predictor(),
+                   writer))
       return {Status::buffer_too_small};
   }
   const std::size_t bytes = writer.finish(total);
@@ -63,8 +64,8 @@ Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t coun
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
   FrameHeader total = frame.header();
-  const bool alike = total.count == count && total.step == static_cast<double>(z_.step) &&
-                     frame.predictor() == z_.predictor;
+  const bool alike =
+      total.count == count && total.step == static_cast<double>(z_.step) && frame.predictor() == z_.predictor;
   if (!alike) return {Status::frame_mismatch};
   if (++total.addends == 0) return {Status::invalid_count};
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
@@ -74,7 +75,8 @@ Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t coun
   unsigned width_class = 8;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
-    if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends, width_class, writer))
+    if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
+                          width_class, writer))
       return {Status::buffer_too_small};
   }
   const std::size_t bytes = writer.finish(total);
@@ -82,12 +84,14 @@ Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t coun
 }
 
 template <class T>
-bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
-                                     unsigned& width_class, FrameWriter& writer) const {
+bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
+                                     std::uint32_t addends, unsigned& width_class,
+                                     FrameWriter& writer) const {
   if (operand.simple() && fits_narrow(operand.size_flag(), addends)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
-    PlanesOut planes{.payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
+    PlanesOut planes{
+        .payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
     if (kernels_.of<T>().accumulate(operand.record.planes(), whole, groups_of(n), z_, planes)) {
       width_class = planes.width_class;
       return commit_planes(planes, operand.size_flag(), n, writer);
@@ -98,8 +102,8 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 
 // By way of the chunk's own frame, so that the values are quantised exactly as an encoding would.
 template <class T>
-bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
-                                       FrameWriter& writer) const {
+bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
+                                       std::uint32_t addends, FrameWriter& writer) const {
   std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1)];
   FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
   header.parameters[0] = static_cast<std::uint8_t>(z_.predictor);

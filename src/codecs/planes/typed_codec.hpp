@@ -1,4 +1,5 @@
-// Frames of one value type: chunk by chunk through the kernels, with the general path for what they do not take.
+// Frames of one value type: chunk by chunk through the kernels, with the general path for what they do not
+// take.
 #pragma once
 
 #include "codecs/planes/frame_io.hpp"
@@ -7,9 +8,10 @@
 
 namespace taut::planes {
 
-// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes; runs
-// of many addends may widen.
-constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count, std::uint32_t addends) noexcept {
+// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
+// runs of many addends may widen.
+constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
+                                      std::uint32_t addends) noexcept {
   const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes;
   const std::size_t all = addends < 256 ? addends * records : addends * (records + records / 2);
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
@@ -60,15 +62,16 @@ class TypedCodec {
   enum class Form { coded, layer };
   Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
   Form encode_general(const T* values, std::size_t n, FrameWriter& writer) const;
-  bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n, FrameWriter& writer) const noexcept;
+  bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n,
+                     FrameWriter& writer) const noexcept;
 
   void decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
   void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                      std::size_t groups) const;
 
-  bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends, Predictor predictor,
-                 FrameWriter& writer) const;
+  bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
+                 Predictor predictor, FrameWriter& writer) const;
   bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                         unsigned& width_class, FrameWriter& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
@@ -80,10 +83,12 @@ class TypedCodec {
 
 // A chunk's values, completed to whole groups so that no difference arises beyond them.
 template <class T>
-const T* whole_groups(const T* values, std::size_t n, Predictor predictor, T (&padded)[chunk_values]) noexcept {
+const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
+                      T (&padded)[chunk_values]) noexcept {
   if (n % group_values == 0) return values;
   std::memcpy(padded, values, n * sizeof(T));
-  std::fill(padded + n, padded + groups_of(n) * group_values, predictor == Predictor::delta ? values[n - 1] : T{0});
+  std::fill(padded + n, padded + groups_of(n) * group_values,
+            predictor == Predictor::delta ? values[n - 1] : T{0});
   return padded;
 }
 

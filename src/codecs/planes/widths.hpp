@@ -1,4 +1,5 @@
-// The table of block widths of a record: nibbles or bytes, for all blocks or only for those that a bitmap names.
+// The table of block widths of a record: nibbles or bytes, for all blocks or only for those that a bitmap
+// names.
 #pragma once
 
 #include "codecs/planes/format.hpp"
@@ -29,11 +30,13 @@ constexpr std::size_t entry_bytes(std::size_t entries, std::uint8_t flags) noexc
 // The smaller form of the table; dense when equal.
 constexpr WidthTable choose_table(const WidthFacts& facts, std::size_t blocks) noexcept {
   const std::uint8_t form = facts.greatest > 15 ? byte_widths : 0;
-  const std::size_t all = entry_bytes(blocks, form), some = map_bytes(blocks) + entry_bytes(facts.coded, form);
+  const std::size_t all = entry_bytes(blocks, form),
+                    some = map_bytes(blocks) + entry_bytes(facts.coded, form);
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
-// Bytes of the table at `in`, of which `available` can be read; 0 when it does not fit or names blocks that are not there.
+// Bytes of the table at `in`, of which `available` can be read; 0 when it does not fit or names blocks that
+// are not there.
 inline std::size_t table_bytes(const std::byte* in, std::size_t available, std::size_t blocks,
                                std::uint8_t flags) noexcept {
   std::size_t bytes = entry_bytes(blocks, flags);

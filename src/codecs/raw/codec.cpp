@@ -23,7 +23,8 @@ class Raw final : public Codec {
     if (values.count > max_count) return {Status::invalid_count};
     const std::size_t bytes = max_bytes(values.type, values.count, 1);
     if (out.size() < bytes) return {Status::buffer_too_small};
-    FrameHeader header{.codec = raw_id, .type = values.type, .flags = FrameHeader::stored, .count = values.count};
+    FrameHeader header{
+        .codec = raw_id, .type = values.type, .flags = FrameHeader::stored, .count = values.count};
     header.payload_bytes = values.bytes();
     if (checksum_) {
       header.flags |= FrameHeader::checksummed;
@@ -86,7 +87,9 @@ const CodecInfo& raw() noexcept {
       .frame_id = raw_id,
       .since = "0.1",
       .summary = "values as they are",
-      .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> { return std::make_unique<Raw>(options.checksum); },
+      .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
+        return std::make_unique<Raw>(options.checksum);
+      },
   };
   return info;
 }

@@ -1,0 +1,34 @@
+# What there is to do; every target first fetches what it lacks (tools/setup.sh).
+#   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
+#   make test                        all tests, on MPICH and Open MPI, under ASan/UBSan and TSan
+#   make lint | format               layout, layers, sizes, scripts
+#   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make clean                       forgets the build
+.PHONY: help demo test lint format bench-collectives clean
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo:
+	@tools/setup.sh demo
+	@tools/build.sh release
+	@tools/demo.sh build/release
+
+test:
+	@tools/setup.sh test
+	@tools/run_tests.sh
+
+lint:
+	@tools/setup.sh lint
+	@tools/lint.sh
+
+format:
+	@tools/setup.sh lint
+	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs .venv/bin/clang-format -i
+
+bench-collectives:
+	@tools/setup.sh bench
+	@tools/build.sh release -DTAUT_BENCH=ON
+	@bench/collective/run.sh build/release
+
+clean:
+	rm -rf build

@@ -1,0 +1,11 @@
+#!/bin/bash
+# build.sh PRESET [CMAKE OPTIONS]: configures and builds build/PRESET, or build/$NAME with that preset's settings.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+export PATH=$PATH:$PWD/.venv/bin
+command -v ccache >/dev/null && set -- -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
+cmake --preset "$preset" -B "build/${NAME:-$preset}" "$@" >"/tmp/taut-configure.$$" || { cat "/tmp/taut-configure.$$"; exit 1; }
+rm -f "/tmp/taut-configure.$$"
+cmake --build "build/${NAME:-$preset}" -- ${QUIET:---quiet}
