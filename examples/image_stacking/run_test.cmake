@@ -17,7 +17,8 @@ else()
 endif()
 
 execute_process(
-  COMMAND ${mpiexec} ${ranks_flag} ${ranks} ${preflags} ${program} ${arguments} --repeats 2 --bounds 1e-2,1e-4 --out ${out}
+  COMMAND ${mpiexec} ${ranks_flag} ${ranks} ${preflags} ${program} ${arguments} --repeats 2 --bounds 1e-2,1e-4
+          --out ${out}
   RESULT_VARIABLE status
   OUTPUT_VARIABLE output
   ERROR_VARIABLE output)

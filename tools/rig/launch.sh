@@ -7,7 +7,9 @@ source "$here/../mpi_family.sh"
 name=$1 hosts=$2 per_host=$3 mpiexec=$4
 shift 4
 
-list() { for ((i = 0; i < hosts; i++)); do printf '%s%sh%d:%d' "$([ "$i" = 0 ] || echo ,)" "$name" "$i" "$per_host"; done; }
+list() { # NAMEh0:1,NAMEh1:1,...
+  for ((i = 0; i < hosts; i++)); do printf '%s%sh%d:%d' "$([ "$i" = 0 ] || echo ,)" "$name" "$i" "$per_host"; done
+}
 ranks=$((hosts * per_host))
 family=$(mpi_family "$mpiexec")
 case $family in

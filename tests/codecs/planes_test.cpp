@@ -1,0 +1,130 @@
+// What is special to planes: every kernel set writes the same bytes, also where chunks take the general path.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "codecs/planes/exact_sum.hpp"
+#include "codecs/planes/kernels.hpp"
+#include "core/codec.hpp"
+
+namespace taut {
+namespace {
+
+using Frame = std::vector<std::byte>;
+std::mt19937_64 random_bits(20);
+double uniform() { return std::uniform_real_distribution<double>(-1, 1)(random_bits); }
+
+enum class Data { smooth, noise, constant, any_bits, special, fill, outliers, wide, count };
+
+template <class T>
+T value_at(Data data, std::size_t i) {
+  switch (data) {
+    case Data::smooth: return static_cast<T>(10 * std::sin(0.01 * static_cast<double>(i)));
+    case Data::constant: return 5;
+    case Data::special: return i % 7 == 0 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(uniform());
+    case Data::fill: return i / 50 % 3 == 0 ? static_cast<T>(1e20) : static_cast<T>(280 + uniform());
+    case Data::outliers: return static_cast<T>(i % 500 == 0 ? 1e9 * uniform() : uniform());
+    case Data::wide: return static_cast<T>(1e6 * uniform());
+    case Data::any_bits: {
+      T x;
+      const std::uint64_t bits = random_bits();
+      std::memcpy(&x, &bits, sizeof x);
+      return x;
+    }
+    default: return static_cast<T>(uniform());
+  }
+}
+
+template <class T>
+std::vector<T> values(Data data, std::size_t n) {
+  std::vector<T> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = value_at<T>(data, i);
+  return x;
+}
+
+std::unique_ptr<Codec> codec(double bound, const char* predictor, const char* kernels) {
+  return find_codec("planes")->make({.bound = bound, .predictor = predictor, .kernels = kernels});
+}
+
+template <class T>
+Frame encode(const Codec& codec, const std::vector<T>& x) {
+  Frame frame(codec.max_bytes(dtype_of<T>, x.size()));
+  const Sized s = codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame);
+  EXPECT_EQ(s.status, Status::ok);
+  frame.resize(s.bytes);
+  return frame;
+}
+
+Frame sum(const Codec& codec, DType type, std::size_t n, const Frame& a, const Frame& b) {
+  const ConstBytes both[] = {a, b};
+  Frame out(codec.max_bytes(type, n, 2));
+  const Sized s = codec.arithmetic()->sum(both, out);
+  EXPECT_EQ(s.status, Status::ok);
+  out.resize(s.bytes);
+  return out;
+}
+
+template <class T>
+void expect_same_bytes(Data data, std::size_t n, double bound, const char* predictor, const char* kernels) {
+  SCOPED_TRACE(testing::Message() << kernels << " data " << static_cast<int>(data) << " n " << n << " bound "
+                                  << bound << " predictor " << predictor << " " << name_of(dtype_of<T>));
+  const auto reference = codec(bound, predictor, "scalar"), tested = codec(bound, predictor, kernels);
+  const std::vector<T> x = values<T>(data, n);
+  const Frame frame = encode(*reference, x);
+  EXPECT_EQ(encode(*tested, x), frame);
+  EXPECT_EQ(sum(*tested, dtype_of<T>, n, frame, frame), sum(*reference, dtype_of<T>, n, frame, frame));
+
+  std::vector<T> a(n), b(n);
+  ASSERT_EQ(reference->decode(frame, {{a.data(), n, dtype_of<T>}}), Status::ok);
+  ASSERT_EQ(tested->decode(frame, {{b.data(), n, dtype_of<T>}}), Status::ok);
+  EXPECT_TRUE(n == 0 || std::memcmp(a.data(), b.data(), n * sizeof(T)) == 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!std::isfinite(x[i])) continue;
+    ASSERT_LE(std::abs(static_cast<long double>(x[i]) - static_cast<long double>(b[i])), bound)
+        << "value " << i;
+  }
+}
+
+TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
+  for (const planes::KernelSet* set : planes::kernel_sets()) {
+    if (!set->supported()) continue;
+    for (int data = 0; data < static_cast<int>(Data::count); ++data) {
+      for (const std::size_t n : {0, 1, 2, 7, 8, 63, 64, 65, 255, 4095, 4096, 4097, 9001}) {
+        for (const double bound : {1e-8, 1e-5, 1e-3, 0.5}) {
+          const char* predictor = n % 2 == 0 ? "delta" : "none";
+          expect_same_bytes<float>(static_cast<Data>(data), n, bound, predictor, set->name);
+          expect_same_bytes<double>(static_cast<Data>(data), n, bound, predictor, set->name);
+        }
+      }
+    }
+  }
+}
+
+TEST(PlanesKernels, UnknownSetsAreRefused) {
+  EXPECT_EQ(planes::find_kernels("abacus"), nullptr);
+  EXPECT_THROW(codec(1e-3, "delta", "abacus"), Error);
+}
+
+TEST(ExactSum, DoesNotDependOnOrderOrSize) {
+  planes::ExactSum a, b;
+  for (const double x : {1e300, 1.0, -1e300, 1e-30}) a.add(x);
+  for (const double x : {1e-30, -1e300, 1e300, 1.0}) b.add(x);
+  EXPECT_EQ(a.rounded<double>(), 1.0);
+  EXPECT_EQ(b.rounded<double>(), 1.0);
+  EXPECT_EQ(a.rounded<float>(), 1.0f);
+}
+
+TEST(ExactSum, RoundsOnceToFloat) {
+  planes::ExactSum sum;  // half way between two floats, and a little more
+  sum.add(1.0);
+  sum.add(0x1p-24);
+  sum.add(0x1p-80);
+  EXPECT_EQ(sum.rounded<float>(), 1.0f + 0x1p-23f);
+}
+
+}  // namespace
+}  // namespace taut
