@@ -20,7 +20,8 @@ std::vector<double> wave(std::size_t count, double phase = 0) {
 FrameBytes encoded(const std::vector<double>& x, double bound, const char* options = nullptr) {
   FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, x.size(), 1));
   std::size_t bytes = 0;
-  EXPECT_EQ(TAUT_Encode(x.data(), x.size(), TAUT_FLOAT64, bound, options, frame.data(), frame.size(), &bytes), TAUT_SUCCESS);
+  EXPECT_EQ(TAUT_Encode(x.data(), x.size(), TAUT_FLOAT64, bound, options, frame.data(), frame.size(), &bytes),
+            TAUT_SUCCESS);
   frame.resize(bytes);
   return frame;
 }
@@ -43,7 +44,8 @@ TEST(CodecCalls, FramesAddUp) {
   const FrameBytes fa = encoded(a, 1e-3), fb = encoded(b, 1e-3);
   FrameBytes sum(TAUT_Max_bytes(TAUT_FLOAT64, a.size(), 2));
   std::size_t bytes = 0;
-  ASSERT_EQ(TAUT_Frame_add(fa.data(), fa.size(), fb.data(), fb.size(), sum.data(), sum.size(), &bytes), TAUT_SUCCESS);
+  ASSERT_EQ(TAUT_Frame_add(fa.data(), fa.size(), fb.data(), fb.size(), sum.data(), sum.size(), &bytes),
+            TAUT_SUCCESS);
   TAUT_Frame_info info{};
   info.struct_size = sizeof info;
   ASSERT_EQ(TAUT_Frame_get_info(sum.data(), bytes, &info), TAUT_SUCCESS);
@@ -58,17 +60,23 @@ TEST(CodecCalls, FramesAddUp) {
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_LE(std::abs(a[i] + b[i] - y[i]), 2e-3 * (1 + 1e-12));
 
   const FrameBytes raw = encoded(a, 1e-3, "codec=raw"), coarse = encoded(a, 1e-2);
-  EXPECT_EQ(TAUT_Frame_add(raw.data(), raw.size(), raw.data(), raw.size(), sum.data(), sum.size(), &bytes), TAUT_ERR_FRAME_MISMATCH);
-  EXPECT_EQ(TAUT_Frame_add(fa.data(), fa.size(), raw.data(), raw.size(), sum.data(), sum.size(), &bytes), TAUT_ERR_FRAME_MISMATCH);
-  EXPECT_EQ(TAUT_Frame_add(fa.data(), fa.size(), coarse.data(), coarse.size(), sum.data(), sum.size(), &bytes), TAUT_ERR_FRAME_MISMATCH);
-  EXPECT_EQ(TAUT_Frame_add(fa.data(), 10, fb.data(), fb.size(), sum.data(), sum.size(), &bytes), TAUT_ERR_FRAME);
+  EXPECT_EQ(TAUT_Frame_add(raw.data(), raw.size(), raw.data(), raw.size(), sum.data(), sum.size(), &bytes),
+            TAUT_ERR_FRAME_MISMATCH);
+  EXPECT_EQ(TAUT_Frame_add(fa.data(), fa.size(), raw.data(), raw.size(), sum.data(), sum.size(), &bytes),
+            TAUT_ERR_FRAME_MISMATCH);
+  EXPECT_EQ(
+      TAUT_Frame_add(fa.data(), fa.size(), coarse.data(), coarse.size(), sum.data(), sum.size(), &bytes),
+      TAUT_ERR_FRAME_MISMATCH);
+  EXPECT_EQ(TAUT_Frame_add(fa.data(), 10, fb.data(), fb.size(), sum.data(), sum.size(), &bytes),
+            TAUT_ERR_FRAME);
 }
 
 TEST(CodecCalls, ArgumentsAreChecked) {
   const auto x = wave(100);
   FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, 100, 1));
   std::size_t bytes = 0;
-  auto encode = [&](const void* values, std::size_t count, int type, double bound, const char* options, void* out, std::size_t room, std::size_t* n) {
+  auto encode = [&](const void* values, std::size_t count, int type, double bound, const char* options,
+                    void* out, std::size_t room, std::size_t* n) {
     return TAUT_Encode(values, count, static_cast<TAUT_Type>(type), bound, options, out, room, n);
   };
   const auto f = TAUT_FLOAT64;
@@ -77,8 +85,10 @@ TEST(CodecCalls, ArgumentsAreChecked) {
   EXPECT_EQ(encode(x.data(), 100, f, 1e-3, nullptr, nullptr, frame.size(), &bytes), TAUT_ERR_ARGUMENT);
   EXPECT_EQ(encode(x.data(), 100, f, 1e-3, nullptr, frame.data(), frame.size(), nullptr), TAUT_ERR_ARGUMENT);
   for (const double bound : {-1.0, std::nan(""), HUGE_VAL})
-    EXPECT_EQ(encode(x.data(), 100, f, bound, nullptr, frame.data(), frame.size(), &bytes), TAUT_ERR_ARGUMENT);
-  EXPECT_EQ(encode(x.data(), (std::size_t{1} << 30) + 1, f, 1, nullptr, frame.data(), frame.size(), &bytes), TAUT_ERR_COUNT);
+    EXPECT_EQ(encode(x.data(), 100, f, bound, nullptr, frame.data(), frame.size(), &bytes),
+              TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(x.data(), (std::size_t{1} << 30) + 1, f, 1, nullptr, frame.data(), frame.size(), &bytes),
+            TAUT_ERR_COUNT);
   EXPECT_EQ(encode(x.data(), 100, 3, 1e-3, nullptr, frame.data(), frame.size(), &bytes), TAUT_ERR_TYPE);
   EXPECT_EQ(encode(x.data(), 100, f, 1e-3, "codec=zip", frame.data(), frame.size(), &bytes), TAUT_ERR_POLICY);
   EXPECT_EQ(encode(x.data(), 100, f, 1e-3, "codec=raw", frame.data(), 63, &bytes), TAUT_ERR_BUFFER);

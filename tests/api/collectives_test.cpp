@@ -38,7 +38,7 @@ class Collectives : public testing::TestWithParam<Case> {
 
 TEST_P(Collectives, BoundOfTheResult) {
   for (const DType type : {DType::f32, DType::f64})
-    for (const std::size_t count : {30001u, 400000u}) expect_within("abs:1e-3", count, type, 1e-3, 0);
+    for (const std::size_t count : {30001u, 70000u}) expect_within("abs:1e-3", count, type, 1e-3, 0);
 }
 
 TEST_P(Collectives, ByValuesAndInOtherWays) {
@@ -83,7 +83,7 @@ TEST_P(Collectives, ManyCallsOnTwoCommunicators) {
   const auto [collective, in_place] = GetParam();
   const Comm first("abs:1e-3"), second("abs:1e-2,segments=2");
   const int P = first.size();
-  for (std::uint64_t i = 0; i < 20; ++i) {
+  for (std::uint64_t i = 0; i < 8; ++i) {
     Job job(collective, P, (20000 + i) * static_cast<std::size_t>(P), DType::f32, Pattern::noisy, i,
             Reduction::sum, 0, in_place);
     const Comm& comm = i % 3 == 0 ? second : first;

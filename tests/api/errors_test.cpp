@@ -72,7 +72,7 @@ TEST(SetPolicy, IsInheritedByDuplicates) {
 // Private communicators are freed with their users': else the ids of an MPI run out.
 TEST(SetPolicy, ManyCommunicatorsComeAndGo) {
   std::vector<float> x(20000, 1.0f), y(20000);
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const Comm comm("abs:1e-3"), copy(nullptr, comm);
     ASSERT_EQ(TAUT_Allreduce(x.data(), y.data(), 20000, MPI_FLOAT, MPI_SUM, copy), MPI_SUCCESS);
   }
