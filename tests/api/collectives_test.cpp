@@ -13,6 +13,10 @@ struct Case {
   bool in_place;
 };
 
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << name_of(c.collective) << (c.in_place ? " in place" : "");
+}
+
 class Collectives : public testing::TestWithParam<Case> {
  protected:
   // One call; checks status, bound and equal bits.

@@ -28,11 +28,12 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::string name_of_case(const testing::TestParamInfo<Case>& info) {
-  const Case& c = info.param;
+std::string name_of_case(const Case& c) {
   return std::string(name_of(c.algorithm->collective)) + "_" + c.algorithm->name + "_" + c.codec->name + "_" +
          name_of(c.how);
 }
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+std::string name_of_test(const testing::TestParamInfo<Case>& test) { return name_of_case(test.param); }
 
 class AlgorithmConformance : public testing::TestWithParam<Case> {
  protected:
@@ -273,9 +274,9 @@ bool is_lossy(const Case& c) {
 }
 bool compares(const Case& c) { return reduces(c.algorithm->collective) && c.how == Arithmetic::values; }
 
-INSTANTIATE_TEST_SUITE_P(All, AlgorithmConformance, testing::ValuesIn(cases()), name_of_case);
-INSTANTIATE_TEST_SUITE_P(All, LossyAlgorithm, testing::ValuesIn(cases_where(is_lossy)), name_of_case);
-INSTANTIATE_TEST_SUITE_P(All, ComparingAlgorithm, testing::ValuesIn(cases_where(compares)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(All, AlgorithmConformance, testing::ValuesIn(cases()), name_of_test);
+INSTANTIATE_TEST_SUITE_P(All, LossyAlgorithm, testing::ValuesIn(cases_where(is_lossy)), name_of_test);
+INSTANTIATE_TEST_SUITE_P(All, ComparingAlgorithm, testing::ValuesIn(cases_where(compares)), name_of_test);
 
 }  // namespace
 }  // namespace taut::test

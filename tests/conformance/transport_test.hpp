@@ -128,6 +128,8 @@ struct TransportTest {
   const char* name;
   Task<> (*run)(Transport&);
 };
+inline void PrintTo(const TransportTest& test, std::ostream* out) { *out << test.name; }
+
 inline constexpr TransportTest transport_tests[] = {
     {"neighbours_exchange", neighbours_exchange},
     {"lanes_are_independent_and_ordered", lanes_are_independent_and_ordered},

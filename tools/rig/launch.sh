@@ -14,7 +14,10 @@ ranks=$((hosts * per_host))
 family=$(mpi_family "$mpiexec")
 case $family in
   mpich) options=(-launcher rsh -launcher-exec "$here/nsh" -hosts "$(list)" -n "$ranks") ;;
-  *) options=(--mca plm_rsh_agent "$here/nsh" --mca btl "tcp,self" --mca pml ob1 --host "$(list)" -np "$ranks") ;;
+  *)
+    by="tcp,self"
+    [ "$per_host" = 1 ] || by+=,$([ "$family" = openmpi4 ] && echo vader || echo sm) # shared memory within a host
+    options=(--mca plm_rsh_agent "$here/nsh" --mca btl "$by" --mca pml ob1 --host "$(list)" -np "$ranks") ;;
 esac
 # shellcheck disable=SC2207  # the options are plain words
 options+=($(mpi_oversubscribe "$family"))
