@@ -88,6 +88,7 @@ struct KernelSet {
 };
 
 const KernelSet& scalar_kernels() noexcept;
+const KernelSet& avx2_kernels() noexcept;
 const KernelSet& avx512_kernels() noexcept;
 
 // All sets built in, best first; scalar is last and always supported.
