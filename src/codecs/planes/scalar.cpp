@@ -224,7 +224,8 @@ void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, Width
     to[i / 2] = std::byte(entries[i] | (i + 1 < n ? entries[i + 1] << 4 : 0));
 }
 
-void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept {
+WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
+                       Widths& widths) noexcept {
   std::memset(widths.of, 0, sizeof widths.of);
   const std::byte* const entries = (flags & dense) != 0 ? table : table + map_bytes(blocks);
   std::size_t next = 0;
@@ -235,6 +236,9 @@ void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
         static_cast<std::uint8_t>((flags & byte_widths) != 0 ? entry : entry >> (next % 2 * 4) & 15);
     ++next;
   }
+  if ((flags & dense) != 0) return {inspect(widths), entry_bytes(blocks, flags)};
+  if (names_blocks_beyond(table, blocks)) return {};
+  return {inspect(widths), map_bytes(blocks) + entry_bytes(next, flags)};
 }
 
 }  // namespace
