@@ -30,9 +30,9 @@ class Random {
 };
 
 // A walk that is drawn back to 0. The sizes of its differences lie evenly (in octaves) from `least` to `most`
-// bounds and change within a few blocks. Coded differences take 2 to 6 bits at (0.5, 22), as those of a
-// field of surface temperatures do at 1e-3 of its range: the mixture of widths decides the speed, not the
-// ratio alone.
+// bounds and change within a few blocks; one in 600 is a jump, with a tail that now and then leaves a class
+// of widths. At (0.5, 22) the blocks of coded differences have the widths, in the same shares, of a field of
+// surface temperatures at 1e-3 of its range: the mixture decides the speed, not the ratio alone.
 std::vector<double> walk(double least, double most) {
   constexpr double kept = 0.93;  // of the octave from one value to the next
   constexpr double drawn_back = 0.98;
@@ -42,7 +42,10 @@ std::vector<double> walk(double least, double most) {
   for (double& value : table) {
     size = kept * size + std::sqrt(1 - kept * kept) * random.normal();
     const double share = 0.5 * std::erfc(-size / std::numbers::sqrt2);  // uniform in 0..1
-    x = drawn_back * x + bound * least * std::pow(most / least, share) * random.normal();
+    double difference = least * std::pow(most / least, share) * random.normal();
+    if (random.uniform() < 1.0 / 600)
+      difference = std::copysign(3 * most * std::pow(1 - random.uniform(), -1.0 / 10), difference);
+    x = drawn_back * x + bound * difference;
     value = x;
   }
   return table;

@@ -28,6 +28,7 @@ template <class T>
 Check compare(const Subject& s, std::uint32_t addends, double bound) {
   const T* const got = reinterpret_cast<const T*>(s.target.data());
   const std::size_t stride = s.count >> 18 | 1;  // odd: meets every position in a block
+  constexpr double epsilon = std::numeric_limits<T>::epsilon();
   Check result;
   for (std::size_t i = 0; i < s.count; i += stride) {
     double exact = 0;
@@ -36,8 +37,7 @@ Check compare(const Subject& s, std::uint32_t addends, double bound) {
     const double value = static_cast<double>(got[i]);
     if (value == exact || (std::isnan(exact) && std::isnan(value))) continue;
     const double error = std::fabs(value - exact);
-    const double rounding =
-        addends > 1 ? addends * std::numeric_limits<T>::epsilon() * (std::fabs(exact) + addends) : 0;
+    const double rounding = addends > 1 ? addends * epsilon * (std::fabs(exact) + addends) : 0;
     if (!(error <= addends * bound + rounding)) result.within_bound = false;
     if (std::isfinite(error)) result.max_error = std::max(result.max_error, error);
   }

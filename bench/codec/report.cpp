@@ -124,8 +124,11 @@ void Table::print() {
       std::printf(" %6.2f %4.2fx", row->gb_per_s(), row->share());
     }
   }
-  const bool good = std::all_of(line_.begin(), line_.end(), [](const Row& r) { return r.within_bound; });
-  std::printf("%s\n", good ? "" : "  BOUND VIOLATED");
+  const auto worst = std::find_if(line_.begin(), line_.end(), [](const Row& r) { return !r.within_bound; });
+  if (worst != line_.end())
+    std::printf("  %s: BOUND VIOLATED, error %.3g bounds", worst->kernel.c_str(),
+                worst->max_error / worst->bound);
+  std::printf("\n");
   std::fflush(stdout);
   line_.clear();
 }
