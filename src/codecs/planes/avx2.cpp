@@ -127,7 +127,6 @@ bool write_batches(const Integers& q, const Other& other, std::size_t batches, P
   }
   if (!fit.holds()) return false;
   write_rows(rows, batches, out);
-  out.width_class = C;
   return true;
 }
 
@@ -185,34 +184,68 @@ void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, Planes
 
 // ---- Reading
 
-// Eight integers from eight differences in turn; `carry` holds the last integer in every place.
-template <Predictor P>
-__m256i integers(__m128i differences, __m256i& carry) {
-  __m256i q = _mm256_cvtepi16_epi32(differences);
-  if constexpr (P == Predictor::delta) {
-    q = _mm256_add_epi32(q, _mm256_slli_si256(q, 4));
-    q = _mm256_add_epi32(q, _mm256_slli_si256(q, 8));
-    const __m256i lower = _mm256_permutevar8x32_epi32(q, _mm256_set1_epi32(3));
-    q = _mm256_add_epi32(q, _mm256_blend_epi32(_mm256_setzero_si256(), lower, 0xF0));
-    const __m256i total = _mm256_permutevar8x32_epi32(q, _mm256_set1_epi32(7));
-    q = _mm256_add_epi32(q, carry);
-    carry = _mm256_add_epi32(carry, total);
+// Hands the eight integers of each of the first `blocks` of a batch to the sink. `carry`: the last integer before.
+template <class Sink>
+void read_delta(const Slices<8>& s, std::size_t blocks, std::int32_t& carry, Sink sink) {
+  const PrefixSums sums = prefix_sums_of(s);
+  alignas(32) std::int32_t starts[batch_blocks];
+  carry = write_starts(sums.totals[0], carry, starts);
+  carry = write_starts(sums.totals[1], carry, starts + 16);
+  for (std::size_t b = 0; b < blocks; b += 2) {
+    const __m256i pair = sums.within.part[b / 2];
+    const __m256i even = _mm256_cvtepi16_epi32(_mm256_castsi256_si128(pair));
+    const __m256i odd = _mm256_cvtepi16_epi32(_mm256_extracti128_si256(pair, 1));
+    sink(b, _mm256_add_epi32(even, _mm256_set1_epi32(starts[b])));
+    sink(b + 1, _mm256_add_epi32(odd, _mm256_set1_epi32(starts[b + 1])));
   }
+}
+
+// Eight differences of 16 bits in turn; `carry` holds the last integer in every place.
+inline __m256i integers(__m128i differences, __m256i& carry) {
+  __m256i q = _mm256_cvtepi16_epi32(differences);
+  q = _mm256_add_epi32(q, _mm256_slli_si256(q, 4));
+  q = _mm256_add_epi32(q, _mm256_slli_si256(q, 8));
+  const __m256i lower = _mm256_permutevar8x32_epi32(q, _mm256_set1_epi32(3));
+  q = _mm256_add_epi32(q, _mm256_blend_epi32(_mm256_setzero_si256(), lower, 0xF0));
+  const __m256i total = _mm256_permutevar8x32_epi32(q, _mm256_set1_epi32(7));
+  q = _mm256_add_epi32(q, carry);
+  carry = _mm256_add_epi32(carry, total);
   return q;
+}
+
+template <class Sink>
+void read_delta(const Slices<16>& s, std::size_t blocks, std::int32_t& last, Sink sink) {
+  const Batch16 d = differences_of(s);
+  __m256i carry = _mm256_set1_epi32(last);
+  for (std::size_t b = 0; b < blocks; b += 2) {
+    sink(b, integers(_mm256_castsi256_si128(d.part[b / 2]), carry));
+    sink(b + 1, integers(_mm256_extracti128_si256(d.part[b / 2], 1), carry));
+  }
+  last = _mm256_cvtsi256_si32(carry);
+}
+
+template <unsigned C, class Sink>
+void read_none(const Slices<C>& s, std::size_t blocks, Sink sink) {
+  const Batch16 d = differences_of(s);
+  for (std::size_t b = 0; b < blocks; b += 2) {
+    sink(b, _mm256_cvtepi16_epi32(_mm256_castsi256_si128(d.part[b / 2])));
+    sink(b + 1, _mm256_cvtepi16_epi32(_mm256_extracti128_si256(d.part[b / 2], 1)));
+  }
 }
 
 template <unsigned C, Predictor P, class Sink>
 void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
   Rows<C> rows;
   read_rows(in, batches_of(groups), rows);
-  __m256i carry = _mm256_set1_epi32(in.base);
+  std::int32_t carry = in.base;
   for (std::size_t first = 0; first < groups * group_blocks; first += batch_blocks) {
-    const Batch16 d = differences_of(slices(rows, first / batch_blocks));
     const std::size_t rest = groups * group_blocks - first, blocks = rest < batch_blocks ? rest : batch_blocks;
-    for (std::size_t b = 0; b < blocks; b += 2) {
-      const __m256i pair = d.part[b / 2];
-      sink(first + b, integers<P>(_mm256_castsi256_si128(pair), carry));
-      sink(first + b + 1, integers<P>(_mm256_extracti128_si256(pair, 1), carry));
+    const auto behind = [&](std::size_t block, __m256i q) { sink(first + block, q); };
+    const Slices<C> s = slices(rows, first / batch_blocks);
+    if constexpr (P == Predictor::delta) {
+      read_delta(s, blocks, carry, behind);
+    } else {
+      read_none(s, blocks, behind);
     }
   }
 }
@@ -287,7 +320,6 @@ void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesO
   const std::size_t batches = batches_of(groups);
   Rows<C> total, other;
   read_rows(in[0], batches, total);
-  std::memcpy(out.widths.of, in[0].widths->of, sizeof out.widths.of);
   for (std::size_t i = 1; i < n; ++i) {
     read_rows(in[i], batches, other);
     add_rows(other, batches, total, out);

@@ -33,15 +33,21 @@ struct ByteRows {
 
 // ---- Transpositions
 
-// Interleaves the bytes of the registers whose numbers differ in one bit: that bit becomes the lowest of the
-// place of a byte in its lane, and the highest of the place becomes that bit of the register's number.
-template <unsigned Bit>
-void shuffle_step(__m256i (&r)[8]) {
+// Interleaves the elements (bytes or words) of the registers whose numbers differ in one bit: that bit becomes
+// the lowest of the place of an element in its lane, and the highest of the place becomes that bit of the
+// register's number.
+template <unsigned Bit, class Element = std::uint8_t>
+void shuffle_step(__m256i* r) {
   for (unsigned i = 0; i < 8; ++i) {
     if ((i & Bit) != 0) continue;
     const __m256i a = r[i], b = r[i | Bit];
-    r[i] = _mm256_unpacklo_epi8(a, b);
-    r[i | Bit] = _mm256_unpackhi_epi8(a, b);
+    if constexpr (sizeof(Element) == 1) {
+      r[i] = _mm256_unpacklo_epi8(a, b);
+      r[i | Bit] = _mm256_unpackhi_epi8(a, b);
+    } else {
+      r[i] = _mm256_unpacklo_epi16(a, b);
+      r[i | Bit] = _mm256_unpackhi_epi16(a, b);
+    }
   }
 }
 
@@ -118,52 +124,89 @@ struct Rows {
   alignas(32) std::uint8_t of[chunk_blocks][C];
 };
 
-// Payload order, sign plane first <-> row order, for every width: the same permutation serves both ways.
+// The blocks that fill 16 bytes of rows: two of class 8, one of class 16. Their planes are found, or put, by
+// one shuffle for each combination of widths.
 template <unsigned C>
-struct Reversal {
-  alignas(16) std::uint8_t of[C + 2][C];
-  constexpr Reversal() : of() {
-    for (unsigned width = 0; width <= C; ++width)
-      for (unsigned p = 0; p < C; ++p)
-        of[width][p] = static_cast<std::uint8_t>(width == 0 ? 0x80 : p < width ? width - 1 - p : 0);
+inline constexpr unsigned row_blocks = 16 / C;
+
+// Widths of the blocks that share 16 bytes of rows, as the place of their shuffle and the bytes they take.
+template <unsigned C>
+struct Steps {
+  alignas(32) std::uint16_t shuffle[chunk_blocks / row_blocks<C>], bytes[chunk_blocks / row_blocks<C>];
+
+  Steps(const std::uint8_t* widths, std::size_t batches) {
+    for (std::size_t i = 0; i < batches * batch_blocks / row_blocks<C>; i += 16) {
+      __m256i number, sum;
+      if constexpr (C == 8) {
+        const __m256i w = load256(widths + 2 * i);
+        number = _mm256_maddubs_epi16(w, _mm256_set1_epi16(0x0109));  // 9 * first + second
+        sum = _mm256_maddubs_epi16(w, _mm256_set1_epi8(1));
+      } else {
+        number = sum = _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(widths + i)));
+      }
+      store256(shuffle + i, _mm256_slli_epi16(number, 4));
+      store256(bytes + i, sum);
+    }
   }
 };
 
-template <unsigned C>
-__m128i reverse_planes(__m128i planes, std::size_t width) {
-  static constexpr Reversal<C> reversal;
-  return _mm_shuffle_epi8(planes,
-                          _mm_loadu_si128(reinterpret_cast<const __m128i*>(reversal.of[width])));
-}
+enum class Direction { to_rows, to_payload };
 
-template <unsigned C>
-__m128i load_row(const void* from) {
-  const auto at = static_cast<const __m128i*>(from);
-  return C == 8 ? _mm_loadl_epi64(at) : _mm_loadu_si128(at);
-}
-template <unsigned C>
-void store_row(void* to, __m128i row) {
-  const auto at = static_cast<__m128i*>(to);
-  C == 8 ? _mm_storel_epi64(at, row) : _mm_storeu_si128(at, row);
+template <unsigned C, Direction To>
+struct Shuffles {
+  static constexpr unsigned second_widths = C == 8 ? 9 : 1;
+  alignas(16) std::uint8_t of[(C + 1) * second_widths][16];
+
+  constexpr Shuffles() : of() {
+    for (unsigned first = 0; first <= C; ++first)
+      for (unsigned second = 0; second < second_widths; ++second)
+        To == Direction::to_rows ? rows(first, second, of[first * second_widths + second])
+                                 : payload(first, second, of[first * second_widths + second]);
+  }
+
+  // Plane p of a row comes from the place where the planes from the sign downwards have come to p.
+  static constexpr void rows(unsigned first, unsigned second, std::uint8_t* to) {
+    for (unsigned i = 0; i < 16; ++i) {
+      const unsigned p = i % C, width = i < C ? first : second, start = i < C ? 0 : first;
+      to[i] = static_cast<std::uint8_t>(width == 0 ? 0x80 : start + (p < width ? width - 1 - p : 0));
+    }
+  }
+  static constexpr void payload(unsigned first, unsigned second, std::uint8_t* to) {
+    for (unsigned i = 0; i < 16; ++i)
+      to[i] = static_cast<std::uint8_t>(i < first            ? first - 1 - i
+                                        : i < first + second ? C + second - 1 - (i - first)
+                                                             : 0x80);
+  }
+};
+
+template <unsigned C, Direction To>
+__m128i shuffled(const void* from, std::size_t shuffle) {
+  static constexpr Shuffles<C, To> shuffles;
+  const __m128i order = _mm_load_si128(reinterpret_cast<const __m128i*>(shuffles.of[0] + shuffle));
+  return _mm_shuffle_epi8(_mm_loadu_si128(static_cast<const __m128i*>(from)), order);
 }
 
 template <unsigned C>
 void read_rows(const PlanesIn& in, std::size_t batches, Rows<C>& rows) {
+  const Steps<C> steps(in.widths->of, batches);
   const std::byte* at = in.payload;
-  for (std::size_t b = 0; b < batches * batch_blocks; ++b) {
-    const std::size_t width = in.widths->of[b];
-    store_row<C>(rows.of[b], reverse_planes<C>(load_row<C>(at), width));
-    at += width;
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < batches * batch_blocks / row_blocks<C>; ++i) {
+    const __m128i row = shuffled<C, Direction::to_rows>(at, steps.shuffle[i]);
+    _mm_store_si128(reinterpret_cast<__m128i*>(rows.of[i * row_blocks<C>]), row);
+    at += steps.bytes[i];
   }
 }
 
 template <unsigned C>
 void write_rows(const Rows<C>& rows, std::size_t batches, PlanesOut& out) {
+  const Steps<C> steps(out.widths.of, batches);
   std::byte* at = out.payload;
-  for (std::size_t b = 0; b < batches * batch_blocks; ++b) {
-    const std::size_t width = out.widths.of[b];
-    store_row<C>(at, reverse_planes<C>(load_row<C>(rows.of[b]), width));
-    at += width;
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < batches * batch_blocks / row_blocks<C>; ++i) {
+    const __m128i planes = shuffled<C, Direction::to_payload>(rows.of[i * row_blocks<C>], steps.shuffle[i]);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(at), planes);
+    at += steps.bytes[i];
   }
   out.bytes = static_cast<std::size_t>(at - out.payload);
   const std::size_t written = batches * batch_blocks;
@@ -256,6 +299,53 @@ Batch16 differences_of(Slices<C> s) {
     d.part[2 * k + 1] = _mm256_unpackhi_epi8(low.part[k], high.part[k]);
   }
   return d;
+}
+
+// ---- Prefix sums of 8-bit differences: within a block they fit 16 bits, and so do those over a batch
+
+struct PrefixSums {
+  Batch16 within;     // a block, up to each place
+  __m256i totals[2];  // of blocks 0 to 15 and 16 to 31: even ones in the lower lane, odd ones in the upper
+};
+
+inline PrefixSums prefix_sums_of(Slices<8> s) {
+  PrefixSums sums;
+  __m256i* const low = sums.within.part;
+  __m256i* const high = low + 8;
+  transpose_bits(s.plane);
+  for (unsigned i = 0; i < 8; ++i) {
+    const __m256i sign = _mm256_cmpgt_epi8(_mm256_setzero_si256(), s.plane[i]);
+    const __m256i l = _mm256_unpacklo_epi8(s.plane[i], sign), h = _mm256_unpackhi_epi8(s.plane[i], sign);
+    low[i] = i == 0 ? l : _mm256_add_epi16(low[i - 1], l);
+    high[i] = i == 0 ? h : _mm256_add_epi16(high[i - 1], h);
+  }
+  sums.totals[0] = low[7];
+  sums.totals[1] = high[7];
+  for (__m256i* half : {low, high}) {
+    shuffle_step<4, std::uint16_t>(half);
+    shuffle_step<2, std::uint16_t>(half);
+    shuffle_step<1, std::uint16_t>(half);
+  }
+  return sums;
+}
+
+// Writes the sum of all that comes before each of 16 blocks, `before` them and their totals' own; returns the
+// sum behind them.
+inline std::int32_t write_starts(__m256i totals, std::int32_t before, std::int32_t* to) {
+  const __m256i odd = _mm256_permute2x128_si256(totals, totals, 0x01);
+  const __m256i pair = _mm256_add_epi16(totals, odd);
+  __m256i upto = pair;
+  upto = _mm256_add_epi16(upto, _mm256_slli_si256(upto, 2));
+  upto = _mm256_add_epi16(upto, _mm256_slli_si256(upto, 4));
+  upto = _mm256_add_epi16(upto, _mm256_slli_si256(upto, 8));
+  const __m256i even_first = _mm256_permute2x128_si256(totals, totals, 0x08);  // zero | even totals
+  const __m256i start = _mm256_add_epi16(_mm256_sub_epi16(upto, pair), even_first);
+  const __m256i other = _mm256_permute2x128_si256(start, start, 0x01), all = _mm256_set1_epi32(before);
+  const __m128i first = _mm256_castsi256_si128(_mm256_unpacklo_epi16(start, other));
+  const __m128i last = _mm256_castsi256_si128(_mm256_unpackhi_epi16(start, other));
+  store256(to, _mm256_add_epi32(_mm256_cvtepi16_epi32(first), all));
+  store256(to + 8, _mm256_add_epi32(_mm256_cvtepi16_epi32(last), all));
+  return before + static_cast<std::int16_t>(_mm_extract_epi16(_mm256_castsi256_si128(upto), 7));
 }
 
 }  // namespace

@@ -79,14 +79,15 @@ inline void read_entries(const std::byte* from, std::size_t n, bool as_bytes, st
   }
 }
 
-inline void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
-                        Widths& widths) noexcept {
+inline WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
+                              Widths& widths) noexcept {
   const bool as_bytes = (flags & byte_widths) != 0;
   if ((flags & dense) != 0) {
     read_entries(table, blocks, as_bytes, widths.of);
     std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-    return;
+    return {inspect(widths), entry_bytes(blocks, flags)};
   }
+  if (names_blocks_beyond(table, blocks)) return {};
   std::uint64_t map[chunk_blocks / 64] = {};
   std::memcpy(map, table, map_bytes(blocks));
   std::size_t entries = 0;
@@ -98,6 +99,7 @@ inline void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t
   for (std::size_t i = 0; i < chunk_blocks; i += 64)
     for (std::uint64_t rest = map[i / 64]; rest != 0; rest = _blsr_u64(rest))
       widths.of[i + _tzcnt_u64(rest)] = *next++;
+  return {inspect(widths), map_bytes(blocks) + entry_bytes(entries, flags)};
 }
 
 }  // namespace

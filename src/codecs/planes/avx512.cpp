@@ -154,7 +154,6 @@ Outcome write_groups(const Source& source, std::size_t groups, PlanesOut& out) {
   if (!differences.small()) return Outcome::not_small;
   if (!differences.holds()) return Outcome::wider;
   writer.finish(groups);
-  out.width_class = C;
   return Outcome::done;
 }
 
@@ -288,9 +287,8 @@ void sum_of(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
 
 void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
   using Sum = void (*)(const PlanesIn*, std::size_t, PlanesOut&);
-  static constexpr Sum sums[] = {sum_of<1>, sum_of<2>, sum_of<3>, sum_of<4>,
-                                 sum_of<5>, sum_of<6>, sum_of<7>, sum_of<8>};
-  sums[n - 1](in, groups, out);
+  static constexpr Sum sums[] = {sum_of<2>, sum_of<3>, sum_of<4>, sum_of<5>, sum_of<6>, sum_of<7>, sum_of<8>};
+  sums[n - 2](in, groups, out);
 }
 
 // ---- Tables of widths
@@ -356,13 +354,15 @@ void read_entries(const std::byte* from, std::size_t n, bool as_bytes, std::uint
   }
 }
 
-void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept {
+WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
+                       Widths& widths) noexcept {
   const bool as_bytes = (flags & byte_widths) != 0;
   if ((flags & dense) != 0) {
     read_entries(table, blocks, as_bytes, widths.of);
     std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-    return;
+    return {inspect(widths), entry_bytes(blocks, flags)};
   }
+  if (names_blocks_beyond(table, blocks)) return {};
   std::uint64_t map[chunk_blocks / 64] = {};
   std::memcpy(map, table, map_bytes(blocks));
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
@@ -373,6 +373,7 @@ void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
                        _mm512_mask_expand_epi8(fresh_zero(), map[i / 64], _mm512_loadu_si512(next)));
     next += _mm_popcnt_u64(map[i / 64]);
   }
+  return {inspect(widths), map_bytes(blocks) + entry_bytes(static_cast<std::size_t>(next - coded), flags)};
 }
 
 }  // namespace
