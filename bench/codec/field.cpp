@@ -131,9 +131,9 @@ const std::vector<FieldClass>& field_classes() {
   return all;
 }
 
-Field field_of_file(const std::string& file, taut::DType type, double bound, bool of_range) {
+Field field_of_file(const std::string& file, taut::DType type, double wanted, bool of_range) {
   std::vector<double> values = type == taut::DType::f64 ? read<double>(file) : read<float>(file);
-  const double absolute = of_range ? bound * range_of(values) : bound;
+  const double absolute = of_range ? wanted * range_of(values) : wanted;
   if (!(absolute > 0) || !std::isfinite(absolute)) throw std::invalid_argument(file + ": no range");
   return {std::filesystem::path(file).stem().string(), absolute, std::move(values)};
 }

@@ -43,7 +43,7 @@ struct WidthsRead {
 
 // Whether a map of `blocks` bits has any beyond them.
 inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexcept {
-  return blocks % 8 != 0 && map[blocks / 8] >> (blocks % 8) != std::byte{0};
+  return blocks % 8 != 0 && (map[blocks / 8] >> (blocks % 8)) != std::byte{0};
 }
 
 // The largest table, and what a kernel may read or write beyond it.
