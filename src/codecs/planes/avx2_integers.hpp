@@ -43,7 +43,7 @@ bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Intege
   }
   const bool delta = z.predictor == Predictor::delta;
   q.complete(groups, q.of[0], delta ? q.of[groups * group_values - 1] : std::int16_t{0});
-  return (_mm256_movemask_epi8(seen) & 0xAAAAAAAA) == 0;
+  return (static_cast<unsigned>(_mm256_movemask_epi8(seen)) & 0xAAAAAAAA) == 0;
 }
 
 // Differences of 32-bit integers; false when some do not fit 16 bits.
