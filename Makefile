@@ -1,10 +1,11 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
-#   make lint | format               layout, layers, sizes, scripts
+#   make lint | format               layout, layers, sizes, links, scripts
+#   make bench-codec                 the codec beside memcpy and peers [QUICK=1] [ARGS=...]
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make clean                       forgets the build
-.PHONY: help demo test lint format bench-collectives clean
+.PHONY: help demo test lint format bench-codec bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -24,6 +25,12 @@ lint:
 format:
 	@tools/setup.sh lint
 	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs .venv/bin/clang-format -i
+
+bench-codec:
+	@tools/setup.sh bench_codec
+	@tools/build.sh release -DTAUT_BENCH=ON
+	@bench/codec/run.sh build/release
+	@bench/codec/acceptance.py $${OUT:-bench-out}/codec.json || true
 
 bench-collectives:
 	@tools/setup.sh bench

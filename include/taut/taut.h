@@ -3,6 +3,10 @@
  * Collective calls mirror MPI's large-count signatures. A communicator without a policy behaves as under
  * plain MPI; nothing lossy happens unless a bound was asked for with TAUT_Comm_set_policy.
  *
+ * Counts are in elements, sizes in bytes, bounds absolute in the units of the values. What a bound promises
+ * is proven in docs/error-model.md. Any call may return TAUT_ERR_MEMORY or TAUT_ERR_INTERNAL beside the
+ * errors listed with it.
+ *
  * Define TAUT_NO_MPI before including this file to see only the codec calls.
  */
 #ifndef TAUT_TAUT_H
@@ -29,8 +33,7 @@
 extern "C" {
 #endif
 
-/* ---- Status
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- Status ---- */
 
 /* Returned by the codec calls. Collective calls return MPI error codes whose text (MPI_Error_string) names
  * the status, raised through the communicator's error handler; TAUT_Error_status gives the status of such a
@@ -59,20 +62,21 @@ TAUT_Status_string(int status /* an enum TAUT_Status */
 TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
                                int* minor, int* patch);
 
-/* ---- Codec calls (no MPI needed)
- * ------------------------------------------------------------------------------- */
+/* ---- Codec calls (no MPI needed) ---- */
 
 /* Value types as they stand in frames (docs/spec/frame.md). */
 typedef enum TAUT_Type { TAUT_FLOAT32 = 1, TAUT_FLOAT64 = 2 } TAUT_Type;
 
+/* Room for a frame of any codec, header included. */
 TAUT_API size_t                              /* bytes; 0 for an unknown type or a count beyond 2^30 */
 TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
                unsigned addends /* 1 for TAUT_Encode; frames that go into one sum for TAUT_Frame_add */
 );
 
 /* Encodes `count` values into one frame.
- * Every finite value comes back within `bound`; NaN and infinities come back as they were. What the type
- * cannot resolve within the bound comes back exactly. bound = 0: exact. */
+ * Every finite value comes back within `bound`, the rounding to its type included; NaN and infinities come
+ * back as they were. What cannot be coded within the bound comes back exactly. bound = 0: exact, by codec
+ * raw. `values` and `frame` do not overlap. After an error `frame` may hold anything. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _COUNT, _TYPE, _POLICY or _BUFFER */
 TAUT_Encode(const void* values, size_t count, /* at most 2^30 */
             TAUT_Type type, double bound,     /* absolute; finite and >= 0 */
@@ -83,63 +87,90 @@ TAUT_Encode(const void* values, size_t count, /* at most 2^30 */
             size_t* bytes                     /* out: size of the frame */
 );
 
-/* Decodes one frame. Never reads beyond frame + bytes nor writes beyond values + count. */
-TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_FRAME, _VERSION, _FRAME_MISMATCH (type or count differ) */
+/* Decodes one frame. Never reads beyond frame + bytes nor writes beyond values + count. After an error
+ * `values` may hold anything. A frame without checksum=on may be damaged in its payload and still decode. */
+TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _TYPE, _FRAME, _VERSION (or a codec that is not built in),
+                _FRAME_MISMATCH (type or count differ) or _PEER (the sender could not produce it) */
 TAUT_Decode(const void* frame, size_t bytes, void* values, /* out */
             size_t count,                                  /* must be the frame's */
             TAUT_Type type                                 /* must be the frame's */
 );
 
-/* Adds two frames without decoding: the result decodes to the sum of the two, the bounds add up.
- * Both must have the same codec, type, count, bound and options. */
-TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_FRAME, _VERSION, _FRAME_MISMATCH or _BUFFER */
+/* Adds two frames without decoding: the sum decodes to within addends * bound of the sum of the original
+ * values, and half an ulp of it. The same frames give the same values in any order and grouping. Both must
+ * have the same codec (one that adds: planes), type, count, bound and options. */
+TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _FRAME, _VERSION, _FRAME_MISMATCH, _PEER, _BUFFER, or _COUNT
+                (2^32 addends) */
 TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes,
                void* sum,       /* out; does not overlap a or b */
                size_t capacity, /* at least TAUT_Max_bytes(type, count, addends of a + addends of b) */
                size_t* bytes    /* out: size of the sum */
 );
 
-/* What a frame says of itself. */
+/* What a frame says of itself: its header, which is checked; the payload is not looked at. */
 typedef struct TAUT_Frame_info {
   size_t struct_size; /* set by the caller to sizeof(TAUT_Frame_info) */
   char codec[16];
   int type;         /* TAUT_Type */
   uint64_t count;   /* values */
   double bound;     /* of each addend; 0: exact */
-  uint32_t addends; /* frames summed into this one; the values are within addends * bound */
+  uint32_t addends; /* frames summed into this one; see TAUT_Frame_add for their bound */
   uint64_t bytes;   /* of the whole frame */
 } TAUT_Frame_info;
 
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME or TAUT_ERR_VERSION */
 TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
 
-/* ---- Collective calls
- * ------------------------------------------------------------------------------------------ */
+/* ---- Collective calls ---- */
 #ifndef TAUT_NO_MPI
 
 #if MPI_VERSION < 3
 #error "Taut needs MPI 3 or later"
 #endif
 
-/* Gives the communicator a policy; collective over comm (every rank the same string, else
- * TAUT_ERR_RANK_MISMATCH on every rank). NULL or "" removes it. Grammar: a bound, then options separated by
- * commas. bound:     off | lossless | abs:E      E > 0: absolute, in units of the values on=        result
- * (default: E bounds what the call returns) | input (E bounds each rank's contribution) codec=     auto
- * (default) | planes | raw | ...          (docs/configuration.md) algorithm= auto (default) | ring |
- * recursive_doubling | ... reduction= auto (default) | frames (sums of encoded data) | values (decode,
- * operate, encode) segments=  auto (default) | 1..64     parts of a message that are in flight at a time
- *   min_bytes= 64KiB (default)            smaller messages go to plain MPI with no further ado
- *   checksum=  off (default) | on         protect the payload of frames as well as their headers
- *   predictor= delta (default) | none     of the planes codec
- * The policy is inherited by MPI_Comm_dup.
+/* Gives the communicator a policy; collective over comm. Every rank passes the same string; NULL or ""
+ * removes the policy. Grammar: a bound, then options separated by commas (docs/configuration.md).
  *
- * From min_bytes on (of the whole message: all blocks where there are blocks), calls that differ between the
- * ranks in collective, count, type, operator or root end with TAUT_ERR_RANK_MISMATCH on every rank. Below it,
- * and when the ranks' counts lie on both sides of it, they meet plain MPI unchecked, with what MPI makes of
- * it. */
+ *   bound:      off | lossless | abs:E      E > 0, in units of the values
+ *   on=         result (default)            E bounds what the call returns
+ *               | input                     E bounds each rank's contribution to a sum
+ *   codec=      auto (default) | planes | raw
+ *   algorithm=  auto (default) | ring | recursive_doubling | binomial
+ *   reduction=  auto (default) | frames     sums of encoded data
+ *               | values                    decode, operate, encode
+ *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
+ *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
+ *   checksum=   off (default) | on          protect the payload of frames as well as their headers
+ *   predictor=  delta (default) | none      of the planes codec
+ *
+ * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
+ * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy
+ * then stays in force. The policy is inherited by MPI_Comm_dup; statistics begin anew. */
 TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
 
-/* sum (or min, max) over all ranks; every rank gets the same bits. Like MPI_Allreduce. */
+/* The collectives below are collective over comm, as MPI's are, and blocking. All of them:
+ *
+ * - Values of MPI_FLOAT and MPI_DOUBLE are compressed; other types, other operators than MPI_SUM,
+ *   MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below min_bytes (of all blocks
+ *   together) and values that do not compress go to plain MPI, for the same reason on every rank.
+ *   Results are then MPI's.
+ * - Under abs:E every element of the result is within E of the exact result, which for sums is the sum
+ *   of the inputs as real numbers. Where a float32 (float64) sum exceeds 65536 E (3.5e13 E), half an ulp
+ *   of it comes on top; with reduction=values, half an ulp of each of the P-1 partial sums. Under
+ *   on=input a sum of P ranks is within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and
+ *   what is only moved: within E.
+ * - NaN and infinities arrive as such. MIN and MAX give NaN where an input is NaN.
+ * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
+ * - They return MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank when
+ *   the ranks differ in collective, bytes, type, operator or root; TAUT_ERR_ARGUMENT where a buffer is
+ *   NULL, TAUT_ERR_PEER on the other ranks; TAUT_ERR_FRAME, _FRAME_MISMATCH, _MEMORY or _TRANSPORT where
+ *   something failed, and TAUT_ERR_PEER on ranks that depend on it.
+ * - Below min_bytes, and when the ranks' sizes lie on both sides of it, they meet plain MPI unchecked,
+ *   with what MPI makes of it. A rank whose type or operator is none of those above goes to plain MPI
+ *   while the others do not: such a mismatch may hang. */
+
+/* Sum, minimum or maximum over all ranks, element by element; every rank gets the same bits. Like
+ * MPI_Allreduce. */
 TAUT_API int TAUT_Allreduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE on every rank */
                             void* recvbuf,       /* count elements */
                             MPI_Count count,     /* the same on every rank */
@@ -147,7 +178,7 @@ TAUT_API int TAUT_Allreduce(const void* sendbuf, /* count elements, or MPI_IN_PL
                             MPI_Op op,           /* MPI_SUM, MPI_MIN, MPI_MAX; others go to MPI unchanged */
                             MPI_Comm comm);
 
-/* Element-wise reduction; rank r gets block r. Like MPI_Reduce_scatter_block. */
+/* The same reduction; rank r gets block r of it. Like MPI_Reduce_scatter_block. */
 TAUT_API int TAUT_Reduce_scatter_block(
     const void* sendbuf, /* size * recvcount elements, or MPI_IN_PLACE (then recvbuf holds that many) */
     void* recvbuf,       /* recvcount elements */
@@ -165,7 +196,7 @@ TAUT_API int TAUT_Allgather(
 TAUT_API int TAUT_Bcast(void* buffer, /* count elements */
                         MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 
-/* Block r of the root's sendbuf to rank r. Like MPI_Scatter. */
+/* Block r of the root's sendbuf to rank r. Like MPI_Scatter. The root's own block is copied as it is. */
 TAUT_API int TAUT_Scatter(
     const void* sendbuf, /* size * sendcount elements at the root; ignored elsewhere */
     MPI_Count sendcount, MPI_Datatype sendtype,
@@ -175,7 +206,7 @@ TAUT_API int TAUT_Scatter(
 /* What the communicator's calls did on this rank since the policy was set. */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */
-  uint64_t calls;             /* through TAUT_ entry points */
+  uint64_t calls;             /* collective calls through TAUT_ entry points */
   uint64_t compressed_calls;  /* of these, the ones that moved frames */
   uint64_t value_bytes;       /* bytes of values encoded on this rank */
   uint64_t frame_bytes;       /* bytes of frames they became */
@@ -186,7 +217,8 @@ typedef struct TAUT_Stats {
   uint64_t plain_no_gain;     /* plain: the agreed estimate of the ratio was too low */
 } TAUT_Stats;
 
-TAUT_API int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats);
+TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */
+TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats /* out; filled up to its struct_size */);
 
 TAUT_API int /* the enum TAUT_Status behind an MPI error code; TAUT_ERR_TRANSPORT for MPI's own */
 TAUT_Error_status(int mpi_error_code);

@@ -93,7 +93,7 @@ TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
   for (const planes::KernelSet* set : planes::kernel_sets()) {
     if (!set->supported()) continue;
     for (int data = 0; data < static_cast<int>(Data::count); ++data) {
-      for (const std::size_t n : {0, 1, 2, 7, 8, 63, 64, 65, 255, 4095, 4096, 4097, 9001}) {
+      for (const std::size_t n : {0u, 1u, 2u, 7u, 8u, 63u, 64u, 65u, 255u, 4095u, 4096u, 4097u, 9001u}) {
         for (const double bound : {1e-8, 1e-5, 1e-3, 0.5}) {
           const char* predictor = n % 2 == 0 ? "delta" : "none";
           expect_same_bytes<float>(static_cast<Data>(data), n, bound, predictor, set->name);

@@ -94,7 +94,7 @@ TEST(FrameHeader, ImpossibleFieldsAreRejected) {
   EXPECT_EQ(read_header(patched(good, 6, std::uint8_t{0}), out), Status::corrupt_frame);
   EXPECT_EQ(read_header(patched(good, 6, std::uint8_t{3}), out), Status::corrupt_frame);
   EXPECT_EQ(read_header(patched(good, 7, std::uint8_t{8}), out), Status::corrupt_frame);
-  for (const std::size_t at : {16, 24})
+  for (const std::size_t at : {16u, 24u})
     for (const double x : {infinity, nan, -1.0})
       EXPECT_EQ(read_header(patched(good, at, x), out), Status::corrupt_frame);
   for (const std::uint64_t bytes : {std::uint64_t{9}, ~std::uint64_t{0}, ~std::uint64_t{0} - 63})

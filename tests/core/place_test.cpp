@@ -10,7 +10,7 @@ namespace {
 
 TEST(HostPlace, ScratchIsAlignedAndLargeEnough) {
   HostPlace place;
-  for (const std::size_t bytes : {0, 1, 63, 4096, 4097, 100000, 12345678}) {
+  for (const std::size_t bytes : {0u, 1u, 63u, 4096u, 4097u, 100000u, 12345678u}) {
     const Buffer buffer = place.scratch(bytes);
     EXPECT_GE(buffer.capacity(), bytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);

@@ -31,8 +31,8 @@ TEST(Reduction, NaNWinsFromEitherSide) {
 }
 
 TEST(Slice, PartsCoverEverythingOnce) {
-  for (std::size_t count : {0, 1, 5, 16, 1003}) {
-    for (std::size_t parts : {1, 2, 3, 7, 17}) {
+  for (std::size_t count : {0u, 1u, 5u, 16u, 1003u}) {
+    for (std::size_t parts : {1u, 2u, 3u, 7u, 17u}) {
       std::size_t next = 0;
       for (std::size_t i = 0; i < parts; ++i) {
         const Range range = part_range(count, i, parts);

@@ -1,6 +1,8 @@
 // One block of 8 differences <-> its bit planes, in portable code. The reference for every kernel set.
 #pragma once
 
+#include <array>
+
 #include "codecs/planes/format.hpp"
 
 namespace taut::planes {
@@ -15,16 +17,34 @@ constexpr std::uint64_t transpose8(std::uint64_t x) noexcept {
   return x ^ t ^ (t << 28);
 }
 
-// Bits of the two's complement form, sign included; 0 only when all are zero.
+// Magnitude with the sign as lowest bit: as long as the two's complement form, sign included, and 0 only for
+// 0.
+template <class Int>
+constexpr std::make_unsigned_t<Int> fold_sign(Int d) noexcept {
+  using Bits = std::make_unsigned_t<Int>;
+  return (static_cast<Bits>(d) << 1) ^ static_cast<Bits>(d >> (8 * sizeof(Int) - 1));
+}
+
+// Bits of the longest of eight differences.
 template <class Int>
 unsigned block_width(const Int* d) noexcept {
-  using Bits = std::make_unsigned_t<Int>;
-  Bits any = 0, magnitude = 0;
-  for (std::size_t i = 0; i < block_values; ++i) {
-    any |= static_cast<Bits>(d[i]);
-    magnitude |= static_cast<Bits>(d[i] ^ (d[i] >> (8 * sizeof(Int) - 1)));
-  }
-  return any == 0 ? 0 : static_cast<unsigned>(std::bit_width(magnitude)) + 1;
+  std::make_unsigned_t<Int> folded = 0;
+  for (std::size_t i = 0; i < block_values; ++i) folded |= fold_sign(d[i]);
+  return static_cast<unsigned>(std::bit_width(folded));
+}
+
+// Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first; may overwrite 8 bytes beyond
+// them.
+inline std::byte* write_planes(std::byte* out, std::uint64_t bytes, unsigned planes) noexcept {
+  store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));  // none: the bytes are zero
+  return out + planes;
+}
+
+// Reads `planes` of 1 to 8 bit planes: bytes with the first plane as their top bit, zeros below the last one.
+inline std::array<std::int8_t, block_values> read_planes(const std::byte* in, unsigned planes) noexcept {
+  const unsigned absent = 64 - 8 * planes;
+  return std::bit_cast<std::array<std::int8_t, block_values>>(
+      transpose8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
 }
 
 // Writes `width` bytes, sign plane first; may overwrite 8 bytes beyond them.
@@ -34,9 +54,7 @@ std::byte* write_block(std::byte* out, const Int* d, unsigned width) noexcept {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < block_values; ++i)
       bytes |= static_cast<std::uint64_t>(d[i] >> (8 * row) & 0xFF) << (8 * i);
-    const unsigned planes = std::min(8u, width - 8 * row);
-    store(out, __builtin_bswap64(transpose8(bytes)) >> (64 - 8 * planes));
-    out += planes;
+    out = write_planes(out, bytes, std::min(8u, width - 8 * row));
   }
   return out;
 }
@@ -44,18 +62,16 @@ std::byte* write_block(std::byte* out, const Int* d, unsigned width) noexcept {
 // Reads `width` bytes, of up to 8 beyond nothing is used.
 template <class Int>
 const std::byte* read_block(const std::byte* in, unsigned width, Int* d) noexcept {
-  using Bits = std::make_unsigned_t<Int>;
-  Bits u[block_values] = {};
-  for (unsigned row = (width + 7) / 8; row-- > 0;) {
-    const unsigned planes = std::min(8u, width - 8 * row);
-    const std::uint64_t top = __builtin_bswap64(load<std::uint64_t>(in)) >> (64 - 8 * planes);
-    const std::uint64_t bytes = transpose8(top);
+  std::fill_n(d, block_values, Int{0});
+  if (width == 0) return in;
+  for (unsigned done = 0; done < width; done += 8) {  // the first eight carry the sign
+    const unsigned planes = std::min(8u, width - done), absent = 8 - planes;
+    const auto bytes = read_planes(in, planes);
     for (std::size_t i = 0; i < block_values; ++i)
-      u[i] |= static_cast<Bits>(bytes >> (8 * i) & 0xFF) << (8 * row);
+      d[i] = done == 0 ? Int{bytes[i]} >> absent
+                       : static_cast<Int>(d[i] << planes | static_cast<std::uint8_t>(bytes[i]) >> absent);
     in += planes;
   }
-  const Bits sign = width == 0 ? 0 : Bits{1} << (width - 1);
-  for (std::size_t i = 0; i < block_values; ++i) d[i] = static_cast<Int>((u[i] ^ sign) - sign);
   return in;
 }
 

@@ -23,8 +23,7 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   const std::size_t groups = groups_of(n);
-  PlanesOut planes{
-      .payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
+  PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   std::uint8_t flags = 0;
   if (!kernels_.of<T>().encode(whole, groups, z_, planes)) {
     alignas(64) std::int32_t q[chunk_values];
@@ -32,8 +31,8 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }
-  width_class = planes.width_class;
   commit_planes(planes, flags, n, writer);
+  width_class = planes.width_class;
   return Form::coded;
 }
 
@@ -55,11 +54,15 @@ auto TypedCodec<T>::encode_general(const T* values, std::size_t n, FrameWriter& 
 }
 
 template <class T>
-bool TypedCodec<T>::commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n,
+bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                                   FrameWriter& writer) const noexcept {
   if (planes.bytes == 0 && planes.base == 0) return writer.commit(0);
   const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};
-  return writer.commit(finish_planes(writer.room(), header, planes.widths, blocks_of(n), kernels_.widths));
+  WidthFacts facts;
+  if (planes.bytes > 0) facts = kernels_.widths.inspect(planes.widths);
+  planes.width_class = facts.greatest <= 8 ? 8 : facts.greatest <= 16 ? 16 : 32;
+  return writer.commit(
+      finish_planes(writer.room(), header, planes.widths, facts, blocks_of(n), kernels_.widths));
 }
 
 template class TypedCodec<float>;

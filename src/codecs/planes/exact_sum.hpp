@@ -1,5 +1,6 @@
 // The correctly rounded sum of a few numbers, whatever their order and size.
-// Source: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997, section 2.4 (grow-expansion).
+// Source: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997, sections 2.4 (grow-expansion)
+// and 2.8 (compress).
 #pragma once
 
 #include <bit>
@@ -42,10 +43,13 @@ class ExactSum {
  private:
   // A sum kept as non-overlapping doubles in ascending order of magnitude.
   struct Expansion {
-    double part[44];  // 2098 bits / 53, and the newcomer
+    // Compressed, every part has 53 bits to itself: 40 of 2098 bits. Between, parts may lie more densely.
+    static constexpr int capacity = 64;
+    double part[capacity];
     int size = 0;
 
     void grow(double x) noexcept {
+      if (size == capacity) compress();
       int kept = 0;
       for (int i = 0; i < size; ++i) {
         double y = part[i];
@@ -56,6 +60,27 @@ class ExactSum {
       }
       part[kept++] = x;
       size = kept;
+    }
+
+    // The same sum in as few parts as can be; section 2.8.
+    void compress() noexcept {
+      int bottom = size - 1, top = 0;
+      double sum = part[bottom];
+      for (int i = size - 2; i >= 0; --i) {
+        const double y = part[i], next = sum + y, rest = y - (next - sum);
+        sum = next;
+        if (rest == 0) continue;
+        part[bottom--] = sum;
+        sum = rest;
+      }
+      part[bottom] = sum;
+      for (int i = bottom + 1; i < size; ++i) {
+        const double y = part[i], next = y + sum, rest = sum - (next - y);
+        if (rest != 0) part[top++] = rest;
+        sum = next;
+      }
+      part[top] = sum;
+      size = top + 1;
     }
 
     // For float: a double that rounds to the same float as the exact sum (round to odd).

@@ -51,13 +51,14 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::size_t first = 4 * std::size_t{load<std::uint32_t>(entry)};
   const std::size_t last = 4 * std::size_t{load<std::uint32_t>(entry + 4)};
   const ConstBytes records = payload_.subspan(4 * (chunks() + 1));
-  if (!read_record(records.subspan(first, last - first), chunk_count(i), kernels, record))
+  const std::byte* const end = records.data() + records.size();
+  if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
     record.payload = padding.bytes;
-  } else if (static_cast<std::size_t>(records.data() + records.size() - record.payload) < bytes + overrun) {
+  } else if (static_cast<std::size_t>(end - record.payload) < bytes + overrun) {
     std::memcpy(padding.bytes, record.payload, bytes);
     record.payload = padding.bytes;
   }

@@ -74,18 +74,19 @@ std::size_t write_planes(const std::int64_t* q, std::size_t n, std::uint8_t flag
                          const KernelSet& kernels, std::byte* out) noexcept {
   RecordHeader h{flags, 0, predictor == Predictor::delta ? q[0] : 0};
   if (h.has(wide)) {
-    Widths widths;
+    Widths widths{};
     h.plane_bytes = static_cast<std::uint16_t>(pack_wide(q, n, predictor, out + h.bytes(), widths));
-    return finish_planes(out, h, widths, blocks_of(n), kernels.widths);
+    return finish_planes(out, h, widths, kernels.widths.inspect(widths), blocks_of(n), kernels.widths);
   }
   std::int32_t narrow[chunk_values];
   for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
   const std::size_t groups = groups_of(n);
   std::fill(narrow + n, narrow + groups * group_values, predictor == Predictor::delta ? narrow[n - 1] : 0);
-  PlanesOut planes{.payload = out + h.bytes(), .widths = {}};
+  PlanesOut planes(out + h.bytes());
   kernels.ints.pack(narrow, groups, predictor, planes);
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
-  return finish_planes(out, h, planes.widths, blocks_of(n), kernels.widths);
+  return finish_planes(out, h, planes.widths, kernels.widths.inspect(planes.widths), blocks_of(n),
+                       kernels.widths);
 }
 
 template <class T>

@@ -7,7 +7,7 @@ namespace taut::planes {
 
 std::span<const KernelSet* const> kernel_sets() noexcept {
 #if TAUT_X86
-  static const std::array sets{&avx512_kernels(), &scalar_kernels()};
+  static const std::array sets{&avx512_kernels(), &avx2_kernels(), &scalar_kernels()};
 #else
   static const std::array sets{&scalar_kernels()};
 #endif

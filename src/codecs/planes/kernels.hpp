@@ -20,10 +20,13 @@ struct PlanesIn {
 // And as a kernel writes them. `payload` has room for max_plane_record.
 struct PlanesOut {
   std::byte* payload;
+  unsigned
+      width_class;  // in how many bits a kernel tries to hold a difference first; never changes the bytes
   std::size_t bytes = 0;
   std::int32_t base = 0;
-  unsigned width_class = 8;  // in: the guess to start with; out: what was needed. Never changes the bytes.
   Widths widths;
+
+  explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
 };
 
 template <class T>
@@ -56,8 +59,8 @@ struct WidthKernels {
   // The table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
 
-  // `table` passed table_bytes() and may be read up to max_table_bytes. Sets all widths.
-  void (*read)(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept;
+  // Whatever stands at `table`, it may be read up to max_table_bytes. Sets all widths.
+  WidthsRead (*read)(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept;
 };
 
 struct IntKernels {
@@ -65,7 +68,7 @@ struct IntKernels {
   void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept;
 
-  // Sum of 1 <= n <= max_operands chunks; the caller knows that the sums of q stay in range.
+  // Sum of 2 <= n <= max_operands chunks; the caller knows that the sums of q stay in range.
   void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
 };
 
@@ -88,6 +91,7 @@ struct KernelSet {
 };
 
 const KernelSet& scalar_kernels() noexcept;
+const KernelSet& avx2_kernels() noexcept;
 const KernelSet& avx512_kernels() noexcept;
 
 // All sets built in, best first; scalar is last and always supported.

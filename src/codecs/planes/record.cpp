@@ -33,22 +33,22 @@ bool read_header(Reader& in, RecordHeader& h) noexcept {
   return h.has(has_planes) ? h.plane_bytes > 0 : h.plane_bytes == 0 && !form;
 }
 
+WidthsRead read_widths(const std::byte* table, const std::byte* end, std::size_t blocks, std::uint8_t flags,
+                       const WidthKernels& kernels, Widths& widths) noexcept {
+  const auto readable = static_cast<std::size_t>(end - table);
+  if (readable >= max_table_bytes) return kernels.read(table, blocks, flags, widths);
+  std::byte padded[max_table_bytes] = {};
+  std::memcpy(padded, table, readable);
+  return kernels.read(padded, blocks, flags, widths);
+}
+
 template <class T>
-bool read_planes(Reader& in, const WidthKernels& kernels, Record<T>& r) noexcept {
+bool read_planes(Reader& in, const std::byte* end, const WidthKernels& kernels, Record<T>& r) noexcept {
   r.payload = in.take(r.header.plane_bytes);
   if (r.payload == nullptr) return false;
-  const std::size_t blocks = blocks_of(r.count), left = in.left();
-  const std::byte* const table = in.take(0);
-  const std::size_t size = table_bytes(table, left, blocks, r.header.flags);
-  if (size == 0 || in.take(size) == nullptr) return false;
-  if (left >= max_table_bytes) {
-    kernels.read(table, blocks, r.header.flags, r.widths);
-  } else {
-    std::byte padded[max_table_bytes] = {};
-    std::memcpy(padded, table, size);
-    kernels.read(padded, blocks, r.header.flags, r.widths);
-  }
-  const WidthFacts facts = kernels.inspect(r.widths);
+  const auto [facts, bytes] =
+      read_widths(in.take(0), end, blocks_of(r.count), r.header.flags, kernels, r.widths);
+  if (bytes == 0 || in.take(bytes) == nullptr) return false;
   r.greatest = facts.greatest;
   return facts.sum == r.header.plane_bytes && facts.greatest <= (r.header.has(wide) ? 64 : 32);
 }
@@ -83,7 +83,8 @@ bool read_layers(Reader& in, Record<T>& r) noexcept {
 }  // namespace
 
 template <class T>
-bool read_record(ConstBytes bytes, std::size_t count, const WidthKernels& kernels, Record<T>& r) noexcept {
+bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, const WidthKernels& kernels,
+                 Record<T>& r) noexcept {
   r.count = count;
   r.greatest = 0;
   r.run_count = r.layer_count = 0;
@@ -95,7 +96,7 @@ bool read_record(ConstBytes bytes, std::size_t count, const WidthKernels& kernel
   Reader in(bytes);
   if (!read_header(in, r.header)) return false;
   if (r.header.has(has_planes)) {
-    if (!read_planes(in, kernels, r)) return false;
+    if (!read_planes(in, end, kernels, r)) return false;
   } else {
     std::memset(r.widths.of, 0, sizeof r.widths.of);
   }
@@ -105,14 +106,16 @@ bool read_record(ConstBytes bytes, std::size_t count, const WidthKernels& kernel
   return in.left() == 0;
 }
 
-template bool read_record(ConstBytes, std::size_t, const WidthKernels&, Record<float>&) noexcept;
-template bool read_record(ConstBytes, std::size_t, const WidthKernels&, Record<double>&) noexcept;
+template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                          Record<float>&) noexcept;
+template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                          Record<double>&) noexcept;
 
-std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, std::size_t blocks,
-                          const WidthKernels& kernels) noexcept {
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
+                          std::size_t blocks, const WidthKernels& kernels) noexcept {
   std::byte* at = out + header.bytes();
   if (header.plane_bytes > 0) {
-    const WidthTable table = choose_table(kernels.inspect(widths), blocks);
+    const WidthTable table = choose_table(facts, blocks);
     header.flags |= has_planes | table.flags;
     at += header.plane_bytes;
     kernels.write(at, widths, blocks, table);

@@ -29,17 +29,20 @@ struct Record {
   }
 };
 
-// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros. False:
-// malformed.
+// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros, and memory may
+// be read up to `end`, at or beyond its end. False: malformed.
 template <class T>
-bool read_record(ConstBytes in, std::size_t count, const WidthKernels& kernels, Record<T>& record) noexcept;
+bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
+                 Record<T>& record) noexcept;
 
-extern template bool read_record(ConstBytes, std::size_t, const WidthKernels&, Record<float>&) noexcept;
-extern template bool read_record(ConstBytes, std::size_t, const WidthKernels&, Record<double>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<float>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<double>&) noexcept;
 
 // Completes a record whose payload stands behind the header at `out`, which has room for max_plane_record:
 // writes header and widths; returns the record's bytes, a multiple of 4.
-std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, std::size_t blocks,
-                          const WidthKernels& kernels) noexcept;
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
+                          std::size_t blocks, const WidthKernels& kernels) noexcept;
 
 }  // namespace taut::planes

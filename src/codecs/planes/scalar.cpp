@@ -6,190 +6,150 @@
 namespace taut::planes {
 namespace {
 
-using Block = std::int32_t[block_values];
+// The integers, or differences, of a chunk. Loops over all of it are what compilers make vector code of.
+struct Integers {
+  alignas(64) std::int32_t of[chunk_values];
+};
 
-// Rounds to nearest even by an addition that pushes the fraction out of the mantissa; |s| < 2^22.
+// Rounds to nearest even by an addition that pushes the fraction out of the mantissa. What is no number, or
+// beyond the reach of the addition, gives integers far outside the small range.
 std::int32_t round_to_int(float s) noexcept {
   return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) -
                                    std::bit_cast<std::uint32_t>(0x1.8p23f));
 }
-std::int32_t round_to_int(double s) noexcept {
-  return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(s + 0x1.8p52));
-}
+std::int64_t round_to_int(double s) noexcept { return round_to_integer(s); }
 
-// False when one of the eight leaves the small range or is no number.
+// False when some integer leaves the small range: 2^14 added, bits beyond the 15th show it.
 template <class T>
-bool quantise(const T* x, T inverse, Block& q) noexcept {
-  bool small = true;
-  for (std::size_t i = 0; i < block_values; ++i) {
-    const T s = x[i] * inverse;
-    small &= std::abs(s) < T{1 << (small_bits + 1)};
-    q[i] = round_to_int(s);
+bool quantise(const T* values, std::size_t n, T inverse, Integers& q) noexcept {
+  using Wide = decltype(round_to_int(T{}));
+  std::make_unsigned_t<Wide> seen = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Wide v = round_to_int(values[i] * inverse);
+    seen |= static_cast<std::make_unsigned_t<Wide>>(v) + (1u << small_bits);
+    q.of[i] = static_cast<std::int32_t>(v);
   }
-  std::int32_t seen = 0;
-  for (std::size_t i = 0; i < block_values; ++i) seen |= q[i] ^ (q[i] >> 31);
-  return small && seen >> small_bits == 0;
+  return seen >> (small_bits + 1) == 0;
 }
 
-// q -> differences from the value before; `previous` moves on.
-void difference(Block& q, std::int32_t& previous) noexcept {
-  for (std::int32_t& v : q)
-    v = static_cast<std::int32_t>(static_cast<std::uint32_t>(v) -
-                                  static_cast<std::uint32_t>(std::exchange(previous, v)));
+std::int32_t subtract(std::int32_t a, std::int32_t b) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
+}
+std::int32_t add(std::int32_t a, std::int32_t b) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
 
-void prefix_sum(Block& d, std::int32_t& previous) noexcept {
-  for (std::int32_t& v : d)
-    v = previous =
-        static_cast<std::int32_t>(static_cast<std::uint32_t>(previous) + static_cast<std::uint32_t>(v));
+// Differences from the integer before; returns the first integer, for the base.
+std::int32_t difference(const std::int32_t* q, std::size_t n, Predictor predictor, Integers& d) noexcept {
+  if (predictor == Predictor::none) {
+    std::memcpy(d.of, q, n * sizeof *q);
+    return 0;
+  }
+  d.of[0] = 0;
+  for (std::size_t i = 1; i < n; ++i) d.of[i] = subtract(q[i], q[i - 1]);
+  return q[0];
 }
 
-class BlockReader {
- public:
-  explicit BlockReader(const PlanesIn& in) : at_(in.payload), widths_(in.widths->of) {}
-  void next(Block& d) noexcept { at_ = read_block(at_, *widths_++, d); }
+// The width of eight differences whose signs are folded in, two at a time.
+unsigned folded_width(const std::uint32_t* folded) noexcept {
+  std::uint64_t pairs[block_values / 2];
+  std::memcpy(pairs, folded, sizeof pairs);
+  const std::uint64_t any = pairs[0] | pairs[1] | pairs[2] | pairs[3];
+  return static_cast<unsigned>(std::bit_width(static_cast<std::uint32_t>(any | any >> 32)));
+}
 
- private:
-  const std::byte* at_;
-  const std::uint8_t* widths_;
-};
-
-class BlockWriter {
- public:
-  explicit BlockWriter(PlanesOut& out) : out_(out), at_(out.payload), widths_(out.widths.of) {}
-  void next(const Block& d) noexcept {
-    const unsigned width = block_width(d);
-    at_ = write_block(at_, d, width);
-    *widths_++ = static_cast<std::uint8_t>(width);
+void write(const Integers& d, std::size_t n, PlanesOut& out) noexcept {
+  alignas(64) std::uint32_t folded[chunk_values];
+  alignas(64) std::byte low[chunk_values];
+  for (std::size_t i = 0; i < n; ++i) folded[i] = fold_sign(d.of[i]);
+  for (std::size_t i = 0; i < n; ++i) low[i] = static_cast<std::byte>(d.of[i]);
+  std::byte* at = out.payload;
+  for (std::size_t i = 0; i < n; i += block_values) {
+    const unsigned width = folded_width(folded + i);
+    at =
+        width <= 8 ? write_planes(at, load<std::uint64_t>(low + i), width) : write_block(at, d.of + i, width);
+    out.widths.of[i / block_values] = static_cast<std::uint8_t>(width);
   }
-  void finish() noexcept {
-    out_.bytes = static_cast<std::size_t>(at_ - out_.payload);
-    std::memset(widths_, 0, static_cast<std::size_t>(out_.widths.of + chunk_blocks - widths_));
-  }
+  std::memset(out.widths.of + n / block_values, 0, chunk_blocks - n / block_values);
+  out.bytes = static_cast<std::size_t>(at - out.payload);
+}
 
- private:
-  PlanesOut& out_;
-  std::byte* at_;
-  std::uint8_t* widths_;
-};
+void read(const PlanesIn& in, std::size_t n, Integers& d) noexcept {
+  const std::byte* at = in.payload;
+  for (std::size_t i = 0; i < n; i += block_values)
+    at = read_block(at, in.widths->of[i / block_values], d.of + i);
+}
 
-// Quantised values as differences; the first one goes to the base.
-template <class T>
-class ValueDifferences {
- public:
-  ValueDifferences(const T* values, const Quantiser<T>& z, PlanesOut& out)
-      : values_(values), z_(z), out_(out) {}
-
-  bool next(Block& d) noexcept {
-    if (!quantise(values_, z_.inverse, d)) return false;
-    if (z_.predictor == Predictor::delta) {
-      if (first_) out_.base += previous_ = d[0];
-      difference(d, previous_);
-    }
-    first_ = false;
-    values_ += block_values;
-    return true;
-  }
-
- private:
-  const T* values_;
-  const Quantiser<T>& z_;
-  PlanesOut& out_;
-  std::int32_t previous_ = 0;
-  bool first_ = true;
-};
+void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integers& q) noexcept {
+  read(in, n, q);
+  if (predictor == Predictor::none) return;
+  std::int32_t previous = in.base;
+  for (std::size_t i = 0; i < n; ++i) q.of[i] = previous = add(previous, q.of[i]);
+}
 
 template <class T>
 bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
-  out.base = 0;
-  ValueDifferences<T> differences(values, z, out);
-  BlockWriter writer(out);
-  for (std::size_t b = 0; b < groups * group_blocks; ++b) {
-    Block d;
-    if (!differences.next(d)) return false;
-    writer.next(d);
-  }
-  writer.finish();
+  const std::size_t n = groups * group_values;
+  Integers q, d;
+  if (!quantise(values, n, z.inverse, q)) return false;
+  out.base = difference(q.of, n, z.predictor, d);
+  write(d, n, out);
   return true;
 }
 
 template <class T>
 bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                 PlanesOut& out) noexcept {
-  out.base = in.base;
-  ValueDifferences<T> differences(values, z, out);
-  BlockReader reader(in);
-  BlockWriter writer(out);
-  for (std::size_t b = 0; b < groups * group_blocks; ++b) {
-    Block d, e;
-    if (!differences.next(d)) return false;
-    reader.next(e);
-    for (std::size_t i = 0; i < block_values; ++i) d[i] += e[i];
-    writer.next(d);
-  }
-  writer.finish();
+  const std::size_t n = groups * group_values;
+  Integers q, d;
+  if (!quantise(values, n, z.inverse, q)) return false;
+  out.base = add(in.base, difference(q.of, n, z.predictor, d));
+  read(in, n, q);
+  for (std::size_t i = 0; i < n; ++i) d.of[i] = add(d.of[i], q.of[i]);
+  write(d, n, out);
   return true;
-}
-
-template <class Sink>
-void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) noexcept {
-  BlockReader reader(in);
-  std::int32_t previous = in.base;
-  for (std::size_t b = 0; b < groups * group_blocks; ++b) {
-    Block q;
-    reader.next(q);
-    if (predictor == Predictor::delta) prefix_sum(q, previous);
-    sink(b * block_values, q);
-  }
 }
 
 template <class T>
 void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
-  read(in, groups, z.predictor, [&](std::size_t at, const Block& q) {
-    for (std::size_t i = 0; i < block_values; ++i) values[at + i] = static_cast<T>(q[i]) * z.step;
-  });
+  Integers q;
+  read_integers(in, groups * group_values, z.predictor, q);
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(q.of[i]) * z.step;
 }
 
 template <class T>
 void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
-  read(in, groups, z.predictor, [&](std::size_t at, const Block& q) {
-    for (std::size_t i = 0; i < block_values; ++i) values[at + i] += static_cast<T>(q[i]) * z.step;
-  });
+  Integers q;
+  read_integers(in, groups * group_values, z.predictor, q);
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] += static_cast<T>(q.of[i]) * z.step;
 }
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
-  std::int32_t previous = out.base = predictor == Predictor::delta ? q[0] : 0;
-  BlockWriter writer(out);
-  for (std::size_t b = 0; b < groups * group_blocks; ++b) {
-    Block d;
-    std::memcpy(d, q + b * block_values, sizeof d);
-    if (predictor == Predictor::delta) difference(d, previous);
-    writer.next(d);
-  }
-  writer.finish();
+  Integers d;
+  out.base = difference(q, groups * group_values, predictor, d);
+  write(d, groups * group_values, out);
 }
 
 void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept {
-  read(in, groups, predictor, [&](std::size_t at, const Block& b) { std::memcpy(q + at, b, sizeof b); });
+  Integers integers;
+  read_integers(in, groups * group_values, predictor, integers);
+  std::memcpy(q, integers.of, groups * group_values * sizeof *q);
 }
 
 void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
-  std::int32_t total[chunk_values] = {};
-  out.base = 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    out.base += in[k].base;
-    read(in[k], groups, Predictor::none, [&](std::size_t at, const Block& d) {
-      for (std::size_t i = 0; i < block_values; ++i) total[at + i] += d[i];
-    });
+  const std::size_t values = groups * group_values;
+  Integers total, other;
+  read(in[0], values, total);
+  out.base = in[0].base;
+  for (std::size_t k = 1; k < n; ++k) {
+    read(in[k], values, other);
+    for (std::size_t i = 0; i < values; ++i) total.of[i] = add(total.of[i], other.of[i]);
+    out.base = add(out.base, in[k].base);
   }
-  BlockWriter writer(out);
-  for (std::size_t b = 0; b < groups * group_blocks; ++b)
-    writer.next(*reinterpret_cast<const Block*>(total + b * block_values));
-  writer.finish();
+  write(total, values, out);
 }
 
 // ---- Tables of widths
-// ---------------------------------------------------------------------------------------------
 
 WidthFacts inspect(const Widths& widths) noexcept {
   WidthFacts facts;
@@ -224,7 +184,8 @@ void write_widths(std::byte* to, const Widths& widths, std::size_t blocks, Width
     to[i / 2] = std::byte(entries[i] | (i + 1 < n ? entries[i + 1] << 4 : 0));
 }
 
-void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept {
+WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
+                       Widths& widths) noexcept {
   std::memset(widths.of, 0, sizeof widths.of);
   const std::byte* const entries = (flags & dense) != 0 ? table : table + map_bytes(blocks);
   std::size_t next = 0;
@@ -235,6 +196,9 @@ void read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
         static_cast<std::uint8_t>((flags & byte_widths) != 0 ? entry : entry >> (next % 2 * 4) & 15);
     ++next;
   }
+  if ((flags & dense) != 0) return {inspect(widths), entry_bytes(blocks, flags)};
+  if (names_blocks_beyond(table, blocks)) return {};
+  return {inspect(widths), map_bytes(blocks) + entry_bytes(next, flags)};
 }
 
 }  // namespace

@@ -2,6 +2,33 @@
 
 namespace taut::planes {
 
+// Chunks without planes only move the base, and planes alone stay as they are.
+template <class T>
+void TypedCodec<T>::sum_planes(std::span<const Operand* const> operands, std::size_t groups,
+                               PlanesOut& out) const noexcept {
+  PlanesIn in[max_operands];
+  const Record<T>* last = nullptr;
+  std::size_t n = 0;
+  std::int32_t flat = 0;
+  for (const Operand* o : operands) {
+    if (o->record.greatest == 0) {
+      flat += static_cast<std::int32_t>(o->record.header.base);
+    } else {
+      last = &o->record;
+      in[n++] = last->planes();
+    }
+  }
+  if (n > 1) {
+    kernels_.ints.sum(in, n, groups, out);
+  } else if (n == 1) {
+    out.bytes = last->header.plane_bytes;
+    out.base = static_cast<std::int32_t>(last->header.base);
+    out.widths = last->widths;
+    std::memcpy(out.payload, last->payload, out.bytes);
+  }
+  out.base += flat;
+}
+
 template <class T>
 bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
                               Predictor predictor, FrameWriter& writer) const {
@@ -12,10 +39,8 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
     flags |= o->size_flag();
   }
   if (simple && fits_narrow(flags, addends)) {
-    PlanesIn in[max_operands];
-    for (std::size_t k = 0; k < operands.size(); ++k) in[k] = operands[k]->record.planes();
-    PlanesOut planes{.payload = writer.room() + RecordHeader{}.bytes(), .widths = {}};
-    kernels_.ints.sum(in, operands.size(), groups_of(n), planes);
+    PlanesOut planes(writer.room() + RecordHeader{}.bytes());
+    sum_planes(operands, groups_of(n), planes);
     return commit_planes(planes, flags, n, writer);
   }
   GeneralChunk<T> chunk(n);
@@ -84,17 +109,26 @@ Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t coun
 }
 
 template <class T>
+bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
+                                      PlanesOut& out) const noexcept {
+  if (record.greatest > 0) return kernels_.of<T>().accumulate(record.planes(), whole, groups, z_, out);
+  const bool small = kernels_.of<T>().encode(whole, groups, z_, out);
+  out.base += static_cast<std::int32_t>(record.header.base);
+  return small;
+}
+
+template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
                                      std::uint32_t addends, unsigned& width_class,
                                      FrameWriter& writer) const {
   if (operand.simple() && fits_narrow(operand.size_flag(), addends)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
-    PlanesOut planes{
-        .payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
-    if (kernels_.of<T>().accumulate(operand.record.planes(), whole, groups_of(n), z_, planes)) {
+    PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
+    if (accumulate_planes(operand.record, whole, groups_of(n), planes)) {
+      const bool fits = commit_planes(planes, operand.size_flag(), n, writer);
       width_class = planes.width_class;
-      return commit_planes(planes, operand.size_flag(), n, writer);
+      return fits;
     }
   }
   return accumulate_general(operand, values, n, addends, writer);

@@ -62,8 +62,14 @@ class TypedCodec {
   enum class Form { coded, layer };
   Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
   Form encode_general(const T* values, std::size_t n, FrameWriter& writer) const;
-  bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n,
+  // Leaves in planes.width_class what would have served.
+  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
+
+  void sum_planes(std::span<const Operand* const> operands, std::size_t groups,
+                  PlanesOut& out) const noexcept;
+  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
+                         PlanesOut& out) const noexcept;
 
   void decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;

@@ -6,9 +6,9 @@
 
 namespace taut::planes {
 
-// Width of every block of a chunk; entries beyond the chunk's blocks are zero.
+// Width of every block of a chunk; whoever fills it sets the entries beyond the chunk's blocks to zero.
 struct Widths {
-  alignas(64) std::uint8_t of[chunk_blocks] = {};
+  alignas(64) std::uint8_t of[chunk_blocks];
 };
 
 struct WidthTable {
@@ -35,21 +35,15 @@ constexpr WidthTable choose_table(const WidthFacts& facts, std::size_t blocks) n
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
-// Bytes of the table at `in`, of which `available` can be read; 0 when it does not fit or names blocks that
-// are not there.
-inline std::size_t table_bytes(const std::byte* in, std::size_t available, std::size_t blocks,
-                               std::uint8_t flags) noexcept {
-  std::size_t bytes = entry_bytes(blocks, flags);
-  if ((flags & dense) == 0) {
-    if (available < map_bytes(blocks)) return 0;
-    std::uint64_t map[chunk_blocks / 64] = {};
-    std::memcpy(map, in, map_bytes(blocks));
-    std::size_t entries = 0;
-    for (const std::uint64_t m : map) entries += static_cast<std::size_t>(std::popcount(m));
-    if (blocks % 64 != 0 && map[blocks / 64] >> (blocks % 64) != 0) return 0;
-    bytes = map_bytes(blocks) + entry_bytes(entries, flags);
-  }
-  return bytes <= available ? bytes : 0;
+// A table as it was read.
+struct WidthsRead {
+  WidthFacts facts;
+  std::size_t bytes = 0;  // of the table; 0: it names blocks that are not there
+};
+
+// Whether a map of `blocks` bits has any beyond them.
+inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexcept {
+  return blocks % 8 != 0 && (map[blocks / 8] >> (blocks % 8)) != std::byte{0};
 }
 
 // The largest table, and what a kernel may read or write beyond it.

@@ -1,0 +1,67 @@
+#include "alternation.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <vector>
+
+namespace bench {
+namespace {
+
+constexpr double shortest_sample = 100e-6;  // some hundred times what reading the clock takes
+constexpr std::size_t least_samples = 7, most_samples = 101;
+
+// Time of the processor, not of the wall: what others run meanwhile on the same core does not count. Both
+// things timed here only compute.
+double now() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// One of the two, its calls a sample, and the samples so far.
+class Runner {
+ public:
+  Runner(const std::function<void()>& call, bool warm) : call_(call), warm_(warm) {
+    call_();  // touches all pages
+    const double once = time(1);
+    calls_ = std::max(1, static_cast<int>(shortest_sample / std::max(once, 1e-8)));
+  }
+  void sample() {
+    if (warm_) call_();
+    samples_.push_back(time(calls_) / calls_);
+  }
+  double median() {
+    const std::size_t middle = samples_.size() / 2;
+    std::sort(samples_.begin(), samples_.end());
+    return samples_.size() % 2 ? samples_[middle] : (samples_[middle - 1] + samples_[middle]) / 2;
+  }
+
+ private:
+  double time(int calls) const {
+    const double start = now();
+    for (int i = 0; i < calls; ++i) call_();
+    return now() - start;
+  }
+
+  const std::function<void()>& call_;
+  bool warm_;
+  int calls_ = 1;
+  std::vector<double> samples_;
+};
+
+}  // namespace
+
+Alternation alternate(const std::function<void()>& subject, const std::function<void()>& copy, bool warm,
+                      double seconds) {
+  Runner copying(copy, warm), working(subject, warm);
+  const double start = now();
+  std::size_t samples = 0;
+  while (samples < least_samples || (samples < most_samples && now() - start < seconds)) {
+    copying.sample();
+    working.sample();
+    ++samples;
+  }
+  return {working.median(), copying.median(), static_cast<int>(samples)};
+}
+
+}  // namespace bench

@@ -1,0 +1,19 @@
+// Times two things in alternation.
+#pragma once
+
+#include <functional>
+
+namespace bench {
+
+struct Alternation {
+  double seconds = 0;       // of one call of the subject: median of the samples
+  double copy_seconds = 0;  // of one call of memcpy beside it
+  int samples = 0;          // of each
+};
+
+// memcpy, subject, memcpy, subject, ..: for `seconds`, between 7 and 101 samples each. `warm`: each sample is
+// preceded by a call that is not timed, so that both find their own data in the cache.
+Alternation alternate(const std::function<void()>& subject, const std::function<void()>& copy, bool warm,
+                      double seconds);
+
+}  // namespace bench

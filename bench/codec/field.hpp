@@ -1,0 +1,58 @@
+// The fields that are coded: made here, the same on every machine, or read from a file.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/slice.hpp"
+
+namespace bench {
+
+// A long table of values and the bound they are coded under. Operand k of a sum begins k * shift values into
+// it and goes round. The shift is whole chunks of the codec, so that what lies at chunk borders in one
+// operand does so in all, as where ranks hold fields of the same shape.
+class Field {
+ public:
+  Field(std::string name, double bound, std::vector<double> table)
+      : name_(std::move(name)),
+        bound_(bound),
+        table_(std::move(table)),
+        shift_(table_.size() / 7 / 8192 * 8192 + 8192) {}
+
+  const std::string& name() const noexcept { return name_; }
+  double bound() const noexcept { return bound_; }
+  std::size_t size() const noexcept { return table_.size(); }
+
+  double at(std::size_t operand, std::size_t i) const noexcept {
+    return table_[(i + operand * shift_) % table_.size()];
+  }
+  template <class T>
+  void fill(T* out, std::size_t count, std::size_t operand) const {
+    std::size_t from = operand * shift_ % table_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = static_cast<T>(table_[from]);
+      if (++from == table_.size()) from = 0;
+    }
+  }
+
+ private:
+  std::string name_;
+  double bound_;
+  std::vector<double> table_;
+  std::size_t shift_;
+};
+
+struct FieldClass {
+  const char* name;
+  const char* summary;
+  Field (*make)(taut::DType type);
+};
+
+// The classes made here; the ratios in their summaries are those of float.
+const std::vector<FieldClass>& field_classes();
+
+// A user's field. The bound is absolute, or, where `of_range`, in units of the range of its finite values.
+Field field_of_file(const std::string& file, taut::DType type, double bound, bool of_range);
+
+}  // namespace bench

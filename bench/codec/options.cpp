@@ -1,0 +1,99 @@
+#include "options.hpp"
+
+#include <functional>
+#include <map>
+#include <stdexcept>
+
+#include "../command_line.hpp"
+
+namespace bench {
+namespace {
+
+void set_types(Options& options, const std::string& text) {
+  options.types.clear();
+  for (const std::string& name : split(text, ',')) {
+    if (name != "f32" && name != "f64") throw std::invalid_argument("'" + name + "' is neither f32 nor f64");
+    options.types.push_back(name == "f64" ? taut::DType::f64 : taut::DType::f32);
+  }
+}
+
+void set_sizes(Options& options, const std::string& text) {
+  for (const std::string& size : split(text, ',')) {
+    options.sizes.push_back(byte_size(size));
+    if (options.sizes.back() < 64) throw std::invalid_argument("'" + size + "' is too small");
+  }
+}
+
+void set_bound(Options& options, const std::string& text, bool of_range) {
+  options.bound = positive_number(text);
+  options.of_range = of_range;
+}
+
+using Setter = std::function<void(Options&, const std::string&)>;
+const std::map<std::string, Setter>& setters() {
+  static const std::map<std::string, Setter> table{
+      {"--types", set_types},
+      {"--dtype", set_types},
+      {"--sizes", set_sizes},
+      {"--fields", [](Options& o, const std::string& v) { o.fields = split(v, ','); }},
+      {"--sets", [](Options& o, const std::string& v) { o.sets = split(v, ','); }},
+      {"--operations", [](Options& o, const std::string& v) { o.operations = split(v, ','); }},
+      {"--input", [](Options& o, const std::string& v) { o.input = v; }},
+      {"--bound", [](Options& o, const std::string& v) { set_bound(o, v, false); }},
+      {"--range-bound", [](Options& o, const std::string& v) { set_bound(o, v, true); }},
+      {"--seconds", [](Options& o, const std::string& v) { o.seconds = positive_number(v); }},
+      {"--json", [](Options& o, const std::string& v) { o.json = v; }},
+      {"--commit", [](Options& o, const std::string& v) { o.commit = v; }},
+  };
+  return table;
+}
+
+void check(const Options& options) {
+  if (options.input.empty()) return;
+  if (!(options.bound > 0)) throw std::invalid_argument("--input wants --bound or --range-bound");
+  if (options.types.size() != 1) throw std::invalid_argument("--input wants --dtype f32 or f64");
+}
+
+}  // namespace
+
+Options parse(int& argc, char** argv) {
+  Options options;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    const auto setter = setters().find(name);
+    if (name == "--help" || name == "-h") {
+      options.help = true;
+    } else if (name.starts_with("--benchmark_")) {
+      argv[kept++] = argv[i];
+    } else if (setter == setters().end()) {
+      throw std::invalid_argument("unknown option '" + name + "'");
+    } else if (i + 1 == argc) {
+      throw std::invalid_argument(name + " wants a value");
+    } else {
+      setter->second(options, argv[++i]);
+    }
+  }
+  argc = kept;
+  check(options);
+  return options;
+}
+
+const char* usage() {
+  return R"(taut_bench_codec: speed of the codec, in alternation with memcpy; lists are separated by commas.
+  --types L         f32, f64                                                     (both)
+  --sizes L         bytes of values: 16K, 1M, 64MB                               (16K,256K,1M,16M; smooth 256M too)
+  --fields L        smooth, rough, very_smooth, patches, gradient, random, nan   (all)
+  --sets L          kernel sets and peers: avx512, avx2, scalar, zfp, zstd       (all there are; peers at 1M)
+  --operations L    encode, decode, decode_add, frame_add, accumulate, sum_4, sum_8    (all)
+  --input FILE      a raw field in place of these; with --dtype f32|f64 and a bound
+  --bound E         its absolute bound
+  --range-bound R   or its bound in units of the range of its finite values
+  --seconds S       for each figure                                              (0.05)
+  --json FILE       every figure goes there                                      (bench-out/codec.json)
+  --commit TEXT     a label
+  --benchmark_...   options of Google Benchmark: --benchmark_filter=avx512/encode/.*/1MiB
+)";
+}
+
+}  // namespace bench

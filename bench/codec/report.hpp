@@ -1,0 +1,47 @@
+// What was measured, as a table for people and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace bench {
+
+struct Row {
+  std::string codec;   // planes; zfp, zstd
+  std::string set;     // kernel set; of a peer its name
+  std::string kernel;  // the operation
+  taut::DType type = taut::DType::f32;
+  std::string field;
+  std::size_t bytes = 0;    // of one operand's values
+  double bound = 0;         // absolute; 0: lossless
+  double ratio = 1;         // of one operand
+  double result_ratio = 1;  // where the result is a frame: values of one operand / bytes of that frame
+  double seconds = 0, copy_seconds = 0;
+  int samples = 0;
+  double max_error = 0;  // of a sample of the result
+  bool within_bound = true;
+
+  double gb_per_s() const { return static_cast<double>(bytes) / seconds * 1e-9; }
+  double copy_gb_per_s() const { return static_cast<double>(bytes) / copy_seconds * 1e-9; }
+  double share() const { return copy_seconds / seconds; }  // of memcpy
+};
+
+// Prints lines as rows come in: those of one set and size share a line.
+class Table {
+ public:
+  explicit Table(const std::vector<std::string>& sets);  // prints the heading
+  void add(const Row& row);
+  void finish();  // prints the line that is open
+
+ private:
+  void print();
+  std::vector<Row> line_;
+  std::string group_;
+};
+
+// Throws std::runtime_error.
+void write_json(const Options& options, const std::vector<std::string>& sets, const std::vector<Row>& rows);
+
+}  // namespace bench

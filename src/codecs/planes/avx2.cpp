@@ -1,0 +1,220 @@
+// Kernels for AVX2 (Haswell, Zen and later): differences of up to 16 bits; wider ones are left to the scalar
+// kernels. A chunk goes through in batches of 32 blocks, padded by differences of zero.
+#include "codecs/planes/avx2_integers.hpp"
+#include "codecs/planes/avx2_rows.hpp"
+#include "codecs/planes/avx2_widths.hpp"
+#include "codecs/planes/large.hpp"
+
+namespace taut::planes {
+namespace {
+
+// ---- Writing
+
+// Passes on what is added to nothing.
+struct Nothing {
+  template <unsigned C>
+  Slices<C> on(const Slices<C>& s, std::size_t) const {
+    return s;
+  }
+};
+
+template <unsigned C>
+struct Addend {
+  Rows<C> rows;
+  Slices<C> on(const Slices<C>& s, std::size_t batch) const { return plus(s, slices(rows, batch)); }
+};
+
+// Differences of at most `Bits` bits, with others on top, as planes; false when one has more.
+template <unsigned C, unsigned Bits, Predictor P, class Other>
+bool write_batches(const Integers& q, const Other& other, std::size_t batches, PlanesOut& out) {
+  Rows<C> rows;
+  Fit<Bits> fit;
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    const Batch16 d = batch_of<P>(q, batch);
+    fit.see(d);
+    const Slices<C> s = other.on(slices_of<C>(d), batch);
+    write_widths_of(s, out.widths.of + batch * batch_blocks);
+    write(s, batch, rows);
+  }
+  if (!fit.holds()) return false;
+  write_rows(rows, batches, out);
+  return true;
+}
+
+// Starts in the class that served last.
+template <Predictor P>
+void write_integers(const Integers& q, std::size_t groups, PlanesOut& out) {
+  const std::size_t batches = batches_of(groups);
+  if (out.width_class <= 8 && write_batches<8, 8, P>(q, Nothing{}, batches, out)) return;
+  write_batches<16, 16, P>(q, Nothing{}, batches, out);
+}
+
+template <class T>
+bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+  Integers q;
+  if (!quantise(values, groups, z, q)) return false;
+  const bool delta = z.predictor == Predictor::delta;
+  out.base = delta ? q.of[0] : 0;
+  delta ? write_integers<Predictor::delta>(q, groups, out) : write_integers<Predictor::none>(q, groups, out);
+  return true;
+}
+
+// One bit less than C leaves room for the addition.
+template <unsigned C, Predictor P>
+bool add_in_class(const PlanesIn& in, const Integers& q, std::size_t groups, PlanesOut& out) {
+  if (in.greatest >= C) return false;
+  const std::size_t batches = batches_of(groups);
+  Addend<C> addend;
+  read_rows(in, batches, addend.rows);
+  return write_batches<C, C - 1, P>(q, addend, batches, out);
+}
+
+template <Predictor P>
+bool add(const PlanesIn& in, const Integers& q, std::size_t groups, PlanesOut& out) {
+  return (out.width_class <= 8 && add_in_class<8, P>(in, q, groups, out)) ||
+         add_in_class<16, P>(in, q, groups, out);
+}
+
+template <class T>
+bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                PlanesOut& out) noexcept {
+  Integers q;
+  if (!quantise(values, groups, z, q)) return false;
+  const bool delta = z.predictor == Predictor::delta;
+  out.base = in.base + (delta ? q.of[0] : 0);
+  if (delta ? add<Predictor::delta>(in, q, groups, out) : add<Predictor::none>(in, q, groups, out))
+    return true;
+  return scalar_kernels().of<T>().accumulate(in, values, groups, z, out);
+}
+
+void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
+  Integers d;
+  if (!differences(q, groups, predictor, d)) return scalar_kernels().ints.pack(q, groups, predictor, out);
+  out.base = predictor == Predictor::delta ? q[0] : 0;
+  write_integers<Predictor::none>(d, groups, out);
+}
+
+// ---- Reading
+
+template <unsigned C, Predictor P, class Sink>
+void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
+  Rows<C> rows;
+  read_rows(in, batches_of(groups), rows);
+  std::int32_t carry = in.base;
+  for (std::size_t first = 0; first < groups * group_blocks; first += batch_blocks) {
+    const std::size_t rest = groups * group_blocks - first,
+                      blocks = rest < batch_blocks ? rest : batch_blocks;
+    const auto behind = [&](std::size_t block, __m256i q) { sink(first + block, q); };
+    const Slices<C> s = slices(rows, first / batch_blocks);
+    if constexpr (P == Predictor::delta) {
+      read_delta(s, blocks, carry, behind);
+    } else {
+      read_none(s, blocks, behind);
+    }
+  }
+}
+
+// False for differences of more than 16 bits.
+template <class Sink>
+bool read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
+  const bool delta = predictor == Predictor::delta;
+  if (in.greatest > 16) return false;
+  if (in.greatest <= 8) {
+    delta ? read_batches<8, Predictor::delta>(in, groups, sink)
+          : read_batches<8, Predictor::none>(in, groups, sink);
+  } else {
+    delta ? read_batches<16, Predictor::delta>(in, groups, sink)
+          : read_batches<16, Predictor::none>(in, groups, sink);
+  }
+  return true;
+}
+
+template <bool Add>
+void write_values(__m256i q, float step, float* to) {
+  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step));
+  if constexpr (Add) x = _mm256_add_ps(_mm256_loadu_ps(to), x);
+  _mm256_storeu_ps(to, x);
+}
+
+template <bool Add>
+void write_values(__m256i q, double step, double* to) {
+  const __m128i half[] = {_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1)};
+  for (unsigned h = 0; h < 2; ++h) {
+    __m256d x = _mm256_mul_pd(_mm256_cvtepi32_pd(half[h]), _mm256_set1_pd(step));
+    if constexpr (Add) x = _mm256_add_pd(_mm256_loadu_pd(to + 4 * h), x);
+    _mm256_storeu_pd(to + 4 * h, x);
+  }
+}
+
+template <class T>
+void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  const auto sink = [=, step = z.step](std::size_t block, __m256i q) {
+    write_values<false>(q, step, values + block * block_values);
+  };
+  if (!read(in, groups, z.predictor, sink)) scalar_kernels().of<T>().decode(in, groups, z, values);
+}
+
+template <class T>
+void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
+  const auto sink = [=, step = z.step](std::size_t block, __m256i q) {
+    write_values<true>(q, step, values + block * block_values);
+  };
+  if (!read(in, groups, z.predictor, sink)) scalar_kernels().of<T>().decode_add(in, groups, z, values);
+}
+
+void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* to) noexcept {
+  const auto sink = [=](std::size_t block, __m256i q) { store256(to + block * block_values, q); };
+  if (!read(in, groups, predictor, sink)) scalar_kernels().ints.unpack(in, groups, predictor, to);
+}
+
+// ---- Sums
+
+template <unsigned C>
+void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) {
+  const std::size_t batches = batches_of(groups);
+  Slices<C> total[chunk_blocks / batch_blocks];
+  Rows<C> rows;
+  for (std::size_t i = 0; i < n; ++i) {
+    read_rows(in[i], batches, rows);
+    for (std::size_t batch = 0; batch < batches; ++batch) {
+      const Slices<C> s = slices(rows, batch);
+      total[batch] = i == 0 ? s : plus(total[batch], s);
+    }
+  }
+  for (std::size_t batch = 0; batch < batches; ++batch) {
+    write_widths_of(total[batch], out.widths.of + batch * batch_blocks);
+    write(total[batch], batch, rows);
+  }
+  write_rows(rows, batches, out);
+}
+
+void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
+  unsigned greatest = 0;
+  out.base = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    greatest = in[i].greatest > greatest ? in[i].greatest : greatest;
+    out.base += in[i].base;
+  }
+  const unsigned width = greatest + static_cast<unsigned>(64 - _lzcnt_u64(n - 1));  // + ceil(log2 n)
+  if (width <= 8) return sum_in_class<8>(in, n, groups, out);
+  if (width <= 16) return sum_in_class<16>(in, n, groups, out);
+  scalar_kernels().ints.sum(in, n, groups, out);
+}
+
+}  // namespace
+
+const KernelSet& avx2_kernels() noexcept {
+  static constexpr KernelSet set{
+      "avx2",
+      []() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); },
+      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>,
+       decode_add<float>},
+      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>,
+       decode_add<double>},
+      {pack, unpack, sum},
+      {inspect, write_widths, read_widths},
+  };
+  return set;
+}
+
+}  // namespace taut::planes
