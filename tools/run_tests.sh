@@ -29,7 +29,7 @@ run() {
   ctest --test-dir "build/$name" -L "$label" -j2 --output-on-failure --no-tests=error --output-junit ctest.xml \
     >"$log" 2>&1 || status=$?
   if [ "$status" != 0 ]; then # what failed tests said, and their list
-    sed -n '/Failed\|FAILED\|Failure\|ERROR:\|WARNING:\|[Ee]rror/p;/The following tests/,$p' "$log" | tail -n 150
+    sed -n '/: Failure$/,/^$/p;/ERROR: \|WARNING: \|[Ee]rror:/p;/The following tests FAILED/,$p' "$log" | tail -n 150
   fi
   local total bad idle
   total=$(count tests "$counts") bad=$(count failures "$counts")
