@@ -92,9 +92,10 @@ template <class T>
 const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
                       T (&padded)[chunk_values]) noexcept {
   if (n % group_values == 0) return values;
+  const std::size_t back = lag(predictor);
   std::memcpy(padded, values, n * sizeof(T));
-  std::fill(padded + n, padded + groups_of(n) * group_values,
-            predictor == Predictor::delta ? values[n - 1] : T{0});
+  for (std::size_t i = n; i < groups_of(n) * group_values; ++i)
+    padded[i] = back == 0 ? T{0} : padded[i < back ? 0 : i - back];
   return padded;
 }
 
