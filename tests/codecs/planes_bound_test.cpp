@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cfenv>
 #include <limits>
 
 #include "codecs/planes/quantiser.hpp"
@@ -167,6 +168,30 @@ TEST(PlanesBound, MinimaSurviveAnyMixtureOfForms) {
     }
     for (std::size_t i = 0; i < n; ++i)
       ASSERT_LE(std::abs(static_cast<double>(partial[i]) - least[i]), e) << round << " " << i;
+  }
+}
+
+// Making the codec is part of it: ranks under different modes must come to the same step.
+TEST(PlanesBound, TheCallersRoundingModeChangesNothing) {
+  std::mt19937_64 random(5);
+  const Values x = make_values(DType::f32, 5000, Pattern::noisy, 1),
+               y = make_values(DType::f64, 5000, Pattern::wild, 2);
+  const auto frame_of = [](const Codec& codec, const Values& values) {
+    FrameBytes frame(codec.max_bytes(values.type(), values.count()));
+    frame.resize(codec.encode(values.slice(), frame).bytes);
+    return frame;
+  };
+  for (int round = 0; round < 20; ++round) {
+    const double e = 1e-3 * (1 + static_cast<double>(random() >> 11) * 0x1p-53);
+    const auto usual = planes(e);
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      std::fesetround(mode);
+      const auto other = planes(e);
+      const FrameBytes fx = frame_of(*other, x), fy = frame_of(*other, y);
+      std::fesetround(FE_TONEAREST);
+      ASSERT_TRUE(fx == frame_of(*usual, x) && fy == frame_of(*usual, y))
+          << "mode " << mode << " bound " << e;
+    }
   }
 }
 
