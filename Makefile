@@ -1,6 +1,6 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
-#   make test                        all tests; the ones without MPI also under ASan/UBSan
+#   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make lint | format               layout, layers, sizes, links, scripts
 #   make bench-codec                 the codec beside memcpy and peers [QUICK=1] [ARGS=...]
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]

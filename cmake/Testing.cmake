@@ -1,4 +1,4 @@
-# How tests are registered. Labels: fast (no MPI), threads (fast ones worth a run under TSan), mpi.
+# How tests are registered. Labels: fast (no MPI), fast-threads (also worth a run under TSan), mpi.
 if(NOT BUILD_TESTING)
   return()
 endif()

@@ -1,5 +1,6 @@
 #!/bin/bash
-# build.sh PRESET [CMAKE OPTIONS]: configures and builds build/PRESET, or build/$NAME with that preset's settings.
+# build.sh PRESET [CMAKE OPTIONS]: configures and builds build/PRESET, or build/$NAME with that preset's settings; of it
+# only $TARGET, if that is set.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=$1
@@ -8,4 +9,4 @@ export PATH=$PATH:$PWD/.venv/bin
 command -v ccache >/dev/null && set -- -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
 cmake --preset "$preset" -B "build/${NAME:-$preset}" "$@" >"/tmp/taut-configure.$$" || { cat "/tmp/taut-configure.$$"; exit 1; }
 rm -f "/tmp/taut-configure.$$"
-cmake --build "build/${NAME:-$preset}" -- ${QUIET:---quiet}
+cmake --build "build/${NAME:-$preset}" --target "${TARGET:-all}" -- ${QUIET:---quiet}

@@ -30,8 +30,8 @@ class Random {
 };
 
 // A walk that is drawn back to 0. The sizes of its differences lie evenly (in octaves) from `least` to `most`
-// bounds and change within a few blocks; one in 600 is a jump, with a tail that now and then leaves a class of
-// widths. At (0.5, 22) the blocks of coded differences have the widths, in the same shares, of a field of
+// bounds and change within a few blocks; one in 600 is a jump, with a tail that now and then leaves a class
+// of widths. At (0.5, 22) the blocks of coded differences have the widths, in the same shares, of a field of
 // surface temperatures at 1e-3 of its range: the mixture decides the speed, not the ratio alone.
 std::vector<double> walk(double least, double most) {
   constexpr double kept = 0.93;  // of the octave from one value to the next

@@ -201,6 +201,7 @@ class Reporter final : public benchmark::BenchmarkReporter {
 
 bool run_suite(const Options& options, int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
+  if (argc > 1) throw std::invalid_argument(std::string("unknown option '") + argv[1] + "'");
   Suite suite(options);
   suite.register_all();
   Reporter reporter(suite);

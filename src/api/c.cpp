@@ -15,7 +15,6 @@ namespace {
 using Described = std::optional<Request>;  // nothing: not a call that is compressed, on any rank
 
 // ---- Types and operators
-// ------------------------------------------------------------------------------------------
 
 std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
   if (type == MPI_FLOAT) return DType::f32;
@@ -41,7 +40,6 @@ bool may_match_floats(MPI_Datatype type) {
 }
 
 // ---- Memory
-// -------------------------------------------------------------------------------------------------------
 
 Slice slice(void* data, MPI_Count count, DType type) noexcept {
   return {{data, static_cast<std::size_t>(count), type}};
@@ -63,7 +61,6 @@ std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int
 }
 
 // ---- Requests
-// -----------------------------------------------------------------------------------------------------
 
 Described describe_reduction(Collective collective, const void* sendbuf, void* recvbuf, MPI_Count count,
                              MPI_Datatype type, MPI_Op op, int blocks) {
@@ -122,7 +119,6 @@ Described describe_scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
 }
 
 // ---- Service
-// ------------------------------------------------------------------------------------------------------
 
 // Describes the call and serves it by frames, or else by `plain`.
 template <class Describe, class PlainCall>
@@ -145,7 +141,6 @@ bool is_root(MPI_Comm comm, int root) {
 }
 
 // ---- Policies
-// -----------------------------------------------------------------------------------------------------
 
 // What the ranks compare when a policy is set; combined by minimum.
 struct Vote {

@@ -66,7 +66,6 @@ const Codec& Communicator::codec(double bound) {
 }
 
 // ---- Before the agreement: local, and without any effect
-// ----------------------------------------------------------
 
 Plan Communicator::plan(const Request& request) const {
   const DType type = request.data.out.type;
@@ -145,7 +144,6 @@ Facts Communicator::facts(const Request& request, const Plan& plan, Status& fail
 }
 
 // ---- After it: the same decision on every rank
-// --------------------------------------------------------------------
 
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};

@@ -54,7 +54,6 @@ Team Team::segment(int k, int segments) const noexcept {
 }
 
 // ---- Frames and failures
-// ------------------------------------------------------------------------------------------
 
 Buffer Team::scratch(std::size_t bytes) noexcept {
   try {
@@ -80,7 +79,6 @@ Frame Team::made(Buffer buffer, Sized size, const Frame& kind) noexcept {
 }
 
 // ---- Values and frames
-// --------------------------------------------------------------------------------------------
 
 Frame Team::encode(ConstSlice values) noexcept {
   ++ledger_->encodes;
@@ -150,7 +148,6 @@ Frame Team::combine(const Frame& a, const Frame& b, Reduction op) noexcept {
 }
 
 // ---- Bundles
-// ------------------------------------------------------------------------------------------------------
 
 Bundle Team::encode_blocks(ConstSlice values, int first, int n) noexcept {
   const ConstSlice one = chunk(values, first);
@@ -178,7 +175,6 @@ void Team::decode(const Bundle& bundle, int i, Slice values) noexcept {
 }
 
 // ---- Communication
-// ------------------------------------------------------------------------------------------------
 
 Sending::Sending(Team& team, const Frame& frame, int to) {
   ConstBytes bytes = frame.view();

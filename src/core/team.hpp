@@ -125,7 +125,6 @@ class Team {
 };
 
 // ---- What the communication verbs return
-// --------------------------------------------------------------------------
 
 class Sending final : public Waitable {
  public:

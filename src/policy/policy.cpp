@@ -43,7 +43,6 @@ void for_each_item(std::string_view text, Use use) {
 }
 
 // ---- Values
-// -------------------------------------------------------------------------------------------------------
 
 template <class T>
 bool read_number(std::string_view text, T& number) {
@@ -87,7 +86,6 @@ T choose(const Item& item, const Choice<T> (&choices)[n]) {
 }
 
 // ---- Options
-// ------------------------------------------------------------------------------------------------------
 
 void read_codec(const Item& item, Coding& coding) {
   coding.codec_named = item.value != "auto";

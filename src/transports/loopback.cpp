@@ -70,7 +70,6 @@ LoopbackHub::~LoopbackHub() = default;
 Transport& LoopbackHub::transport(int rank) noexcept { return *ranks_[static_cast<std::size_t>(rank)]; }
 
 // ---- Operations
-// ---------------------------------------------------------------------------------------------------
 
 std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   const std::lock_guard lock(mutex_);
@@ -185,7 +184,6 @@ void LoopbackHub::abandon(std::uint64_t operation) noexcept {
 }
 
 // ---- Drivers
-// ------------------------------------------------------------------------------------------------------
 
 // True if some message is still late, which may change what can be received.
 bool LoopbackHub::let_time_pass() noexcept {

@@ -110,7 +110,6 @@ INSTANTIATE_TEST_SUITE_P(All, Collectives, testing::ValuesIn(cases()), [](const 
 });
 
 // ---- Left to plain MPI: bit for bit what MPI gives
-// ----------------------------------------------------------------
 
 template <class T>
 std::vector<T> numbers(std::size_t count, int salt) {

@@ -13,7 +13,6 @@ std::string text_of(int code) {
 }
 
 // ---- Policies
-// -----------------------------------------------------------------------------------------------------
 
 TEST(SetPolicy, AnUnreadableStringIsExplained) {
   const Comm comm;
@@ -109,7 +108,6 @@ TEST(Stats, CountWhatWasSent) {
 }
 
 // ---- Calls that do not match
-// --------------------------------------------------------------------------------------
 
 constexpr int n = 100000;
 
@@ -162,7 +160,6 @@ TEST(Errors, ANullBufferIsReportedOnEveryRank) {
 }
 
 // ---- The handler
-// --------------------------------------------------------------------------------------------------
 
 MPI_Comm handled = MPI_COMM_NULL;
 int handled_code = MPI_SUCCESS, handled_times = 0;

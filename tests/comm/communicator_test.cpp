@@ -8,7 +8,6 @@
 #include "support/group.hpp"
 
 // ---- An allocation counter, for the promise that the steady state takes no memory
-// -------------------------------------
 
 namespace {
 std::atomic<long> allocations{0};

@@ -56,7 +56,6 @@ Counts awkward_counts(int P) {
 }
 
 // ---- Results
-// ------------------------------------------------------------------------------------------------------
 
 TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
   std::uint64_t seed = 1;
@@ -108,7 +107,6 @@ TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinOneBound) {
 }
 
 // ---- Declared cost
-// ------------------------------------------------------------------------------------------------
 
 struct Measured {
   Cost cost;
@@ -160,7 +158,6 @@ TEST_P(AlgorithmConformance, CostIsAsDeclared) {
 }
 
 // ---- Failures
-// -----------------------------------------------------------------------------------------------------
 
 // Every rank that does not report an error holds a correct result, and some rank reports one.
 void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bound, int roundings) {

@@ -150,7 +150,6 @@ TEST_P(CodecConformance, SpecialValuesKeepTheirPlaceAndClass) {
 }
 
 // ---- Bytes from elsewhere
-// -----------------------------------------------------------------------------------------
 
 TEST_P(CodecConformance, EveryTruncationIsRejected) {
   for (const bool checksum : {false, true}) {
@@ -221,7 +220,6 @@ TEST_P(CodecConformance, OtherTypesAndCountsAreRefused) {
 }
 
 // ---- Combining
-// ----------------------------------------------------------------------------------------------------
 
 TEST_P(CodecConformance, ReduceIsDecodeThenOperate) {
   const auto codec = make(1e-2);

@@ -38,7 +38,7 @@ class CheckLayers(unittest.TestCase):
             ("#include <taut/taut.h>", "src/api/c.cpp", "src/core/status.cpp"),
             ("#include <nccl.h>", "src/transports/nccl.cpp", "src/api/c.cpp"),
             ("#include <cuda_runtime.h>", "src/core/place_cuda.cpp", "src/core/place.cpp"),
-            ("#include <immintrin.h>", "src/codecs/planes/avx512_lanes.hpp", "src/codecs/planes/scalar.cpp"),
+            ("#include <immintrin.h>", "src/codecs/planes/avx512_planes.hpp", "src/codecs/planes/scalar.cpp"),
             ('auto x = std::getenv("X");', "src/policy/options.cpp", "src/comm/communicator.cpp"),
         ):
             self.assertEqual(faults(right, text), [], right)

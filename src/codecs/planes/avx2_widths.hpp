@@ -13,8 +13,7 @@ inline __m256i widths_at(const std::uint8_t* from) {
 }
 
 inline std::uint32_t coded_among(__m256i widths) {  // bit i: width i is above 0
-  return ~static_cast<std::uint32_t>(
-      _mm256_movemask_epi8(_mm256_cmpeq_epi8(widths, _mm256_setzero_si256())));
+  return ~static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(widths, _mm256_setzero_si256())));
 }
 
 inline WidthFacts inspect(const Widths& widths) noexcept {

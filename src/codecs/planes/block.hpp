@@ -17,7 +17,8 @@ constexpr std::uint64_t transpose8(std::uint64_t x) noexcept {
   return x ^ t ^ (t << 28);
 }
 
-// Magnitude with the sign as lowest bit: as long as the two's complement form, sign included, and 0 only for 0.
+// Magnitude with the sign as lowest bit: as long as the two's complement form, sign included, and 0 only for
+// 0.
 template <class Int>
 constexpr std::make_unsigned_t<Int> fold_sign(Int d) noexcept {
   using Bits = std::make_unsigned_t<Int>;
@@ -32,7 +33,8 @@ unsigned block_width(const Int* d) noexcept {
   return static_cast<unsigned>(std::bit_width(folded));
 }
 
-// Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first; may overwrite 8 bytes beyond them.
+// Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first; may overwrite 8 bytes beyond
+// them.
 inline std::byte* write_planes(std::byte* out, std::uint64_t bytes, unsigned planes) noexcept {
   store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));  // none: the bytes are zero
   return out + planes;

@@ -20,7 +20,8 @@ struct PlanesIn {
 // And as a kernel writes them. `payload` has room for max_plane_record.
 struct PlanesOut {
   std::byte* payload;
-  unsigned width_class;  // in how many bits a kernel tries to hold a difference first; never changes the bytes
+  unsigned
+      width_class;  // in how many bits a kernel tries to hold a difference first; never changes the bytes
   std::size_t bytes = 0;
   std::int32_t base = 0;
   Widths widths;

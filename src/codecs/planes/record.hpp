@@ -29,8 +29,8 @@ struct Record {
   }
 };
 
-// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros, and memory may be
-// read up to `end`, at or beyond its end. False: malformed.
+// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros, and memory may
+// be read up to `end`, at or beyond its end. False: malformed.
 template <class T>
 bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
                  Record<T>& record) noexcept;

@@ -66,8 +66,8 @@ void write(const Integers& d, std::size_t n, PlanesOut& out) noexcept {
   std::byte* at = out.payload;
   for (std::size_t i = 0; i < n; i += block_values) {
     const unsigned width = folded_width(folded + i);
-    at = width <= 8 ? write_planes(at, load<std::uint64_t>(low + i), width)
-                    : write_block(at, d.of + i, width);
+    at =
+        width <= 8 ? write_planes(at, load<std::uint64_t>(low + i), width) : write_block(at, d.of + i, width);
     out.widths.of[i / block_values] = static_cast<std::uint8_t>(width);
   }
   std::memset(out.widths.of + n / block_values, 0, chunk_blocks - n / block_values);
@@ -150,7 +150,6 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
 }
 
 // ---- Tables of widths
-// ---------------------------------------------------------------------------------------------
 
 WidthFacts inspect(const Widths& widths) noexcept {
   WidthFacts facts;

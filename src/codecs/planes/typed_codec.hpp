@@ -63,9 +63,11 @@ class TypedCodec {
   Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
   Form encode_general(const T* values, std::size_t n, FrameWriter& writer) const;
   // Leaves in planes.width_class what would have served.
-  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, FrameWriter& writer) const noexcept;
+  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
+                     FrameWriter& writer) const noexcept;
 
-  void sum_planes(std::span<const Operand* const> operands, std::size_t groups, PlanesOut& out) const noexcept;
+  void sum_planes(std::span<const Operand* const> operands, std::size_t groups,
+                  PlanesOut& out) const noexcept;
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
                          PlanesOut& out) const noexcept;
 
