@@ -217,5 +217,21 @@ TEST(PlanesBound, ExactValuesInSums) {
   EXPECT_EQ(std::memcmp(y.data(), other.data(), n * sizeof(double)), 0);
 }
 
+// Exact values at every other place, and 43-bit integers with some: each frame fits a layer, and the sum,
+// whose runs are those of 64-bit records, still fits the room for two.
+TEST(PlanesBound, SumsOfTheLargestFramesFit) {
+  const double e = 1e-3, step = taut::planes::Quantiser<double>::make(e, taut::planes::Predictor::delta).step;
+  const auto codec = planes(e);
+  std::mt19937_64 random(6);
+  std::vector<double> a(3 * 4096), b(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = i % 2 == 0 || i % 4096 > 4080 ? 0 : infinity;
+    b[i] = i % 10 == 0 && i % 4096 < 4000 ? -infinity : std::ldexp(step, static_cast<int>(random() % 42));
+  }
+  const FrameBytes fa = encoded(*codec, a), fb = encoded(*codec, b);
+  EXPECT_GT(fa.size(), a.size() * 8 - 1000);
+  decoded<double>(*codec, added<double>(*codec, fa, fb, a.size(), 2), a.size());
+}
+
 }  // namespace
 }  // namespace taut::test
