@@ -13,7 +13,7 @@ struct Request {
   Collective collective = Collective::allreduce;
   Operands data;
   std::size_t bytes = 0;   // of the whole message (all blocks); the same on every rank
-  bool coded_type = true;  // else the values are of a type that is not compressed, and `data` is empty
+  bool coded_type = true;  // else type or operator are such as are not compressed, and `data` is empty
 };
 
 // How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing

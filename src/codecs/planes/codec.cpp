@@ -177,6 +177,7 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
     throw Error(Status::invalid_argument,
                 "kernel set '" + std::string(options.kernels) +
                     "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
   if (std::string_view(options.predictor) == "auto") return std::make_unique<AutoPlanes>(options, *kernels);
   return std::make_unique<Planes>(options, predictor_named(options.predictor), *kernels);
 }
