@@ -41,6 +41,10 @@ class Report:
         print(path)
 
 
+def percent(share):
+    return f"{100 * share:.2g} %"
+
+
 def extent(image):
     """Kilometres for a migrated section; the model is as deep as its cells are square."""
     rows, columns = image.shape
@@ -83,14 +87,15 @@ def compare(report, row):
     figure, axes = plt.subplots(
         *((1, 3) if square else (3, 1)), figsize=(16, 5.8) if square else (10, 10.5), sharex=True, layout="constrained"
     )
-    figure.suptitle(f"{report.content['what']}; stacked over {report.content['ranks']} ranks", fontsize=11)
+    what = report.content["what"].split(":")[0] + ", section at offset 0" if report.migrated else report.content["what"]
+    figure.suptitle(f"{what}; stacked over {report.content['ranks']} ranks", fontsize=11)
     line = "\n" if square else ", "
     how = {"frames": "sums of encoded data", "values": "decode, operate, encode"}[row["name"]]
     sent = f"ratio {row['ratio']:.1f}" if row["compressed"] else "went plain"
     worst = row["max_error"] / report.content["range"]
     psnr = "inf" if row["psnr"] is None else f"{row['psnr']:.1f}"
-    bound = f"bound {row['bound']:.3g} = {row['relative_bound']:.0e} of the range"
-    error = f"largest error {row['max_error']:.3g} = {worst:.1e} of the range"
+    bound = f"bound {row['bound']:.3g} = {percent(row['relative_bound'])} of the range"
+    error = f"largest error {row['max_error']:.3g} = {percent(worst)} of the range"
     show(report, axes[0], plain, "plain MPI_Allreduce", colours, limits)
     show(report, axes[1], taut, f"TAUT_Allreduce ({how}){line}{bound}, {sent}", colours, limits)
     show(report, axes[2], difference, f"difference on a scale of +-bound{line}{error}, PSNR {psnr} dB", "RdBu_r",
@@ -133,7 +138,7 @@ def overview(report):
 
 def gains(report):
     rows = report.rows
-    names = ["plain" if not row["policy"] else f"{row['name']}\n{row['relative_bound']:.0e}" for row in rows]
+    names = ["plain" if not row["policy"] else f"{row['name']}\n{percent(row['relative_bound'])}" for row in rows]
     colours = ["0.6" if not row["policy"] else "tab:blue" if row["name"] == "values" else "tab:orange" for row in rows]
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
     figure.suptitle(
@@ -145,9 +150,11 @@ def gains(report):
     axes[0].bar_label(bytes_sent, fmt="%.1f", fontsize=8)
     axes[0].set_ylabel("sent by a rank (MB); plain: ideal ring")
     time = axes[1].bar(names, [row["seconds"] * 1e3 for row in rows], color=colours)
-    axes[1].bar_label(time, fmt="%.0f", fontsize=8)
-    axes[1].set_ylabel("time (ms), median")
+    times = [f"{row['seconds'] * 1e3:.0f}" + (f"\n({row['speedup']:.1f}x)" if row["policy"] else "") for row in rows]
+    axes[1].bar_label(time, times, fontsize=8)
+    axes[1].set_ylabel("time (ms), median (speed-up)")
     for one in axes:
+        one.margins(y=0.12)
         one.tick_params(axis="x", labelsize=8)
     report.save(figure, "gains")
 

@@ -110,7 +110,7 @@ void print_table(const Setting& setting, const std::vector<Row>& rows) {
               "same bits everywhere");
   for (const Row& row : rows) {
     const bool plain = is_plain(row);
-    std::printf("%-8s %6s %10s %6.1f ms %7.2fx %6.2f MB%s%5.1f %10.3g %10s %6.1f %9.2e  %s\n",
+    std::printf("%-8s %6s %10s %6.1f ms %7.2fx %6.2f MB%s%6.1f %10.3g %10s %6.1f %9.2e  %s\n",
                 row.name.c_str(), plain ? "-" : text("%.0e", row.relative_bound).c_str(),
                 plain ? "-" : text("%.4g", row.bound).c_str(), row.median_seconds() * 1e3, speedup(row, rows),
                 row.wire_bytes * 1e-6, row.compressed ? " " : "*", wire_ratio(row, rows),
