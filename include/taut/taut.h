@@ -166,8 +166,7 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *   NULL, TAUT_ERR_PEER on the other ranks; TAUT_ERR_FRAME, _FRAME_MISMATCH, _MEMORY or _TRANSPORT where
  *   something failed, and TAUT_ERR_PEER on ranks that depend on it.
  * - Below min_bytes, and when the ranks' sizes lie on both sides of it, they meet plain MPI unchecked,
- *   with what MPI makes of it. A rank whose type or operator is none of those above goes to plain MPI
- *   while the others do not: such a mismatch may hang. */
+ *   with what MPI makes of it. */
 
 /* Sum, minimum or maximum over all ranks, element by element; every rank gets the same bits. Like
  * MPI_Allreduce. */
