@@ -141,7 +141,7 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
  *   checksum=   off (default) | on          protect the payload of frames as well as their headers
- *   predictor=  delta (default) | none      of the planes codec
+ *   predictor=  auto (default) | delta | pairs | none   of the planes codec; pairs: for two interleaved series
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
  * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy
@@ -166,8 +166,7 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *   NULL, TAUT_ERR_PEER on the other ranks; TAUT_ERR_FRAME, _FRAME_MISMATCH, _MEMORY or _TRANSPORT where
  *   something failed, and TAUT_ERR_PEER on ranks that depend on it.
  * - Below min_bytes, and when the ranks' sizes lie on both sides of it, they meet plain MPI unchecked,
- *   with what MPI makes of it. A rank whose type or operator is none of those above goes to plain MPI
- *   while the others do not: such a mismatch may hang. */
+ *   with what MPI makes of it. */
 
 /* Sum, minimum or maximum over all ranks, element by element; every rank gets the same bits. Like
  * MPI_Allreduce. */

@@ -67,7 +67,8 @@ Described describe_reduction(Collective collective, const void* sendbuf, void* r
   const auto dtype = dtype_of_mpi(type);
   const auto reduction = reduction_of(op);
   const auto bytes = message_bytes(count, type, blocks);
-  if (!dtype || !reduction || !bytes) return {};
+  if (!bytes) return {};
+  if (!dtype || !reduction) return Request{collective, {}, *bytes, false};
   const void* const in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   Operands data{slice(in, count * blocks, *dtype), slice(recvbuf, count, *dtype), *reduction};
   return Request{collective, data, *bytes};

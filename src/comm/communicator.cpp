@@ -1,7 +1,10 @@
 #include "comm/communicator.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
+
+#include "core/sample.hpp"
 
 namespace taut {
 namespace {
@@ -10,8 +13,6 @@ namespace {
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
-
-constexpr std::size_t sample_values = 4096, samples = 4;
 
 template <class T>
 void mix(std::uint64_t& signature, const T& fact) noexcept {
@@ -55,13 +56,19 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
       policy_(std::move(policy)),
       kernels_(std::move(kernels)),
       policy_hash_(hash(std::as_bytes(std::span(policy_.text)))) {
-  if (policy_.kind != Policy::Kind::off) codec(policy_.bound);
+  if (policy_.kind == Policy::Kind::off) return;
+  const auto known = policy_.coding.codec->predictors;
+  if (policy_.coding.predictor == "auto") predictors_.assign(known.begin(), known.end());
+  if (predictors_.empty()) predictors_.push_back(policy_.coding.predictor);
+  codec(policy_.bound, predictors_[0]);
 }
 
-const Codec& Communicator::codec(double bound) {
+const Codec& Communicator::codec(double bound, const std::string& predictor) {
   for (const CachedCodec& cached : codecs_)
-    if (cached.bound == bound) return *cached.codec;
-  codecs_.push_back({bound, policy_.coding.codec->make(policy_.coding.options(bound, kernels_))});
+    if (cached.bound == bound && cached.predictor == predictor) return *cached.codec;
+  CodecOptions options = policy_.coding.options(bound, kernels_);
+  options.predictor = predictor.c_str();
+  codecs_.push_back({bound, predictor, policy_.coding.codec->make(options)});
   return *codecs_.back().codec;
 }
 
@@ -78,6 +85,7 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   mix(signature, request.collective);
   mix(signature, static_cast<std::uint64_t>(request.bytes));
   mix(signature, request.data.op);
+  if (reduces(request.collective)) mix(signature, request.coded_type);  // whoever moves data may use another type
   mix(signature, request.data.root);
   return signature;
 }
@@ -98,7 +106,7 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
       plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
   const std::size_t values = part_range(block, 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
-  const std::size_t frame = codec(plan.bound).max_bytes(data.out.type, values, addends);
+  const std::size_t frame = codec(plan.bound, predictors_[0]).max_bytes(data.out.type, values, addends);
   if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
     place_.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
   } else {  // two frames and their combination; values of as many bytes to combine by
@@ -106,33 +114,27 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
   }
 }
 
-// Ratio of a few chunks, evenly spread over the values of this rank.
-double Communicator::estimate_ratio(const Request& request, const Plan& plan) {
+double Communicator::estimate_ratio(const Request& request, const Plan& plan, const std::string& predictor) {
   const ConstSlice values = own_values(request, transport_.rank());
-  if (values.count == 0 || plan.least_ratio == 0) return std::numeric_limits<double>::max();
-  const Codec& coder = codec(plan.bound);
-  const std::size_t n = std::min(sample_values, values.count), gaps = std::min(samples, values.count / n);
-  const Buffer frame = place_.scratch(coder.max_bytes(values.type, n));
-  std::size_t raw = 0, coded = 0;
-  for (std::size_t i = 0; i < gaps; ++i) {
-    const std::size_t first = gaps == 1 ? 0 : (values.count - n) / (gaps - 1) * i;
-    const Sized size = coder.encode({values.part(first, n)}, frame.bytes());
-    if (size.status != Status::ok) throw Error(size.status, "the codec refused a sample");
-    raw += n * size_of(values.type);
-    coded += size.bytes - frame_header_bytes;
-  }
-  return static_cast<double>(raw) / static_cast<double>(std::max<std::size_t>(coded, 1));
+  if (values.count == 0) return std::numeric_limits<double>::max();
+  const Codec& coder = codec(plan.bound, predictor);
+  const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
+  const Sample sample = take_sample(coder, values, scratch.bytes());
+  if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
+  return sample.ratio();
 }
 
 Facts Communicator::facts(const Request& request, const Plan& plan, Status& failure) {
   Facts mine;
   mine.set_signature(signature(request));
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
-  mine.ratio_low = std::numeric_limits<double>::max();
+  std::ranges::fill(mine.ratio_low, std::numeric_limits<double>::max());
   if (!request.coded_type || plan.plain != Plain::no) return mine;
   try {
     prepare(request, plan);
-    mine.ratio_low = estimate_ratio(request, plan);
+    const bool matters = plan.least_ratio > 0 || predictors_.size() > 1;
+    for (std::size_t i = 0; matters && i < predictors_.size(); ++i)
+      mine.ratio_low[i] = estimate_ratio(request, plan, predictors_[i]);
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
@@ -145,13 +147,21 @@ Facts Communicator::facts(const Request& request, const Plan& plan, Status& fail
 
 // ---- After it: the same decision on every rank
 
+// The one whose worst ratio on any rank is the best.
+std::size_t Communicator::best_predictor(const Facts& agreed) const noexcept {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < predictors_.size(); ++i)
+    if (agreed.ratio_low[i] > agreed.ratio_low[best]) best = i;
+  return best;
+}
+
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
   if (agreed.type_low == 0 || plan.plain != Plain::no) return {Plain::unsupported};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
   if (agreed.short_of_memory != 0) return {Plain::unsupported};
-  if (agreed.ratio_low < plan.least_ratio) return {Plain::no_gain};
+  if (agreed.ratio_low[best_predictor(agreed)] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
 
@@ -178,7 +188,8 @@ Task<Verdict> Communicator::start(Request request) {
     const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
     verdict = judge(agreed, chosen, failure);
     if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-      const Team team(transport_, codec(chosen.bound), place_, ledger, chosen.how, lane);
+      const Codec& coder = codec(chosen.bound, predictors_[best_predictor(agreed)]);
+      const Team team(transport_, coder, place_, ledger, chosen.how, lane);
       co_await pipelined(*chosen.algorithm, team, request.data, chosen.segments);
       verdict.status = ledger.status;
     }

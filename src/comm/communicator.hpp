@@ -13,7 +13,7 @@ struct Request {
   Collective collective = Collective::allreduce;
   Operands data;
   std::size_t bytes = 0;   // of the whole message (all blocks); the same on every rank
-  bool coded_type = true;  // else the values are of a type that is not compressed, and `data` is empty
+  bool coded_type = true;  // else type or operator are such as are not compressed, and `data` is empty
 };
 
 // How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
@@ -48,15 +48,17 @@ class Communicator {
  private:
   struct CachedCodec {
     double bound;
+    std::string predictor;
     std::unique_ptr<Codec> codec;
   };
 
-  const Codec& codec(double bound);
+  const Codec& codec(double bound, const std::string& predictor);
   Plan plan(const Request& request) const;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts facts(const Request& request, const Plan& plan, Status& failure);
   void prepare(const Request& request, const Plan& plan);
-  double estimate_ratio(const Request& request, const Plan& plan);
+  double estimate_ratio(const Request& request, const Plan& plan, const std::string& predictor);
+  std::size_t best_predictor(const Facts& agreed) const noexcept;
   Verdict judge(const Facts& agreed, const Plan& plan, Status failure) const noexcept;
   void account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept;
 
@@ -65,6 +67,7 @@ class Communicator {
   Policy policy_;
   std::string kernels_;
   std::uint64_t policy_hash_;
+  std::vector<std::string> predictors_;  // that the ranks choose from
   std::vector<CachedCodec> codecs_;
   unsigned calls_ = 0;  // chooses the lanes of a call
   Statistics statistics_;

@@ -22,7 +22,7 @@ struct Contract {
 struct CodecOptions {
   double bound = 0;       // absolute bound for one value; 0: exact
   bool checksum = false;  // protect the payload as well as the header
-  const char* predictor = "delta";
+  const char* predictor = "auto";  // one that CodecInfo names; auto: by a sample of what is encoded
   const char* kernels = "";  // name of a kernel set; empty: the best of this processor
 };
 
@@ -61,12 +61,15 @@ class Codec {
   virtual const FrameArithmetic* arithmetic() const noexcept { return nullptr; }
 };
 
+inline constexpr std::size_t max_predictors = 4;
+
 // What the registry knows of a codec.
 struct CodecInfo {
   const char* name;       // as in the folder and in policies
   std::uint8_t frame_id;  // as in frames; never reused
   const char* since;
   const char* summary;
+  std::span<const char* const> predictors;              // at most max_predictors; the usual one first
   std::unique_ptr<Codec> (*make)(const CodecOptions&);  // throws Error on options it cannot serve
 };
 

@@ -29,7 +29,7 @@ class FloatEnvironment {
 #else
   FloatEnvironment() noexcept {
     std::feholdexcept(&saved_);
-    std::fesetround(FE_TONEAREST);
+    std::fesetenv(FE_DFL_ENV);  // also ends flushing to zero, which is no part of standard C
   }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/float_environment.hpp"
+
 namespace taut {
 namespace {
 
@@ -32,6 +34,7 @@ Arithmetic choose_arithmetic(const Policy& policy, const Call& call) noexcept {
 
 // So that `growth` times it is not above E: rounded down when the quotient was rounded up.
 double share(double E, int growth) noexcept {
+  const FloatEnvironment environment;  // the same on every rank
   const double part = E / growth;
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }

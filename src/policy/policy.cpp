@@ -118,7 +118,8 @@ bool read_coding_option(const Item& item, Coding& coding) {
   if (item.name == "codec") {
     read_codec(item, coding);
   } else if (item.name == "predictor") {
-    coding.predictor = choose<const char*>(item, {{"delta", "delta"}, {"none", "none"}});
+    coding.predictor = choose<const char*>(
+        item, {{"auto", "auto"}, {"delta", "delta"}, {"pairs", "pairs"}, {"none", "none"}});
   } else if (item.name == "checksum") {
     coding.checksum = choose<bool>(item, {{"off", false}, {"on", true}});
   } else {

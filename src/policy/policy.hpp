@@ -12,7 +12,7 @@ namespace taut {
 struct Coding {
   const CodecInfo* codec = nullptr;  // never null once read
   bool codec_named = false;          // by the user; else chosen
-  std::string predictor = "delta";
+  std::string predictor = "auto";
   bool checksum = false;
 
   CodecOptions options(double bound, const std::string& kernels) const noexcept {

@@ -1,6 +1,7 @@
 // Policies that cannot be set and calls that do not match: an error on every rank, through the communicator's
 // handler.
 #include "api/world.hpp"
+#include "comm/agree.hpp"
 
 namespace taut::test {
 namespace {
@@ -102,7 +103,7 @@ TEST(Stats, CountWhatWasSent) {
   std::uint64_t rounds = 0;
   while ((1u << rounds) < p) ++rounds;
   EXPECT_EQ(s.sent_messages, 2 * (p - 1) + rounds);
-  EXPECT_EQ(s.sent_bytes, 2 * (p - 1) * (64 + 240000) + 40 * rounds);
+  EXPECT_EQ(s.sent_bytes, 2 * (p - 1) * (64 + 240000) + sizeof(Facts) * rounds);
   EXPECT_EQ(s.value_bytes, p * 240000);
   EXPECT_EQ(s.frame_bytes, p * (64 + 240000));
 }
@@ -140,6 +141,14 @@ TEST_F(Mismatch, Type) {
 TEST_F(Mismatch, Operator) {
   expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); },
                   [&] { return allreduce(n, MPI_DOUBLE, MPI_MAX); });
+}
+TEST_F(Mismatch, OperatorThatIsNeverCompressed) {
+  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); },
+                  [&] { return allreduce(n, MPI_DOUBLE, MPI_PROD); });
+}
+TEST_F(Mismatch, TypeThatIsNeverCompressed) {
+  expect_mismatch([&] { return allreduce(n, MPI_DOUBLE, MPI_SUM); },
+                  [&] { return allreduce(2 * n, MPI_INT, MPI_SUM); });
 }
 TEST_F(Mismatch, Root) {
   expect_mismatch([&] { return TAUT_Bcast(x.data(), n, MPI_DOUBLE, 0, comm); },

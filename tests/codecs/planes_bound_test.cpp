@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cfenv>
 #include <limits>
 
 #include "codecs/planes/quantiser.hpp"
@@ -170,6 +171,30 @@ TEST(PlanesBound, MinimaSurviveAnyMixtureOfForms) {
   }
 }
 
+// Making the codec is part of it: ranks under different modes must come to the same step.
+TEST(PlanesBound, TheCallersRoundingModeChangesNothing) {
+  std::mt19937_64 random(5);
+  const Values x = make_values(DType::f32, 5000, Pattern::noisy, 1),
+               y = make_values(DType::f64, 5000, Pattern::wild, 2);
+  const auto frame_of = [](const Codec& codec, const Values& values) {
+    FrameBytes frame(codec.max_bytes(values.type(), values.count()));
+    frame.resize(codec.encode(values.slice(), frame).bytes);
+    return frame;
+  };
+  for (int round = 0; round < 20; ++round) {
+    const double e = 1e-3 * (1 + static_cast<double>(random() >> 11) * 0x1p-53);
+    const auto usual = planes(e);
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      std::fesetround(mode);
+      const auto other = planes(e);
+      const FrameBytes fx = frame_of(*other, x), fy = frame_of(*other, y);
+      std::fesetround(FE_TONEAREST);
+      ASSERT_TRUE(fx == frame_of(*usual, x) && fy == frame_of(*usual, y))
+          << "mode " << mode << " bound " << e;
+    }
+  }
+}
+
 TEST(PlanesBound, ExactValuesInSums) {
   const auto codec = planes(1e-3);
   const std::size_t n = 1000;
@@ -190,6 +215,22 @@ TEST(PlanesBound, ExactValuesInSums) {
   EXPECT_NEAR(y[5], -1, 1e-3);  // one quantised addend
   const std::vector<double> other = decoded<double>(*codec, added<double>(*codec, fa, cb, n, 3), n);
   EXPECT_EQ(std::memcmp(y.data(), other.data(), n * sizeof(double)), 0);
+}
+
+// Exact values at every other place, and 43-bit integers with some: each frame fits a layer, and the sum,
+// whose runs are those of 64-bit records, still fits the room for two.
+TEST(PlanesBound, SumsOfTheLargestFramesFit) {
+  const double e = 1e-3, step = taut::planes::Quantiser<double>::make(e, taut::planes::Predictor::delta).step;
+  const auto codec = planes(e);
+  std::mt19937_64 random(6);
+  std::vector<double> a(3 * 4096), b(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = i % 2 == 0 || i % 4096 > 4080 ? 0 : infinity;
+    b[i] = i % 10 == 0 && i % 4096 < 4000 ? -infinity : std::ldexp(step, static_cast<int>(random() % 42));
+  }
+  const FrameBytes fa = encoded(*codec, a), fb = encoded(*codec, b);
+  EXPECT_GT(fa.size(), a.size() * 8 - 1000);
+  decoded<double>(*codec, added<double>(*codec, fa, fb, a.size(), 2), a.size());
 }
 
 }  // namespace

@@ -95,11 +95,42 @@ TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
     for (int data = 0; data < static_cast<int>(Data::count); ++data) {
       for (const std::size_t n : {0u, 1u, 2u, 7u, 8u, 63u, 64u, 65u, 255u, 4095u, 4096u, 4097u, 9001u}) {
         for (const double bound : {1e-8, 1e-5, 1e-3, 0.5}) {
-          const char* predictor = n % 2 == 0 ? "delta" : "none";
-          expect_same_bytes<float>(static_cast<Data>(data), n, bound, predictor, set->name);
-          expect_same_bytes<double>(static_cast<Data>(data), n, bound, predictor, set->name);
+          for (const char* predictor : {"delta", "pairs", "none"}) {
+            expect_same_bytes<float>(static_cast<Data>(data), n, bound, predictor, set->name);
+            expect_same_bytes<double>(static_cast<Data>(data), n, bound, predictor, set->name);
+          }
         }
       }
+    }
+  }
+}
+
+// Two interleaved series: each is smooth, their neighbours have nothing to do with each other.
+std::vector<float> interleaved(std::size_t n) {
+  std::vector<float> x(n);
+  for (std::size_t i = 0; i < n; ++i)
+    x[i] = static_cast<float>((i % 2 == 0 ? 100 : -100) + std::sin(0.001 * static_cast<double>(i)));
+  return x;
+}
+
+TEST(PlanesPredictor, AutoTakesTheOneThatFits) {
+  const auto smooth = values<float>(Data::smooth, 100000), mixed = interleaved(100000);
+  const auto bytes = [](const std::vector<float>& x, const char* predictor) {
+    return encode(*codec(1e-3, predictor, ""), x).size();
+  };
+  EXPECT_EQ(bytes(smooth, "auto"), bytes(smooth, "delta"));
+  EXPECT_EQ(bytes(mixed, "auto"), bytes(mixed, "pairs"));
+  EXPECT_LT(3 * bytes(mixed, "auto"), bytes(mixed, "delta"));
+}
+
+TEST(PlanesPredictor, EveryCodecReadsFramesOfAllPredictors) {
+  const auto x = interleaved(50000);
+  for (const char* predictor : {"delta", "pairs", "none"}) {
+    const Frame frame = encode(*codec(1e-3, predictor, ""), x);
+    std::vector<float> y(x.size());
+    for (const char* reader : {"auto", "delta", "none"}) {
+      ASSERT_EQ(codec(1e-3, reader, "")->decode(frame, {y.data(), y.size(), DType::f32}), Status::ok);
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(x[i] - y[i]), 1e-3f) << predictor << i;
     }
   }
 }

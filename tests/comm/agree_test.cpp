@@ -11,7 +11,7 @@ Facts facts_of(int rank) {
   Facts facts;
   facts.set_signature(7);
   facts.set_type(2);
-  facts.ratio_low = 10 + rank;
+  facts.ratio_low[0] = 10 + rank;
   return facts;
 }
 
@@ -30,14 +30,14 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
     for (int odd = 0; odd < P; ++odd) {
       const auto all = agreed(P, [&](int rank, Facts& mine) {
         if (rank != odd) return;
-        mine.ratio_low = 1.5;
+        mine.ratio_low[0] = 1.5;
         mine.failed = 1;
         mine.short_of_memory = 1;
         mine.type_low = 0;
       });
       for (const Facts& facts : all) {
         EXPECT_TRUE(facts.same_signature());
-        EXPECT_EQ(facts.ratio_low, 1.5);
+        EXPECT_EQ(facts.ratio_low[0], 1.5);
         EXPECT_EQ(facts.failed, 1);
         EXPECT_EQ(facts.short_of_memory, 1);
         EXPECT_EQ(facts.type_low, 0);

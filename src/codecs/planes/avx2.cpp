@@ -25,12 +25,12 @@ struct Addend {
 };
 
 // Differences of at most `Bits` bits, with others on top, as planes; false when one has more.
-template <unsigned C, unsigned Bits, Predictor P, class Other>
+template <unsigned C, unsigned Bits, class Other>
 bool write_batches(const Integers& q, const Other& other, std::size_t batches, PlanesOut& out) {
   Rows<C> rows;
   Fit<Bits> fit;
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    const Batch16 d = batch_of<P>(q, batch);
+    const Batch16 d = batch_of(q, batch);
     fit.see(d);
     const Slices<C> s = other.on(slices_of<C>(d), batch);
     write_widths_of(s, out.widths.of + batch * batch_blocks);
@@ -42,56 +42,48 @@ bool write_batches(const Integers& q, const Other& other, std::size_t batches, P
 }
 
 // Starts in the class that served last.
-template <Predictor P>
 void write_integers(const Integers& q, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of(groups);
-  if (out.width_class <= 8 && write_batches<8, 8, P>(q, Nothing{}, batches, out)) return;
-  write_batches<16, 16, P>(q, Nothing{}, batches, out);
+  if (out.width_class <= 8 && write_batches<8, 8>(q, Nothing{}, batches, out)) return;
+  write_batches<16, 16>(q, Nothing{}, batches, out);
 }
 
 template <class T>
 bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
-  Integers q;
+  Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
-  const bool delta = z.predictor == Predictor::delta;
-  out.base = delta ? q.of[0] : 0;
-  delta ? write_integers<Predictor::delta>(q, groups, out) : write_integers<Predictor::none>(q, groups, out);
+  out.base = q.base();
+  write_integers(q, groups, out);
   return true;
 }
 
 // One bit less than C leaves room for the addition.
-template <unsigned C, Predictor P>
+template <unsigned C>
 bool add_in_class(const PlanesIn& in, const Integers& q, std::size_t groups, PlanesOut& out) {
   if (in.greatest >= C) return false;
   const std::size_t batches = batches_of(groups);
   Addend<C> addend;
   read_rows(in, batches, addend.rows);
-  return write_batches<C, C - 1, P>(q, addend, batches, out);
-}
-
-template <Predictor P>
-bool add(const PlanesIn& in, const Integers& q, std::size_t groups, PlanesOut& out) {
-  return (out.width_class <= 8 && add_in_class<8, P>(in, q, groups, out)) ||
-         add_in_class<16, P>(in, q, groups, out);
+  return write_batches<C, C - 1>(q, addend, batches, out);
 }
 
 template <class T>
 bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                 PlanesOut& out) noexcept {
-  Integers q;
+  Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
-  const bool delta = z.predictor == Predictor::delta;
-  out.base = in.base + (delta ? q.of[0] : 0);
-  if (delta ? add<Predictor::delta>(in, q, groups, out) : add<Predictor::none>(in, q, groups, out))
-    return true;
+  out.base = in.base + q.base();
+  if (out.width_class <= 8 && add_in_class<8>(in, q, groups, out)) return true;
+  if (add_in_class<16>(in, q, groups, out)) return true;
   return scalar_kernels().of<T>().accumulate(in, values, groups, z, out);
 }
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
-  Integers d;
-  if (!differences(q, groups, predictor, d)) return scalar_kernels().ints.pack(q, groups, predictor, out);
-  out.base = predictor == Predictor::delta ? q[0] : 0;
-  write_integers<Predictor::none>(d, groups, out);
+  Integers d(0);
+  if (!differences(q, groups, lag(predictor), d))
+    return scalar_kernels().ints.pack(q, groups, predictor, out);
+  out.base = predictor == Predictor::none ? 0 : q[0];
+  write_integers(d, groups, out);
 }
 
 // ---- Reading
@@ -100,32 +92,22 @@ template <unsigned C, Predictor P, class Sink>
 void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
   Rows<C> rows;
   read_rows(in, batches_of(groups), rows);
-  std::int32_t carry = in.base;
+  Carry carry{{in.base, in.base}};
   for (std::size_t first = 0; first < groups * group_blocks; first += batch_blocks) {
     const std::size_t rest = groups * group_blocks - first,
                       blocks = rest < batch_blocks ? rest : batch_blocks;
     const auto behind = [&](std::size_t block, __m256i q) { sink(first + block, q); };
-    const Slices<C> s = slices(rows, first / batch_blocks);
-    if constexpr (P == Predictor::delta) {
-      read_delta(s, blocks, carry, behind);
-    } else {
-      read_none(s, blocks, behind);
-    }
+    read_batch<P>(slices(rows, first / batch_blocks), blocks, carry, behind);
   }
 }
 
 // False for differences of more than 16 bits.
 template <class Sink>
 bool read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
-  const bool delta = predictor == Predictor::delta;
   if (in.greatest > 16) return false;
-  if (in.greatest <= 8) {
-    delta ? read_batches<8, Predictor::delta>(in, groups, sink)
-          : read_batches<8, Predictor::none>(in, groups, sink);
-  } else {
-    delta ? read_batches<16, Predictor::delta>(in, groups, sink)
-          : read_batches<16, Predictor::none>(in, groups, sink);
-  }
+  with_predictor(predictor, [&]<Predictor P>() {
+    in.greatest <= 8 ? read_batches<8, P>(in, groups, sink) : read_batches<16, P>(in, groups, sink);
+  });
   return true;
 }
 

@@ -8,16 +8,22 @@ namespace {
 
 // ---- Values -> integers -> differences
 
-// 16-bit integers of a chunk behind the one before the first, completed to whole batches.
+// 16-bit integers of a chunk that are coded as their differences over `back`, or, of 0, as they are. Those
+// before the first equal it; they are completed to whole batches without a difference.
 struct Integers {
   alignas(32) std::int16_t with_previous[16 + chunk_values];
-  std::int16_t* of = with_previous + 16;
+  std::int16_t* const of = with_previous + 16;
+  std::size_t back;
 
-  void complete(std::size_t groups, std::int16_t first, std::int16_t padding) {
-    of[-1] = first;
+  explicit Integers(std::size_t distance) : back(distance) {}
+  Integers(const Integers&) = delete;
+
+  void complete(std::size_t groups) {
+    of[-1] = of[-2] = of[0];
     const std::size_t n = groups * group_values, whole = batches_of(groups) * batch_blocks * block_values;
-    for (std::size_t i = n; i < whole; ++i) of[i] = padding;
+    for (std::size_t i = n; i < whole; ++i) of[i] = back == 0 ? std::int16_t{0} : of[i - back];
   }
+  std::int32_t base() const { return back == 0 ? 0 : of[0]; }
 };
 
 // What is no number or out of range becomes INT_MIN.
@@ -41,29 +47,26 @@ bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Intege
     seen = _mm256_or_si256(seen, _mm256_add_epi16(pair, _mm256_set1_epi16(1 << small_bits)));
     store256(q.of + i, _mm256_permute4x64_epi64(pair, 0xD8));
   }
-  const bool delta = z.predictor == Predictor::delta;
-  q.complete(groups, q.of[0], delta ? q.of[groups * group_values - 1] : std::int16_t{0});
+  q.complete(groups);
   return (static_cast<unsigned>(_mm256_movemask_epi8(seen)) & 0xAAAAAAAA) == 0;
 }
 
-// Differences of 32-bit integers; false when some do not fit 16 bits.
-inline bool differences(const std::int32_t* q, std::size_t groups, Predictor predictor, Integers& d) {
-  const std::size_t back = predictor == Predictor::delta ? 1 : 0, n = groups * group_values;
-  alignas(32) std::int32_t head[1 + block_values];
-  head[0] = q[0];
-  std::memcpy(head + 1, q, sizeof head - sizeof *head);
+// Differences of 32-bit integers over `back`; false when some do not fit 16 bits.
+inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, Integers& d) {
+  alignas(32) std::int32_t head[2 + block_values] = {q[0], q[0]};
+  std::memcpy(head + 2, q, block_values * sizeof *q);
   __m256i beyond = _mm256_setzero_si256();
   const auto difference = [&](std::size_t i) {
-    const std::int32_t* const at = i == 0 ? head + 1 : q + i;
-    const __m256i v = back == 0 ? load256(at) : _mm256_sub_epi32(load256(at), load256(at - 1));
+    const std::int32_t* const at = i == 0 ? head + 2 : q + i;
+    const __m256i v = back == 0 ? load256(at) : _mm256_sub_epi32(load256(at), load256(at - back));
     beyond = _mm256_or_si256(beyond, _mm256_add_epi32(v, _mm256_set1_epi32(1 << 15)));
     return v;
   };
-  for (std::size_t i = 0; i < n; i += 16) {
+  for (std::size_t i = 0; i < groups * group_values; i += 16) {
     const __m256i first = difference(i);
     store256(d.of + i, _mm256_permute4x64_epi64(_mm256_packs_epi32(first, difference(i + 8)), 0xD8));
   }
-  d.complete(groups, 0, 0);
+  d.complete(groups);
   return _mm256_testz_si256(beyond, _mm256_set1_epi32(static_cast<int>(0xFFFF0000u))) != 0;
 }
 
@@ -73,14 +76,13 @@ inline __m256i both_lanes(const std::int16_t* lower) {
                                  load128(lower + lane_blocks * block_values), 1);
 }
 
-// The differences of a batch of integers, or the integers themselves.
-template <Predictor P>
-Batch16 batch_of(const Integers& q, std::size_t batch) {
+// What is coded of a batch of integers.
+inline Batch16 batch_of(const Integers& q, std::size_t batch) {
   Batch16 d;
   const std::int16_t* at = q.of + batch * batch_blocks * block_values;
   for (__m256i& part : d.part) {
     part = both_lanes(at);
-    if constexpr (P == Predictor::delta) part = _mm256_sub_epi16(part, both_lanes(at - 1));
+    if (q.back != 0) part = _mm256_sub_epi16(part, both_lanes(at - q.back));
     at += block_values;
   }
   return d;
@@ -141,35 +143,51 @@ inline Starts starts_of(const __m256i (&last)[2], std::int32_t& carry) {
   return starts;
 }
 
+// The integers before a batch, then those at its end: the last but one and the last.
+struct Carry {
+  std::int32_t of[2];
+};
+
+// Differences of 8 bits from the integer before.
 template <class Sink>
-void read_delta(const Slices<8>& s, std::size_t blocks, std::int32_t& carry, Sink sink) {
+void read_short_deltas(const Slices<8>& s, std::size_t blocks, Carry& carry, Sink sink) {
   const BlockWords sums = words_of<true>(s);
-  const Starts starts = starts_of(sums.last, carry);
+  const Starts starts = starts_of(sums.last, carry.of[1]);
   each_block(sums.batch, blocks, [&](std::size_t block, __m128i words) {
     sink(block, _mm256_add_epi32(_mm256_cvtepi16_epi32(words), _mm256_set1_epi32(starts.block(block))));
   });
 }
 
-// Sums of 16-bit differences need 32 bits.
-template <class Sink>
-void read_delta(const Slices<16>& s, std::size_t blocks, std::int32_t& last, Sink sink) {
-  __m256i carry = _mm256_set1_epi32(last);
+// Any differences over a distance of 1 or 2: their sums may need 32 bits.
+template <Predictor P, unsigned C, class Sink>
+void read_differences(const Slices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
+  constexpr bool pairs = P == Predictor::pairs;
+  const __m256i lower_end = pairs ? _mm256_setr_epi32(2, 3, 2, 3, 2, 3, 2, 3) : _mm256_set1_epi32(3);
+  const __m256i end = pairs ? _mm256_setr_epi32(6, 7, 6, 7, 6, 7, 6, 7) : _mm256_set1_epi32(7);
+  const std::int32_t even = pairs ? carry.of[0] : carry.of[1], odd = carry.of[1];
+  __m256i before = _mm256_setr_epi32(even, odd, even, odd, even, odd, even, odd);
   each_block(words_of<false>(s).batch, blocks, [&](std::size_t block, __m128i words) {
     __m256i q = _mm256_cvtepi16_epi32(words);
-    q = _mm256_add_epi32(q, _mm256_slli_si256(q, 4));
+    if constexpr (!pairs) q = _mm256_add_epi32(q, _mm256_slli_si256(q, 4));
     q = _mm256_add_epi32(q, _mm256_slli_si256(q, 8));
-    const __m256i lower = _mm256_permutevar8x32_epi32(q, _mm256_set1_epi32(3));
+    const __m256i lower = _mm256_permutevar8x32_epi32(q, lower_end);
     q = _mm256_add_epi32(q, _mm256_blend_epi32(_mm256_setzero_si256(), lower, 0xF0));
-    sink(block, _mm256_add_epi32(q, carry));
-    carry = _mm256_add_epi32(carry, _mm256_permutevar8x32_epi32(q, _mm256_set1_epi32(7)));
+    sink(block, _mm256_add_epi32(q, before));
+    before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(q, end));
   });
-  last = _mm256_cvtsi256_si32(carry);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(carry.of), _mm256_castsi256_si128(before));
 }
 
-template <unsigned C, class Sink>
-void read_none(const Slices<C>& s, std::size_t blocks, Sink sink) {
-  each_block(words_of<false>(s).batch, blocks,
-             [&](std::size_t block, __m128i words) { sink(block, _mm256_cvtepi16_epi32(words)); });
+template <Predictor P, unsigned C, class Sink>
+void read_batch(const Slices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
+  if constexpr (P == Predictor::none) {
+    each_block(words_of<false>(s).batch, blocks,
+               [&](std::size_t block, __m128i words) { sink(block, _mm256_cvtepi16_epi32(words)); });
+  } else if constexpr (P == Predictor::delta && C == 8) {
+    read_short_deltas(s, blocks, carry, sink);
+  } else {
+    read_differences<P>(s, blocks, carry, sink);
+  }
 }
 
 }  // namespace

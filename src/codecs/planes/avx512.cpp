@@ -104,7 +104,7 @@ class Differences {
         base_ += _mm_cvtsi128_si32(first);
         previous_ = _mm512_broadcastd_epi32(first);
       }
-      return narrow(differences(q, previous_), fit_);
+      return narrow(differences<P>(q, previous_), fit_);
     }
   }
   bool holds() const { return fit_.holds(); }
@@ -170,8 +170,8 @@ bool write_in_class(const Source& source, unsigned least, std::size_t groups, Pl
 
 template <class Source>
 bool write(const Source& source, Predictor predictor, unsigned least, std::size_t groups, PlanesOut& out) {
-  return predictor == Predictor::none ? write_in_class<Predictor::none>(source, least, groups, out)
-                                      : write_in_class<Predictor::delta>(source, least, groups, out);
+  return with_predictor(
+      predictor, [&]<Predictor P>() { return write_in_class<P>(source, least, groups, out); });
 }
 
 template <class T>
@@ -201,17 +201,11 @@ void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
 
 template <class Sink>
 void read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
-  const bool none = predictor == Predictor::none;
-  if (in.greatest <= 8) {
-    none ? read_groups<8, Predictor::none>(in, groups, sink)
-         : read_groups<8, Predictor::delta>(in, groups, sink);
-  } else if (in.greatest <= 16) {
-    none ? read_groups<16, Predictor::none>(in, groups, sink)
-         : read_groups<16, Predictor::delta>(in, groups, sink);
-  } else {
-    none ? read_groups<32, Predictor::none>(in, groups, sink)
-         : read_groups<32, Predictor::delta>(in, groups, sink);
-  }
+  with_predictor(predictor, [&]<Predictor P>() {
+    if (in.greatest <= 8) return read_groups<8, P>(in, groups, sink);
+    if (in.greatest <= 16) return read_groups<16, P>(in, groups, sink);
+    read_groups<32, P>(in, groups, sink);
+  });
 }
 
 template <class T>

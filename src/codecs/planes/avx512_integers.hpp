@@ -8,19 +8,22 @@ namespace {
 
 // ---- Prefix sums
 
-inline __m512i scan(__m512i v) {  // inclusive, over 16 lanes
-  v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
-  v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 8));
-  v = _mm512_add_epi32(
-      v, _mm512_maskz_permutexvar_epi32(
-             0xF0F0, _mm512_set_epi32(11, 11, 11, 11, 11, 11, 11, 11, 3, 3, 3, 3, 3, 3, 3, 3), v));
-  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, _mm512_set1_epi32(7), v));
+// For every lane, which one holds the last integer below `lane`, or of pairs the last of its kind.
+template <Predictor P>
+inline __m512i ends(int lane) {
+  const __m512i last = _mm512_set1_epi32(lane - 1);
+  return P == Predictor::pairs ? _mm512_mask_sub_epi32(last, 0x5555, last, _mm512_set1_epi32(1)) : last;
 }
 
-// 64 integers from 64 differences; `carry` holds the last integer in every lane.
-struct Integers {
-  __m512i part[4];
-};
+// Inclusive, over 16 lanes; of pairs over the even and the odd ones apart.
+template <Predictor P>
+inline __m512i scan(__m512i v) {
+  if constexpr (P != Predictor::pairs) v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
+  v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 8));
+  const __m512i quarter = _mm512_mask_blend_epi32(0xFF00, ends<P>(4), ends<P>(12));
+  v = _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xF0F0, quarter, v));
+  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, ends<P>(8), v));
+}
 
 // Lane l of register r takes from lane (16 r + l) / per of a register with `per` differences a lane.
 template <unsigned Per>
@@ -35,60 +38,69 @@ inline __m512i spread(__m512i v, unsigned r) {
   return _mm512_permutexvar_epi32(_mm512_load_si512(index.of[r]), v);
 }
 
-inline __m512i last_lane(__m512i v) { return _mm512_permutexvar_epi32(_mm512_set1_epi32(15), v); }
+// ---- Integers of a group from its differences; `carry` holds, in every lane, the last integer before
 
-// Sums of the differences of each 32-bit lane up to its own place in the spread-out register.
-inline __m512i triangle8() { return _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x101, 0x10101, 0x1010101)); }
-inline __m512i triangle16() { return _mm512_set1_epi64(0x0001000100000001); }
+struct Integers {
+  __m512i part[4];
+};
 
-template <Predictor P>
-Integers integers(const Group<8>& d, __m512i& carry) {
+inline Integers widened(const Group<8>& d) {
+  const __m512i one_hot = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x100, 0x10000, 0x1000000));
   Integers q;
-  if constexpr (P == Predictor::none) {
-    const __m512i one_hot = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x100, 0x10000, 0x1000000));
-    for (unsigned r = 0; r < 4; ++r)
-      q.part[r] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), one_hot, spread<4>(d.part[0], r));
-  } else {
-    const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), d.part[0]);
-    const __m512i upto = scan(sums);
-    const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
-    carry = _mm512_add_epi32(carry, last_lane(upto));
-    for (unsigned r = 0; r < 4; ++r)
-      q.part[r] = _mm512_dpbusd_epi32(spread<4>(before, r), triangle8(), spread<4>(d.part[0], r));
-  }
+  for (unsigned r = 0; r < 4; ++r)
+    q.part[r] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), one_hot, spread<4>(d.part[0], r));
   return q;
 }
-
-template <Predictor P>
-Integers integers(const Group<16>& d, __m512i& carry) {
+inline Integers widened(const Group<16>& d) {
   Integers q;
   for (unsigned h = 0; h < 2; ++h) {
-    if constexpr (P == Predictor::none) {
-      q.part[2 * h] = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(d.part[h]));
-      q.part[2 * h + 1] = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(d.part[h], 1));
-    } else {
-      const __m512i sums = _mm512_dpwssd_epi32(_mm512_setzero_si512(), _mm512_set1_epi16(1), d.part[h]);
-      const __m512i upto = scan(sums);
-      const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
-      carry = _mm512_add_epi32(carry, last_lane(upto));
-      for (unsigned r = 0; r < 2; ++r)
-        q.part[2 * h + r] = _mm512_dpwssd_epi32(spread<2>(before, r), triangle16(), spread<2>(d.part[h], r));
-    }
+    q.part[2 * h] = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(d.part[h]));
+    q.part[2 * h + 1] = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(d.part[h], 1));
+  }
+  return q;
+}
+inline Integers widened(const Group<32>& d) { return {{d.part[0], d.part[1], d.part[2], d.part[3]}}; }
+
+// What stands before each lane of `sums`; moves the carry on.
+inline __m512i sums_before(__m512i sums, __m512i& carry) {
+  const __m512i upto = scan<Predictor::delta>(sums);
+  const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
+  carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<Predictor::delta>(16), upto));
+  return before;
+}
+
+// Sums of the short differences of a lane first, then of lanes; the products with a triangle of ones add the
+// differences of a lane up to each one's place.
+inline Integers short_deltas(const Group<8>& d, __m512i& carry) {
+  const __m512i triangle = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x101, 0x10101, 0x1010101));
+  const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), d.part[0]);
+  const __m512i before = sums_before(sums, carry);
+  Integers q;
+  for (unsigned r = 0; r < 4; ++r)
+    q.part[r] = _mm512_dpbusd_epi32(spread<4>(before, r), triangle, spread<4>(d.part[0], r));
+  return q;
+}
+inline Integers short_deltas(const Group<16>& d, __m512i& carry) {
+  const __m512i triangle = _mm512_set1_epi64(0x0001000100000001);
+  Integers q;
+  for (unsigned h = 0; h < 2; ++h) {
+    const __m512i sums = _mm512_dpwssd_epi32(_mm512_setzero_si512(), _mm512_set1_epi16(1), d.part[h]);
+    const __m512i before = sums_before(sums, carry);
+    for (unsigned r = 0; r < 2; ++r)
+      q.part[2 * h + r] = _mm512_dpwssd_epi32(spread<2>(before, r), triangle, spread<2>(d.part[h], r));
   }
   return q;
 }
 
-template <Predictor P>
-Integers integers(const Group<32>& d, __m512i& carry) {
-  Integers q;
-  for (unsigned r = 0; r < 4; ++r) {
-    if constexpr (P == Predictor::none) {
-      q.part[r] = d.part[r];
-    } else {
-      const __m512i upto = scan(d.part[r]);
-      q.part[r] = _mm512_add_epi32(upto, carry);
-      carry = _mm512_add_epi32(carry, last_lane(upto));
-    }
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, __m512i& carry) {
+  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
+  Integers q = widened(d);
+  if constexpr (P == Predictor::none) return q;
+  for (__m512i& part : q.part) {
+    const __m512i upto = scan<P>(part);
+    part = _mm512_add_epi32(upto, carry);
+    carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<P>(16), upto));
   }
   return q;
 }
@@ -109,10 +121,11 @@ struct Fit {
   }
 };
 
-inline Group<32> differences(const Integers& q, __m512i& previous) {
+template <Predictor P>
+Group<32> differences(const Integers& q, __m512i& previous) {
   Group<32> d;
   for (unsigned r = 0; r < 4; ++r) {
-    d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous, 15));
+    d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous, 16 - static_cast<int>(lag(P))));
     previous = q.part[r];
   }
   return d;

@@ -8,6 +8,7 @@
 #include "codecs/planes/typed_codec.hpp"
 #include "core/codec.hpp"
 #include "core/float_environment.hpp"
+#include "core/sample.hpp"
 
 namespace taut {
 namespace planes {
@@ -101,10 +102,70 @@ class Planes final : public Codec, private FrameArithmetic {
   TypedCodec<double> f64_;
 };
 
+constexpr const char* predictors[] = {"delta", "pairs", "none"};  // in the order of preference
+
+// Chooses the predictor for each message by a sample of it.
+class AutoPlanes final : public Codec, private FrameArithmetic {
+ public:
+  AutoPlanes(const CodecOptions& options, const KernelSet& kernels)
+      : delta_(options, Predictor::delta, kernels),
+        pairs_(options, Predictor::pairs, kernels),
+        none_(options, Predictor::none, kernels) {}
+
+  const Contract& contract() const noexcept override { return delta_.contract(); }
+  const FrameArithmetic* arithmetic() const noexcept override { return this; }
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
+    return delta_.max_bytes(type, count, addends);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    return best_for(values).encode(values, out);
+  }
+  Status decode(ConstBytes in, Slice values) const noexcept override { return delta_.decode(in, values); }
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return delta_.reduce(in, values, op);
+  }
+
+ private:
+  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
+    return delta_.arithmetic()->sum(frames, out);
+  }
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
+    FrameHeader h;
+    if (const Status s = read_header(frame, h); s != Status::ok) return {s};
+    const auto predictor = static_cast<Predictor>(h.parameters[0]);
+    const Planes& same = predictor == Predictor::pairs  ? pairs_
+                         : predictor == Predictor::none ? none_
+                                                        : delta_;
+    return same.arithmetic()->accumulate(frame, values, out);
+  }
+
+  // A sample has to be small beside the message to be worth it.
+  const Planes& best_for(ConstSlice values) const noexcept {
+    constexpr std::size_t least_values = 32768, scratch_bytes = 8192;
+    std::byte scratch[scratch_bytes];
+    const Planes* best = &delta_;
+    if (values.count < least_values || sample_scratch(delta_, values.type) > scratch_bytes) return *best;
+    std::size_t least = take_sample(delta_, values, scratch).frame_bytes;
+    for (const Planes* other : {&pairs_, &none_}) {
+      const std::size_t bytes = take_sample(*other, values, scratch).frame_bytes;
+      if (bytes < least) {
+        best = other;
+        least = bytes;
+      }
+    }
+    return *best;
+  }
+
+  Planes delta_, pairs_, none_;
+};
+
 Predictor predictor_named(std::string_view name) {
   if (name == "none") return Predictor::none;
   if (name == "delta") return Predictor::delta;
-  throw Error(Status::invalid_policy, "predictor '" + std::string(name) + "' is unknown; use none or delta");
+  if (name == "pairs") return Predictor::pairs;
+  throw Error(Status::invalid_policy,
+              "predictor '" + std::string(name) + "' is unknown; use auto, delta, pairs or none");
 }
 
 std::unique_ptr<Codec> make(const CodecOptions& options) {
@@ -116,6 +177,8 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
     throw Error(Status::invalid_argument,
                 "kernel set '" + std::string(options.kernels) +
                     "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
+  if (std::string_view(options.predictor) == "auto") return std::make_unique<AutoPlanes>(options, *kernels);
   return std::make_unique<Planes>(options, predictor_named(options.predictor), *kernels);
 }
 
@@ -130,6 +193,7 @@ const CodecInfo& planes() noexcept {
       .frame_id = taut::planes::frame_id,
       .since = "0.1",
       .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
+      .predictors = taut::planes::predictors,
       .make = taut::planes::make,
   };
   return info;

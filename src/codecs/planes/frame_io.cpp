@@ -28,7 +28,7 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   payload_ = frame.subspan(frame_header_bytes, header_.payload_bytes);
   if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
     return Status::corrupt_frame;
-  if (header_.count > max_count || header_.addends == 0 || header_.parameters[0] > 1)
+  if (header_.count > max_count || header_.addends == 0 || header_.parameters[0] > static_cast<std::uint8_t>(Predictor::pairs))
     return Status::corrupt_frame;
   if (stored()) return payload_.size() == header_.count * sizeof(T) ? Status::ok : Status::corrupt_frame;
 

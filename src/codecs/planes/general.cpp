@@ -34,7 +34,9 @@ bool wants_wide(const T* values, std::size_t n, const Quantiser<T>& z) noexcept 
 template <class T, class Int>
 void add_planes(const Record<T>& r, Predictor predictor, std::int64_t* q) noexcept {
   const std::byte* at = r.payload;
-  auto previous = static_cast<std::make_unsigned_t<Int>>(r.header.base);
+  using Bits = std::make_unsigned_t<Int>;
+  Bits previous[2] = {static_cast<Bits>(r.header.base), static_cast<Bits>(r.header.base)};
+  const std::size_t back = lag(predictor);
   for (std::size_t b = 0; b < blocks_of(r.count); ++b) {
     // A block may end less than 8 bytes before the record does.
     std::byte padded[sizeof(Int) * block_values + 8] = {};
@@ -44,8 +46,7 @@ void add_planes(const Record<T>& r, Predictor predictor, std::int64_t* q) noexce
     Int d[block_values];
     read_block(padded, width, d);
     for (std::size_t i = 0; i < block_values && b * block_values + i < r.count; ++i) {
-      if (predictor == Predictor::delta)
-        d[i] = static_cast<Int>(previous += static_cast<std::make_unsigned_t<Int>>(d[i]));
+      if (back > 0) d[i] = static_cast<Int>(previous[i % back] += static_cast<Bits>(d[i]));
       q[b * block_values + i] += d[i];
     }
   }
@@ -55,12 +56,13 @@ void add_planes(const Record<T>& r, Predictor predictor, std::int64_t* q) noexce
 std::size_t pack_wide(const std::int64_t* q, std::size_t n, Predictor predictor, std::byte* out,
                       Widths& widths) noexcept {
   std::byte* at = out;
-  std::uint64_t previous = static_cast<std::uint64_t>(q[0]);
+  const std::size_t back = lag(predictor);
+  std::uint64_t previous[2] = {static_cast<std::uint64_t>(q[0]), static_cast<std::uint64_t>(q[0])};
   for (std::size_t b = 0; b < blocks_of(n); ++b) {
     std::int64_t d[block_values] = {};
     for (std::size_t i = 0; i < block_values && b * block_values + i < n; ++i) {
       const auto v = static_cast<std::uint64_t>(q[b * block_values + i]);
-      d[i] = static_cast<std::int64_t>(predictor == Predictor::delta ? v - std::exchange(previous, v) : v);
+      d[i] = static_cast<std::int64_t>(back > 0 ? v - std::exchange(previous[i % back], v) : v);
     }
     const unsigned width = block_width(d);
     at = write_block(at, d, width);
@@ -72,7 +74,7 @@ std::size_t pack_wide(const std::int64_t* q, std::size_t n, Predictor predictor,
 // Planes of the integers as a record without runs and layers, at `out` (max_wide_record); returns its bytes.
 std::size_t write_planes(const std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                          const KernelSet& kernels, std::byte* out) noexcept {
-  RecordHeader h{flags, 0, predictor == Predictor::delta ? q[0] : 0};
+  RecordHeader h{flags, 0, predictor == Predictor::none ? 0 : q[0]};
   if (h.has(wide)) {
     Widths widths{};
     h.plane_bytes = static_cast<std::uint16_t>(pack_wide(q, n, predictor, out + h.bytes(), widths));
@@ -81,7 +83,9 @@ std::size_t write_planes(const std::int64_t* q, std::size_t n, std::uint8_t flag
   std::int32_t narrow[chunk_values];
   for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
   const std::size_t groups = groups_of(n);
-  std::fill(narrow + n, narrow + groups * group_values, predictor == Predictor::delta ? narrow[n - 1] : 0);
+  const std::size_t back = lag(predictor);
+  for (std::size_t i = n; i < groups * group_values; ++i)
+    narrow[i] = back == 0 ? 0 : narrow[i < back ? 0 : i - back];
   PlanesOut planes(out + h.bytes());
   kernels.ints.pack(narrow, groups, predictor, planes);
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);

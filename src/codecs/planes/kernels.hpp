@@ -72,6 +72,16 @@ struct IntKernels {
   void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
 };
 
+// Calls action.operator()<P>() for the predictor at hand.
+template <class Action>
+auto with_predictor(Predictor predictor, Action action) {
+  switch (predictor) {
+    case Predictor::none: return action.template operator()<Predictor::none>();
+    case Predictor::pairs: return action.template operator()<Predictor::pairs>();
+    default: return action.template operator()<Predictor::delta>();
+  }
+}
+
 struct KernelSet {
   const char* name;
   bool (*supported)() noexcept;

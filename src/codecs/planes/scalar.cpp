@@ -41,12 +41,13 @@ std::int32_t add(std::int32_t a, std::int32_t b) noexcept {
 
 // Differences from the integer before; returns the first integer, for the base.
 std::int32_t difference(const std::int32_t* q, std::size_t n, Predictor predictor, Integers& d) noexcept {
-  if (predictor == Predictor::none) {
+  const std::size_t back = lag(predictor);
+  if (back == 0) {
     std::memcpy(d.of, q, n * sizeof *q);
     return 0;
   }
-  d.of[0] = 0;
-  for (std::size_t i = 1; i < n; ++i) d.of[i] = subtract(q[i], q[i - 1]);
+  for (std::size_t i = 0; i < back; ++i) d.of[i] = subtract(q[i], q[0]);
+  for (std::size_t i = back; i < n; ++i) d.of[i] = subtract(q[i], q[i - back]);
   return q[0];
 }
 
@@ -82,9 +83,10 @@ void read(const PlanesIn& in, std::size_t n, Integers& d) noexcept {
 
 void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integers& q) noexcept {
   read(in, n, q);
-  if (predictor == Predictor::none) return;
-  std::int32_t previous = in.base;
-  for (std::size_t i = 0; i < n; ++i) q.of[i] = previous = add(previous, q.of[i]);
+  const std::size_t back = lag(predictor);
+  if (back == 0) return;
+  for (std::size_t i = 0; i < back; ++i) q.of[i] = add(in.base, q.of[i]);
+  for (std::size_t i = back; i < n; ++i) q.of[i] = add(q.of[i - back], q.of[i]);
 }
 
 template <class T>

@@ -8,12 +8,15 @@
 
 namespace taut::planes {
 
-// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
-// runs of many addends may widen.
+// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes.
+// In a sum the widths of a block add up at most and runs stay as many; but in 64-bit records these are longer
+// (16 for 12, 20 for 16 bytes), and the table of widths may go from nibbles to bytes.
 constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
                                       std::uint32_t addends) noexcept {
   const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes;
-  const std::size_t all = addends < 256 ? addends * records : addends * (records + records / 2);
+  const bool may_be_wide = value_bytes == 8 || addends >= 256;
+  const std::size_t all =
+      addends == 1 ? records : addends * (records + (may_be_wide ? records / 3 : 0)) + 640 * chunks_of(count);
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
 }
 
@@ -92,9 +95,10 @@ template <class T>
 const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
                       T (&padded)[chunk_values]) noexcept {
   if (n % group_values == 0) return values;
+  const std::size_t back = lag(predictor);
   std::memcpy(padded, values, n * sizeof(T));
-  std::fill(padded + n, padded + groups_of(n) * group_values,
-            predictor == Predictor::delta ? values[n - 1] : T{0});
+  for (std::size_t i = n; i < groups_of(n) * group_values; ++i)
+    padded[i] = back == 0 ? T{0} : padded[i < back ? 0 : i - back];
   return padded;
 }
 

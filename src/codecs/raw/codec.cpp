@@ -87,6 +87,7 @@ const CodecInfo& raw() noexcept {
       .frame_id = raw_id,
       .since = "0.1",
       .summary = "values as they are",
+      .predictors = {},
       .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
         return std::make_unique<Raw>(options.checksum);
       },
