@@ -72,7 +72,7 @@ Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const 
 }
 
 template <class T>
-Status TypedCodec<T>::decode_add(ConstBytes in, T* values, std::size_t count) const {
+Status TypedCodec<T>::reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return s;
   if (frame.header().count != count) return Status::frame_mismatch;
@@ -83,13 +83,14 @@ Status TypedCodec<T>::decode_add(ConstBytes in, T* values, std::size_t count) co
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
-    if (operand.simple() && n % group_values == 0 && exact_in_type(operand.size_flag(), addends)) {
+    if (op == Reduction::sum && operand.simple() && n % group_values == 0 &&
+        exact_in_type(operand.size_flag(), addends)) {
       kernels_.of<T>().decode_add(operand.record.planes(), n / group_values, z, to);
       continue;
     }
     T decoded[chunk_values];
     decode_chunk(operand, addends, z, decoded, n);
-    for (std::size_t k = 0; k < n; ++k) to[k] += decoded[k];
+    reduce_values({{to, n, dtype_of<T>}}, {{decoded, n, dtype_of<T>}}, op);
   }
   return Status::ok;
 }

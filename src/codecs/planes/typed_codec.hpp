@@ -28,7 +28,7 @@ class TypedCodec {
   // `out` holds max_frame_bytes; returns the frame's bytes.
   std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
   Status decode(ConstBytes in, T* values, std::size_t count) const;
-  Status decode_add(ConstBytes in, T* values, std::size_t count) const;
+  Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
 
   // Write as far as `out` reaches; buffer_too_small beyond.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
