@@ -21,11 +21,6 @@ Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
 }
 
 template <class T>
-void TypedCodec<T>::Operand::add_to(GeneralChunk<T>& chunk, Predictor predictor) const {
-  raw != nullptr ? chunk.add_layer(raw) : chunk.add(record, predictor);
-}
-
-template <class T>
 void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
                                   T* whole, std::size_t groups) const {
   const PlanesIn planes = operand.record.planes();
@@ -38,11 +33,11 @@ void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends,
 template <class T>
 void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
                                  T* values, std::size_t n) const {
-  if (!operand.simple()) {
-    GeneralChunk<T> chunk(n);
-    operand.add_to(chunk, z.predictor);
-    return chunk.values(z.step, values);
+  if (operand.raw != nullptr) {
+    std::memcpy(values, operand.raw, n * sizeof(T));
+    return;
   }
+  if (!operand.simple()) return general_.decode(operand.record, z, values);
   if (operand.record.greatest == 0) {
     std::fill_n(values, n, dequantise(operand.record.header.base, z.step));
     return;

@@ -28,30 +28,14 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width
   std::uint8_t flags = 0;
   if (!kernels_.of<T>().encode(whole, groups, z_, planes)) {
     alignas(64) std::int32_t q[chunk_values];
-    if (!kernels_.of<T>().quantise_large(whole, groups, z_, q)) return encode_general(values, n, writer);
+    if (!kernels_.of<T>().quantise_large(whole, groups, z_, q))
+      return general_.encode(values, n, q, z_, width_class, writer) ? Form::coded : Form::layer;
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }
   width_class = planes.width_class;
   commit_planes(planes, flags, n, writer);
   return Form::coded;
-}
-
-// Escapes, or 64-bit integers; a layer when that takes no more bytes.
-template <class T>
-auto TypedCodec<T>::encode_general(const T* values, std::size_t n, FrameWriter& writer) const -> Form {
-  const std::size_t layer_bytes = RecordHeader{}.bytes() + 4 + n * sizeof(T);
-  GeneralChunk<T> chunk(n);
-  chunk.quantise(values, z_);
-  if (const std::size_t bytes = chunk.write(1, z_.predictor, kernels_, writer.at(), layer_bytes - 1);
-      bytes != 0) {
-    writer.advance(bytes);
-    return Form::coded;
-  }
-  GeneralChunk<T> exact(n);
-  exact.add_layer(reinterpret_cast<const std::byte*>(values));
-  writer.advance(exact.write(1, z_.predictor, kernels_, writer.at(), layer_bytes));
-  return Form::layer;
 }
 
 template <class T>

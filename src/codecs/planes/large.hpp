@@ -6,6 +6,7 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
+// Values that fail are marked as escaped; false when there are any.
 template <class T>
 bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
@@ -16,7 +17,8 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
     const double error = x - static_cast<double>(static_cast<T>(integer * step));
     const bool good = (integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound);
     failed |= good ? 0 : 1;
-    q[i] = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
+    const std::uint64_t bits = good ? std::bit_cast<std::uint64_t>(shifted) : std::uint64_t{1} << 31;
+    q[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
   }
   return failed == 0;
 }

@@ -61,10 +61,11 @@ bool read_runs(Reader& in, Record<T>& r) noexcept {
   const std::size_t size = run_bytes<T>(r.header.has(wide));
   if (r.run_count == 0 || r.run_count > in.left() / size) return false;
   r.runs = in.take(r.run_count * size);
+  Run<T> before;
   for (std::size_t i = 0; i < r.run_count; ++i) {
-    const std::size_t start = load<std::uint16_t>(r.runs + i * size),
-                      length = load<std::uint16_t>(r.runs + i * size + 2);
-    if (length == 0 || start + length > r.count) return false;
+    const Run<T> run = r.run_list()[i];
+    if (run.end() == run.start() || run.end() > r.count || (i > 0 && run < before)) return false;
+    before = run;
   }
   return true;
 }

@@ -2,13 +2,9 @@
 #pragma once
 
 #include "codecs/planes/kernels.hpp"
+#include "codecs/planes/runs.hpp"
 
 namespace taut::planes {
-
-template <class T>
-constexpr std::size_t run_bytes(bool is_wide) noexcept {
-  return 4 + (is_wide ? 8 : 4) + sizeof(T);
-}
 
 // A record that was found consistent; every pointer stays inside it.
 template <class T>
@@ -27,6 +23,7 @@ struct Record {
   PlanesIn planes() const noexcept {
     return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
   }
+  Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
 };
 
 // Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros. False:

@@ -18,10 +18,9 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
     kernels_.ints.sum(in, operands.size(), groups_of(n), planes);
     return commit_planes(planes, flags, n, writer);
   }
-  GeneralChunk<T> chunk(n);
-  for (const Operand* o : operands) o->add_to(chunk, predictor);
-  const std::size_t bytes = chunk.write(addends, predictor, kernels_, writer.at(), writer.left());
-  return bytes != 0 && writer.advance(bytes);
+  Part<T> parts[max_operands];
+  for (std::size_t k = 0; k < operands.size(); ++k) parts[k] = operands[k]->part();
+  return general_.sum({parts, operands.size()}, n, addends, predictor, writer);
 }
 
 template <class T>

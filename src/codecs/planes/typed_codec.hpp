@@ -2,7 +2,6 @@
 // take.
 #pragma once
 
-#include "codecs/planes/frame_io.hpp"
 #include "codecs/planes/general.hpp"
 #include "core/codec.hpp"
 
@@ -21,7 +20,7 @@ template <class T>
 class TypedCodec {
  public:
   TypedCodec(double bound, Predictor predictor, const KernelSet& kernels)
-      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels) {}
+      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels), general_(kernels) {}
 
   T step() const noexcept { return z_.step; }
 
@@ -44,16 +43,9 @@ class TypedCodec {
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
     bool simple() const noexcept { return raw == nullptr && record.simple(); }
     std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
-    void add_to(GeneralChunk<T>& chunk, Predictor predictor) const;
+    Part<T> part() const noexcept { return {&record, raw}; }
   };
 
-  // Bits of |q| after `addends` additions of chunks that are `large` or not.
-  static constexpr std::uint64_t greatest_sum(std::uint8_t flags, std::uint32_t addends) noexcept {
-    return std::uint64_t{addends} << ((flags & large) != 0 ? large_bits : small_bits);
-  }
-  static constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
-    return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
-  }
   // Up to 2^24 a float holds every integer: one product in float is correctly rounded.
   static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
@@ -61,7 +53,6 @@ class TypedCodec {
 
   enum class Form { coded, layer };
   Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
-  Form encode_general(const T* values, std::size_t n, FrameWriter& writer) const;
   bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
 
@@ -79,6 +70,7 @@ class TypedCodec {
 
   Quantiser<T> z_;
   const KernelSet& kernels_;
+  GeneralPath<T> general_;
 };
 
 // A chunk's values, completed to whole groups so that no difference arises beyond them.

@@ -1,0 +1,91 @@
+// The portable kernels of the general path, and which ones go with a kernel set.
+#include "codecs/planes/general_kernels.hpp"
+
+#include "codecs/planes/block.hpp"
+#include "codecs/planes/general_loops.hpp"
+
+namespace taut::planes {
+namespace {
+
+template <class Marked>
+void mark(std::size_t n, Marks& marks, Marked marked) noexcept {
+  for (std::size_t first = 0; first < chunk_values; first += 64) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = first; i < std::min(n, first + 64); ++i)
+      bits |= std::uint64_t{marked(i)} << (i - first);
+    marks.of[first / 64] = bits;
+  }
+}
+
+template <class Int>
+void mark_escaped(const Int* q, std::size_t n, Marks& marks) noexcept {
+  mark(n, marks, [=](std::size_t i) { return q[i] == escaped<Int>; });
+}
+
+template <class T>
+void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
+  mark(n, marks,
+       [=](std::size_t i) { return i > 0 && std::memcmp(values + i, values + i - 1, sizeof(T)) == 0; });
+}
+
+std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
+                 Widths& widths) noexcept {
+  std::byte* at = out;
+  auto previous = static_cast<std::uint64_t>(q[0]);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    std::int64_t d[block_values];
+    for (std::size_t i = 0; i < block_values; ++i) {
+      const auto v = static_cast<std::uint64_t>(q[b * block_values + i]);
+      d[i] = static_cast<std::int64_t>(predictor == Predictor::delta ? v - std::exchange(previous, v) : v);
+    }
+    const unsigned width = block_width(d);
+    at = write_block(at, d, width);
+    widths.of[b] = static_cast<std::uint8_t>(width);
+  }
+  return static_cast<std::size_t>(at - out);
+}
+
+void unpack_add(ConstBytes planes, const Widths& widths, std::int64_t base, std::size_t blocks,
+                Predictor predictor, std::int64_t* q) noexcept {
+  auto previous = static_cast<std::uint64_t>(base);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const unsigned width = widths.of[b];
+    std::int64_t d[block_values];
+    if (planes.size() >= width + 8) {
+      read_block(planes.data(), width, d);
+    } else {  // the last ones, so that nothing is read beyond
+      std::byte padded[sizeof d + 8] = {};
+      if (width > 0) std::memcpy(padded, planes.data(), width);
+      read_block(padded, width, d);
+    }
+    planes = planes.subspan(width);
+    for (std::size_t i = 0; i < block_values; ++i) {
+      auto v = static_cast<std::uint64_t>(d[i]);
+      if (predictor == Predictor::delta) v = previous += v;
+      q[b * block_values + i] =
+          static_cast<std::int64_t>(static_cast<std::uint64_t>(q[b * block_values + i]) + v);
+    }
+  }
+}
+
+}  // namespace
+
+const GeneralKernels& scalar_general_kernels() noexcept {
+  static constexpr GeneralKernels set{value_loops<float>(mark_repeats),
+                                      value_loops<double>(mark_repeats),
+                                      mark_escaped<std::int32_t>,
+                                      mark_escaped<std::int64_t>,
+                                      multiply,
+                                      pack,
+                                      unpack_add};
+  return set;
+}
+
+const GeneralKernels& general_kernels([[maybe_unused]] const KernelSet& set) noexcept {
+#if TAUT_X86
+  if (&set == &avx512_kernels()) return avx512_general_kernels();
+#endif
+  return scalar_general_kernels();
+}
+
+}  // namespace taut::planes

@@ -1,0 +1,72 @@
+// Kernels of the general path: wide integers, and the exact values among the quantised ones. The same bytes
+// from every set.
+#pragma once
+
+#include "codecs/planes/kernels.hpp"
+
+namespace taut::planes {
+
+// One bit for each value of a chunk.
+struct Marks {
+  std::uint64_t of[chunk_values / 64];
+};
+
+// Sums of a few numbers at each of up to 64 places, kept as sum + error; `lost` is what may be missing from
+// the error.
+struct Strip {
+  static constexpr std::size_t places = 64;
+  alignas(64) double sum[places], error[places], lost[places];
+  alignas(64) std::int64_t uncertain[places];
+};
+
+template <class T>
+struct GeneralValueKernels {
+  // As quantise_large, for 43 bits; returns how many of the n values got an integer.
+  std::size_t (*quantise_wide)(const T* values, std::size_t n, const Quantiser<T>& z,
+                               std::int64_t* q) noexcept;
+  void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
+
+  // Marks values with the very bits of the value before. Sets all marks.
+  void (*mark_repeats)(const T* values, std::size_t n, Marks& marks) noexcept;
+
+  // strip <- strip + values, place by place. All of `places` are multiples of 8 and may exceed what is used.
+  void (*add)(Strip& strip, const T* values, std::size_t places) noexcept;
+  // values <- the sums, correctly rounded, but for the places that are uncertain; false when there are any.
+  bool (*round)(Strip& strip, std::size_t places, T* values) noexcept;
+};
+
+struct GeneralKernels {
+  GeneralValueKernels<float> f32;
+  GeneralValueKernels<double> f64;
+
+  // Mark the integers that are `escaped`. Set all marks.
+  void (*mark_narrow)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
+  void (*mark_wide)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+
+  // strip <- multiples * step.
+  void (*multiply)(Strip& strip, const double* multiples, double step, std::size_t places) noexcept;
+
+  // Planes of 64-bit integers (complete blocks); returns their bytes. `out` has room for max_plane_record.
+  std::size_t (*pack)(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
+                      Widths& widths) noexcept;
+  // q <- q + the integers of wide planes; reads no byte beyond these.
+  void (*unpack_add)(ConstBytes planes, const Widths& widths, std::int64_t base, std::size_t blocks,
+                     Predictor predictor, std::int64_t* q) noexcept;
+
+  template <class T>
+  const GeneralValueKernels<T>& of() const noexcept {
+    if constexpr (sizeof(T) == 8) {
+      return f64;
+    } else {
+      return f32;
+    }
+  }
+};
+
+const GeneralKernels& scalar_general_kernels() noexcept;
+const GeneralKernels& avx512_general_kernels() noexcept;
+
+// Those that go with a kernel set.
+const GeneralKernels& general_kernels(const KernelSet& set) noexcept;
+
+}  // namespace taut::planes

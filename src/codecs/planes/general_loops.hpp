@@ -1,0 +1,109 @@
+// Plain loops of the general path, which the compiler vectorises for each kernel set.
+#pragma once
+
+#include "codecs/planes/general_kernels.hpp"
+
+namespace taut::planes {
+namespace {  // one copy for each kernel set, compiled with its instructions
+
+template <class T>
+std::size_t quantise_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q) noexcept {
+  constexpr double range = std::int64_t{1} << wide_bits;
+  const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
+  std::int64_t coded = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = values[i];
+    const double shifted = x * scale + 0x1.8p52, integer = shifted - 0x1.8p52;
+    const double error = x - static_cast<double>(static_cast<T>(integer * step));
+    const bool good = (integer < range) & (integer >= -range) & (std::abs(error) <= bound);
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(0x1.8p52);
+    q[i] = good ? static_cast<std::int64_t>(bits) : escaped<std::int64_t>;
+    coded += good ? 1 : 0;
+  }
+  return static_cast<std::size_t>(coded);
+}
+
+template <class T>
+void dequantise_wide(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept {
+  const double step = z.step;
+  for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
+}
+
+// ---- Sums of a few numbers
+// ----------------------------------------------------------------------------------------
+
+struct TwoSum {  // sum + error is a + b (Knuth)
+  double sum, error;
+};
+inline TwoSum two_sum(double a, double b) noexcept {
+  const double sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+
+struct Halves {  // high + low is x, 26 bits each (Veltkamp)
+  double high, low;
+};
+inline Halves halves(double x) noexcept {
+  const double shifted = 0x1.000002p27 * x, high = shifted - (shifted - x);
+  return {high, x - high};
+}
+
+// The product as two doubles (Dekker).
+inline void multiply(Strip& strip, const double* multiples, double step, std::size_t places) noexcept {
+  const Halves s = halves(step);
+  for (std::size_t i = 0; i < places; ++i) {
+    const double product = multiples[i] * step;
+    const Halves m = halves(multiples[i]);
+    strip.sum[i] = product;
+    strip.error[i] = ((m.high * s.high - product) + m.high * s.low + m.low * s.high) + m.low * s.low;
+    strip.lost[i] = 0;
+  }
+}
+
+template <class T>
+void add_strip(Strip& strip, const T* values, std::size_t places) noexcept {
+  for (std::size_t i = 0; i < places; ++i) {
+    const TwoSum total = two_sum(strip.sum[i], static_cast<double>(values[i]));
+    const TwoSum errors = two_sum(strip.error[i], total.error);
+    strip.sum[i] = total.sum;
+    strip.error[i] = errors.sum;
+    strip.lost[i] += std::abs(errors.error);
+  }
+}
+
+// Once sum + error is high + low with |low| <= ulp(high) / 2: float takes the double rounded to odd, double
+// takes high unless what was lost could carry low across half an ulp.
+template <class T>
+bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
+  std::int64_t any = 0;
+  for (std::size_t i = 0; i < places; ++i) {
+    const TwoSum x = two_sum(strip.sum[i], strip.error[i]);
+    const double high = std::abs(x.sum), low = std::abs(x.error), lost = 2 * strip.lost[i];
+    bool certain;
+    if constexpr (sizeof(T) == 8) {
+      const double next = std::bit_cast<double>(std::bit_cast<std::int64_t>(high) - 1);
+      certain = (lost == 0) | ((low + lost) * (1 + 0x1p-50) < (high - next) / 2);
+      values[i] = x.sum;
+    } else {
+      std::int64_t bits = std::bit_cast<std::int64_t>(x.sum);
+      const bool inexact = x.error != 0, beyond = (x.error < 0) != (x.sum < 0);
+      bits -= (inexact & beyond) ? 1 : 0;
+      bits |= inexact ? 1 : 0;
+      values[i] = static_cast<T>(std::bit_cast<double>(bits));
+      certain = (lost == 0) | (low > lost);
+    }
+    certain &= high <= std::numeric_limits<double>::max();
+    strip.uncertain[i] = certain ? 0 : 1;
+    any |= certain ? 0 : 1;
+  }
+  return any == 0;
+}
+
+template <class T>
+constexpr GeneralValueKernels<T> value_loops(void (*mark_repeats)(const T*, std::size_t,
+                                                                  Marks&) noexcept) noexcept {
+  return {quantise_wide<T>, dequantise_wide<T>, mark_repeats, add_strip<T>, round_strip<T>};
+}
+
+}  // namespace
+}  // namespace taut::planes
