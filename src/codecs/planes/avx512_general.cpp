@@ -59,6 +59,17 @@ void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
   });
 }
 
+void put(float* values, std::size_t n, const Marks& marks, float value) noexcept {
+  const __m512 x = _mm512_set1_ps(value);
+  for (std::size_t i = 0; i < n; i += 16)
+    _mm512_mask_storeu_ps(values + i, static_cast<__mmask16>(marks.of[i / 64] >> (i % 64)), x);
+}
+void put(double* values, std::size_t n, const Marks& marks, double value) noexcept {
+  const __m512d x = _mm512_set1_pd(value);
+  for (std::size_t i = 0; i < n; i += 8)
+    _mm512_mask_storeu_pd(values + i, static_cast<__mmask8>(marks.of[i / 64] >> (i % 64)), x);
+}
+
 // ---- Planes of 64-bit integers
 // ------------------------------------------------------------------------------------
 
@@ -162,8 +173,10 @@ void unpack_add(ConstBytes planes, const Widths& widths, std::int64_t base, std:
 }  // namespace
 
 const GeneralKernels& avx512_general_kernels() noexcept {
-  static constexpr GeneralKernels set{value_loops<float>(mark_repeats),
-                                      value_loops<double>(mark_repeats),
+  static constexpr GeneralKernels set{value_kernels<float>(mark_repeats, put),
+                                      value_kernels<double>(mark_repeats, put),
+                                      mark_repeats<std::int32_t>,
+                                      mark_repeats<std::int64_t>,
                                       mark_escaped<std::int32_t>,
                                       mark_escaped<std::int64_t>,
                                       multiply,

@@ -3,7 +3,8 @@
 namespace taut::planes {
 
 template <class T>
-std::size_t TypedCodec<T>::encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
+std::size_t TypedCodec<T>::encode_likely(Form form, const T* values, std::size_t count, FrameHeader header,
+                                         Bytes out) const {
   const ConstBytes raw = std::as_bytes(std::span(values, count));
   if (z_.step == 0) return write_stored(header, raw, out);
   FrameWriter writer(out, count);
@@ -11,14 +12,15 @@ std::size_t TypedCodec<T>::encode(const T* values, std::size_t count, FrameHeade
   bool any_coded = false;
   for (std::size_t first = 0; first < count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, count - first);
-    any_coded |= encode_chunk(values + first, n, width_class, writer) == Form::coded;
+    form = encode_chunk(values + first, n, form, width_class, writer);
+    any_coded |= form != Form::layer;
   }
   // Nothing but layers: the stored form says the same in fewer bytes.
   return any_coded ? writer.finish(header) : write_stored(header, raw, out);
 }
 
 template <class T>
-auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width_class,
+auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                                  FrameWriter& writer) const -> Form {
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
@@ -26,16 +28,18 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width
   PlanesOut planes{
       .payload = writer.room() + RecordHeader{}.bytes(), .width_class = width_class, .widths = {}};
   std::uint8_t flags = 0;
-  if (!kernels_.of<T>().encode(whole, groups, z_, planes)) {
+  const bool likely_small = before == Form::simple || general_.may_be_small(values, n, z_);
+  const bool small = likely_small && kernels_.of<T>().encode(whole, groups, z_, planes);
+  if (!small) {
     alignas(64) std::int32_t q[chunk_values];
     if (!kernels_.of<T>().quantise_large(whole, groups, z_, q))
-      return general_.encode(values, n, q, z_, width_class, writer) ? Form::coded : Form::layer;
+      return general_.encode(values, n, q, z_, width_class, writer) ? Form::general : Form::layer;
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }
   width_class = planes.width_class;
   commit_planes(planes, flags, n, writer);
-  return Form::coded;
+  return small ? Form::simple : Form::general;
 }
 
 template <class T>

@@ -139,7 +139,7 @@ class Places {
     }
     if (!kernels_.of<T>().round(strip, padded, sums)) {
       for (std::size_t i = 0; i < n; ++i)
-        if (strip.uncertain[i] != 0) sums[i] = slow_sum(places, first + i);
+        if (strip.certain[i] == 0) sums[i] = slow_sum(places, first + i);
     }
     const bool one = places.covering() + record_.layer_count == 1;
     for (std::size_t i = 0; i < n; ++i)  // one exact value and nothing else: its very bits
@@ -167,11 +167,66 @@ class Places {
   Totals<T> totals_;
 };
 
+// The usual case: one fill value, in runs that do not overlap, where the integers hold on and add nothing.
+// False: something else, and nothing was done.
+template <class T, class Int>
+bool put_fill_value(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels, T* values) {
+  const Runs<T> runs = record.run_list();
+  if (record.layer_count > 0 || runs.size() == 0) return false;
+  const T value = runs[0].value;
+  Marks covered = {}, starts = {};
+  std::size_t depth = 1, end = 0;
+  while (depth < runs.size() && runs[depth].place == runs[0].place) ++depth;
+  bool plain = runs.size() % depth == 0;
+  for (std::size_t i = 0; plain && i < runs.size(); i += depth) {
+    const Run<T> run = runs[i];
+    std::uint64_t holds = static_cast<std::uint64_t>(run.hold);
+    plain &= same_bits(run.value, value) & (run.start() >= end);
+    for (std::size_t k = 1; k < depth; ++k) {
+      const Run<T> other = runs[i + k];
+      plain &= same_bits(other.value, value) & (other.place == run.place);
+      holds += static_cast<std::uint64_t>(other.hold);
+    }
+    end = run.end();
+    plain &= static_cast<std::uint64_t>(std::int64_t{q[run.start()]}) == holds;
+    starts.of[run.start() / 64] |= std::uint64_t{1} << (run.start() % 64);
+    covered.of[run.start() / 64] ^= std::uint64_t{1} << (run.start() % 64);
+    if (end < chunk_values) covered.of[end / 64] ^= std::uint64_t{1} << (end % 64);
+  }
+  if (!plain) return false;
+
+  Marks repeats;
+  if constexpr (sizeof(Int) == 8) {
+    kernels.mark_wide_repeats(q, record.count, repeats);
+  } else {
+    kernels.mark_narrow_repeats(q, record.count, repeats);
+  }
+  std::uint64_t inside = 0, moving = 0;  // inside: all ones where a run reaches from the word before
+  for (std::size_t w = 0; w < std::size(covered.of); ++w) {
+    std::uint64_t bits = covered.of[w];  // each bit: whether the number of ends up to it is odd
+    for (unsigned by = 1; by < 64; by *= 2) bits ^= bits << by;
+    covered.of[w] = bits ^= inside;
+    inside = ~((bits >> 63) - 1);
+    moving |= bits & ~starts.of[w] & ~repeats.of[w];
+  }
+  if (moving != 0) return false;
+  T fill = value;
+  if (depth > 1) {
+    RunSweep<T> first(runs, record.count);
+    while (first.next() && first.covering() == 0) {
+    }
+    fill = total_of(first, step).alone;
+  }
+  kernels.of<T>().put(values, record.count, covered, fill);
+  return true;
+}
+
 }  // namespace
 
 template <class T, class Int>
 void put_exact_values(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels,
                       T* values) {
+  if (put_fill_value(record, q, step, kernels, values)) return;
   Places<T, Int> places(record, q, step, kernels, values);
   for (RunSweep<T> sweep(record.run_list(), record.count); sweep.next();)
     if (sweep.covering() + record.layer_count > 0) places.put(sweep);

@@ -19,6 +19,11 @@ class GeneralPath {
  public:
   GeneralPath(const KernelSet& kernels) noexcept : kernels_(kernels), general_(general_kernels(kernels)) {}
 
+  // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
+  bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
+    return general_.of<T>().all_below(values, n, z.step * T{1 << (small_bits + 1)});
+  }
+
   // Writes the record of a chunk of which quantise_large has refused some values: `q` is what it gave,
   // complete to whole groups. False: a layer took no more bytes and was written instead. `writer` has room
   // for either.

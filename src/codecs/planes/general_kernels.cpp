@@ -28,6 +28,14 @@ void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
        [=](std::size_t i) { return i > 0 && std::memcmp(values + i, values + i - 1, sizeof(T)) == 0; });
 }
 
+template <class T>
+void put(T* values, std::size_t n, const Marks& marks, T value) noexcept {
+  for (std::size_t first = 0; first < n; first += 64) {
+    for (std::uint64_t left = marks.of[first / 64]; left != 0; left &= left - 1)
+      values[first + static_cast<std::size_t>(std::countr_zero(left))] = value;
+  }
+}
+
 std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
                  Widths& widths) noexcept {
   std::byte* at = out;
@@ -71,8 +79,10 @@ void unpack_add(ConstBytes planes, const Widths& widths, std::int64_t base, std:
 }  // namespace
 
 const GeneralKernels& scalar_general_kernels() noexcept {
-  static constexpr GeneralKernels set{value_loops<float>(mark_repeats),
-                                      value_loops<double>(mark_repeats),
+  static constexpr GeneralKernels set{value_kernels<float>(mark_repeats, put),
+                                      value_kernels<double>(mark_repeats, put),
+                                      mark_repeats<std::int32_t>,
+                                      mark_repeats<std::int64_t>,
                                       mark_escaped<std::int32_t>,
                                       mark_escaped<std::int64_t>,
                                       multiply,

@@ -16,7 +16,7 @@ struct Marks {
 struct Strip {
   static constexpr std::size_t places = 64;
   alignas(64) double sum[places], error[places], lost[places];
-  alignas(64) std::int64_t uncertain[places];
+  alignas(64) std::uint64_t certain[places];
 };
 
 template <class T>
@@ -26,12 +26,18 @@ struct GeneralValueKernels {
                                std::int64_t* q) noexcept;
   void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
 
+  // False: some |x| is beyond `limit` or no number.
+  bool (*all_below)(const T* values, std::size_t n, T limit) noexcept;
+
   // Marks values with the very bits of the value before. Sets all marks.
   void (*mark_repeats)(const T* values, std::size_t n, Marks& marks) noexcept;
 
+  // values <- value at the marked places.
+  void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
+
   // strip <- strip + values, place by place. All of `places` are multiples of 8 and may exceed what is used.
   void (*add)(Strip& strip, const T* values, std::size_t places) noexcept;
-  // values <- the sums, correctly rounded, but for the places that are uncertain; false when there are any.
+  // values <- the sums, correctly rounded where that is `certain`; false when it is not so everywhere.
   bool (*round)(Strip& strip, std::size_t places, T* values) noexcept;
 };
 
@@ -39,7 +45,11 @@ struct GeneralKernels {
   GeneralValueKernels<float> f32;
   GeneralValueKernels<double> f64;
 
-  // Mark the integers that are `escaped`. Set all marks.
+  // Marks integers equal to the one before. Sets all marks, as the next two.
+  void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
+  void (*mark_wide_repeats)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+
+  // Mark the integers that are `escaped`.
   void (*mark_narrow)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
   void (*mark_wide)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/runs.hpp"
 
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
@@ -10,23 +11,32 @@ template <class T>
 std::size_t quantise_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q) noexcept {
   constexpr double range = std::int64_t{1} << wide_bits;
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
-  std::int64_t coded = 0;
+  std::uint64_t coded = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double x = values[i];
     const double shifted = x * scale + 0x1.8p52, integer = shifted - 0x1.8p52;
     const double error = x - static_cast<double>(static_cast<T>(integer * step));
-    const bool good = (integer < range) & (integer >= -range) & (std::abs(error) <= bound);
+    const std::uint64_t good =
+        all_ones_if((integer < range) & (integer >= -range) & (std::abs(error) <= bound));
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(0x1.8p52);
-    q[i] = good ? static_cast<std::int64_t>(bits) : escaped<std::int64_t>;
-    coded += good ? 1 : 0;
+    q[i] = static_cast<std::int64_t>((bits & good) |
+                                     (~good & static_cast<std::uint64_t>(escaped<std::int64_t>)));
+    coded -= good;
   }
-  return static_cast<std::size_t>(coded);
+  return coded;
 }
 
 template <class T>
 void dequantise_wide(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept {
   const double step = z.step;
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
+}
+
+template <class T>
+bool all_below(const T* values, std::size_t n, T limit) noexcept {
+  BitsOf<T> seen = 0;
+  for (std::size_t i = 0; i < n; ++i) seen |= ~(BitsOf<T>{std::abs(values[i]) <= limit} - 1) ^ ~BitsOf<T>{0};
+  return seen == 0;
 }
 
 // ---- Sums of a few numbers
@@ -75,34 +85,34 @@ void add_strip(Strip& strip, const T* values, std::size_t places) noexcept {
 // takes high unless what was lost could carry low across half an ulp.
 template <class T>
 bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
-  std::int64_t any = 0;
+  std::uint64_t all = ~std::uint64_t{0};
   for (std::size_t i = 0; i < places; ++i) {
     const TwoSum x = two_sum(strip.sum[i], strip.error[i]);
     const double high = std::abs(x.sum), low = std::abs(x.error), lost = 2 * strip.lost[i];
-    bool certain;
+    std::uint64_t certain = all_ones_if(lost == 0);
     if constexpr (sizeof(T) == 8) {
-      const double next = std::bit_cast<double>(std::bit_cast<std::int64_t>(high) - 1);
-      certain = (lost == 0) | ((low + lost) * (1 + 0x1p-50) < (high - next) / 2);
+      const double next = std::bit_cast<double>(std::bit_cast<std::uint64_t>(high) - 1);
+      certain |= all_ones_if((low + lost) * (1 + 0x1p-50) < (high - next) / 2);
       values[i] = x.sum;
     } else {
-      std::int64_t bits = std::bit_cast<std::int64_t>(x.sum);
-      const bool inexact = x.error != 0, beyond = (x.error < 0) != (x.sum < 0);
-      bits -= (inexact & beyond) ? 1 : 0;
-      bits |= inexact ? 1 : 0;
-      values[i] = static_cast<T>(std::bit_cast<double>(bits));
-      certain = (lost == 0) | (low > lost);
+      const std::uint64_t inexact = all_ones_if(low > 0), beyond = all_ones_if((x.error < 0) != (x.sum < 0));
+      const std::uint64_t bits = std::bit_cast<std::uint64_t>(x.sum) + (inexact & beyond);  // one less
+      values[i] = static_cast<T>(std::bit_cast<double>(bits | (inexact & 1)));
+      certain |= all_ones_if(low > lost);
     }
-    certain &= high <= std::numeric_limits<double>::max();
-    strip.uncertain[i] = certain ? 0 : 1;
-    any |= certain ? 0 : 1;
+    certain &= all_ones_if(high <= std::numeric_limits<double>::max());
+    strip.certain[i] = certain;
+    all &= certain;
   }
-  return any == 0;
+  return all != 0;
 }
 
 template <class T>
-constexpr GeneralValueKernels<T> value_loops(void (*mark_repeats)(const T*, std::size_t,
-                                                                  Marks&) noexcept) noexcept {
-  return {quantise_wide<T>, dequantise_wide<T>, mark_repeats, add_strip<T>, round_strip<T>};
+constexpr GeneralValueKernels<T> value_kernels(void (*mark_repeats)(const T*, std::size_t, Marks&) noexcept,
+                                               void (*put)(T*, std::size_t, const Marks&,
+                                                           T) noexcept) noexcept {
+  return {quantise_wide<T>, dequantise_wide<T>, all_below<T>, mark_repeats, put,
+          add_strip<T>,     round_strip<T>};
 }
 
 }  // namespace

@@ -44,11 +44,8 @@ struct Quantiser {
 template <class Int>
 inline constexpr Int escaped = std::numeric_limits<Int>::min();
 
-// |q| < 2^bits, seen in the bits left when the sign is folded in.
-template <class Int>
-constexpr bool within(Int q, int bits) noexcept {
-  return (q ^ (q >> (8 * sizeof(Int) - 1))) >> bits == 0;
-}
+// A condition as a mask: where branches would stand, compilers do not vectorise.
+constexpr std::uint64_t all_ones_if(bool condition) noexcept { return ~(std::uint64_t{condition} - 1); }
 
 // q -> value, the same operations wherever it is done: one product in double, one rounding to the type.
 template <class T>

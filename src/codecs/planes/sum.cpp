@@ -103,10 +103,10 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, FrameWriter& writer) const {
-  std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1)];
+  std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>];
   FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
   header.parameters[0] = static_cast<std::uint8_t>(z_.predictor);
-  const std::size_t size = encode(values, n, header, bytes);
+  const std::size_t size = encode_likely(Form::general, values, n, header, bytes);
   FrameReader<T> frame;
   Operand own;
   if (frame.open({bytes, size}) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;

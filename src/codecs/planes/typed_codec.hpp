@@ -25,7 +25,9 @@ class TypedCodec {
   T step() const noexcept { return z_.step; }
 
   // `out` holds max_frame_bytes; returns the frame's bytes.
-  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
+    return encode_likely(Form::simple, values, count, header, out);
+  }
   Status decode(ConstBytes in, T* values, std::size_t count) const;
   Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
 
@@ -51,8 +53,12 @@ class TypedCodec {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
 
-  enum class Form { coded, layer };
-  Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
+  enum class Form { simple, general, layer };
+  // `before`: the form of the chunk before, and likely of this one; no matter for the bytes.
+  Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
+                    FrameWriter& writer) const;
+  std::size_t encode_likely(Form form, const T* values, std::size_t count, FrameHeader header,
+                            Bytes out) const;
   bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
 
