@@ -7,6 +7,7 @@
 
 #include "codecs/planes/exact_sum.hpp"
 #include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/runs.hpp"
 
 namespace taut::planes {
 namespace {
@@ -57,25 +58,19 @@ TEST(GeneralKernels, MarksNameTheirPlaces) {
     for (const std::size_t n : std::initializer_list<std::size_t>{0, 1, 15, 64, 65, 1000, chunk_values}) {
       std::vector<std::int32_t> q(n);
       std::vector<std::int64_t> wide_q(n);
-      std::vector<double> x(n);
       for (std::size_t i = 0; i < n; ++i) {
         q[i] = random_bits() % 2 == 0 ? escaped<std::int32_t> : static_cast<std::int32_t>(random_bits() % 2);
         wide_q[i] = q[i] == escaped<std::int32_t> ? escaped<std::int64_t> : q[i];
-        x[i] = random_bits() % 2 == 0 ? std::nan("") : 0.0;
       }
-      Marks narrow, wide_marks, repeats, narrow_repeats, wide_repeats;
-      kernels->mark_narrow(q.data(), n, narrow);
-      kernels->mark_wide(wide_q.data(), n, wide_marks);
+      Marks marks, narrow_repeats, wide_repeats;
+      kernels->mark_escaped(wide_q.data(), n, marks);
       kernels->mark_narrow_repeats(q.data(), n, narrow_repeats);
       kernels->mark_wide_repeats(wide_q.data(), n, wide_repeats);
-      kernels->f64.mark_repeats(x.data(), n, repeats);
       std::vector<double> put(n, 1.0);
-      kernels->f64.put(put.data(), n, narrow, 7.0);
+      kernels->f64.put(put.data(), n, marks, 7.0);
       for (std::size_t i = 0; i < chunk_values; ++i) {
         const bool is_escaped = i < n && q[i] == escaped<std::int32_t>;
-        ASSERT_EQ(marked(narrow, i), is_escaped);
-        ASSERT_EQ(marked(wide_marks, i), is_escaped);
-        ASSERT_EQ(marked(repeats, i), i > 0 && i < n && std::isnan(x[i]) == std::isnan(x[i - 1]));
+        ASSERT_EQ(marked(marks, i), is_escaped);
         ASSERT_EQ(marked(narrow_repeats, i), i > 0 && i < n && q[i] == q[i - 1]);
         ASSERT_EQ(marked(wide_repeats, i), i > 0 && i < n && q[i] == q[i - 1]);
         if (i < n) {
@@ -83,6 +78,66 @@ TEST(GeneralKernels, MarksNameTheirPlaces) {
         }
       }
     }
+  }
+}
+
+// Around the limits of the ranges, halves between integers, no numbers.
+template <class T>
+std::vector<T> hard_to_quantise(std::size_t n, double step) {
+  std::vector<T> x(n);
+  for (T& v : x) {
+    const double limit = std::ldexp(1, random_bits() % 2 == 0 ? small_bits : large_bits);
+    const auto half_steps = static_cast<double>(random_bits() % 9) / 2 - 2;
+    const std::uint64_t kind = random_bits() % 16;
+    v = static_cast<T>((kind < 3 ? half_steps : kind < 5 ? limit + half_steps : -limit + half_steps) * step);
+    if (kind > 7) v = static_cast<T>(static_cast<double>(integer_of_bits(30)) * step / 16);
+    if (kind > 13) v = kind == 14 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(1e30);
+  }
+  return x;
+}
+
+template <class T>
+void check_quantisers(std::size_t groups) {
+  const auto z = Quantiser<T>::make(std::ldexp(1 + static_cast<double>(random_bits() % 1000) / 1000, -10),
+                                    Predictor::delta);
+  const std::vector<T> x = hard_to_quantise<T>(groups * group_values, static_cast<double>(z.step));
+  std::vector<std::vector<std::int32_t>> integers;
+  std::vector<std::vector<std::byte>> runs;
+  for (const GeneralKernels* kernels : sets()) {
+    std::vector<std::int32_t> q(x.size());
+    std::vector<std::byte> out(16 * chunk_values);
+    Marks marks;
+    const Quantised found = kernels->of<T>().quantise(x.data(), groups, z, q.data(), marks);
+    bool complete = true, small = true;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double exact = std::nearbyint(static_cast<double>(x[i]) * (1 / static_cast<double>(z.step)));
+      const bool good = exact >= -0x1p22 && exact < 0x1p22 &&
+                        std::abs(x[i] - dequantise(static_cast<std::int64_t>(exact), z.step)) <= T(z.bound);
+      ASSERT_EQ(marked(marks, i), !good) << x[i] / z.step;
+      if (good) {
+        ASSERT_EQ(q[i], static_cast<std::int32_t>(exact));
+        small &= exact >= -0x1p14 && exact < 0x1p14;
+      }
+      complete &= good;
+    }
+    ASSERT_EQ(found.complete, complete);
+    ASSERT_EQ(found.small, small);
+    const std::size_t n = x.size() - 3 * (groups % 2);
+    if (n < x.size()) marks.of[groups - 1] &= ~std::uint64_t{0} >> 3;
+    out.resize(kernels->of<T>().take_runs(x.data(), n, marks, chunk_values, q.data(), out.data()) *
+               run_bytes<T>(false));
+    integers.push_back(q);
+    integers.back().resize(n);
+    runs.push_back(out);
+    ASSERT_TRUE(integers.front() == integers.back());
+    ASSERT_TRUE(runs.front() == runs.back());
+  }
+}
+
+TEST(GeneralKernels, QuantisersAgreeAndMarkWhatMissesTheBound) {
+  for (int round = 0; round < 200; ++round) {
+    check_quantisers<float>(1 + random_bits() % 64);
+    check_quantisers<double>(1 + random_bits() % 64);
   }
 }
 

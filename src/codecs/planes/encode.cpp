@@ -3,12 +3,11 @@
 namespace taut::planes {
 
 template <class T>
-std::size_t TypedCodec<T>::encode_likely(Form form, const T* values, std::size_t count, FrameHeader header,
-                                         Bytes out) const {
+std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
+                                         FrameHeader header, Bytes out) const {
   const ConstBytes raw = std::as_bytes(std::span(values, count));
   if (z_.step == 0) return write_stored(header, raw, out);
   FrameWriter writer(out, count);
-  unsigned width_class = 8;
   bool any_coded = false;
   for (std::size_t first = 0; first < count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, count - first);
@@ -32,8 +31,13 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
   const bool small = likely_small && kernels_.of<T>().encode(whole, groups, z_, planes);
   if (!small) {
     alignas(64) std::int32_t q[chunk_values];
-    if (!kernels_.of<T>().quantise_large(whole, groups, z_, q))
-      return general_.encode(values, n, q, z_, width_class, writer) ? Form::general : Form::layer;
+    Marks marks;
+    const Quantised found = general_.quantise(whole, n, z_, q, marks);
+    if (!found.complete) {
+      const std::uint8_t size = found.small ? 0 : large;
+      return general_.encode(values, n, q, marks, size, z_, width_class, writer) ? Form::general
+                                                                                 : Form::layer;
+    }
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }

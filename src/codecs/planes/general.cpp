@@ -30,56 +30,15 @@ struct Workbench {
   }
 };
 
-std::size_t escaped_values(const Marks& marks) noexcept {
+// Forgets what was found behind the chunk's n values.
+void trim(Marks& marks, std::size_t n) noexcept {
+  if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
+}
+
+std::size_t marked_values(const Marks& marks) noexcept {
   std::size_t n = 0;
   for (const std::uint64_t word : marks.of) n += static_cast<std::size_t>(std::popcount(word));
   return n;
-}
-
-// The first marked place from `i` on, in the chunk or behind it.
-std::size_t next_marked(const Marks& marks, std::size_t i) noexcept {
-  for (std::size_t w = i / 64; w < std::size(marks.of); ++w) {
-    const std::uint64_t bits = w == i / 64 ? marks.of[w] >> (i % 64) << (i % 64) : marks.of[w];
-    if (bits != 0) return 64 * w + static_cast<std::size_t>(std::countr_zero(bits));
-  }
-  return chunk_values;
-}
-
-// Cuts the marked places into runs of one value: calls visit(start, end) for each until that says false.
-template <class Visit>
-bool cut_into_runs(const Marks& marks, const Marks& repeats, std::size_t n, Visit visit) noexcept {
-  Marks stops;  // where a run begins, or none continues
-  std::uint64_t before = 0;
-  for (std::size_t w = 0; w < std::size(marks.of); ++w) {
-    const std::uint64_t follows = marks.of[w] << 1 | before >> 63;
-    stops.of[w] = ~(marks.of[w] & follows & repeats.of[w]);
-    before = marks.of[w];
-  }
-  for (std::size_t i = next_marked(marks, 0); i < n;) {
-    const std::size_t end = std::min(n, next_marked(stops, i + 1));
-    if (!visit(i, end)) return false;
-    i = next_marked(marks, end);
-  }
-  return true;
-}
-
-// Writes the runs of the escaped values, and gives these the integer before as theirs. Returns the runs'
-// number; more than `most` are not written and leave `q` unusable.
-template <class T, class Int>
-std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, const GeneralKernels& kernels,
-                      std::size_t most, Int* q, std::byte* out) noexcept {
-  Marks repeats;
-  kernels.of<T>().mark_repeats(values, n, repeats);
-  std::size_t runs = 0;
-  cut_into_runs(marks, repeats, n, [&](std::size_t start, std::size_t end) {
-    if (++runs > most) return false;
-    const Int hold = start == 0 ? 0 : q[start - 1];
-    std::fill(q + start, q + end, hold);
-    const auto place = static_cast<std::uint32_t>(start << 16 | (end - start));
-    out = write_run(out, Run<T>{place, hold, values[start]}, sizeof(Int) == 8);
-    return true;
-  });
-  return runs;
 }
 
 // So that no difference arises behind the chunk's n values.
@@ -88,15 +47,34 @@ void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noex
   std::fill(q + n, q + (n + unit - 1) / unit * unit, predictor == Predictor::delta ? q[n - 1] : 0);
 }
 
-std::uint8_t size_flag(const std::int32_t* q, std::size_t n) noexcept {
-  std::int32_t seen = 0;
-  for (std::size_t i = 0; i < n; ++i) seen |= q[i] ^ (q[i] >> 31);
-  return seen >> small_bits == 0 ? 0 : large;
+// Merges the runs of two records as wide as the result: they are copied as they stand.
+template <class T, bool Wide>
+std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* out) noexcept {
+  constexpr std::size_t size = run_bytes<T>(Wide);
+  const std::byte *a = left.runs, *b = right.runs;
+  const std::byte *const a_end = a + left.run_count * size, *const b_end = b + right.run_count * size;
+  while (a != a_end && b != b_end) {
+    const bool second = read_run<T>(b, Wide) < read_run<T>(a, Wide);
+    std::memcpy(out, second ? b : a, size);
+    out += size;
+    b += second ? size : 0;
+    a += second ? 0 : size;
+  }
+  const auto rest = static_cast<std::size_t>(a_end - a), more = static_cast<std::size_t>(b_end - b);
+  std::memcpy(out, rest > 0 ? a : b, rest + more);
+  return out + rest + more;
 }
 
 // Merges the runs of up to max_operands records in their order; returns where they end.
 template <class T>
 std::byte* merge_runs(std::span<const Part<T>> parts, bool is_wide, std::byte* out) noexcept {
+  const auto has = [](const Part<T>& part, bool wide_runs) {
+    return part.raw == nullptr && part.record->run_count > 0 && part.record->header.has(wide) == wide_runs;
+  };
+  if (parts.size() == 2 && has(parts[0], is_wide) && has(parts[1], is_wide))
+    return is_wide ? merge_two<T, true>(*parts[0].record, *parts[1].record, out)
+                   : merge_two<T, false>(*parts[0].record, *parts[1].record, out);
+
   struct Source {
     Runs<T> runs;
     std::size_t next;
@@ -167,29 +145,30 @@ std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8
 }
 
 template <class T>
-bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, const Quantiser<T>& z,
-                            unsigned& width_class, FrameWriter& writer) const {
+bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
+                            const Quantiser<T>& z, unsigned& width_class, FrameWriter& writer) const {
   const std::size_t layer_bytes = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
-  Marks marks;
-  general_.mark_narrow(q, n, marks);
+  trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
-  const bool is_wide = wants_wide(values, n, n - escaped_values(marks), z, wide_q);
-  if (is_wide) general_.mark_wide(wide_q, n, marks);
+  const bool is_wide = wants_wide(values, n, n - marked_values(marks), z, wide_q);
+  if (is_wide) general_.mark_escaped(wide_q, n, marks);
 
   alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];
   const std::size_t each = run_bytes<T>(is_wide), most = n * sizeof(T) / each;
-  const std::size_t count = is_wide ? take_runs(values, n, marks, general_, most, wide_q, runs)
-                                    : take_runs(values, n, marks, general_, most, q, runs);
+  const GeneralValueKernels<T>& take = general_.of<T>();
+  const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
+                                    : take.take_runs(values, n, marks, most, q, runs);
   if (count > most) return write_layer(values, n, writer), false;
 
   Workbench bench(writer);
-  const std::uint8_t flags = count > 0 ? has_runs : 0;
+  if (is_wide) flags = wide | large;
+  if (count > 0) flags |= has_runs;
   std::size_t bytes;
   if (is_wide) {
-    bytes = pack_wide(wide_q, n, flags | wide | large, z.predictor, bench.planes());
+    bytes = pack_wide(wide_q, n, flags, z.predictor, bench.planes());
   } else {
     complete(q, n, group_values, z.predictor);
-    RecordHeader h{static_cast<std::uint8_t>(flags | size_flag(q, n)), 0, 0};
+    RecordHeader h{flags, 0, 0};
     PlanesOut planes{.payload = bench.planes() + h.bytes(), .width_class = width_class, .widths = {}};
     kernels_.ints.pack(q, groups_of(n), z.predictor, planes);
     width_class = planes.width_class;

@@ -24,11 +24,16 @@ class GeneralPath {
     return general_.of<T>().all_below(values, n, z.step * T{1 << (small_bits + 1)});
   }
 
-  // Writes the record of a chunk of which quantise_large has refused some values: `q` is what it gave,
-  // complete to whole groups. False: a layer took no more bytes and was written instead. `writer` has room
-  // for either.
-  bool encode(const T* values, std::size_t n, std::int32_t* q, const Quantiser<T>& z, unsigned& width_class,
-              FrameWriter& writer) const;
+  // Integers for values beyond the small range; where that is not complete, go on with encode.
+  Quantised quantise(const T* whole, std::size_t n, const Quantiser<T>& z, std::int32_t* q,
+                     Marks& marks) const noexcept {
+    return general_.of<T>().quantise(whole, groups_of(n), z, q, marks);
+  }
+
+  // Writes the record of a chunk of n values, `q` and `marks` being what quantise gave and `flags` large or
+  // not. False: a layer took no more bytes and was written instead. `writer` has room for either.
+  bool encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
+              const Quantiser<T>& z, unsigned& width_class, FrameWriter& writer) const;
 
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
 

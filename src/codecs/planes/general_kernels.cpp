@@ -3,6 +3,7 @@
 
 #include "codecs/planes/block.hpp"
 #include "codecs/planes/general_loops.hpp"
+#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -24,8 +25,34 @@ void mark_escaped(const Int* q, std::size_t n, Marks& marks) noexcept {
 
 template <class T>
 void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
-  mark(n, marks,
-       [=](std::size_t i) { return i > 0 && std::memcmp(values + i, values + i - 1, sizeof(T)) == 0; });
+  mark(n, marks, [=](std::size_t i) { return i > 0 && same_bits(values[i], values[i - 1]); });
+}
+
+template <class T>
+Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                   Marks& marks) noexcept {
+  const bool complete = quantise_large(values, groups, z, q);
+  mark_escaped(q, groups * group_values, marks);
+  std::int32_t seen = 0;
+  for (std::size_t i = 0; i < groups * group_values; ++i)
+    seen |= q[i] == escaped<std::int32_t> ? 0 : q[i] ^ (q[i] >> 31);
+  return {complete, seen >> small_bits == 0};
+}
+
+template <class T, class Int>
+std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::size_t most, Int* q,
+                      std::byte* out) noexcept {
+  Marks repeats;
+  mark_repeats(values, n, repeats);
+  return take_runs(values, marks, repeats, most, q, out,
+                   [](Int* to, std::size_t length, Int hold) { std::fill_n(to, length, hold); });
+}
+
+template <class T>
+bool all_below(const T* values, std::size_t n, T limit) noexcept {
+  bool all = true;
+  for (std::size_t i = 0; i < n; ++i) all &= std::abs(values[i]) <= limit;
+  return all;
 }
 
 template <class T>
@@ -76,14 +103,24 @@ void unpack_add(ConstBytes planes, const Widths& widths, std::int64_t base, std:
   }
 }
 
+template <class T>
+constexpr GeneralValueKernels<T> value_kernels{quantise<T>,
+                                               quantise_wide<T>,
+                                               dequantise_wide<T>,
+                                               all_below<T>,
+                                               take_runs<T, std::int32_t>,
+                                               take_runs<T, std::int64_t>,
+                                               put<T>,
+                                               add_strip<T>,
+                                               round_strip<T>};
+
 }  // namespace
 
 const GeneralKernels& scalar_general_kernels() noexcept {
-  static constexpr GeneralKernels set{value_kernels<float>(mark_repeats, put),
-                                      value_kernels<double>(mark_repeats, put),
+  static constexpr GeneralKernels set{value_kernels<float>,
+                                      value_kernels<double>,
                                       mark_repeats<std::int32_t>,
                                       mark_repeats<std::int64_t>,
-                                      mark_escaped<std::int32_t>,
                                       mark_escaped<std::int64_t>,
                                       multiply,
                                       pack,

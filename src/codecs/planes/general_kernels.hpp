@@ -11,6 +11,11 @@ struct Marks {
   std::uint64_t of[chunk_values / 64];
 };
 
+struct Quantised {
+  bool complete;  // no value was marked
+  bool small;     // all others are in the small range
+};
+
 // Sums of a few numbers at each of up to 64 places, kept as sum + error; `lost` is what may be missing from
 // the error.
 struct Strip {
@@ -21,7 +26,11 @@ struct Strip {
 
 template <class T>
 struct GeneralValueKernels {
-  // As quantise_large, for 43 bits; returns how many of the n values got an integer.
+  // q <- values / step for the large range, in double arithmetic, and marks what has to travel exactly
+  // instead. Complete groups. Sets all marks.
+  Quantised (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                        Marks& marks) noexcept;
+  // The same for 43 bits, with `escaped` for marks; returns how many of the n values got an integer.
   std::size_t (*quantise_wide)(const T* values, std::size_t n, const Quantiser<T>& z,
                                std::int64_t* q) noexcept;
   void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
@@ -29,8 +38,12 @@ struct GeneralValueKernels {
   // False: some |x| is beyond `limit` or no number.
   bool (*all_below)(const T* values, std::size_t n, T limit) noexcept;
 
-  // Marks values with the very bits of the value before. Sets all marks.
-  void (*mark_repeats)(const T* values, std::size_t n, Marks& marks) noexcept;
+  // Writes the runs of the marked values, and gives their places the integer before them. Returns the runs'
+  // number; when that is above `most`, nothing is done.
+  std::size_t (*take_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
+                           std::int32_t* q, std::byte* out) noexcept;
+  std::size_t (*take_wide_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
+                                std::int64_t* q, std::byte* out) noexcept;
 
   // values <- value at the marked places.
   void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
@@ -45,13 +58,12 @@ struct GeneralKernels {
   GeneralValueKernels<float> f32;
   GeneralValueKernels<double> f64;
 
-  // Marks integers equal to the one before. Sets all marks, as the next two.
+  // Marks integers equal to the one before. Sets all marks.
   void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
   void (*mark_wide_repeats)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
 
-  // Mark the integers that are `escaped`.
-  void (*mark_narrow)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
-  void (*mark_wide)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+  // Marks the integers that are `escaped`.
+  void (*mark_escaped)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
 
   // strip <- multiples * step.
   void (*multiply)(Strip& strip, const double* multiples, double step, std::size_t places) noexcept;

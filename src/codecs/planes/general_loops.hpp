@@ -32,13 +32,6 @@ void dequantise_wide(const std::int64_t* q, std::size_t n, const Quantiser<T>& z
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
 }
 
-template <class T>
-bool all_below(const T* values, std::size_t n, T limit) noexcept {
-  BitsOf<T> seen = 0;
-  for (std::size_t i = 0; i < n; ++i) seen |= ~(BitsOf<T>{std::abs(values[i]) <= limit} - 1) ^ ~BitsOf<T>{0};
-  return seen == 0;
-}
-
 // ---- Sums of a few numbers
 // ----------------------------------------------------------------------------------------
 
@@ -107,12 +100,50 @@ bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
   return all != 0;
 }
 
-template <class T>
-constexpr GeneralValueKernels<T> value_kernels(void (*mark_repeats)(const T*, std::size_t, Marks&) noexcept,
-                                               void (*put)(T*, std::size_t, const Marks&,
-                                                           T) noexcept) noexcept {
-  return {quantise_wide<T>, dequantise_wide<T>, all_below<T>, mark_repeats, put,
-          add_strip<T>,     round_strip<T>};
+// ---- Runs
+// ---------------------------------------------------------------------------------------------------------
+
+// Appends the places of the bits of word `w`; a few at a time without a branch.
+inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint16_t* to) noexcept {
+  std::uint16_t* const end = to + std::popcount(bits);
+  while (bits != 0) {
+    for (int k = 0; k < 4; ++k) {
+      to[k] = static_cast<std::uint16_t>(64 * w + static_cast<std::size_t>(std::countr_zero(bits)));
+      bits &= bits - 1;
+    }
+    to += 4;
+  }
+  return end;
+}
+
+// `repeats` marks values that equal the one before, bit for bit. `fill` is std::fill.
+template <class T, class Int, class Fill>
+std::size_t take_runs(const T* values, const Marks& marks, const Marks& repeats, std::size_t most, Int* q,
+                      std::byte* out, Fill fill) noexcept {
+  constexpr std::size_t n_words = chunk_values / 64;
+  std::uint64_t continues[n_words + 1], before = 0;
+  std::size_t runs = 0;
+  for (std::size_t w = 0; w < n_words; ++w) {
+    continues[w] = marks.of[w] & (marks.of[w] << 1 | before >> 63) & repeats.of[w];
+    before = marks.of[w];
+    runs += static_cast<std::size_t>(std::popcount(marks.of[w] & ~continues[w]));
+  }
+  if (runs > most) return runs;
+  continues[n_words] = 0;
+
+  std::uint16_t starts[chunk_values + 4], lasts[chunk_values + 4], *start = starts, *last = lasts;
+  for (std::size_t w = 0; w < n_words; ++w) {
+    start = append_places(marks.of[w] & ~continues[w], w, start);
+    last = append_places(marks.of[w] & ~(continues[w] >> 1 | continues[w + 1] << 63), w, last);
+  }
+  for (std::size_t r = 0; r < runs; ++r) {
+    const std::size_t first = starts[r], length = lasts[r] + 1u - first;
+    const Int hold = first == 0 ? 0 : q[first - 1];
+    fill(q + first, length, hold);
+    const auto place = static_cast<std::uint32_t>(first << 16 | length);
+    out = write_run(out, Run<T>{place, hold, values[first]}, sizeof(Int) == 8);
+  }
+  return runs;
 }
 
 }  // namespace

@@ -22,17 +22,23 @@ struct Run {
   std::size_t start() const noexcept { return place >> 16; }
   std::size_t end() const noexcept { return start() + (place & 0xFFFF); }
 
-  // The order of runs in a record.
-  bool operator<(const Run& other) const noexcept {
-    if (place != other.place) return place < other.place;
-    if (hold != other.hold) return hold < other.hold;
-    return std::bit_cast<BitsOf<T>>(value) < std::bit_cast<BitsOf<T>>(other.value);
+  // The order of runs in a record; without branches, as which one comes first is hard to foresee.
+  bool operator<(const Run& b) const noexcept {
+    const bool by_value = std::bit_cast<BitsOf<T>>(value) < std::bit_cast<BitsOf<T>>(b.value);
+    return (place < b.place) | ((place == b.place) & ((hold < b.hold) | ((hold == b.hold) & by_value)));
   }
 };
 
 template <class T>
 constexpr std::size_t run_bytes(bool is_wide) noexcept {
   return 4 + (is_wide ? 8 : 4) + sizeof(T);
+}
+
+template <class T>
+Run<T> read_run(const std::byte* at, bool is_wide) noexcept {
+  const auto place = load<std::uint32_t>(at);
+  const std::int64_t hold = is_wide ? load<std::int64_t>(at + 4) : load<std::int32_t>(at + 4);
+  return {place >> 16 | place << 16, hold, load<T>(at + (is_wide ? 12 : 8))};
 }
 
 template <class T>
@@ -53,10 +59,7 @@ class Runs {
   std::size_t size() const noexcept { return count_; }
 
   Run<T> operator[](std::size_t i) const noexcept {
-    const std::byte* const run = at_ + i * run_bytes<T>(wide_);
-    const auto place = load<std::uint32_t>(run);
-    const std::int64_t hold = wide_ ? load<std::int64_t>(run + 4) : load<std::int32_t>(run + 4);
-    return {place >> 16 | place << 16, hold, load<T>(run + (wide_ ? 12 : 8))};
+    return read_run<T>(at_ + i * run_bytes<T>(wide_), wide_);
   }
 
  private:

@@ -106,7 +106,8 @@ bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, 
   std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>];
   FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
   header.parameters[0] = static_cast<std::uint8_t>(z_.predictor);
-  const std::size_t size = encode_likely(Form::general, values, n, header, bytes);
+  const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
+  const std::size_t size = encode_likely(Form::general, width_class, values, n, header, bytes);
   FrameReader<T> frame;
   Operand own;
   if (frame.open({bytes, size}) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;

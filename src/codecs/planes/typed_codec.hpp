@@ -26,7 +26,7 @@ class TypedCodec {
 
   // `out` holds max_frame_bytes; returns the frame's bytes.
   std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
-    return encode_likely(Form::simple, values, count, header, out);
+    return encode_likely(Form::simple, 8, values, count, header, out);
   }
   Status decode(ConstBytes in, T* values, std::size_t count) const;
   Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
@@ -57,8 +57,8 @@ class TypedCodec {
   // `before`: the form of the chunk before, and likely of this one; no matter for the bytes.
   Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                     FrameWriter& writer) const;
-  std::size_t encode_likely(Form form, const T* values, std::size_t count, FrameHeader header,
-                            Bytes out) const;
+  std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
+                            FrameHeader header, Bytes out) const;
   bool commit_planes(const PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
 
