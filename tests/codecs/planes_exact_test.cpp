@@ -1,55 +1,15 @@
 // Values that travel exactly: fill values, NaN, infinities, outliers, raw chunks; alone and in sums.
-#include <cmath>
 #include <cstring>
-#include <random>
 
 #include "codecs/planes/exact_sum.hpp"
-#include "codecs/planes/kernels.hpp"
-#include "support/frames.hpp"
+#include "support/exact_values.hpp"
 
 namespace taut::test {
 namespace {
 
-constexpr double bound = 1e-3;
-constexpr std::size_t count = 9000;  // two chunks and a part of one
-std::mt19937_64 random_bits(3);
-double uniform() { return std::uniform_real_distribution<double>(-1, 1)(random_bits); }
-
-std::vector<const char*> kernel_names() {
-  std::vector<const char*> names;
-  for (const planes::KernelSet* set : planes::kernel_sets())
-    if (set->supported()) names.push_back(set->name);
-  return names;
-}
-
 template <class T>
 bool same_bits(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
-
-template <class T>
-T special_nan() {  // with a payload and a sign
-  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  return std::bit_cast<T>(static_cast<Bits>(sizeof(T) == 8 ? 0xFFF8'0000'1234'5678 : 0xFFC1'2345));
-}
-
-// Too large to be coded, but not so large that numbers of the usual size vanish beside them.
-template <class T>
-T outlier() {
-  return static_cast<T>((sizeof(T) == 8 ? 1e12 : 5e4) * (1.5 + uniform() / 2) * (uniform() < 0 ? -1 : 1));
-}
-template <class T>
-bool travels_exactly(T x) {
-  return !(std::abs(x) < T{2e4});
-}
-
-template <class T>
-std::vector<T> smooth() {
-  const double phase = 3 * uniform();
-  std::vector<T> x(count);
-  for (std::size_t i = 0; i < count; ++i)
-    x[i] = static_cast<T>(10 * std::sin(phase + 0.01 * static_cast<double>(i)));
-  return x;
 }
 
 // Places of exact values.
@@ -122,29 +82,6 @@ TYPED_TEST(PlanesExact, NegativeZeroStaysZeroAmongFillValues) {
 
 // ---- Sums
 // ---------------------------------------------------------------------------------------------------------
-
-// What operands may look like; of layers the whole chunk travels as it is.
-enum class Kind { smooth, fill, other_fill, aside, outliers, nan, infinities, layers, cancelling };
-
-template <class T>
-std::vector<T> operand(Kind kind) {
-  std::vector<T> x = smooth<T>();
-  for (std::size_t i = 0; i < count; ++i) {
-    const bool land = i / 37 % 3 == 1;
-    if (kind == Kind::fill && land) x[i] = T(1e20);
-    if (kind == Kind::other_fill && land) x[i] = T(9.96921e36);
-    if (kind == Kind::aside && (i + 11) / 37 % 3 == 1) x[i] = T(1e20);
-    if (kind == Kind::outliers && i % 90 == 5) x[i] = outlier<T>();
-    if (kind == Kind::nan && i / 4096 == 1) x[i] = special_nan<T>();
-    if (kind == Kind::infinities && i % 700 < 3)
-      x[i] = std::numeric_limits<T>::infinity() * T(i % 2 == 0 ? 1 : -1);
-    if (kind == Kind::layers && i / 4096 != 1) x[i] = outlier<T>();
-    if (kind == Kind::cancelling && land) x[i] = T(-1e20);
-  }
-  return x;
-}
-
-constexpr int kinds = static_cast<int>(Kind::cancelling) + 1;
 
 // The law of the format: the sum of all integers times the step, and of all exact values, rounded once.
 template <class T>
@@ -277,70 +214,6 @@ TYPED_TEST(PlanesExact, SumsOfVeryManyBecomeWide) {
         const T expected =
             travels_exactly(x[i]) ? std::ldexp(x[i], k) : static_cast<T>(std::ldexp(integer, k) * step);
         ASSERT_EQ(y[i], expected) << kernels << " " << k << " " << i;
-      }
-    }
-  }
-}
-
-// ---- Room, and damage
-// ------------------------------------------------------------------------------------------------
-
-TYPED_TEST(PlanesExact, SumsFitIntoTheirVerySizeAndNoLess) {
-  using T = TypeParam;
-  constexpr std::byte untouched{0xA5};
-  for (const char* kernels : kernel_names()) {
-    const auto codec = planes(bound, kernels);
-    for (const Kind kind : {Kind::fill, Kind::outliers, Kind::nan, Kind::layers}) {
-      const std::vector<T> x = operand<T>(Kind::aside), y = operand<T>(kind);
-      const std::vector<Frame> frames{encoded(*codec, x), encoded(*codec, y)};
-      const Frame total = summed(*codec, frames);
-      const ConstBytes both[] = {frames[0], frames[1]};
-      for (std::size_t room = 0; room <= total.size() + 3; room += room + 200 < total.size() ? 97 : 1) {
-        for (const bool accumulate : {false, true}) {
-          Frame out(room + 64, untouched);
-          const Bytes some = Bytes(out).first(room);
-          const Sized s = accumulate ? codec->arithmetic()->accumulate(both[0], slice(y), some)
-                                     : codec->arithmetic()->sum(both, some);
-          ASSERT_EQ(s.status, room < total.size() ? Status::buffer_too_small : Status::ok) << room;
-          for (std::size_t i = room; i < out.size(); ++i) ASSERT_EQ(out[i], untouched);
-          if (s.status == Status::ok) {
-            ASSERT_TRUE(std::equal(total.begin(), total.end(), out.begin()));
-          }
-        }
-      }
-    }
-  }
-}
-
-TYPED_TEST(PlanesExact, RunsOutOfOrderAreRejected) {
-  using T = TypeParam;
-  const auto codec = planes(bound);
-  std::vector<T> x(100, T(1));
-  x[10] = x[50] = T(1e20);
-  Frame frame = encoded(*codec, x);
-  const std::ptrdiff_t run = 8 + sizeof(T);
-  std::rotate(frame.end() - 2 * run, frame.end() - run, frame.end());
-  EXPECT_EQ(codec->decode(frame, slice(x)), Status::corrupt_frame);
-}
-
-TYPED_TEST(PlanesExact, DamageDoesNoHarm) {
-  using T = TypeParam;
-  for (const char* kernels : kernel_names()) {
-    for (int kind = 0; kind < kinds; ++kind) {
-      const auto codec = planes(kind % 2 == 0 ? bound : 1e-8, kernels, kind % 3 == 0 ? "none" : "delta");
-      const Frame good = summed(*codec, {encoded(*codec, operand<T>(static_cast<Kind>(kind))),
-                                         encoded(*codec, operand<T>(Kind::fill))});
-      std::vector<T> x(count);
-      Frame out(codec->max_bytes(dtype_of<T>, count, 4));
-      for (int round = 0; round < 60; ++round) {
-        Frame bad = good;
-        for (int k = 0; k < 1 + round % 8; ++k)
-          bad[frame_header_bytes + random_bits() % (bad.size() - frame_header_bytes)] =
-              std::byte(random_bits());
-        codec->decode(bad, slice(x));
-        const ConstBytes both[] = {good, bad};
-        codec->arithmetic()->sum(both, out);
-        codec->arithmetic()->accumulate(bad, slice(x), out);
       }
     }
   }

@@ -47,65 +47,11 @@ void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noex
   std::fill(q + n, q + (n + unit - 1) / unit * unit, predictor == Predictor::delta ? q[n - 1] : 0);
 }
 
-// Merges the runs of two records as wide as the result: they are copied as they stand.
-template <class T, bool Wide>
-std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* out) noexcept {
-  constexpr std::size_t size = run_bytes<T>(Wide);
-  const std::byte *a = left.runs, *b = right.runs;
-  const std::byte *const a_end = a + left.run_count * size, *const b_end = b + right.run_count * size;
-  while (a != a_end && b != b_end) {
-    const bool second = read_run<T>(b, Wide) < read_run<T>(a, Wide);
-    std::memcpy(out, second ? b : a, size);
-    out += size;
-    b += second ? size : 0;
-    a += second ? 0 : size;
-  }
-  const auto rest = static_cast<std::size_t>(a_end - a), more = static_cast<std::size_t>(b_end - b);
-  std::memcpy(out, rest > 0 ? a : b, rest + more);
-  return out + rest + more;
-}
-
-// Merges the runs of up to max_operands records in their order; returns where they end.
-template <class T>
-std::byte* merge_runs(std::span<const Part<T>> parts, bool is_wide, std::byte* out) noexcept {
-  const auto has = [](const Part<T>& part, bool wide_runs) {
-    return part.raw == nullptr && part.record->run_count > 0 && part.record->header.has(wide) == wide_runs;
-  };
-  if (parts.size() == 2 && has(parts[0], is_wide) && has(parts[1], is_wide))
-    return is_wide ? merge_two<T, true>(*parts[0].record, *parts[1].record, out)
-                   : merge_two<T, false>(*parts[0].record, *parts[1].record, out);
-
-  struct Source {
-    Runs<T> runs;
-    std::size_t next;
-    Run<T> run;
-  };
-  Source sources[max_operands];
-  std::size_t n = 0;
-  for (const Part<T>& part : parts) {
-    if (part.raw != nullptr || part.record->run_count == 0) continue;
-    const Runs<T> runs = part.record->run_list();
-    sources[n++] = {runs, 1, runs[0]};
-  }
-  while (n > 0) {
-    Source* first = sources;
-    for (std::size_t k = 1; k < n; ++k)
-      if (sources[k].run < first->run) first = sources + k;
-    out = write_run(out, first->run, is_wide);
-    if (first->next < first->runs.size()) {
-      first->run = first->runs[first->next++];
-    } else {
-      *first = sources[--n];
-    }
-  }
-  return out;
-}
-
 template <class T>
 std::byte* write_layers(std::span<const Part<T>> parts, std::size_t n, std::byte* out) noexcept {
   for (const Part<T>& part : parts) {
     const std::byte* const from = part.raw != nullptr ? part.raw : part.record->layers;
-    const std::size_t bytes = (part.raw != nullptr ? 1 : part.record->layer_count) * n * sizeof(T);
+    const std::size_t bytes = part.layers() * n * sizeof(T);
     if (bytes > 0) std::memcpy(out, from, bytes);
     out += bytes;
   }
@@ -280,8 +226,8 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
   std::size_t runs = 0, layers = 0;
   for (const Part<T>& part : parts) {
     flags |= part.raw != nullptr ? 0 : part.record->header.flags & (wide | large);
-    runs += part.raw != nullptr ? 0 : part.record->run_count;
-    layers += part.raw != nullptr ? 1 : part.record->layer_count;
+    runs += part.runs();
+    layers += part.layers();
   }
   if (!fits_narrow(flags, addends)) flags |= wide;
   flags |= static_cast<std::uint8_t>((runs > 0 ? has_runs : 0) | (layers > 0 ? has_layers : 0));

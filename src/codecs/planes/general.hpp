@@ -4,15 +4,9 @@
 
 #include "codecs/planes/frame_io.hpp"
 #include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/run_merge.hpp"
 
 namespace taut::planes {
-
-// A chunk that takes part in a sum.
-template <class T>
-struct Part {
-  const Record<T>* record;
-  const std::byte* raw;  // the values themselves, of a stored frame; else null
-};
 
 template <class T>
 class GeneralPath {
