@@ -42,9 +42,20 @@ TEST(GeneralKernels, WideIntegersComeBackFromTheirPlanes) {
           EXPECT_TRUE(planes == reference) << bits;
           std::vector<std::int64_t> back(q.size(), 5);
           const std::int64_t base = predictor == Predictor::delta ? q[0] : 0;
-          kernels->unpack_add(planes, widths, base, blocks, predictor, back.data());
-          for (std::size_t i = 0; i < q.size(); ++i)
-            ASSERT_EQ(static_cast<std::uint64_t>(back[i]), static_cast<std::uint64_t>(q[i]) + 5) << bits;
+          const WidePlanes in[] = {{planes, &widths, base}, {planes, &widths, base}, {planes, &widths, base}};
+          kernels->unpack_add(in[0], blocks, predictor, back.data());
+          std::vector<std::byte> three(max_plane_record<std::int64_t>);
+          Widths three_widths;
+          three.resize(kernels->sum(in, 3, blocks, three.data(), three_widths));
+          std::vector<std::int64_t> total(q.size());
+          kernels->unpack_add(
+              {three, &three_widths, static_cast<std::int64_t>(3 * static_cast<std::uint64_t>(base))}, blocks,
+              predictor, total.data());
+          for (std::size_t i = 0; i < q.size(); ++i) {
+            const auto v = static_cast<std::uint64_t>(q[i]);
+            ASSERT_EQ(static_cast<std::uint64_t>(back[i]), v + 5) << bits;
+            ASSERT_EQ(static_cast<std::uint64_t>(total[i]), 3 * v) << bits;
+          }
         }
       }
     }

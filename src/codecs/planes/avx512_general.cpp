@@ -1,6 +1,5 @@
-// Kernels of the general path for AVX-512 (as avx512.cpp): a block of eight 64-bit integers is one register.
-#include <immintrin.h>
-
+// Kernels of the general path for AVX-512 (as avx512.cpp).
+#include "codecs/planes/avx512_wide.hpp"
 #include "codecs/planes/general_loops.hpp"
 
 namespace taut::planes {
@@ -8,8 +7,6 @@ namespace {
 
 // ---- Marks
 // --------------------------------------------------------------------------------------------------------
-
-std::uint64_t first_places(std::size_t n) { return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(n)); }
 
 // Calls `word` with the first value of each 64 and the mask of those that are there.
 template <class Word>
@@ -171,106 +168,6 @@ bool all_below(const T* values, std::size_t n, T limit) noexcept {
   return true;
 }
 
-// ---- Planes of 64-bit integers
-// ------------------------------------------------------------------------------------
-
-// A table of byte indices for vpermb.
-template <class Index>
-__m512i byte_table(Index) {
-  alignas(64) static constexpr struct Table {
-    std::uint8_t of[64];
-    constexpr Table() : of() {
-      for (unsigned i = 0; i < 64; ++i) of[i] = static_cast<std::uint8_t>(Index{}(i));
-    }
-  } table;
-  return _mm512_load_si512(table.of);
-}
-// Rows of eight bytes, top byte first, in each row the values in reverse order; and the same back, in order.
-inline __m512i rows() {
-  return byte_table([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
-}
-inline __m512i values_of_rows() {
-  return byte_table([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
-}
-inline __m512i places() {
-  return byte_table([](unsigned i) { return i; });
-}
-
-// Bit transposition of each 64-bit lane, as in avx512_lanes.hpp.
-inline __m512i to_values(__m512i planes) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
-                                       0);
-}
-inline __m512i to_planes(__m512i reversed_values) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), reversed_values, 0);
-}
-
-template <Predictor P>
-std::size_t pack_blocks(const std::int64_t* q, std::size_t blocks, std::byte* out, Widths& widths) {
-  std::byte* at = out;
-  __m512i previous = _mm512_set1_epi64(q[0]);
-  const __m512i order = rows(), place = places(), next = _mm512_add_epi8(place, _mm512_set1_epi8(1));
-  for (std::size_t b = 0; b < blocks; ++b) {
-    const __m512i v = _mm512_loadu_si512(q + b * block_values);
-    __m512i d = v;
-    if constexpr (P == Predictor::delta) d = _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 7));
-    previous = v;
-    const __m512i planes = to_planes(_mm512_permutexvar_epi8(order, d));
-    // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero.
-    const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next, planes);
-    const auto absent = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
-    const __m512i from = _mm512_add_epi8(place, _mm512_set1_epi8(static_cast<char>(absent)));
-    _mm512_storeu_si512(at, _mm512_permutexvar_epi8(from, planes));
-    widths.of[b] = static_cast<std::uint8_t>(64 - absent);
-    at += 64 - absent;
-  }
-  return static_cast<std::size_t>(at - out);
-}
-
-std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
-                 Widths& widths) noexcept {
-  return predictor == Predictor::none ? pack_blocks<Predictor::none>(q, blocks, out, widths)
-                                      : pack_blocks<Predictor::delta>(q, blocks, out, widths);
-}
-
-inline __m512i scan(__m512i v) {  // inclusive, over 8 lanes
-  const __m512i zero = _mm512_setzero_si512();
-  v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 7));
-  v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 6));
-  return _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
-}
-
-template <Predictor P>
-void unpack_blocks(const std::byte* at, const Widths& widths, std::int64_t base, std::size_t blocks,
-                   std::int64_t* q) {
-  __m512i carry = _mm512_set1_epi64(base);
-  const __m512i order = values_of_rows(), place = places(), last = _mm512_set1_epi64(7);
-  for (std::size_t b = 0; b < blocks; ++b) {
-    const unsigned width = widths.of[b];
-    const __m512i packed = _mm512_maskz_loadu_epi8(first_places(width), at);
-    at += width;
-    const __m512i from = _mm512_add_epi8(place, _mm512_set1_epi8(static_cast<char>(width)));
-    const __m512i planes = _mm512_maskz_permutexvar_epi8(~first_places(64 - width), from, packed);
-    const __m512i u = _mm512_permutexvar_epi8(order, to_values(planes));
-    // (u ^ sign) - sign extends the sign.
-    const __m512i sign =
-        _mm512_set1_epi64(static_cast<long long>(width == 0 ? 0 : std::uint64_t{1} << (width - 1)));
-    __m512i v = _mm512_sub_epi64(_mm512_xor_si512(u, sign), sign);
-    if constexpr (P == Predictor::delta) {
-      v = _mm512_add_epi64(scan(v), carry);
-      carry = _mm512_permutexvar_epi64(last, v);
-    }
-    std::int64_t* const to = q + b * block_values;
-    _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_loadu_si512(to), v));
-  }
-}
-
-void unpack_add(ConstBytes planes, const Widths& widths, std::int64_t base, std::size_t blocks,
-                Predictor predictor, std::int64_t* q) noexcept {
-  predictor == Predictor::none ? unpack_blocks<Predictor::none>(planes.data(), widths, base, blocks, q)
-                               : unpack_blocks<Predictor::delta>(planes.data(), widths, base, blocks, q);
-}
-
 template <class T>
 constexpr GeneralValueKernels<T> value_kernels{quantise<T>,
                                                quantise_wide<T>,
@@ -292,7 +189,8 @@ const GeneralKernels& avx512_general_kernels() noexcept {
                                       mark_escaped,
                                       multiply,
                                       pack,
-                                      unpack_add};
+                                      unpack_add,
+                                      sum};
   return set;
 }
 

@@ -58,6 +58,11 @@ std::byte* write_layers(std::span<const Part<T>> parts, std::size_t n, std::byte
   return out;
 }
 
+template <class T>
+WidePlanes wide_planes(const Record<T>& r) noexcept {
+  return {{r.payload, r.header.plane_bytes}, &r.widths, r.header.base};
+}
+
 // A record of one layer and nothing else.
 template <class T>
 void write_layer(const T* values, std::size_t n, FrameWriter& writer) noexcept {
@@ -172,7 +177,7 @@ template <class T>
 void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::int64_t* q, T* values) const {
   const std::size_t blocks = blocks_of(r.count);
   std::fill_n(q, blocks * block_values, 0);
-  general_.unpack_add({r.payload, r.header.plane_bytes}, r.widths, r.header.base, blocks, z.predictor, q);
+  general_.unpack_add(wide_planes(r), blocks, z.predictor, q);
   general_.of<T>().dequantise_wide(q, r.count, z, values);
 }
 
@@ -198,19 +203,39 @@ std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size
   return finish_planes(out, h, planes.widths, blocks_of(n), kernels_.widths);
 }
 
+// Differences of wide chunks add up as they are; others have to be widened as integers.
 template <class T>
 std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                                      Predictor predictor, std::byte* out) const noexcept {
+  WidePlanes in[max_operands];
+  std::size_t coded = 0;
+  std::uint64_t base = 0;
+  bool all_wide = true;
+  for (const Part<T>& part : parts) {
+    if (part.raw != nullptr) continue;
+    all_wide &= part.is_wide() || (part.record->greatest == 0 && part.record->header.base == 0);
+    if (!part.is_wide()) continue;
+    in[coded++] = wide_planes(*part.record);
+    if (predictor == Predictor::delta) base += static_cast<std::uint64_t>(part.record->header.base);
+  }
+  if (!all_wide || coded == 0) return sum_widened(parts, n, flags, predictor, out);
+  RecordHeader h{flags, 0, static_cast<std::int64_t>(base)};
+  Widths widths;
+  h.plane_bytes = static_cast<std::uint16_t>(general_.sum(in, coded, blocks_of(n), out + h.bytes(), widths));
+  return finish_planes(out, h, widths, blocks_of(n), kernels_.widths);
+}
+
+template <class T>
+std::size_t GeneralPath<T>::sum_widened(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                                        Predictor predictor, std::byte* out) const noexcept {
   alignas(64) std::int64_t q[chunk_values] = {};
   for (const Part<T>& part : parts) {
     if (part.raw != nullptr) continue;
-    const Record<T>& r = *part.record;
-    if (r.header.has(wide)) {
-      const ConstBytes planes(r.payload, r.header.plane_bytes);
-      general_.unpack_add(planes, r.widths, r.header.base, blocks_of(n), predictor, q);
-    } else if (r.greatest > 0 || r.header.base != 0) {
+    if (part.is_wide()) {
+      general_.unpack_add(wide_planes(*part.record), blocks_of(n), predictor, q);
+    } else if (part.record->greatest > 0 || part.record->header.base != 0) {
       alignas(64) std::int32_t narrow[chunk_values];
-      kernels_.ints.unpack(r.planes(), groups_of(n), predictor, narrow);
+      kernels_.ints.unpack(part.record->planes(), groups_of(n), predictor, narrow);
       for (std::size_t i = 0; i < n; ++i)
         q[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(q[i]) +
                                          static_cast<std::uint64_t>(std::int64_t{narrow[i]}));

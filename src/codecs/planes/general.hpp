@@ -48,6 +48,8 @@ class GeneralPath {
                         std::byte* out) const noexcept;
   std::size_t sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                          Predictor predictor, std::byte* out) const noexcept;
+  std::size_t sum_widened(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                          Predictor predictor, std::byte* out) const noexcept;
   std::size_t sum_wide(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags, Predictor predictor,
                        std::byte* out) const noexcept;
 

@@ -63,44 +63,74 @@ void put(T* values, std::size_t n, const Marks& marks, T value) noexcept {
   }
 }
 
+using WideBlock = std::int64_t[block_values];
+
+std::int64_t plus(std::int64_t a, std::int64_t b) noexcept {  // modulo 2^64
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+std::int64_t minus(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+// Writes a block and its width; returns where it ends.
+std::byte* write_wide(std::byte* at, const WideBlock& d, std::uint8_t& width) noexcept {
+  width = static_cast<std::uint8_t>(block_width(d));
+  return write_block(at, d, width);
+}
+
+// Reads block after block, and nothing behind the last.
+class WideReader {
+ public:
+  explicit WideReader(const WidePlanes& in) : left_(in.bytes), width_(in.widths->of) {}
+  void next(WideBlock& d) noexcept {
+    const unsigned width = *width_++;
+    if (left_.size() >= width + 8) {
+      read_block(left_.data(), width, d);
+    } else {
+      std::byte padded[sizeof d + 8] = {};
+      if (width > 0) std::memcpy(padded, left_.data(), width);
+      read_block(padded, width, d);
+    }
+    left_ = left_.subspan(width);
+  }
+
+ private:
+  ConstBytes left_;
+  const std::uint8_t* width_;
+};
+
 std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
                  Widths& widths) noexcept {
   std::byte* at = out;
-  auto previous = static_cast<std::uint64_t>(q[0]);
+  std::int64_t previous = q[0];
   for (std::size_t b = 0; b < blocks; ++b) {
-    std::int64_t d[block_values];
-    for (std::size_t i = 0; i < block_values; ++i) {
-      const auto v = static_cast<std::uint64_t>(q[b * block_values + i]);
-      d[i] = static_cast<std::int64_t>(predictor == Predictor::delta ? v - std::exchange(previous, v) : v);
-    }
-    const unsigned width = block_width(d);
-    at = write_block(at, d, width);
-    widths.of[b] = static_cast<std::uint8_t>(width);
+    WideBlock d;
+    std::memcpy(d, q + b * block_values, sizeof d);
+    if (predictor == Predictor::delta)
+      for (std::int64_t& v : d) v = minus(v, std::exchange(previous, v));
+    at = write_wide(at, d, widths.of[b]);
   }
   return static_cast<std::size_t>(at - out);
 }
 
-void unpack_add(ConstBytes planes, const Widths& widths, std::int64_t base, std::size_t blocks,
-                Predictor predictor, std::int64_t* q) noexcept {
-  auto previous = static_cast<std::uint64_t>(base);
+void unpack_add(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept {
+  WideReader reader(in);
+  std::int64_t previous = in.base;
   for (std::size_t b = 0; b < blocks; ++b) {
-    const unsigned width = widths.of[b];
-    std::int64_t d[block_values];
-    if (planes.size() >= width + 8) {
-      read_block(planes.data(), width, d);
-    } else {  // the last ones, so that nothing is read beyond
-      std::byte padded[sizeof d + 8] = {};
-      if (width > 0) std::memcpy(padded, planes.data(), width);
-      read_block(padded, width, d);
-    }
-    planes = planes.subspan(width);
+    WideBlock d;
+    reader.next(d);
     for (std::size_t i = 0; i < block_values; ++i) {
-      auto v = static_cast<std::uint64_t>(d[i]);
-      if (predictor == Predictor::delta) v = previous += v;
-      q[b * block_values + i] =
-          static_cast<std::int64_t>(static_cast<std::uint64_t>(q[b * block_values + i]) + v);
+      if (predictor == Predictor::delta) d[i] = previous = plus(previous, d[i]);
+      q[b * block_values + i] = plus(q[b * block_values + i], d[i]);
     }
   }
+}
+
+std::size_t sum(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
+                Widths& widths) noexcept {
+  alignas(64) std::int64_t total[chunk_values] = {};
+  for (std::size_t k = 0; k < n; ++k) unpack_add(in[k], blocks, Predictor::none, total);
+  return pack(total, blocks, Predictor::none, out, widths);
 }
 
 template <class T>
@@ -124,7 +154,8 @@ const GeneralKernels& scalar_general_kernels() noexcept {
                                       mark_escaped<std::int64_t>,
                                       multiply,
                                       pack,
-                                      unpack_add};
+                                      unpack_add,
+                                      sum};
   return set;
 }
 

@@ -54,6 +54,13 @@ struct GeneralValueKernels {
   bool (*round)(Strip& strip, std::size_t places, T* values) noexcept;
 };
 
+// The coded differences of a wide chunk, checked: `bytes` holds the sum of the widths.
+struct WidePlanes {
+  ConstBytes bytes;
+  const Widths* widths;
+  std::int64_t base;
+};
+
 struct GeneralKernels {
   GeneralValueKernels<float> f32;
   GeneralValueKernels<double> f64;
@@ -71,9 +78,11 @@ struct GeneralKernels {
   // Planes of 64-bit integers (complete blocks); returns their bytes. `out` has room for max_plane_record.
   std::size_t (*pack)(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
                       Widths& widths) noexcept;
-  // q <- q + the integers of wide planes; reads no byte beyond these.
-  void (*unpack_add)(ConstBytes planes, const Widths& widths, std::int64_t base, std::size_t blocks,
-                     Predictor predictor, std::int64_t* q) noexcept;
+  // q <- q + the integers of wide planes.
+  void (*unpack_add)(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept;
+  // Planes of the sum of 1 <= n <= max_operands chunks, written as by pack. Neither reads a byte beyond `in`.
+  std::size_t (*sum)(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
+                     Widths& widths) noexcept;
 
   template <class T>
   const GeneralValueKernels<T>& of() const noexcept {
