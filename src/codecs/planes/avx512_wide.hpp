@@ -95,7 +95,8 @@ std::size_t pack_blocks(const std::int64_t* q, std::size_t blocks, std::byte* ou
   __m512i previous = _mm512_set1_epi64(q[0]);
   for (std::size_t b = 0; b < blocks; ++b) {
     const __m512i v = _mm512_loadu_si512(q + b * block_values);
-    writer.next(P == Predictor::delta ? _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 7)) : v);
+    constexpr int back = static_cast<int>(lag(P));
+    writer.next(back == 0 ? v : _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 8 - back)));
     previous = v;
   }
   return writer.bytes();
@@ -103,13 +104,14 @@ std::size_t pack_blocks(const std::int64_t* q, std::size_t blocks, std::byte* ou
 
 std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
                  Widths& widths) noexcept {
-  return predictor == Predictor::none ? pack_blocks<Predictor::none>(q, blocks, out, widths)
-                                      : pack_blocks<Predictor::delta>(q, blocks, out, widths);
+  return with_predictor(predictor, [&]<Predictor P>() { return pack_blocks<P>(q, blocks, out, widths); });
 }
 
-inline __m512i scan(__m512i v) {  // inclusive, over 8 lanes
+// Inclusive, over 8 lanes; of pairs over the even and the odd ones apart.
+template <Predictor P>
+__m512i scan(__m512i v) {
   const __m512i zero = _mm512_setzero_si512();
-  v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 7));
+  if constexpr (P != Predictor::pairs) v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 7));
   v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 6));
   return _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
 }
@@ -120,9 +122,10 @@ void unpack_blocks(const WidePlanes& in, std::size_t blocks, std::int64_t* q) {
   __m512i carry = _mm512_set1_epi64(in.base);
   for (std::size_t b = 0; b < blocks; ++b) {
     __m512i v = reader.next();
-    if constexpr (P == Predictor::delta) {
-      v = _mm512_add_epi64(scan(v), carry);
-      carry = _mm512_permutexvar_epi64(_mm512_set1_epi64(7), v);
+    if constexpr (P != Predictor::none) {
+      v = _mm512_add_epi64(scan<P>(v), carry);
+      const __m512i ends = P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
+      carry = _mm512_permutexvar_epi64(ends, v);
     }
     std::int64_t* const to = q + b * block_values;
     _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_loadu_si512(to), v));
@@ -130,8 +133,7 @@ void unpack_blocks(const WidePlanes& in, std::size_t blocks, std::int64_t* q) {
 }
 
 void unpack_add(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept {
-  predictor == Predictor::none ? unpack_blocks<Predictor::none>(in, blocks, q)
-                               : unpack_blocks<Predictor::delta>(in, blocks, q);
+  with_predictor(predictor, [&]<Predictor P>() { unpack_blocks<P>(in, blocks, q); });
 }
 
 std::size_t sum(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,

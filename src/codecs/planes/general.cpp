@@ -90,7 +90,7 @@ std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8
                                       std::byte* out) const noexcept {
   complete(q, n, block_values, predictor);
   RecordHeader h{flags, 0, predictor == Predictor::none ? 0 : q[0]};
-  Widths widths;
+  Widths widths{};
   h.plane_bytes =
       static_cast<std::uint16_t>(general_.pack(q, blocks_of(n), predictor, out + h.bytes(), widths));
   return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
@@ -225,7 +225,7 @@ std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t
   }
   if (!all_wide || coded == 0) return sum_integers(parts, n, flags, predictor, out);
   RecordHeader h{flags, 0, static_cast<std::int64_t>(base)};
-  Widths widths;
+  Widths widths{};
   h.plane_bytes = static_cast<std::uint16_t>(general_.sum(in, coded, blocks_of(n), out + h.bytes(), widths));
   return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
 }
