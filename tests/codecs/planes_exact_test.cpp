@@ -194,6 +194,37 @@ TYPED_TEST(PlanesExact, ManyRunsMayOverlap) {
     ASSERT_TRUE(same_bits(y[i], exact_result(operands, i, step_of(total))));
 }
 
+// One exact value over numbers that start at zero: they count where they do not vanish beside it.
+TYPED_TEST(PlanesExact, NumbersUnderARunCount) {
+  using T = TypeParam;
+  for (const char* kernels : kernel_names()) {
+    const auto codec = planes(bound, kernels);
+    std::vector<T> x(300, T(1)), y(300, T(0));
+    const T big = outlier<T>();
+    std::fill(x.begin() + 50, x.begin() + 250, big);
+    for (std::size_t i = 150; i < 300; ++i) y[i] = T(static_cast<double>(i) - 140);
+    const std::vector<Frame> frames{encoded(*codec, x), encoded(*codec, y)};
+    const Frame total = summed(*codec, frames);
+    const std::vector<std::vector<T>> operands{decoded<T>(*codec, frames[0], 300),
+                                               decoded<T>(*codec, frames[1], 300)};
+    const std::vector<T> z = decoded<T>(*codec, total, 300);
+    for (std::size_t i = 0; i < 300; ++i)
+      ASSERT_TRUE(same_bits(z[i], exact_result(operands, i, step_of(total)))) << kernels << " " << i;
+    EXPECT_NE(z[249], big);
+  }
+}
+
+// The integers hold the last number under a run: nothing but the base and the run is written.
+TYPED_TEST(PlanesExact, RunsLeaveThePlanesSmooth) {
+  using T = TypeParam;
+  for (const char* kernels : kernel_names()) {
+    std::vector<T> x(3000, T(8));
+    std::fill(x.begin() + 1000, x.begin() + 2000, T(1e20));
+    constexpr std::size_t record = 8 + 4 + (8 + sizeof(T)), index = 2 * 4;
+    EXPECT_EQ(encoded(*planes(bound, kernels), x).size(), frame_header_bytes + index + record);
+  }
+}
+
 // Doubling makes the integers wide on the way.
 TYPED_TEST(PlanesExact, SumsOfVeryManyBecomeWide) {
   using T = TypeParam;
