@@ -72,7 +72,7 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
                 PlanesOut& out) noexcept {
   Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
-  out.base = in.base + q.base();
+  out.base = sum_of_bases(in.base, q.base());
   if (out.width_class <= 8 && add_in_class<8>(in, q, groups, out)) return true;
   if (add_in_class<16>(in, q, groups, out)) return true;
   return scalar_kernels().of<T>().accumulate(in, values, groups, z, out);
@@ -175,7 +175,7 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   out.base = 0;
   for (std::size_t i = 0; i < n; ++i) {
     greatest = in[i].greatest > greatest ? in[i].greatest : greatest;
-    out.base += in[i].base;
+    out.base = sum_of_bases(out.base, in[i].base);
   }
   const unsigned width = greatest + static_cast<unsigned>(64 - _lzcnt_u64(n - 1));  // + ceil(log2 n)
   if (width <= 8) return sum_in_class<8>(in, n, groups, out);

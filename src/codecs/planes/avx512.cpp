@@ -101,7 +101,7 @@ class Differences {
     } else {
       if (g == 0) {
         const __m128i first = _mm512_castsi512_si128(q.part[0]);
-        base_ += _mm_cvtsi128_si32(first);
+        base_ = sum_of_bases(base_, _mm_cvtsi128_si32(first));
         previous_ = _mm512_broadcastd_epi32(first);
       }
       return narrow(differences<P>(q, previous_), fit_);
@@ -270,7 +270,7 @@ void write_total(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
 template <std::size_t N>
 void sum_of(const PlanesIn* in, std::size_t groups, PlanesOut& out) {
   out.base = 0;
-  for (std::size_t i = 0; i < N; ++i) out.base += in[i].base;
+  for (std::size_t i = 0; i < N; ++i) out.base = sum_of_bases(out.base, in[i].base);
   const unsigned c = sum_class(in, N);
   if (c == 8) return write_total<8, N>(in, groups, out);
   if (c == 16) return write_total<16, N>(in, groups, out);

@@ -49,12 +49,7 @@ class Planes final : public Codec, private FrameArithmetic {
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      auto* const data = static_cast<T*>(values.data);
-      if (op == Reduction::sum) return codec.decode_add(in, data, values.count);
-      std::vector<T> decoded(values.count);
-      const Status s = codec.decode(in, decoded.data(), values.count);
-      if (s == Status::ok) reduce_values(values, {decoded.data(), values.count, values.type}, op);
-      return s;
+      return codec.reduce(in, static_cast<T*>(values.data), values.count, op);
     });
   }
 

@@ -17,12 +17,8 @@ template <class T>
 Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
                                     const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
+  predictor = frame.predictor();
   return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
-}
-
-template <class T>
-void TypedCodec<T>::Operand::add_to(GeneralChunk<T>& chunk, Predictor predictor) const {
-  raw != nullptr ? chunk.add_layer(raw) : chunk.add(record, predictor);
 }
 
 template <class T>
@@ -38,11 +34,11 @@ void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends,
 template <class T>
 void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
                                  T* values, std::size_t n) const {
-  if (!operand.simple()) {
-    GeneralChunk<T> chunk(n);
-    operand.add_to(chunk, z.predictor);
-    return chunk.values(z.step, values);
+  if (operand.raw != nullptr) {
+    std::memcpy(values, operand.raw, n * sizeof(T));
+    return;
   }
+  if (!operand.simple()) return general_.decode(operand.record, z, values);
   if (operand.record.greatest == 0) {
     std::fill_n(values, n, dequantise(operand.record.header.base, z.step));
     return;
@@ -72,7 +68,7 @@ Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const 
 }
 
 template <class T>
-Status TypedCodec<T>::decode_add(ConstBytes in, T* values, std::size_t count) const {
+Status TypedCodec<T>::reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return s;
   if (frame.header().count != count) return Status::frame_mismatch;
@@ -83,13 +79,14 @@ Status TypedCodec<T>::decode_add(ConstBytes in, T* values, std::size_t count) co
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
-    if (operand.simple() && n % group_values == 0 && exact_in_type(operand.size_flag(), addends)) {
+    if (op == Reduction::sum && operand.simple() && n % group_values == 0 &&
+        exact_in_type(operand.size_flag(), addends)) {
       kernels_.of<T>().decode_add(operand.record.planes(), n / group_values, z, to);
       continue;
     }
     T decoded[chunk_values];
     decode_chunk(operand, addends, z, decoded, n);
-    for (std::size_t k = 0; k < n; ++k) to[k] += decoded[k];
+    reduce_values({{to, n, dtype_of<T>}}, {{decoded, n, dtype_of<T>}}, op);
   }
   return Status::ok;
 }

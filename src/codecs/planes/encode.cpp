@@ -3,54 +3,46 @@
 namespace taut::planes {
 
 template <class T>
-std::size_t TypedCodec<T>::encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
+std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
+                                         FrameHeader header, Bytes out) const {
   const ConstBytes raw = std::as_bytes(std::span(values, count));
   if (z_.step == 0) return write_stored(header, raw, out);
   FrameWriter writer(out, count);
-  unsigned width_class = 8;
   bool any_coded = false;
   for (std::size_t first = 0; first < count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, count - first);
-    any_coded |= encode_chunk(values + first, n, width_class, writer) == Form::coded;
+    form = encode_chunk(values + first, n, form, width_class, writer);
+    any_coded |= form != Form::layer;
   }
   // Nothing but layers: the stored form says the same in fewer bytes.
   return any_coded ? writer.finish(header) : write_stored(header, raw, out);
 }
 
 template <class T>
-auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, unsigned& width_class,
+auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                                  FrameWriter& writer) const -> Form {
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   const std::size_t groups = groups_of(n);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   std::uint8_t flags = 0;
-  if (!kernels_.of<T>().encode(whole, groups, z_, planes)) {
+  const bool likely_small = before == Form::simple || general_.may_be_small(values, n, z_);
+  const bool small = likely_small && kernels_.of<T>().encode(whole, groups, z_, planes);
+  if (!small) {
     alignas(64) std::int32_t q[chunk_values];
-    if (!kernels_.of<T>().quantise_large(whole, groups, z_, q)) return encode_general(values, n, writer);
+    Marks marks;
+    const Quantised found = general_.quantise(whole, n, z_, q, marks);
+    if (!found.complete) {
+      const std::uint8_t size = found.small ? 0 : large;
+      return general_.encode(values, n, q, marks, size, z_, writer) ? Form::general
+                                                                                 : Form::layer;
+    }
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }
   commit_planes(planes, flags, n, writer);
   width_class = planes.width_class;
-  return Form::coded;
-}
-
-// Escapes, or 64-bit integers; a layer when that takes no more bytes.
-template <class T>
-auto TypedCodec<T>::encode_general(const T* values, std::size_t n, FrameWriter& writer) const -> Form {
-  const std::size_t layer_bytes = RecordHeader{}.bytes() + 4 + n * sizeof(T);
-  GeneralChunk<T> chunk(n);
-  chunk.quantise(values, z_);
-  if (const std::size_t bytes = chunk.write(1, z_.predictor, kernels_, writer.at(), layer_bytes - 1);
-      bytes != 0) {
-    writer.advance(bytes);
-    return Form::coded;
-  }
-  GeneralChunk<T> exact(n);
-  exact.add_layer(reinterpret_cast<const std::byte*>(values));
-  writer.advance(exact.write(1, z_.predictor, kernels_, writer.at(), layer_bytes));
-  return Form::layer;
+  return small ? Form::simple : Form::general;
 }
 
 template <class T>

@@ -60,6 +60,14 @@ struct RecordHeader {
   std::size_t bytes() const noexcept { return has(wide) ? 12 : 8; }
 };
 
+// |sum of q| after `addends` additions of chunks that are `large` or not stays below this.
+constexpr std::uint64_t greatest_sum(std::uint8_t flags, std::uint32_t addends) noexcept {
+  return std::uint64_t{addends} << ((flags & large) != 0 ? large_bits : small_bits);
+}
+constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
+  return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
+}
+
 template <class T>
 T load(const std::byte* from) noexcept {
   T value;

@@ -1,10 +1,6 @@
 #include "codecs/planes/general.hpp"
 
-#include <algorithm>
-#include <tuple>
-
-#include "codecs/planes/block.hpp"
-#include "codecs/planes/exact_sum.hpp"
+#include "codecs/planes/exact_values.hpp"
 
 namespace taut::planes {
 namespace {
@@ -12,196 +8,281 @@ namespace {
 // More values than this beyond the large range, and a float64 chunk becomes wide.
 constexpr std::size_t tolerated_escapes = 64;
 
-constexpr std::size_t max_wide_record = max_plane_record<std::int64_t>;
-
+// What follows the planes of a record.
 template <class T>
-bool same_bits(T a, T b) noexcept {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+constexpr std::size_t layers_bytes(std::size_t layers, std::size_t n) noexcept {
+  return layers == 0 ? 0 : 4 + layers * n * sizeof(T);
 }
 
-template <class T>
-bool wants_wide(const T* values, std::size_t n, const Quantiser<T>& z) noexcept {
-  if constexpr (sizeof(T) == 4) return false;
-  const double scale = 1 / static_cast<double>(z.step);
-  std::size_t beyond = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    std::int64_t q;
-    beyond += !quantise(values[i], z, scale, large_bits, q) && quantise(values[i], z, scale, wide_bits, q);
+// Memory for a record's header, planes and widths: in place where any of them would fit, else aside.
+struct Workbench {
+  alignas(64) std::byte aside[max_plane_record<std::int64_t>];
+  FrameWriter& writer;
+
+  explicit Workbench(FrameWriter& to) noexcept : writer(to) {}
+  std::byte* planes() noexcept { return writer.left() >= sizeof aside ? writer.at() : aside; }
+
+  // Takes over `bytes` of planes for a record of `total` bytes; null when that does not fit.
+  std::byte* place(std::size_t bytes, std::size_t total) noexcept {
+    if (total > writer.left()) return nullptr;
+    if (planes() == aside) std::memcpy(writer.at(), aside, bytes);
+    return writer.at() + bytes;
   }
-  return beyond > tolerated_escapes;
+};
+
+// Forgets what was found behind the chunk's n values.
+void trim(Marks& marks, std::size_t n) noexcept {
+  if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
 }
 
-template <class T, class Int>
-void add_planes(const Record<T>& r, Predictor predictor, std::int64_t* q) noexcept {
-  const std::byte* at = r.payload;
-  using Bits = std::make_unsigned_t<Int>;
-  Bits previous[2] = {static_cast<Bits>(r.header.base), static_cast<Bits>(r.header.base)};
-  const std::size_t back = lag(predictor);
-  for (std::size_t b = 0; b < blocks_of(r.count); ++b) {
-    // A block may end less than 8 bytes before the record does.
-    std::byte padded[sizeof(Int) * block_values + 8] = {};
-    const unsigned width = r.widths.of[b];
-    if (width > 0) std::memcpy(padded, at, width);
-    at += width;
-    Int d[block_values];
-    read_block(padded, width, d);
-    for (std::size_t i = 0; i < block_values && b * block_values + i < r.count; ++i) {
-      if (back > 0) d[i] = static_cast<Int>(previous[i % back] += static_cast<Bits>(d[i]));
-      q[b * block_values + i] += d[i];
-    }
-  }
+std::size_t marked_values(const Marks& marks) noexcept {
+  std::size_t n = 0;
+  for (const std::uint64_t word : marks.of) n += static_cast<std::size_t>(std::popcount(word));
+  return n;
 }
 
-// Differences of 64-bit integers as planes at `out`; returns their bytes.
-std::size_t pack_wide(const std::int64_t* q, std::size_t n, Predictor predictor, std::byte* out,
-                      Widths& widths) noexcept {
-  std::byte* at = out;
-  const std::size_t back = lag(predictor);
-  std::uint64_t previous[2] = {static_cast<std::uint64_t>(q[0]), static_cast<std::uint64_t>(q[0])};
-  for (std::size_t b = 0; b < blocks_of(n); ++b) {
-    std::int64_t d[block_values] = {};
-    for (std::size_t i = 0; i < block_values && b * block_values + i < n; ++i) {
-      const auto v = static_cast<std::uint64_t>(q[b * block_values + i]);
-      d[i] = static_cast<std::int64_t>(back > 0 ? v - std::exchange(previous[i % back], v) : v);
-    }
-    const unsigned width = block_width(d);
-    at = write_block(at, d, width);
-    widths.of[b] = static_cast<std::uint8_t>(width);
-  }
-  return static_cast<std::size_t>(at - out);
-}
-
-// Planes of the integers as a record without runs and layers, at `out` (max_wide_record); returns its bytes.
-std::size_t write_planes(const std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
-                         const KernelSet& kernels, std::byte* out) noexcept {
-  RecordHeader h{flags, 0, predictor == Predictor::none ? 0 : q[0]};
-  if (h.has(wide)) {
-    Widths widths{};
-    h.plane_bytes = static_cast<std::uint16_t>(pack_wide(q, n, predictor, out + h.bytes(), widths));
-    return finish_planes(out, h, widths, kernels.widths.inspect(widths), blocks_of(n), kernels.widths);
-  }
-  std::int32_t narrow[chunk_values];
-  for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
-  const std::size_t groups = groups_of(n);
-  const std::size_t back = lag(predictor);
-  for (std::size_t i = n; i < groups * group_values; ++i)
-    narrow[i] = back == 0 ? 0 : narrow[i < back ? 0 : i - back];
-  PlanesOut planes(out + h.bytes());
-  kernels.ints.pack(narrow, groups, predictor, planes);
-  h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
-  return finish_planes(out, h, planes.widths, kernels.widths.inspect(planes.widths), blocks_of(n),
-                       kernels.widths);
+// So that no difference arises behind the chunk's n values.
+template <class Int>
+void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noexcept {
+  const std::size_t back = lag(predictor), whole = (n + unit - 1) / unit * unit;
+  for (std::size_t i = n; i < whole; ++i) q[i] = back == 0 ? 0 : q[i < back ? 0 : i - back];
 }
 
 template <class T>
-std::byte* write_run(std::byte* out, const Run<T>& run, bool is_wide) noexcept {
-  out = store(out, run.start);
-  out = store(out, run.length);
-  out = is_wide ? store(out, run.hold) : store(out, static_cast<std::int32_t>(run.hold));
-  return store(out, run.value);
+std::byte* write_layers(std::span<const Part<T>> parts, std::size_t n, std::byte* out) noexcept {
+  for (const Part<T>& part : parts) {
+    const std::byte* const from = part.raw != nullptr ? part.raw : part.record->layers;
+    const std::size_t bytes = part.layers() * n * sizeof(T);
+    if (bytes > 0) std::memcpy(out, from, bytes);
+    out += bytes;
+  }
+  return out;
+}
+
+template <class T>
+WidePlanes wide_planes(const Record<T>& r) noexcept {
+  return {{r.payload, r.header.plane_bytes}, &r.widths, r.header.base};
+}
+
+// A record of one layer and nothing else.
+template <class T>
+void write_layer(const T* values, std::size_t n, FrameWriter& writer) noexcept {
+  std::byte* out = write_record_header(writer.at(), {.flags = has_layers});
+  out = store(out, std::uint32_t{1});
+  std::memcpy(out, values, n * sizeof(T));
+  writer.advance(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
 }
 
 }  // namespace
 
+// ---- Encoding
+// -----------------------------------------------------------------------------------------------------
+
 template <class T>
-void GeneralChunk<T>::quantise(const T* values, const Quantiser<T>& z) {
-  const double scale = 1 / static_cast<double>(z.step);
-  const bool is_wide = wants_wide(values, count, z);
-  flags = is_wide ? wide | large : 0;
-  std::int64_t hold = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (planes::quantise(values[i], z, scale, is_wide ? wide_bits : large_bits, q[i])) {
-      hold = q[i];
-      if (!within(hold, small_bits)) flags |= large;
-      continue;
-    }
-    q[i] = hold;
-    const bool continues = !runs.empty() && runs.back().start + runs.back().length == static_cast<int>(i) &&
-                           same_bits(runs.back().value, values[i]);
-    if (continues) {
-      ++runs.back().length;
-    } else {
-      runs.push_back({static_cast<std::uint16_t>(i), 1, hold, values[i]});
-    }
+bool GeneralPath<T>::wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
+                                std::int64_t* q) const noexcept {
+  return sizeof(T) == 8 && n - coded > tolerated_escapes &&
+         general_.of<T>().quantise_wide(values, n, z, q) > coded + tolerated_escapes;
+}
+
+template <class T>
+std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
+                                      std::byte* out) const noexcept {
+  complete(q, n, block_values, predictor);
+  RecordHeader h{flags, 0, predictor == Predictor::none ? 0 : q[0]};
+  Widths widths{};
+  h.plane_bytes =
+      static_cast<std::uint16_t>(general_.pack(q, blocks_of(n), predictor, out + h.bytes(), widths));
+  return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
+}
+
+template <class T>
+std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
+                                        Predictor predictor, std::byte* out) const noexcept {
+  complete(q, n, group_values, predictor);
+  RecordHeader h{flags, 0, 0};
+  PlanesOut planes(out + h.bytes());
+  kernels_.ints.pack(q, groups_of(n), predictor, planes);
+  h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
+  h.base = planes.base;
+  return finish_planes(out, h, planes.widths, kernels_.widths.inspect(planes.widths), blocks_of(n),
+                       kernels_.widths);
+}
+
+template <class T>
+bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
+                            const Quantiser<T>& z, FrameWriter& writer) const {
+  const std::size_t layer_bytes = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
+  trim(marks, n);
+  alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
+  const bool is_wide = wants_wide(values, n, n - marked_values(marks), z, wide_q);
+  if (is_wide) general_.mark_escaped(wide_q, n, marks);
+
+  alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];
+  const std::size_t each = run_bytes<T>(is_wide), most = n * sizeof(T) / each;
+  const GeneralValueKernels<T>& take = general_.of<T>();
+  const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
+                                    : take.take_runs(values, n, marks, most, q, runs);
+  if (count > most) return write_layer(values, n, writer), false;
+
+  Workbench bench(writer);
+  if (is_wide) flags = wide | large;
+  if (count > 0) flags |= has_runs;
+  std::size_t bytes;
+  if (is_wide) {
+    bytes = pack_wide(wide_q, n, flags, z.predictor, bench.planes());
+  } else {
+    bytes = pack_narrow(q, n, flags, z.predictor, bench.planes());
+  }
+  const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
+  if (total >= layer_bytes) return write_layer(values, n, writer), false;
+  std::byte* const behind = bench.place(bytes, total);
+  if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * each);
+  return writer.advance(total);
+}
+
+// ---- Decoding
+// -----------------------------------------------------------------------------------------------------
+
+template <class T>
+void GeneralPath<T>::decode(const Record<T>& r, const Quantiser<T>& z, T* values) const {
+  const bool one_layer = r.layer_count == 1 && r.run_count == 0 && r.greatest == 0 && r.header.base == 0;
+  if (one_layer) {
+    std::memcpy(values, r.layers, r.count * sizeof(T));
+  } else if (r.header.has(wide)) {
+    decode_as<std::int64_t>(r, z, values);
+  } else {
+    decode_as<std::int32_t>(r, z, values);
   }
 }
 
 template <class T>
-void GeneralChunk<T>::add(const Record<T>& r, Predictor predictor) {
-  flags |= r.header.flags & (wide | large);
-  r.header.has(wide) ? add_planes<T, std::int64_t>(r, predictor, q)
-                     : add_planes<T, std::int32_t>(r, predictor, q);
-  const std::size_t hold_bytes = r.header.has(wide) ? 8 : 4;
-  const std::byte* at = r.runs;
-  for (std::size_t i = 0; i < r.run_count; ++i, at += 4 + hold_bytes + sizeof(T)) {
-    const std::int64_t hold = hold_bytes == 8 ? load<std::int64_t>(at + 4) : load<std::int32_t>(at + 4);
-    runs.push_back(
-        {load<std::uint16_t>(at), load<std::uint16_t>(at + 2), hold, load<T>(at + 4 + hold_bytes)});
+template <class Int>
+void GeneralPath<T>::decode_as(const Record<T>& r, const Quantiser<T>& z, T* values) const {
+  alignas(64) Int q[chunk_values];
+  integers(r, z, q, values);
+  if (r.run_count + r.layer_count > 0) put_exact_values(r, q, z.step, general_, values);
+}
+
+// The integers of the planes, and their products with the step.
+template <class T>
+void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::int32_t* q, T* values) const {
+  if (r.greatest == 0) {
+    const std::int32_t base = z.predictor == Predictor::none ? 0 : r.planes().base;
+    std::fill_n(q, r.count, base);
+    std::fill_n(values, r.count, dequantise(base, z.step));
+    return;
   }
-  for (std::size_t i = 0; i < r.layer_count; ++i) add_layer(r.layers + i * count * sizeof(T));
+  kernels_.ints.unpack(r.planes(), groups_of(r.count), z.predictor, q);
+  if (r.count % group_values == 0) return kernels_.of<T>().dequantise_large(q, groups_of(r.count), z, values);
+  T whole[chunk_values];
+  kernels_.of<T>().dequantise_large(q, groups_of(r.count), z, whole);
+  std::memcpy(values, whole, r.count * sizeof(T));
 }
 
 template <class T>
-void GeneralChunk<T>::values(T step, T* out) const {
-  std::vector<std::vector<const Run<T>*>> at(runs.empty() ? 0 : count);
-  for (const Run<T>& run : runs)
-    for (std::size_t i = 0; i < run.length; ++i) at[run.start + i].push_back(&run);
+void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::int64_t* q, T* values) const {
+  const std::size_t blocks = blocks_of(r.count);
+  std::fill_n(q, blocks * block_values, 0);
+  general_.unpack_add(wide_planes(r), blocks, z.predictor, q);
+  general_.of<T>().dequantise_wide(q, r.count, z, values);
+}
 
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t exact_runs = at.empty() ? 0 : at[i].size();
-    if (exact_runs + layers.size() == 0) {
-      out[i] = dequantise(q[i], step);
-      continue;
-    }
-    std::int64_t rest = q[i];
-    for (std::size_t k = 0; k < exact_runs; ++k) rest -= at[i][k]->hold;
-    const auto layer_value = [&](const std::byte* layer) { return load<T>(layer + i * sizeof(T)); };
-    if (rest == 0 && exact_runs + layers.size() == 1) {  // one exact value and nothing else: its very bits
-      out[i] = exact_runs == 1 ? at[i][0]->value : layer_value(layers[0]);
-      continue;
-    }
-    ExactSum sum;
-    sum.add_product(static_cast<double>(rest), static_cast<double>(step));
-    for (std::size_t k = 0; k < exact_runs; ++k) sum.add(static_cast<double>(at[i][k]->value));
-    for (const std::byte* layer : layers) sum.add(static_cast<double>(layer_value(layer)));
-    out[i] = sum.rounded<T>();
+// ---- Sums
+// ---------------------------------------------------------------------------------------------------------
+
+template <class T>
+std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                                       std::byte* out) const noexcept {
+  const Record<T>* records[max_operands];
+  std::size_t coded = 0;
+  for (const Part<T>& part : parts)
+    if (part.raw == nullptr) records[coded++] = part.record;
+  RecordHeader h{flags, 0, 0};
+  PlanesOut planes(out + h.bytes());
+  sum_planes<T>({records, coded}, groups_of(n), kernels_.ints, planes);
+  h.base = planes.base;
+  h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
+  WidthFacts facts;
+  if (planes.bytes > 0) facts = kernels_.widths.inspect(planes.widths);
+  return finish_planes(out, h, planes.widths, facts, blocks_of(n), kernels_.widths);
+}
+
+// Differences of wide chunks add up as they are; others have to be widened as integers.
+template <class T>
+std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                                     Predictor predictor, std::byte* out) const noexcept {
+  WidePlanes in[max_operands];
+  std::size_t coded = 0;
+  std::uint64_t base = 0;
+  bool all_wide = true;
+  for (const Part<T>& part : parts) {
+    if (part.raw != nullptr) continue;
+    all_wide &= part.is_wide() || (part.record->greatest == 0 && part.record->header.base == 0);
+    if (!part.is_wide()) continue;
+    in[coded++] = wide_planes(*part.record);
+    if (predictor != Predictor::none) base += static_cast<std::uint64_t>(part.record->header.base);
   }
+  if (!all_wide || coded == 0) return sum_integers(parts, n, flags, predictor, out);
+  RecordHeader h{flags, 0, static_cast<std::int64_t>(base)};
+  Widths widths{};
+  h.plane_bytes = static_cast<std::uint16_t>(general_.sum(in, coded, blocks_of(n), out + h.bytes(), widths));
+  return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
+}
+
+// By way of the integers: for chunks of different widths or predictors.
+template <class T>
+std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                                        Predictor predictor, std::byte* out) const noexcept {
+  alignas(64) std::int64_t q[chunk_values] = {};
+  for (const Part<T>& part : parts) {
+    if (part.raw != nullptr) continue;
+    if (part.is_wide()) {
+      general_.unpack_add(wide_planes(*part.record), blocks_of(n), part.predictor, q);
+    } else if (part.record->greatest > 0 || part.record->header.base != 0) {
+      alignas(64) std::int32_t narrow[chunk_values];
+      kernels_.ints.unpack(part.record->planes(), groups_of(n), part.predictor, narrow);
+      for (std::size_t i = 0; i < n; ++i)
+        q[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(q[i]) +
+                                         static_cast<std::uint64_t>(std::int64_t{narrow[i]}));
+    }
+  }
+  if ((flags & wide) != 0) return pack_wide(q, n, flags, predictor, out);
+  alignas(64) std::int32_t narrow[chunk_values];
+  for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
+  return pack_narrow(narrow, n, flags, predictor, out);
 }
 
 template <class T>
-std::size_t GeneralChunk<T>::write(std::uint32_t addends, Predictor predictor, const KernelSet& kernels,
-                                   std::byte* out, std::size_t capacity) {
-  const int bits = (flags & large) != 0 ? large_bits : small_bits;
-  if (std::uint64_t{addends} << bits >= std::uint64_t{1} << narrow_sum_bits) flags |= wide;
+bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uint32_t addends,
+                         Predictor predictor, FrameWriter& writer) const {
+  std::uint8_t flags = 0;
+  std::size_t runs = 0, layers = 0;
+  for (const Part<T>& part : parts) {
+    flags |= part.raw != nullptr ? 0 : part.record->header.flags & (wide | large);
+    runs += part.runs();
+    layers += part.layers();
+  }
+  if (!fits_narrow(flags, addends)) flags |= wide;
+  flags |= static_cast<std::uint8_t>((runs > 0 ? has_runs : 0) | (layers > 0 ? has_layers : 0));
   const bool is_wide = (flags & wide) != 0;
-  if (!runs.empty()) flags |= has_runs;
-  if (!layers.empty()) flags |= has_layers;
 
-  std::byte planes[max_wide_record];
-  const std::size_t plane_bytes = write_planes(q, count, flags, predictor, kernels, planes);
-  const std::size_t total = plane_bytes + (runs.empty() ? 0 : 4 + runs.size() * run_bytes<T>(is_wide)) +
-                            (layers.empty() ? 0 : 4 + layers.size() * count * sizeof(T));
-  if (total > capacity) return 0;
-  std::memcpy(out, planes, plane_bytes);
-  out += plane_bytes;
-  if (!runs.empty()) {
-    std::sort(runs.begin(), runs.end(), [](const Run<T>& a, const Run<T>& b) {
-      using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-      return std::tuple(a.start, a.length, a.hold, std::bit_cast<Bits>(a.value)) <
-             std::tuple(b.start, b.length, b.hold, std::bit_cast<Bits>(b.value));
-    });
-    out = store(out, static_cast<std::uint32_t>(runs.size()));
-    for (const Run<T>& run : runs) out = write_run(out, run, is_wide);
-  }
-  if (!layers.empty()) out = store(out, static_cast<std::uint32_t>(layers.size()));
-  for (const std::byte* layer : layers) {
-    std::memcpy(out, layer, count * sizeof(T));
-    out += count * sizeof(T);
-  }
-  return total;
+  Workbench bench(writer);
+  const bool alike = std::ranges::all_of(
+      parts, [&](const Part<T>& part) { return part.raw != nullptr || part.predictor == predictor; });
+  const std::size_t bytes = !alike    ? sum_integers(parts, n, flags, predictor, bench.planes())
+                            : is_wide ? sum_wide(parts, n, flags, predictor, bench.planes())
+                                      : sum_narrow(parts, n, flags, bench.planes());
+  const std::size_t total =
+      bytes + (runs > 0 ? 4 + runs * run_bytes<T>(is_wide) : 0) + layers_bytes<T>(layers, n);
+  std::byte* out = bench.place(bytes, total);
+  if (out == nullptr) return false;
+  if (runs > 0) out = merge_runs(parts, is_wide, store(out, static_cast<std::uint32_t>(runs)));
+  if (layers > 0) write_layers(parts, n, store(out, static_cast<std::uint32_t>(layers)));
+  return writer.advance(total);
 }
 
-template struct GeneralChunk<float>;
-template struct GeneralChunk<double>;
+template class GeneralPath<float>;
+template class GeneralPath<double>;
 
 }  // namespace taut::planes

@@ -1,50 +1,65 @@
-// Chunks with everything the format allows: exact values, raw layers, 64-bit integers. Portable, off the fast
-// path.
+// The general path: chunks with everything the format allows, exact values, raw layers, 64-bit integers. No
+// memory is taken; what a chunk needs stands on the stack.
 #pragma once
 
-#include <vector>
-
-#include "codecs/planes/kernels.hpp"
-#include "codecs/planes/record.hpp"
+#include "codecs/planes/frame_io.hpp"
+#include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/run_merge.hpp"
 
 namespace taut::planes {
 
-// The same exact value at consecutive places; `hold` is what the quantised integers carry there.
 template <class T>
-struct Run {
-  std::uint16_t start;
-  std::uint16_t length;
-  std::int64_t hold;
-  T value;
+class GeneralPath {
+ public:
+  GeneralPath(const KernelSet& kernels) noexcept : kernels_(kernels), general_(general_kernels(kernels)) {}
+
+  // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
+  bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
+    return general_.of<T>().all_below(values, n, z.step * T{1 << (small_bits + 1)});
+  }
+
+  // Integers for values beyond the small range; where that is not complete, go on with encode.
+  Quantised quantise(const T* whole, std::size_t n, const Quantiser<T>& z, std::int32_t* q,
+                     Marks& marks) const noexcept {
+    return general_.of<T>().quantise(whole, groups_of(n), z, q, marks);
+  }
+
+  // Writes the record of a chunk of n values, `q` and `marks` being what quantise gave and `flags` large or
+  // not. False: a layer took no more bytes and was written instead. `writer` has room for either.
+  bool encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
+              const Quantiser<T>& z, FrameWriter& writer) const;
+
+  void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
+
+  // The record of a sum of up to max_operands chunks, which makes `addends` in all; false when it does not
+  // fit.
+  bool sum(std::span<const Part<T>> parts, std::size_t n, std::uint32_t addends, Predictor predictor,
+           FrameWriter& writer) const;
+
+ private:
+  template <class Int>
+  void decode_as(const Record<T>& record, const Quantiser<T>& z, T* values) const;
+  void integers(const Record<T>& record, const Quantiser<T>& z, std::int32_t* q, T* values) const;
+  void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
+
+  bool wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
+                  std::int64_t* q) const noexcept;
+  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
+                          std::byte* out) const noexcept;
+  std::size_t pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
+                        std::byte* out) const noexcept;
+  std::size_t sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                         std::byte* out) const noexcept;
+  std::size_t sum_integers(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
+                          Predictor predictor, std::byte* out) const noexcept;
+  std::size_t sum_wide(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags, Predictor predictor,
+                       std::byte* out) const noexcept;
+
+  const KernelSet& kernels_;
+  const GeneralKernels& general_;
 };
 
-// A chunk, or a sum of chunks, taken apart: value i is q[i] * step + its runs and layers - the holds of its
-// runs.
-template <class T>
-struct GeneralChunk {
-  std::size_t count = 0;
-  std::uint8_t flags = 0;  // wide, large
-  std::int64_t q[chunk_values] = {};
-  std::vector<Run<T>> runs;
-  std::vector<const std::byte*> layers;  // count values each, unaligned
-
-  explicit GeneralChunk(std::size_t n) : count(n) {}
-
-  void quantise(const T* values, const Quantiser<T>& z);
-  void add_layer(const std::byte* values) { layers.push_back(values); }
-
-  // Adds a record that read_record has accepted.
-  void add(const Record<T>& record, Predictor predictor);
-
-  // q * step + exact values, each correctly rounded.
-  void values(T step, T* out) const;
-
-  // Writes the record of a sum of `addends` chunks; returns its bytes, 0 when `capacity` does not suffice.
-  std::size_t write(std::uint32_t addends, Predictor predictor, const KernelSet& kernels, std::byte* out,
-                    std::size_t capacity);
-};
-
-extern template struct GeneralChunk<float>;
-extern template struct GeneralChunk<double>;
+extern template class GeneralPath<float>;
+extern template class GeneralPath<double>;
 
 }  // namespace taut::planes

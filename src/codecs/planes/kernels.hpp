@@ -17,6 +17,11 @@ struct PlanesIn {
   std::int32_t base;  // q of the first value (predictor delta; else 0)
 };
 
+// Modulo 2^32, whatever a frame says.
+constexpr std::int32_t sum_of_bases(std::int32_t a, std::int32_t b) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+
 // And as a kernel writes them. `payload` has room for max_plane_record.
 struct PlanesOut {
   std::byte* payload;

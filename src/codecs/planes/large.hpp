@@ -6,17 +6,20 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
+// Values that fail are marked as escaped; false when there are any.
 template <class T>
 bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
-  std::int64_t failed = 0;
+  std::uint64_t failed = 0;
   for (std::size_t i = 0; i < groups * group_values; ++i) {
     const double x = values[i], s = x * scale;
     const double shifted = s + 0x1.8p52, integer = shifted - 0x1.8p52;
     const double error = x - static_cast<double>(static_cast<T>(integer * step));
-    const bool good = (integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound);
-    failed |= good ? 0 : 1;
-    q[i] = static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(shifted));
+    const std::uint64_t good =
+        all_ones_if((integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound));
+    failed |= ~good;
+    q[i] = static_cast<std::int32_t>((std::bit_cast<std::uint64_t>(shifted) & good) |
+                                     (~good & std::uint64_t{1} << 31));
   }
   return failed == 0;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "codecs/planes/format.hpp"
 
@@ -39,33 +40,17 @@ struct Quantiser {
   }
 };
 
-// Rounds |s| < 2^51 to the nearest integer, ties to even: the addition pushes the fraction out of the
-// mantissa.
-inline std::int64_t round_to_integer(double s) noexcept {
-  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(s + 0x1.8p52) -
-                                   std::bit_cast<std::uint64_t>(0x1.8p52));
-}
-
-// |q| < 2^bits, seen in the bits left when the sign is folded in.
+// Stands for the integer of a value that has to travel exactly.
 template <class Int>
-constexpr bool within(Int q, int bits) noexcept {
-  return (q ^ (q >> (8 * sizeof(Int) - 1))) >> bits == 0;
-}
+inline constexpr Int escaped = std::numeric_limits<Int>::min();
+
+// A condition as a mask: where branches would stand, compilers do not vectorise.
+constexpr std::uint64_t all_ones_if(bool condition) noexcept { return ~(std::uint64_t{condition} - 1); }
 
 // q -> value, the same operations wherever it is done: one product in double, one rounding to the type.
 template <class T>
 T dequantise(std::int64_t q, T step) noexcept {
   return static_cast<T>(static_cast<double>(q) * static_cast<double>(step));
-}
-
-// One value of a large or wide chunk; false when it has to travel exactly. `scale` is 1 / step in double.
-template <class T>
-bool quantise(T x, const Quantiser<T>& z, double scale, int bits, std::int64_t& q) noexcept {
-  const double s = static_cast<double>(x) * scale;
-  if (!(std::abs(s) < 0x1p45)) return false;
-  q = round_to_integer(s);
-  return within(q, bits) &&
-         std::abs(static_cast<double>(x) - static_cast<double>(dequantise(q, z.step))) <= z.bound;
 }
 
 }  // namespace taut::planes

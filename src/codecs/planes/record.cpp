@@ -61,10 +61,11 @@ bool read_runs(Reader& in, Record<T>& r) noexcept {
   const std::size_t size = run_bytes<T>(r.header.has(wide));
   if (r.run_count == 0 || r.run_count > in.left() / size) return false;
   r.runs = in.take(r.run_count * size);
+  Run<T> before;
   for (std::size_t i = 0; i < r.run_count; ++i) {
-    const std::size_t start = load<std::uint16_t>(r.runs + i * size),
-                      length = load<std::uint16_t>(r.runs + i * size + 2);
-    if (length == 0 || start + length > r.count) return false;
+    const Run<T> run = r.run_list()[i];
+    if (run.end() == run.start() || run.end() > r.count || (i > 0 && run < before)) return false;
+    before = run;
   }
   return true;
 }
@@ -110,6 +111,37 @@ template bool read_record(ConstBytes, const std::byte*, std::size_t, const Width
                           Record<float>&) noexcept;
 template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                           Record<double>&) noexcept;
+
+template <class T>
+void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
+                PlanesOut& out) noexcept {
+  PlanesIn in[max_operands];
+  const Record<T>* last = nullptr;
+  std::size_t n = 0;
+  std::uint32_t flat = 0;
+  for (const Record<T>* record : records) {
+    if (record->greatest == 0) {
+      flat += static_cast<std::uint32_t>(record->header.base);
+    } else {
+      last = record;
+      in[n++] = record->planes();
+    }
+  }
+  if (n > 1) {
+    kernels.sum(in, n, groups, out);
+  } else if (n == 1) {
+    out.bytes = last->header.plane_bytes;
+    out.base = static_cast<std::int32_t>(last->header.base);
+    out.widths = last->widths;
+    std::memcpy(out.payload, last->payload, out.bytes);
+  }
+  out.base = static_cast<std::int32_t>(static_cast<std::uint32_t>(out.base) + flat);
+}
+
+template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
+                         PlanesOut&) noexcept;
+template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
+                         PlanesOut&) noexcept;
 
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
                           std::size_t blocks, const WidthKernels& kernels) noexcept {

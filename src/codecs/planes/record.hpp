@@ -2,13 +2,9 @@
 #pragma once
 
 #include "codecs/planes/kernels.hpp"
+#include "codecs/planes/runs.hpp"
 
 namespace taut::planes {
-
-template <class T>
-constexpr std::size_t run_bytes(bool is_wide) noexcept {
-  return 4 + (is_wide ? 8 : 4) + sizeof(T);
-}
 
 // A record that was found consistent; every pointer stays inside it.
 template <class T>
@@ -27,6 +23,7 @@ struct Record {
   PlanesIn planes() const noexcept {
     return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
   }
+  Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
 };
 
 // Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros, and memory may
@@ -39,6 +36,17 @@ extern template bool read_record(ConstBytes, const std::byte*, std::size_t, cons
                                  Record<float>&) noexcept;
 extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                                  Record<double>&) noexcept;
+
+// The sum of the planes of records that are not wide, all of one predictor. Those without planes only move the
+// base, and planes alone stay as they are.
+template <class T>
+void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
+                PlanesOut& out) noexcept;
+
+extern template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+extern template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
 
 // Completes a record whose payload stands behind the header at `out`, which has room for max_plane_record:
 // writes header and widths; returns the record's bytes, a multiple of 4.

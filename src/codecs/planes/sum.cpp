@@ -2,51 +2,25 @@
 
 namespace taut::planes {
 
-// Chunks without planes only move the base, and planes alone stay as they are.
-template <class T>
-void TypedCodec<T>::sum_planes(std::span<const Operand* const> operands, std::size_t groups,
-                               PlanesOut& out) const noexcept {
-  PlanesIn in[max_operands];
-  const Record<T>* last = nullptr;
-  std::size_t n = 0;
-  std::int32_t flat = 0;
-  for (const Operand* o : operands) {
-    if (o->record.greatest == 0) {
-      flat += static_cast<std::int32_t>(o->record.header.base);
-    } else {
-      last = &o->record;
-      in[n++] = last->planes();
-    }
-  }
-  if (n > 1) {
-    kernels_.ints.sum(in, n, groups, out);
-  } else if (n == 1) {
-    out.bytes = last->header.plane_bytes;
-    out.base = static_cast<std::int32_t>(last->header.base);
-    out.widths = last->widths;
-    std::memcpy(out.payload, last->payload, out.bytes);
-  }
-  out.base += flat;
-}
-
 template <class T>
 bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
                               Predictor predictor, FrameWriter& writer) const {
   std::uint8_t flags = 0;
   bool simple = true;
   for (const Operand* o : operands) {
-    simple &= o->simple();
+    simple &= o->simple() && o->predictor == predictor;
     flags |= o->size_flag();
   }
   if (simple && fits_narrow(flags, addends)) {
+    const Record<T>* records[max_operands];
+    for (std::size_t k = 0; k < operands.size(); ++k) records[k] = &operands[k]->record;
     PlanesOut planes(writer.room() + RecordHeader{}.bytes());
-    sum_planes(operands, groups_of(n), planes);
+    sum_planes<T>({records, operands.size()}, groups_of(n), kernels_.ints, planes);
     return commit_planes(planes, flags, n, writer);
   }
-  GeneralChunk<T> chunk(n);
-  for (const Operand* o : operands) o->add_to(chunk, predictor);
-  const std::size_t bytes = chunk.write(addends, predictor, kernels_, writer.at(), writer.left());
-  return bytes != 0 && writer.advance(bytes);
+  Part<T> parts[max_operands];
+  for (std::size_t k = 0; k < operands.size(); ++k) parts[k] = operands[k]->part();
+  return general_.sum({parts, operands.size()}, n, addends, predictor, writer);
 }
 
 template <class T>
@@ -61,9 +35,9 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
       total = h;
       continue;
     }
-    const bool alike = h.count == total.count && h.step == total.step && h.bound == total.bound &&
-                       h.parameters[0] == total.parameters[0];
+    const bool alike = h.count == total.count && h.step == total.step && h.bound == total.bound;
     if (!alike) return {Status::frame_mismatch};
+    total.parameters[0] = std::min(total.parameters[0], h.parameters[0]);  // in whatever order they come
     if (__builtin_add_overflow(total.addends, h.addends, &total.addends)) return {Status::invalid_count};
     total.flags |= h.flags & FrameHeader::checksummed;
   }
@@ -76,8 +50,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
       if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
-    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, readers[0].predictor(),
-                   writer))
+    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends,
+                   static_cast<Predictor>(total.parameters[0]), writer))
       return {Status::buffer_too_small};
   }
   const std::size_t bytes = writer.finish(total);
@@ -113,7 +87,7 @@ bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, s
                                       PlanesOut& out) const noexcept {
   if (record.greatest > 0) return kernels_.of<T>().accumulate(record.planes(), whole, groups, z_, out);
   const bool small = kernels_.of<T>().encode(whole, groups, z_, out);
-  out.base += static_cast<std::int32_t>(record.header.base);
+  out.base = sum_of_bases(out.base, static_cast<std::int32_t>(record.header.base));
   return small;
 }
 
@@ -138,10 +112,11 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, FrameWriter& writer) const {
-  std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1)];
+  std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>];
   FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
   header.parameters[0] = static_cast<std::uint8_t>(z_.predictor);
-  const std::size_t size = encode(values, n, header, bytes);
+  const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
+  const std::size_t size = encode_likely(Form::general, width_class, values, n, header, bytes);
   FrameReader<T> frame;
   Operand own;
   if (frame.open({bytes, size}) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;

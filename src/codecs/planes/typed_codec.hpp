@@ -2,7 +2,6 @@
 // take.
 #pragma once
 
-#include "codecs/planes/frame_io.hpp"
 #include "codecs/planes/general.hpp"
 #include "core/codec.hpp"
 
@@ -24,14 +23,16 @@ template <class T>
 class TypedCodec {
  public:
   TypedCodec(double bound, Predictor predictor, const KernelSet& kernels)
-      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels) {}
+      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels), general_(kernels) {}
 
   T step() const noexcept { return z_.step; }
 
   // `out` holds max_frame_bytes; returns the frame's bytes.
-  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
+    return encode_likely(Form::simple, 8, values, count, header, out);
+  }
   Status decode(ConstBytes in, T* values, std::size_t count) const;
-  Status decode_add(ConstBytes in, T* values, std::size_t count) const;
+  Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
 
   // Write as far as `out` reaches; buffer_too_small beyond.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
@@ -41,36 +42,31 @@ class TypedCodec {
   // One chunk of a frame that takes part in a decoding or a sum.
   struct Operand {
     Record<T> record;
+    Predictor predictor = Predictor::delta;
     const std::byte* raw = nullptr;  // of a stored frame
     Padding padding;
 
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
     bool simple() const noexcept { return raw == nullptr && record.simple(); }
     std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
-    void add_to(GeneralChunk<T>& chunk, Predictor predictor) const;
+    Part<T> part() const noexcept { return {&record, predictor, raw}; }
   };
 
-  // Bits of |q| after `addends` additions of chunks that are `large` or not.
-  static constexpr std::uint64_t greatest_sum(std::uint8_t flags, std::uint32_t addends) noexcept {
-    return std::uint64_t{addends} << ((flags & large) != 0 ? large_bits : small_bits);
-  }
-  static constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
-    return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
-  }
   // Up to 2^24 a float holds every integer: one product in float is correctly rounded.
   static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
 
-  enum class Form { coded, layer };
-  Form encode_chunk(const T* values, std::size_t n, unsigned& width_class, FrameWriter& writer) const;
-  Form encode_general(const T* values, std::size_t n, FrameWriter& writer) const;
+  enum class Form { simple, general, layer };
+  // `before`: the form of the chunk before, and likely of this one; no matter for the bytes.
+  Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
+                    FrameWriter& writer) const;
+  std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
+                            FrameHeader header, Bytes out) const;
   // Leaves in planes.width_class what would have served.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
 
-  void sum_planes(std::span<const Operand* const> operands, std::size_t groups,
-                  PlanesOut& out) const noexcept;
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
                          PlanesOut& out) const noexcept;
 
@@ -88,6 +84,7 @@ class TypedCodec {
 
   Quantiser<T> z_;
   const KernelSet& kernels_;
+  GeneralPath<T> general_;
 };
 
 // A chunk's values, completed to whole groups so that no difference arises beyond them.

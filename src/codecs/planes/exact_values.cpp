@@ -1,0 +1,244 @@
+#include "codecs/planes/exact_values.hpp"
+
+#include "codecs/planes/exact_sum.hpp"
+#include "codecs/planes/run_sweep.hpp"
+
+namespace taut::planes {
+namespace {
+
+// What the exact values at some places come to.
+template <class T>
+struct Total {
+  T alone = 0;               // where the integers add nothing
+  T settled = 0;             // where they add a rest that cannot change the rounded sum
+  std::int64_t settles = 0;  // up to this |rest|
+};
+
+// Half the distance to the next smaller magnitude: less than that, added to x, rounds to x.
+template <class T>
+double half_spacing(T x) noexcept {
+  if (x == 0) return 0;
+  const T below = std::bit_cast<T>(std::bit_cast<BitsOf<T>>(std::abs(x)) - 1);
+  return (static_cast<double>(std::abs(x)) - static_cast<double>(below)) / 2;
+}
+
+// The greatest |rest| with |rest| * step < distance for sure.
+template <class T>
+std::int64_t rests_within(double distance, T step) noexcept {
+  if (!(distance > 0)) return 0;
+  return static_cast<std::int64_t>(
+      std::min(distance * (1 - 0x1p-40) / static_cast<double>(step), double{0x1p62}));
+}
+
+template <class T>
+Total<T> total_of_one(T value, T step) noexcept {
+  if (std::isfinite(value)) return {value, value, rests_within(half_spacing(value), step)};
+  const T special = std::isnan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
+  return {value, special, std::numeric_limits<std::int64_t>::max()};
+}
+
+template <class T>
+Total<T> total_of(const RunSweep<T>& places, T step) noexcept {
+  ExactSum sum;
+  sum.add(0);
+  bool special = false, huge = false;
+  places.each_value([&](T value) {
+    special |= !std::isfinite(value);
+    huge |= std::abs(static_cast<double>(value)) >= 0x1p900;
+    sum.add(static_cast<double>(value));
+  });
+  const T all = sum.rounded<T>();
+  if (special) return {all, all, std::numeric_limits<std::int64_t>::max()};
+  if (huge || !std::isfinite(all)) return {all, all, 0};
+  sum.add(-static_cast<double>(all));
+  const double away = std::abs(sum.rounded<double>()) * (1 + 0x1p-50);
+  return {all, all, rests_within(half_spacing(all) - away, step)};
+}
+
+// Totals, remembering the last one: a fill value is the same everywhere.
+template <class T>
+class Totals {
+ public:
+  explicit Totals(T step) noexcept : step_(step) {}
+
+  const Total<T>& of(const RunSweep<T>& places) noexcept {
+    bool same = true;
+    T value = 0;
+    std::size_t seen = 0;
+    places.each_value([&](T x) { same &= seen++ == 0 || same_bits(x, value), value = x; });
+    if (same && seen == count_ && same_bits(value, value_)) return total_;
+    total_ = seen == 1 ? total_of_one(value, step_) : total_of(places, step_);
+    count_ = same ? seen : 0;
+    value_ = value;
+    return total_;
+  }
+
+ private:
+  T step_, value_ = 0;
+  std::size_t count_ = 0;
+  Total<T> total_;
+};
+
+template <class T, class Int>
+class Places {
+ public:
+  Places(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels, T* values) noexcept
+      : record_(record), q_(q), step_(step), kernels_(kernels), values_(values), totals_(step) {}
+
+  void put(const RunSweep<T>& places) {
+    if (record_.layer_count == 0 && put_settled(places)) return;
+    for (std::size_t first = places.from(); first < places.to(); first += Strip::places)
+      put_sums(places, first, std::min(Strip::places, places.to() - first));
+  }
+
+ private:
+  std::int64_t rest(const RunSweep<T>& places, std::size_t i) const noexcept {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(std::int64_t{q_[i]}) -
+                                     static_cast<std::uint64_t>(places.holds()));
+  }
+
+  // False: the integers may change the sums.
+  bool put_settled(const RunSweep<T>& places) noexcept {
+    const Total<T>& total = totals_.of(places);
+    Int least = q_[places.from()], greatest = least;
+    for (std::size_t i = places.from(); i < places.to(); ++i) {
+      least = std::min(least, q_[i]);
+      greatest = std::max(greatest, q_[i]);
+    }
+    std::int64_t low, high;
+    if (__builtin_sub_overflow(std::int64_t{least}, places.holds(), &low) ||
+        __builtin_sub_overflow(std::int64_t{greatest}, places.holds(), &high) || low < -total.settles ||
+        high > total.settles)
+      return false;
+    const bool plain = (low == 0 && high == 0) || same_bits(total.alone, total.settled);
+    if (plain) {
+      std::fill(values_ + places.from(), values_ + places.to(), total.alone);
+    } else {
+      for (std::size_t i = places.from(); i < places.to(); ++i)
+        values_[i] = rest(places, i) == 0 ? total.alone : total.settled;
+    }
+    return true;
+  }
+
+  // The places [first, first + n), at most a strip.
+  void put_sums(const RunSweep<T>& places, std::size_t first, std::size_t n) noexcept {
+    const std::size_t padded = blocks_of(n) * block_values;
+    double rests[Strip::places] = {};
+    for (std::size_t i = 0; i < n; ++i) rests[i] = static_cast<double>(rest(places, first + i));
+    Strip strip;
+    T exact[Strip::places] = {}, sums[Strip::places];
+    const auto add = [&] { kernels_.of<T>().add(strip, exact, padded); };
+    kernels_.multiply(strip, rests, static_cast<double>(step_), padded);
+    places.each_value([&](T value) {
+      std::fill_n(exact, n, value);
+      add();
+    });
+    for (std::size_t k = 0; k < record_.layer_count; ++k) {
+      std::memcpy(exact, layer_values(k, first), n * sizeof(T));
+      add();
+    }
+    if (!kernels_.of<T>().round(strip, padded, sums)) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (strip.certain[i] == 0) sums[i] = slow_sum(places, first + i);
+    }
+    const bool one = places.covering() + record_.layer_count == 1;
+    for (std::size_t i = 0; i < n; ++i)  // one exact value and nothing else: its very bits
+      values_[first + i] = one && rests[i] == 0 ? exact[i] : sums[i];
+  }
+
+  T slow_sum(const RunSweep<T>& places, std::size_t i) const noexcept {
+    ExactSum sum;
+    sum.add_product(static_cast<double>(rest(places, i)), static_cast<double>(step_));
+    places.each_value([&](T value) { sum.add(static_cast<double>(value)); });
+    for (std::size_t k = 0; k < record_.layer_count; ++k)
+      sum.add(static_cast<double>(load<T>(layer_values(k, i))));
+    return sum.rounded<T>();
+  }
+
+  const std::byte* layer_values(std::size_t layer, std::size_t first) const noexcept {
+    return record_.layers + (layer * record_.count + first) * sizeof(T);
+  }
+
+  const Record<T>& record_;
+  const Int* q_;
+  T step_;
+  const GeneralKernels& kernels_;
+  T* values_;
+  Totals<T> totals_;
+};
+
+// The usual case: one fill value, in runs that do not overlap, where the integers hold on and add nothing.
+// False: something else, and nothing was done.
+template <class T, class Int>
+bool put_fill_value(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels, T* values) {
+  const Runs<T> runs = record.run_list();
+  if (record.layer_count > 0 || runs.size() == 0) return false;
+  const T value = runs[0].value;
+  Marks covered = {}, starts = {};
+  std::size_t depth = 1, end = 0;
+  while (depth < runs.size() && runs[depth].place == runs[0].place) ++depth;
+  bool plain = runs.size() % depth == 0;
+  for (std::size_t i = 0; plain && i < runs.size(); i += depth) {
+    const Run<T> run = runs[i];
+    std::uint64_t holds = static_cast<std::uint64_t>(run.hold);
+    plain &= same_bits(run.value, value) & (run.start() >= end);
+    for (std::size_t k = 1; k < depth; ++k) {
+      const Run<T> other = runs[i + k];
+      plain &= same_bits(other.value, value) & (other.place == run.place);
+      holds += static_cast<std::uint64_t>(other.hold);
+    }
+    end = run.end();
+    plain &= static_cast<std::uint64_t>(std::int64_t{q[run.start()]}) == holds;
+    starts.of[run.start() / 64] |= std::uint64_t{1} << (run.start() % 64);
+    covered.of[run.start() / 64] ^= std::uint64_t{1} << (run.start() % 64);
+    if (end < chunk_values) covered.of[end / 64] ^= std::uint64_t{1} << (end % 64);
+  }
+  if (!plain) return false;
+
+  Marks repeats;
+  if constexpr (sizeof(Int) == 8) {
+    kernels.mark_wide_repeats(q, record.count, repeats);
+  } else {
+    kernels.mark_narrow_repeats(q, record.count, repeats);
+  }
+  std::uint64_t inside = 0, moving = 0;  // inside: all ones where a run reaches from the word before
+  for (std::size_t w = 0; w < std::size(covered.of); ++w) {
+    std::uint64_t bits = covered.of[w];  // each bit: whether the number of ends up to it is odd
+    for (unsigned by = 1; by < 64; by *= 2) bits ^= bits << by;
+    covered.of[w] = bits ^= inside;
+    inside = ~((bits >> 63) - 1);
+    moving |= bits & ~starts.of[w] & ~repeats.of[w];
+  }
+  if (moving != 0) return false;
+  T fill = value;
+  if (depth > 1) {
+    RunSweep<T> first(runs, record.count);
+    while (first.next() && first.covering() == 0) {
+    }
+    fill = total_of(first, step).alone;
+  }
+  kernels.of<T>().put(values, record.count, covered, fill);
+  return true;
+}
+
+}  // namespace
+
+template <class T, class Int>
+void put_exact_values(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels,
+                      T* values) {
+  if (put_fill_value(record, q, step, kernels, values)) return;
+  Places<T, Int> places(record, q, step, kernels, values);
+  for (RunSweep<T> sweep(record.run_list(), record.count); sweep.next();)
+    if (sweep.covering() + record.layer_count > 0) places.put(sweep);
+}
+
+template void put_exact_values(const Record<float>&, const std::int32_t*, float, const GeneralKernels&,
+                               float*);
+template void put_exact_values(const Record<float>&, const std::int64_t*, float, const GeneralKernels&,
+                               float*);
+template void put_exact_values(const Record<double>&, const std::int32_t*, double, const GeneralKernels&,
+                               double*);
+template void put_exact_values(const Record<double>&, const std::int64_t*, double, const GeneralKernels&,
+                               double*);
+
+}  // namespace taut::planes

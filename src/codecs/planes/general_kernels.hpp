@@ -1,0 +1,103 @@
+// Kernels of the general path: wide integers, and the exact values among the quantised ones. The same bytes
+// from every set.
+#pragma once
+
+#include "codecs/planes/kernels.hpp"
+
+namespace taut::planes {
+
+// One bit for each value of a chunk.
+struct Marks {
+  std::uint64_t of[chunk_values / 64];
+};
+
+struct Quantised {
+  bool complete;  // no value was marked
+  bool small;     // all others are in the small range
+};
+
+// Sums of a few numbers at each of up to 64 places, kept as sum + error; `lost` is what may be missing from
+// the error.
+struct Strip {
+  static constexpr std::size_t places = 64;
+  alignas(64) double sum[places], error[places], lost[places];
+  alignas(64) std::uint64_t certain[places];
+};
+
+template <class T>
+struct GeneralValueKernels {
+  // q <- values / step for the large range, in double arithmetic, and marks what has to travel exactly
+  // instead. Complete groups. Sets all marks.
+  Quantised (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                        Marks& marks) noexcept;
+  // The same for 43 bits, with `escaped` for marks; returns how many of the n values got an integer.
+  std::size_t (*quantise_wide)(const T* values, std::size_t n, const Quantiser<T>& z,
+                               std::int64_t* q) noexcept;
+  void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
+
+  // False: some |x| is beyond `limit` or no number.
+  bool (*all_below)(const T* values, std::size_t n, T limit) noexcept;
+
+  // Writes the runs of the marked values, and gives their places the integer before them. Returns the runs'
+  // number; when that is above `most`, nothing is done.
+  std::size_t (*take_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
+                           std::int32_t* q, std::byte* out) noexcept;
+  std::size_t (*take_wide_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
+                                std::int64_t* q, std::byte* out) noexcept;
+
+  // values <- value at the marked places.
+  void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
+
+  // strip <- strip + values, place by place. All of `places` are multiples of 8 and may exceed what is used.
+  void (*add)(Strip& strip, const T* values, std::size_t places) noexcept;
+  // values <- the sums, correctly rounded where that is `certain`; false when it is not so everywhere.
+  bool (*round)(Strip& strip, std::size_t places, T* values) noexcept;
+};
+
+// The coded differences of a wide chunk, checked: `bytes` holds the sum of the widths.
+struct WidePlanes {
+  ConstBytes bytes;
+  const Widths* widths;
+  std::int64_t base;
+};
+
+struct GeneralKernels {
+  GeneralValueKernels<float> f32;
+  GeneralValueKernels<double> f64;
+
+  // Marks integers equal to the one before. Sets all marks.
+  void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
+  void (*mark_wide_repeats)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+
+  // Marks the integers that are `escaped`.
+  void (*mark_escaped)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
+
+  // strip <- multiples * step.
+  void (*multiply)(Strip& strip, const double* multiples, double step, std::size_t places) noexcept;
+
+  // Planes of 64-bit integers (complete blocks); returns their bytes. `out` has room for max_plane_record.
+  std::size_t (*pack)(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
+                      Widths& widths) noexcept;
+  // q <- q + the integers of wide planes.
+  void (*unpack_add)(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept;
+  // Planes of the sum of 1 <= n <= max_operands chunks, written as by pack. Neither reads a byte beyond `in`.
+  std::size_t (*sum)(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
+                     Widths& widths) noexcept;
+
+  template <class T>
+  const GeneralValueKernels<T>& of() const noexcept {
+    if constexpr (sizeof(T) == 8) {
+      return f64;
+    } else {
+      return f32;
+    }
+  }
+};
+
+const GeneralKernels& scalar_general_kernels() noexcept;
+const GeneralKernels& avx512_general_kernels() noexcept;
+
+// Those that go with a kernel set.
+const GeneralKernels& general_kernels(const KernelSet& set) noexcept;
+
+}  // namespace taut::planes

@@ -1,0 +1,67 @@
+// In the steady state a codec takes no memory: not for exact values, raw chunks or wide integers either.
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <random>
+
+#include "support/frames.hpp"
+
+namespace {
+std::atomic<std::size_t> allocations{0};
+}
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace taut::test {
+namespace {
+
+template <class T>
+void expect_none(const char* kernels, double bound) {
+  SCOPED_TRACE(testing::Message() << kernels << " " << name_of(dtype_of<T>) << " " << bound);
+  std::mt19937_64 random(1);
+  const auto codec = planes(bound, kernels);
+  std::vector<T> x(30000), y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t chunk = i / 4096;
+    x[i] = static_cast<T>(std::sin(0.01 * static_cast<double>(i)));
+    if (chunk == 1 && i / 40 % 3 == 0) x[i] = T(1e20);
+    if (chunk == 2) x[i] = static_cast<T>(1e30 / static_cast<double>(random()));
+    if (chunk == 3 && i % 100 == 0) x[i] = std::numeric_limits<T>::quiet_NaN();
+    if (chunk == 4) x[i] = static_cast<T>(static_cast<double>(random() % 4096));
+  }
+  const Frame frame = encoded(*codec, x), total = summed(*codec, {frame, frame, frame});
+  Frame out(codec->max_bytes(dtype_of<T>, x.size(), 8));
+  const ConstBytes frames[] = {frame, total, frame};
+
+  const std::size_t before = allocations;
+  bool ok = codec->encode(slice(std::as_const(x)), out).status == Status::ok;
+  for (const Frame* f : {&frame, &total}) {
+    ok &= codec->decode(*f, slice(y)) == Status::ok;
+    for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max})
+      ok &= codec->reduce(*f, slice(y), op) == Status::ok;
+    ok &= codec->arithmetic()->accumulate(*f, slice(std::as_const(x)), out).status == Status::ok;
+  }
+  ok &= codec->arithmetic()->sum(frames, out).status == Status::ok;
+  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_TRUE(ok);
+}
+
+TEST(Allocations, NoneOnceACodecIsMade) {
+  for (const char* kernels : {"", "scalar"}) {
+    for (const double bound : {1e-3, 1e-8, 1e-12}) {
+      expect_none<float>(kernels, bound);
+      expect_none<double>(kernels, bound);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut::test
