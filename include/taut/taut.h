@@ -141,7 +141,8 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
  *   checksum=   off (default) | on          protect the payload of frames as well as their headers
- *   predictor=  auto (default) | delta | pairs | none   of the planes codec; pairs: for two interleaved series
+ *   predictor=  auto (default) | delta | pairs | none   of the planes codec; pairs: for two interleaved
+ * series
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
  * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy

@@ -85,7 +85,8 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   mix(signature, request.collective);
   mix(signature, static_cast<std::uint64_t>(request.bytes));
   mix(signature, request.data.op);
-  if (reduces(request.collective)) mix(signature, request.coded_type);  // whoever moves data may use another type
+  if (reduces(request.collective))
+    mix(signature, request.coded_type);  // whoever moves data may use another type
   mix(signature, request.data.root);
   return signature;
 }

@@ -20,10 +20,10 @@ struct Contract {
 };
 
 struct CodecOptions {
-  double bound = 0;       // absolute bound for one value; 0: exact
-  bool checksum = false;  // protect the payload as well as the header
+  double bound = 0;                // absolute bound for one value; 0: exact
+  bool checksum = false;           // protect the payload as well as the header
   const char* predictor = "auto";  // one that CodecInfo names; auto: by a sample of what is encoded
-  const char* kernels = "";  // name of a kernel set; empty: the best of this processor
+  const char* kernels = "";        // name of a kernel set; empty: the best of this processor
 };
 
 // Sums of encoded data, for codecs whose contract says so. The sum of frames decodes to the sum of the

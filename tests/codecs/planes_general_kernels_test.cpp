@@ -107,6 +107,14 @@ std::vector<T> hard_to_quantise(std::size_t n, double step) {
   return x;
 }
 
+// The small range in the arithmetic of T, the large one in double.
+template <class T>
+double nearest_integer(T x, const Quantiser<T>& z) {
+  const auto near = static_cast<double>(std::nearbyint(x * z.inverse));
+  if (near >= -0x1p14 && near < 0x1p14) return near;
+  return std::nearbyint(static_cast<double>(x) * (1 / static_cast<double>(z.step)));
+}
+
 template <class T>
 void check_quantisers(std::size_t groups) {
   const auto z = Quantiser<T>::make(std::ldexp(1 + static_cast<double>(random_bits() % 1000) / 1000, -10),
@@ -121,7 +129,7 @@ void check_quantisers(std::size_t groups) {
     const Quantised found = kernels->of<T>().quantise(x.data(), groups, z, q.data(), marks);
     bool complete = true, small = true;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double exact = std::nearbyint(static_cast<double>(x[i]) * (1 / static_cast<double>(z.step)));
+      const double exact = nearest_integer(x[i], z);
       const bool good = exact >= -0x1p22 && exact < 0x1p22 &&
                         std::abs(x[i] - dequantise(static_cast<std::int64_t>(exact), z.step)) <= T(z.bound);
       ASSERT_EQ(marked(marks, i), !good) << x[i] / z.step;

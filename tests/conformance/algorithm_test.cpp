@@ -78,6 +78,7 @@ TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
 }
 
 class LossyAlgorithm : public AlgorithmConformance {};
+class AddingAlgorithm : public AlgorithmConformance {};
 
 // The declared growth is not vacuous: with all errors of one sign some result comes near it.
 TEST_P(LossyAlgorithm, BoundIsAttainedWithin10x) {
@@ -90,6 +91,32 @@ TEST_P(LossyAlgorithm, BoundIsAttainedWithin10x) {
   }
   EXPECT_GT(worst, 0.1);
   EXPECT_LE(worst, 1.0001);
+}
+
+// What a sum by frames comes to does not depend on the algorithm, nor on where it cuts the message.
+TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
+  const AlgorithmInfo& reference = *find_algorithm(Collective::allreduce, "recursive_doubling");
+  std::uint64_t seed = 0;
+  for (const Pattern pattern : {Pattern::noisy, Pattern::sparse, Pattern::wild}) {
+    for (const DType type : {DType::f32, DType::f64}) {
+      const int P = 2 + static_cast<int>(++seed % 4);
+      Job whole(Collective::allreduce, P, 20011, type, pattern, seed);
+      LoopbackHub first(P);
+      run_algorithm(first, reference, *codec, how, 1, whole);
+      for (const int segments : {1, 2, 7}) {
+        Job job(algorithm.collective, P, 20011, type, pattern, seed);
+        LoopbackHub hub(P);
+        run_algorithm(hub, algorithm, *codec, how, segments, job);
+        for (int r = 0; r < P; ++r) {
+          const auto rank = static_cast<std::size_t>(r);
+          const Range range = job.defined(r);
+          for (std::size_t i = range.first; i < range.first + range.count; ++i)
+            ASSERT_EQ(job.outputs[rank].at(i), whole.outputs[rank].at(i))
+                << "P " << P << " segments " << segments << " seed " << seed << " value " << i;
+        }
+      }
+    }
+  }
 }
 
 class ComparingAlgorithm : public AlgorithmConformance {};
@@ -269,10 +296,12 @@ std::vector<Case> cases_where(bool (*wanted)(const Case&)) {
 bool is_lossy(const Case& c) {
   return c.codec->make({.bound = codec_bound})->contract().loss != Contract::Loss::none;
 }
+bool adds_frames(const Case& c) { return c.how == Arithmetic::frames; }
 bool compares(const Case& c) { return reduces(c.algorithm->collective) && c.how == Arithmetic::values; }
 
 INSTANTIATE_TEST_SUITE_P(All, AlgorithmConformance, testing::ValuesIn(cases()), name_of_test);
 INSTANTIATE_TEST_SUITE_P(All, LossyAlgorithm, testing::ValuesIn(cases_where(is_lossy)), name_of_test);
+INSTANTIATE_TEST_SUITE_P(All, AddingAlgorithm, testing::ValuesIn(cases_where(adds_frames)), name_of_test);
 INSTANTIATE_TEST_SUITE_P(All, ComparingAlgorithm, testing::ValuesIn(cases_where(compares)), name_of_test);
 
 }  // namespace

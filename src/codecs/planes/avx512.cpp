@@ -170,8 +170,8 @@ bool write_in_class(const Source& source, unsigned least, std::size_t groups, Pl
 
 template <class Source>
 bool write(const Source& source, Predictor predictor, unsigned least, std::size_t groups, PlanesOut& out) {
-  return with_predictor(
-      predictor, [&]<Predictor P>() { return write_in_class<P>(source, least, groups, out); });
+  return with_predictor(predictor,
+                        [&]<Predictor P>() { return write_in_class<P>(source, least, groups, out); });
 }
 
 template <class T>

@@ -125,7 +125,15 @@ Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, s
       const std::size_t i = g * group_values + 16 * r;
       const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i), scale), to_nearest);
       const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i + 8), scale), to_nearest);
-      const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+      __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+      if constexpr (sizeof(T) == 4) {  // what is small is quantised as in a small chunk
+        const __m512 s = _mm512_mul_ps(_mm512_loadu_ps(values + i), _mm512_set1_ps(z.inverse));
+        const __m512i q_small = _mm512_cvt_roundps_epi32(s, to_nearest);
+        const __mmask16 is_small =
+            _mm512_cmplt_epu32_mask(_mm512_add_epi32(q_small, _mm512_set1_epi32(1 << small_bits)),
+                                    _mm512_set1_epi32(2 << small_bits));
+        both = _mm512_mask_mov_epi32(both, is_small, q_small);
+      }
       const __mmask16 in_range = _mm512_cmplt_epu32_mask(_mm512_add_epi32(both, half), range);
       const __m512i magnitude = _mm512_xor_si512(both, _mm512_srai_epi32(both, 31));
       good |= std::uint64_t{in_range} << (16 * r);

@@ -125,7 +125,8 @@ template <Predictor P>
 Group<32> differences(const Integers& q, __m512i& previous) {
   Group<32> d;
   for (unsigned r = 0; r < 4; ++r) {
-    d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous, 16 - static_cast<int>(lag(P))));
+    d.part[r] =
+        _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous, 16 - static_cast<int>(lag(P))));
     previous = q.part[r];
   }
   return d;

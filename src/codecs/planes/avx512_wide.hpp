@@ -124,7 +124,8 @@ void unpack_blocks(const WidePlanes& in, std::size_t blocks, std::int64_t* q) {
     __m512i v = reader.next();
     if constexpr (P != Predictor::none) {
       v = _mm512_add_epi64(scan<P>(v), carry);
-      const __m512i ends = P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
+      const __m512i ends =
+          P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
       carry = _mm512_permutexvar_epi64(ends, v);
     }
     std::int64_t* const to = q + b * block_values;

@@ -5,8 +5,7 @@ namespace taut::planes {
 template <class T>
 std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                                          FrameHeader header, Bytes out) const {
-  const ConstBytes raw = std::as_bytes(std::span(values, count));
-  if (z_.step == 0) return write_stored(header, raw, out);
+  if (z_.step == 0) return write_stored(header, std::as_bytes(std::span(values, count)), out);
   FrameWriter writer(out, count);
   bool any_coded = false;
   for (std::size_t first = 0; first < count; first += chunk_values) {
@@ -14,8 +13,7 @@ std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const 
     form = encode_chunk(values + first, n, form, width_class, writer);
     any_coded |= form != Form::layer;
   }
-  // Nothing but layers: the stored form says the same in fewer bytes.
-  return any_coded ? writer.finish(header) : write_stored(header, raw, out);
+  return any_coded ? writer.finish(header) : writer.finish_stored(header);
 }
 
 template <class T>
@@ -34,8 +32,7 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
     const Quantised found = general_.quantise(whole, n, z_, q, marks);
     if (!found.complete) {
       const std::uint8_t size = found.small ? 0 : large;
-      return general_.encode(values, n, q, marks, size, z_, writer) ? Form::general
-                                                                                 : Form::layer;
+      return general_.encode(values, n, q, marks, size, z_, writer) ? Form::general : Form::layer;
     }
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;

@@ -86,7 +86,7 @@ class Places {
       : record_(record), q_(q), step_(step), kernels_(kernels), values_(values), totals_(step) {}
 
   void put(const RunSweep<T>& places) {
-    if (record_.layer_count == 0 && put_settled(places)) return;
+    if (record_.layer_count == 0 && (put_integers(places) || put_settled(places))) return;
     for (std::size_t first = places.from(); first < places.to(); first += Strip::places)
       put_sums(places, first, std::min(Strip::places, places.to() - first));
   }
@@ -95,6 +95,13 @@ class Places {
   std::int64_t rest(const RunSweep<T>& places, std::size_t i) const noexcept {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(std::int64_t{q_[i]}) -
                                      static_cast<std::uint64_t>(places.holds()));
+  }
+
+  // False: there are exact values.
+  bool put_integers(const RunSweep<T>& places) noexcept {
+    if (places.exact() > 0) return false;
+    for (std::size_t i = places.from(); i < places.to(); ++i) values_[i] = dequantise(rest(places, i), step_);
+    return true;
   }
 
   // False: the integers may change the sums.
@@ -120,38 +127,69 @@ class Places {
     return true;
   }
 
+  // Layer k at the places [first, first + n): exact values in `exact`, zeros for those that count as
+  // integers, which are added to `rests`.
+  void take_layer(std::size_t k, std::size_t first, std::size_t n, T* exact, std::int64_t* rests,
+                  std::size_t* exact_values) const noexcept {
+    std::memcpy(exact, layer_values(k, first), n * sizeof(T));
+    for (std::size_t i = 0; i < n; ++i) {
+      std::int64_t q = 0;
+      const bool is_integer = on_grid(exact[i], step_, q);
+      rests[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(rests[i]) +
+                                           (is_integer ? static_cast<std::uint64_t>(q) : 0));
+      exact_values[i] += !is_integer;
+      if (is_integer) exact[i] = 0;
+    }
+  }
+
   // The places [first, first + n), at most a strip.
   void put_sums(const RunSweep<T>& places, std::size_t first, std::size_t n) noexcept {
     const std::size_t padded = blocks_of(n) * block_values;
-    double rests[Strip::places] = {};
-    for (std::size_t i = 0; i < n; ++i) rests[i] = static_cast<double>(rest(places, first + i));
+    T exact[Strip::places] = {}, last[Strip::places] = {}, sums[Strip::places];
+    std::int64_t rests[Strip::places], unused[Strip::places] = {};
+    std::size_t exact_values[Strip::places];
+    for (std::size_t i = 0; i < n; ++i) rests[i] = rest(places, first + i);
+    std::fill_n(exact_values, n, places.exact());
+    for (std::size_t k = 0; k < record_.layer_count; ++k) take_layer(k, first, n, exact, rests, exact_values);
+
+    double multiples[Strip::places] = {};
+    std::copy_n(rests, n, multiples);
     Strip strip;
-    T exact[Strip::places] = {}, sums[Strip::places];
     const auto add = [&] { kernels_.of<T>().add(strip, exact, padded); };
-    kernels_.multiply(strip, rests, static_cast<double>(step_), padded);
+    kernels_.multiply(strip, multiples, static_cast<double>(step_), padded);
     places.each_value([&](T value) {
       std::fill_n(exact, n, value);
+      std::fill_n(last, n, value);
       add();
     });
     for (std::size_t k = 0; k < record_.layer_count; ++k) {
-      std::memcpy(exact, layer_values(k, first), n * sizeof(T));
+      std::size_t before[Strip::places] = {};
+      take_layer(k, first, n, exact, unused, before);
+      for (std::size_t i = 0; i < n; ++i) last[i] = before[i] > 0 ? exact[i] : last[i];
       add();
     }
-    if (!kernels_.of<T>().round(strip, padded, sums)) {
-      for (std::size_t i = 0; i < n; ++i)
-        if (strip.certain[i] == 0) sums[i] = slow_sum(places, first + i);
+    const bool all_certain = kernels_.of<T>().round(strip, padded, sums);
+    for (std::size_t i = 0; i < n; ++i) {
+      if (exact_values[i] == 0) {
+        sums[i] = dequantise(rests[i], step_);
+      } else if (exact_values[i] == 1 && rests[i] == 0) {
+        sums[i] = last[i];  // one exact value and nothing else: its very bits
+      } else if (!all_certain && strip.certain[i] == 0) {
+        sums[i] = slow_sum(places, first + i, rests[i]);
+      }
     }
-    const bool one = places.covering() + record_.layer_count == 1;
-    for (std::size_t i = 0; i < n; ++i)  // one exact value and nothing else: its very bits
-      values_[first + i] = one && rests[i] == 0 ? exact[i] : sums[i];
+    std::copy_n(sums, n, values_ + first);
   }
 
-  T slow_sum(const RunSweep<T>& places, std::size_t i) const noexcept {
+  T slow_sum(const RunSweep<T>& places, std::size_t i, std::int64_t integer) const noexcept {
     ExactSum sum;
-    sum.add_product(static_cast<double>(rest(places, i)), static_cast<double>(step_));
+    sum.add_product(static_cast<double>(integer), static_cast<double>(step_));
     places.each_value([&](T value) { sum.add(static_cast<double>(value)); });
-    for (std::size_t k = 0; k < record_.layer_count; ++k)
-      sum.add(static_cast<double>(load<T>(layer_values(k, i))));
+    for (std::size_t k = 0; k < record_.layer_count; ++k) {
+      const T value = load<T>(layer_values(k, i));
+      std::int64_t q;
+      if (!on_grid(value, step_, q)) sum.add(static_cast<double>(value));
+    }
     return sum.rounded<T>();
   }
 
@@ -174,6 +212,8 @@ bool put_fill_value(const Record<T>& record, const Int* q, T step, const General
   const Runs<T> runs = record.run_list();
   if (record.layer_count > 0 || runs.size() == 0) return false;
   const T value = runs[0].value;
+  std::int64_t integer;
+  if (on_grid(value, step, integer)) return false;
   Marks covered = {}, starts = {};
   std::size_t depth = 1, end = 0;
   while (depth < runs.size() && runs[depth].place == runs[0].place) ++depth;
@@ -212,8 +252,8 @@ bool put_fill_value(const Record<T>& record, const Int* q, T step, const General
   if (moving != 0) return false;
   T fill = value;
   if (depth > 1) {
-    RunSweep<T> first(runs, record.count);
-    while (first.next() && first.covering() == 0) {
+    RunSweep<T> first(runs, record.count, step);
+    while (first.next() && first.exact() == 0) {
     }
     fill = total_of(first, step).alone;
   }
@@ -228,8 +268,8 @@ void put_exact_values(const Record<T>& record, const Int* q, T step, const Gener
                       T* values) {
   if (put_fill_value(record, q, step, kernels, values)) return;
   Places<T, Int> places(record, q, step, kernels, values);
-  for (RunSweep<T> sweep(record.run_list(), record.count); sweep.next();)
-    if (sweep.covering() + record.layer_count > 0) places.put(sweep);
+  for (RunSweep<T> sweep(record.run_list(), record.count, step); sweep.next();)
+    if (sweep.covered() || record.layer_count > 0) places.put(sweep);
 }
 
 template void put_exact_values(const Record<float>&, const std::int32_t*, float, const GeneralKernels&,

@@ -68,6 +68,12 @@ constexpr bool fits_narrow(std::uint8_t flags, std::uint32_t addends) noexcept {
   return greatest_sum(flags, addends) < std::uint64_t{1} << narrow_sum_bits;
 }
 
+inline constexpr std::size_t layer_head_bytes =
+    12;  // of a record of one layer: what stands before its values
+
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
 template <class T>
 T load(const std::byte* from) noexcept {
   T value;

@@ -14,8 +14,13 @@ bool step_fits(double step, DType type) noexcept {
   return step >= lowest && step <= highest && (!f32 || static_cast<double>(static_cast<float>(step)) == step);
 }
 
-std::uint32_t seal(ConstBytes payload, FrameHeader& header) noexcept {
-  return header.has(FrameHeader::checksummed) ? crc32c(payload) : 0;
+// Completes a frame whose payload stands; returns its size.
+std::size_t seal(FrameHeader& header, std::byte* frame, std::size_t payload_bytes) noexcept {
+  const ConstBytes payload(frame + frame_header_bytes, payload_bytes);
+  header.payload_bytes = payload_bytes;
+  header.payload_checksum = header.has(FrameHeader::checksummed) ? crc32c(payload) : 0;
+  write_header(header, {frame, frame_header_bytes});
+  return frame_header_bytes + payload_bytes;
 }
 
 }  // namespace
@@ -28,7 +33,8 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   payload_ = frame.subspan(frame_header_bytes, header_.payload_bytes);
   if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
     return Status::corrupt_frame;
-  if (header_.count > max_count || header_.addends == 0 || header_.parameters[0] > static_cast<std::uint8_t>(Predictor::pairs))
+  if (header_.count > max_count || header_.addends == 0 ||
+      header_.parameters[0] > static_cast<std::uint8_t>(Predictor::pairs))
     return Status::corrupt_frame;
   if (stored()) return payload_.size() == header_.count * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
@@ -91,20 +97,28 @@ bool FrameWriter::advance(std::size_t bytes) noexcept {
 
 std::size_t FrameWriter::finish(FrameHeader header) noexcept {
   if (index_ == nullptr) return 0;
-  const ConstBytes payload(frame_ + frame_header_bytes, at_);
-  header.payload_bytes = payload.size();
-  header.payload_checksum = seal(payload, header);
-  write_header(header, {frame_, frame_header_bytes});
-  return frame_header_bytes + payload.size();
+  return seal(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
+}
+
+std::size_t FrameWriter::finish_stored(FrameHeader header) noexcept {
+  const std::size_t bytes = header.count * size_of(header.type),
+                    chunk_bytes = chunk_values * size_of(header.type);
+  std::byte* to = frame_ + frame_header_bytes;
+  const std::byte* from = records_;
+  for (std::size_t done = 0; done < bytes; done += chunk_bytes) {
+    const std::size_t n = std::min(chunk_bytes, bytes - done);
+    from += layer_head_bytes;
+    std::memmove(to + done, from, n);
+    from += n;
+  }
+  header.flags |= FrameHeader::stored;
+  return seal(header, frame_, bytes);
 }
 
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept {
   header.flags |= FrameHeader::stored;
-  header.payload_bytes = values.size();
   if (!values.empty()) std::memcpy(out.data() + frame_header_bytes, values.data(), values.size());
-  header.payload_checksum = seal(values, header);
-  write_header(header, out.first(frame_header_bytes));
-  return frame_header_bytes + values.size();
+  return seal(header, out.data(), values.size());
 }
 
 }  // namespace taut::planes

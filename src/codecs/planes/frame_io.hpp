@@ -60,6 +60,9 @@ class FrameWriter {
   // Completes header and frame; returns its size, 0 when `out` could not even hold the index.
   std::size_t finish(FrameHeader header) noexcept;
 
+  // The same for records of one layer each: the stored form says it in fewer bytes.
+  std::size_t finish_stored(FrameHeader header) noexcept;
+
  private:
   std::byte *frame_, *index_, *records_, *at_, *end_;
   alignas(64) std::byte aside_[max_plane_record<std::int32_t>];

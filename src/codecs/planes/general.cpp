@@ -66,10 +66,10 @@ WidePlanes wide_planes(const Record<T>& r) noexcept {
 
 // A record of one layer and nothing else.
 template <class T>
-void write_layer(const T* values, std::size_t n, FrameWriter& writer) noexcept {
+void write_layer(const T* values, std::size_t n, const Quantiser<T>& z, FrameWriter& writer) noexcept {
   std::byte* out = write_record_header(writer.at(), {.flags = has_layers});
   out = store(out, std::uint32_t{1});
-  std::memcpy(out, values, n * sizeof(T));
+  for (std::size_t i = 0; i < n; ++i) out = store(out, as_decoded(values[i], z));
   writer.advance(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
 }
 
@@ -123,7 +123,12 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const GeneralValueKernels<T>& take = general_.of<T>();
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
-  if (count > most) return write_layer(values, n, writer), false;
+  // A few values of a chunk that is not wide may have integers of 64 bits: they travel as what these come to.
+  for (std::size_t i = 0; sizeof(T) == 8 && i < std::min(count, most); ++i) {
+    std::byte* const value = runs + (i + 1) * each - sizeof(T);
+    store(value, as_decoded(load<T>(value), z));
+  }
+  if (count > most) return write_layer(values, n, z, writer), false;
 
   Workbench bench(writer);
   if (is_wide) flags = wide | large;
@@ -135,7 +140,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
     bytes = pack_narrow(q, n, flags, z.predictor, bench.planes());
   }
   const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
-  if (total >= layer_bytes) return write_layer(values, n, writer), false;
+  if (total >= layer_bytes) return write_layer(values, n, z, writer), false;
   std::byte* const behind = bench.place(bytes, total);
   if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * each);
   return writer.advance(total);
@@ -233,7 +238,7 @@ std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t
 // By way of the integers: for chunks of different widths or predictors.
 template <class T>
 std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
-                                        Predictor predictor, std::byte* out) const noexcept {
+                                         Predictor predictor, std::byte* out) const noexcept {
   alignas(64) std::int64_t q[chunk_values] = {};
   for (const Part<T>& part : parts) {
     if (part.raw != nullptr) continue;

@@ -51,7 +51,7 @@ class GeneralPath {
   std::size_t sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                          std::byte* out) const noexcept;
   std::size_t sum_integers(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
-                          Predictor predictor, std::byte* out) const noexcept;
+                           Predictor predictor, std::byte* out) const noexcept;
   std::size_t sum_wide(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags, Predictor predictor,
                        std::byte* out) const noexcept;
 

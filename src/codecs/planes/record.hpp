@@ -37,8 +37,8 @@ extern template bool read_record(ConstBytes, const std::byte*, std::size_t, cons
 extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                                  Record<double>&) noexcept;
 
-// The sum of the planes of records that are not wide, all of one predictor. Those without planes only move the
-// base, and planes alone stay as they are.
+// The sum of the planes of records that are not wide, all of one predictor. Those without planes only move
+// the base, and planes alone stay as they are.
 template <class T>
 void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
                 PlanesOut& out) noexcept;

@@ -4,15 +4,17 @@
 #include <array>
 #include <vector>
 
+#include "codecs/planes/quantiser.hpp"
 #include "codecs/planes/runs.hpp"
 
 namespace taut::planes {
 
-// The places [from, to), all covered by the same runs.
+// The places [from, to), all covered by the same runs. Values on the grid count as integers: what they add is
+// part of the holds.
 template <class T>
 class RunSweep {
  public:
-  RunSweep(const Runs<T>& runs, std::size_t count) : runs_(runs), count_(count) {}
+  RunSweep(const Runs<T>& runs, std::size_t count, T step) : runs_(runs), count_(count), step_(step) {}
 
   // Moves on to the next places; false behind the last of the chunk's `count`.
   bool next() {
@@ -27,19 +29,26 @@ class RunSweep {
 
   std::size_t from() const noexcept { return from_; }
   std::size_t to() const noexcept { return to_; }
-  std::size_t covering() const noexcept { return covering_; }
+  bool covered() const noexcept { return groups_ > 0; }
+  std::size_t exact() const noexcept { return exact_; }  // values
   std::int64_t holds() const noexcept { return static_cast<std::int64_t>(holds_); }
 
   template <class Visit>
   void each_value(Visit visit) const {
-    for (std::size_t i = 0; i < groups_; ++i)
-      for (std::size_t k = 0; k < group(i).count; ++k) visit(runs_[group(i).first + k].value);
+    for (std::size_t i = 0; i < groups_; ++i) {
+      const Group& g = group(i);
+      for (std::size_t k = 0; k < g.count; ++k) {
+        const T value = runs_[g.first + k].value;
+        std::int64_t q;
+        if (g.exact == g.count || !on_grid(value, step_, q)) visit(value);
+      }
+    }
   }
 
  private:
   // Neighbours in the record with the same start and end: chunks that were masked alike give only one.
   struct Group {
-    std::size_t end, first, count;
+    std::size_t end, first, count, exact;
     std::uint64_t holds;
   };
   static constexpr std::size_t usual_groups = 32;
@@ -55,7 +64,7 @@ class RunSweep {
         ++i;
         continue;
       }
-      covering_ -= group(i).count;
+      exact_ -= group(i).exact;
       holds_ -= group(i).holds;
       group(i) = group(--groups_);
     }
@@ -63,18 +72,24 @@ class RunSweep {
 
   void absorb() {
     const Run<T> first = runs_[next_];
-    Group g{first.end(), next_, 0, 0};
-    for (; next_ < runs_.size() && runs_[next_].place == first.place; ++next_, ++g.count)
-      g.holds += static_cast<std::uint64_t>(runs_[next_].hold);
+    Group g{first.end(), next_, 0, 0, 0};
+    for (; next_ < runs_.size() && runs_[next_].place == first.place; ++next_, ++g.count) {
+      std::int64_t q = 0;
+      const bool is_integer = on_grid(runs_[next_].value, step_, q);
+      g.holds +=
+          static_cast<std::uint64_t>(runs_[next_].hold) - (is_integer ? static_cast<std::uint64_t>(q) : 0);
+      g.exact += !is_integer;
+    }
     if (groups_ == usual_groups + more_.size()) more_.emplace_back();
     group(groups_++) = g;
-    covering_ += g.count;
+    exact_ += g.exact;
     holds_ += g.holds;
   }
 
   Runs<T> runs_;
   std::size_t count_, next_ = 0, from_ = 0, to_ = 0;
-  std::size_t groups_ = 0, covering_ = 0;
+  T step_;
+  std::size_t groups_ = 0, exact_ = 0;
   std::uint64_t holds_ = 0;  // modulo 2^64, whatever a frame says
   std::array<Group, usual_groups> usual_;
   std::vector<Group> more_;  // for frames of very many addends that overlap in many ways

@@ -17,10 +17,7 @@ std::int32_t round_to_int(float s) noexcept {
   return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) -
                                    std::bit_cast<std::uint32_t>(0x1.8p23f));
 }
-std::int64_t round_to_int(double s) noexcept {
-  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(s + 0x1.8p52) -
-                                   std::bit_cast<std::uint64_t>(0x1.8p52));
-}
+std::int64_t round_to_int(double s) noexcept { return round_to_integer(s); }
 
 // False when some integer leaves the small range: 2^14 added, bits beyond the 15th show it.
 template <class T>
