@@ -18,7 +18,7 @@ struct Sample {
 // Bytes of scratch that take_sample needs.
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept;
 
-// Encodes up to eight pieces of 512 values, evenly spread.
+// Encodes four to eight pieces of 512 values, evenly spread; fewer of a short message.
 Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept;
 
 }  // namespace taut

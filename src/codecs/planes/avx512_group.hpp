@@ -8,6 +8,8 @@
 namespace taut::planes {
 namespace {
 
+// Steps of the loops over groups are forced inline: a call would pass their registers through memory.
+
 // 64 differences, each in C = 8, 16 or 32 bits.
 template <unsigned C>
 struct Group {

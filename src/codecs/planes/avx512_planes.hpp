@@ -76,7 +76,7 @@ class PlaneReader {
     masks_.make(*in.widths, groups * group_blocks);
   }
 
-  Group<C> group(std::size_t g) {
+  [[gnu::always_inline]] Group<C> group(std::size_t g) {
     Group<C> out;
     for (unsigned i = 0; i < C / 8; ++i) out.part[i] = part(g * (C / 8) + i);
     return out;
@@ -84,7 +84,7 @@ class PlaneReader {
 
  private:
   // The i-th register: 64 / C blocks of C bytes, of which those below the width are absent.
-  __m512i part(std::size_t i) {
+  [[gnu::always_inline]] __m512i part(std::size_t i) {
     const auto mask = reinterpret_cast<const std::uint64_t*>(masks_.mask)[i];
     __m512i packed = _mm512_loadu_si512(at_);
     asm("" : "+v"(packed));  // keeps the load apart: expanding from memory is microcoded on Zen
@@ -161,7 +161,7 @@ class PlaneWriter {
  public:
   explicit PlaneWriter(PlanesOut& out) : out_(out), at_(out.payload) {}
 
-  void group(std::size_t g, const Group<C>& values) {
+  [[gnu::always_inline]] void group(std::size_t g, const Group<C>& values) {
     for (unsigned i = 0; i < C / 8; ++i) part(g * (C / 8) + i, values.part[i]);
   }
 
@@ -172,7 +172,7 @@ class PlaneWriter {
   }
 
  private:
-  void part(std::size_t i, __m512i values) {
+  [[gnu::always_inline]] void part(std::size_t i, __m512i values) {
     const __m512i planes = to_planes(_mm512_permutexvar_epi8(rows(), values));
     // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero.
     const std::uint64_t changes = _mm512_cmpneq_epi8_mask(planes, next_plane(planes));
