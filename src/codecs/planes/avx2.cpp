@@ -156,16 +156,16 @@ void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesO
   const std::size_t batches = batches_of(groups);
   Slices<C> total[chunk_blocks / batch_blocks];
   Rows<C> rows;
-  for (std::size_t i = 0; i < n; ++i) {
+  for (std::size_t i = 0; i + 1 < n; ++i) {
     read_rows(in[i], batches, rows);
-    for (std::size_t batch = 0; batch < batches; ++batch) {
-      const Slices<C> s = slices(rows, batch);
-      total[batch] = i == 0 ? s : plus(total[batch], s);
-    }
+    for (std::size_t batch = 0; batch < batches; ++batch)
+      total[batch] = i == 0 ? slices(rows, batch) : plus(total[batch], slices(rows, batch));
   }
+  read_rows(in[n - 1], batches, rows);
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    write_widths_of(total[batch], out.widths.of + batch * batch_blocks);
-    write(total[batch], batch, rows);
+    const Slices<C> s = plus(total[batch], slices(rows, batch));
+    write_widths_of(s, out.widths.of + batch * batch_blocks);
+    write(s, batch, rows);
   }
   write_rows(rows, batches, out);
 }

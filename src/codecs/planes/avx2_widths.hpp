@@ -84,7 +84,7 @@ inline WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::u
   if ((flags & dense) != 0) {
     read_entries(table, blocks, as_bytes, widths.of);
     std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-    return {inspect(widths), entry_bytes(blocks, flags)};
+    return table_read(inspect(widths), entry_bytes(blocks, flags));
   }
   if (names_blocks_beyond(table, blocks)) return {};
   std::uint64_t map[chunk_blocks / 64] = {};
@@ -98,7 +98,7 @@ inline WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::u
   for (std::size_t i = 0; i < chunk_blocks; i += 64)
     for (std::uint64_t rest = map[i / 64]; rest != 0; rest = _blsr_u64(rest))
       widths.of[i + _tzcnt_u64(rest)] = *next++;
-  return {inspect(widths), map_bytes(blocks) + entry_bytes(entries, flags)};
+  return table_read(inspect(widths), map_bytes(blocks) + entry_bytes(entries, flags));
 }
 
 }  // namespace

@@ -6,22 +6,35 @@
 namespace taut::planes {
 namespace {
 
+inline unsigned greatest_byte(__m512i v) {
+  const __m256i half = _mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
+  const __m128i quarter = _mm_max_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+  // The least word of the complement, whose upper bytes are cleared, belongs to the greatest byte.
+  const __m128i pairs = _mm_max_epu8(quarter, _mm_srli_epi16(quarter, 8));
+  const __m128i rest = _mm_sub_epi16(_mm_set1_epi16(255), _mm_and_si128(pairs, _mm_set1_epi16(255)));
+  return 255 - static_cast<unsigned>(_mm_extract_epi16(_mm_minpos_epu16(rest), 0));
+}
+
+// Sum and greatest of all widths seen.
+struct Extent {
+  __m512i sums = _mm512_setzero_si512(), greatest = _mm512_setzero_si512();
+
+  void see(__m512i widths) {
+    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(widths, _mm512_setzero_si512()));
+    greatest = _mm512_max_epu8(greatest, widths);
+  }
+  std::size_t sum() const { return static_cast<std::size_t>(_mm512_reduce_add_epi64(sums)); }
+};
+
 inline WidthFacts inspect(const Widths& widths) noexcept {
-  __m512i sums = _mm512_setzero_si512(), greatest = sums;
-  WidthFacts facts;
+  Extent extent;
+  std::size_t coded = 0;
   for (std::size_t i = 0; i < chunk_blocks; i += 64) {
     const __m512i w = _mm512_load_si512(widths.of + i);
-    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(w, _mm512_setzero_si512()));
-    greatest = _mm512_max_epu8(greatest, w);
-    facts.coded += static_cast<std::size_t>(_mm_popcnt_u64(_mm512_test_epi8_mask(w, w)));
+    extent.see(w);
+    coded += static_cast<std::size_t>(_mm_popcnt_u64(_mm512_test_epi8_mask(w, w)));
   }
-  facts.sum = static_cast<std::size_t>(_mm512_reduce_add_epi64(sums));
-  // Bytes of a qword in turn to its lowest place: the greatest byte of all is the greatest of these.
-  for (int half : {8, 16, 32})
-    greatest = _mm512_max_epu8(greatest, _mm512_srl_epi64(greatest, _mm_cvtsi32_si128(half)));
-  facts.greatest =
-      static_cast<unsigned>(_mm512_reduce_max_epu64(_mm512_and_si512(greatest, _mm512_set1_epi64(255))));
-  return facts;
+  return {extent.sum(), coded, greatest_byte(extent.greatest)};
 }
 
 inline void write_entries(std::byte* to, const std::uint8_t* entries, std::size_t n, bool as_bytes) {
@@ -53,26 +66,35 @@ inline void write_widths(std::byte* to, const Widths& widths, std::size_t blocks
   write_entries(to + map_bytes(blocks), coded, n, as_bytes);
 }
 
+inline __m512i nibbles(const std::byte* from) {
+  const __m512i pairs = _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  return _mm512_and_si512(_mm512_or_si512(pairs, _mm512_slli_epi16(pairs, 4)), _mm512_set1_epi8(15));
+}
+
 inline void read_entries(const std::byte* from, std::size_t n, bool as_bytes, std::uint8_t* entries) {
-  for (std::size_t i = 0; i < n; i += 64) {
-    if (as_bytes) {
-      _mm512_storeu_si512(entries + i, _mm512_loadu_si512(from + i));
-    } else {
-      const __m512i pairs =
-          _mm512_cvtepu8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i / 2)));
-      const __m512i apart = _mm512_or_si512(pairs, _mm512_slli_epi16(pairs, 4));
-      _mm512_storeu_si512(entries + i, _mm512_and_si512(apart, _mm512_set1_epi8(15)));
-    }
+  for (std::size_t i = 0; i < n; i += 64)
+    _mm512_storeu_si512(entries + i, as_bytes ? _mm512_loadu_si512(from + i) : nibbles(from + i / 2));
+}
+
+// The usual table: a nibble for every block of a whole chunk.
+inline WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
+  Extent extent;
+  for (std::size_t i = 0; i < chunk_blocks; i += 64) {
+    const __m512i w = nibbles(table + i / 2);
+    extent.see(w);
+    _mm512_store_si512(widths.of + i, w);
   }
+  return {extent.sum(), greatest_byte(extent.greatest), chunk_blocks / 2};
 }
 
 inline WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t flags,
                               Widths& widths) noexcept {
   const bool as_bytes = (flags & byte_widths) != 0;
   if ((flags & dense) != 0) {
+    if (!as_bytes && blocks == chunk_blocks) return read_all_nibbles(table, widths);
     read_entries(table, blocks, as_bytes, widths.of);
     std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-    return {inspect(widths), entry_bytes(blocks, flags)};
+    return table_read(inspect(widths), entry_bytes(blocks, flags));
   }
   if (names_blocks_beyond(table, blocks)) return {};
   std::uint64_t map[chunk_blocks / 64] = {};
@@ -85,7 +107,8 @@ inline WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::u
                        _mm512_mask_expand_epi8(fresh_zero(), map[i / 64], _mm512_loadu_si512(next)));
     next += _mm_popcnt_u64(map[i / 64]);
   }
-  return {inspect(widths), map_bytes(blocks) + entry_bytes(static_cast<std::size_t>(next - coded), flags)};
+  return table_read(inspect(widths),
+                    map_bytes(blocks) + entry_bytes(static_cast<std::size_t>(next - coded), flags));
 }
 
 }  // namespace

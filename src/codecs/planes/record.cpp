@@ -46,11 +46,11 @@ template <class T>
 bool read_planes(Reader& in, const std::byte* end, const WidthKernels& kernels, Record<T>& r) noexcept {
   r.payload = in.take(r.header.plane_bytes);
   if (r.payload == nullptr) return false;
-  const auto [facts, bytes] =
+  const auto [sum, greatest, bytes] =
       read_widths(in.take(0), end, blocks_of(r.count), r.header.flags, kernels, r.widths);
   if (bytes == 0 || in.take(bytes) == nullptr) return false;
-  r.greatest = facts.greatest;
-  return facts.sum == r.header.plane_bytes && facts.greatest <= (r.header.has(wide) ? 64 : 32);
+  r.greatest = greatest;
+  return sum == r.header.plane_bytes && greatest <= (r.header.has(wide) ? 64 : 32);
 }
 
 template <class T>

@@ -198,9 +198,9 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
         static_cast<std::uint8_t>((flags & byte_widths) != 0 ? entry : entry >> (next % 2 * 4) & 15);
     ++next;
   }
-  if ((flags & dense) != 0) return {inspect(widths), entry_bytes(blocks, flags)};
+  if ((flags & dense) != 0) return table_read(inspect(widths), entry_bytes(blocks, flags));
   if (names_blocks_beyond(table, blocks)) return {};
-  return {inspect(widths), map_bytes(blocks) + entry_bytes(next, flags)};
+  return table_read(inspect(widths), map_bytes(blocks) + entry_bytes(next, flags));
 }
 
 }  // namespace

@@ -37,9 +37,14 @@ constexpr WidthTable choose_table(const WidthFacts& facts, std::size_t blocks) n
 
 // A table as it was read.
 struct WidthsRead {
-  WidthFacts facts;
+  std::size_t sum = 0;
+  unsigned greatest = 0;
   std::size_t bytes = 0;  // of the table; 0: it names blocks that are not there
 };
+
+constexpr WidthsRead table_read(const WidthFacts& facts, std::size_t bytes) noexcept {
+  return {facts.sum, facts.greatest, bytes};
+}
 
 // Whether a map of `blocks` bits has any beyond them.
 inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexcept {
