@@ -174,12 +174,22 @@ class PlaneWriter {
  private:
   [[gnu::always_inline]] void part(std::size_t i, __m512i values) {
     const __m512i planes = to_planes(_mm512_permutexvar_epi8(rows(), values));
-    // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero.
-    const std::uint64_t changes = _mm512_cmpneq_epi8_mask(planes, next_plane(planes));
-    const std::uint64_t keep = fill_upwards<C>(changes);
+    const __mmask64 keep = kept(planes);
     _mm512_storeu_si512(at_, _mm512_mask_compress_epi8(fresh_zero(), keep, planes));
     at_ += _mm_popcnt_u64(keep);
     keep_[i] = keep;
+  }
+
+  // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero. The first
+  // that differs is kept, and all below it.
+  static __mmask64 kept(__m512i planes) {
+    if constexpr (C == 8) {  // x | -x has all bits from the lowest of x upwards
+      const __m512i x = _mm512_xor_si512(planes, next_plane(planes));
+      const __m512i upwards = _mm512_or_si512(x, _mm512_sub_epi64(_mm512_setzero_si512(), x));
+      return _mm512_test_epi8_mask(upwards, upwards);
+    } else {
+      return fill_upwards<C>(_mm512_cmpneq_epi8_mask(planes, next_plane(planes)));
+    }
   }
 
   // Bytes of a value apart, top byte first; in each row of eight the values in reverse order.
