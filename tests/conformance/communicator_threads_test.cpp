@@ -1,0 +1,44 @@
+// Whole communicators, a thread a rank: what they share is the library's alone (registries, options, pools), and
+// ThreadSanitizer watches it.
+#include <gtest/gtest.h>
+
+#include "comm/communicator.hpp"
+#include "support/group.hpp"
+
+namespace taut::test {
+namespace {
+
+TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
+  constexpr int P = 4;
+  constexpr double bound = 1e-3;
+  LoopbackHub hub(P);
+  std::vector<std::unique_ptr<HostPlace>> places;
+  std::vector<std::unique_ptr<Communicator>> comms;
+  for (int r = 0; r < P; ++r) {
+    places.push_back(std::make_unique<HostPlace>());
+    comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(),
+                                                   parse_policy("abs:1e-3,codec=planes,min_bytes=0")));
+  }
+  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
+                                      Collective::bcast, Collective::scatter}) {
+    Job job(collective, P, 40000, DType::f32, Pattern::noisy, 3);
+    std::vector<Verdict> verdicts(P);
+    std::vector<Task<>> tasks;
+    const auto call = [](Communicator& comm, Request request, Verdict& verdict) -> Task<> {
+      verdict = co_await comm.start(request);
+    };
+    for (std::size_t r = 0; r < P; ++r)
+      tasks.push_back(
+          call(*comms[r], {collective, job.operands(static_cast<int>(r)), job.bytes()}, verdicts[r]));
+    hub.run_threads(tasks);
+    for (Task<>& task : tasks) task.result();
+    for (int r = 0; r < P; ++r) {
+      ASSERT_EQ(verdicts[static_cast<std::size_t>(r)].status, Status::ok) << name_of(collective);
+      ASSERT_EQ(job.check(r, bound, 0), "") << name_of(collective);
+    }
+    ASSERT_TRUE(job.same_bits()) << name_of(collective);
+  }
+}
+
+}  // namespace
+}  // namespace taut::test
