@@ -1,5 +1,5 @@
-// Whole communicators, a thread a rank: what they share is the library's alone (registries, options, pools), and
-// ThreadSanitizer watches it.
+// Whole communicators, a thread a rank: what they share is the library's alone (registries, options, pools),
+// and ThreadSanitizer watches it.
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"
@@ -19,8 +19,8 @@ TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
     comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(),
                                                    parse_policy("abs:1e-3,codec=planes,min_bytes=0")));
   }
-  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
-                                      Collective::bcast, Collective::scatter}) {
+  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter,
+                                      Collective::allgather, Collective::bcast, Collective::scatter}) {
     Job job(collective, P, 40000, DType::f32, Pattern::noisy, 3);
     std::vector<Verdict> verdicts(P);
     std::vector<Task<>> tasks;
