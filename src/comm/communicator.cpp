@@ -107,6 +107,7 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
       plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
   const std::size_t values = part_range(block, 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
+  for (const std::string& predictor : predictors_) codec(plan.bound, predictor);  // none is made later
   const std::size_t frame = codec(plan.bound, predictors_[0]).max_bytes(data.out.type, values, addends);
   if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
     place_.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
@@ -115,6 +116,7 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
   }
 }
 
+// Of the values of this rank.
 double Communicator::estimate_ratio(const Request& request, const Plan& plan, const std::string& predictor) {
   const ConstSlice values = own_values(request, transport_.rank());
   if (values.count == 0) return std::numeric_limits<double>::max();

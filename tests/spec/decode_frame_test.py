@@ -1,0 +1,95 @@
+"""Frames of the library against tools/decode_frame.py, which knows the specification only: bit for bit."""
+import ctypes
+import math
+import os
+import random
+import struct
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
+import decode_frame  # noqa: E402
+
+taut = ctypes.CDLL(os.environ["TAUT_LIBRARY"])
+taut.TAUT_Max_bytes.restype = ctypes.c_size_t
+taut.TAUT_Max_bytes.argtypes = [ctypes.c_int, ctypes.c_size_t, ctypes.c_uint]
+taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double, ctypes.c_char_p,
+                             ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+taut.TAUT_Decode.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+taut.TAUT_Frame_add.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t,
+                                ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+FORMATS = {1: "f", 2: "d"}
+
+
+def filled(call, capacity):
+    out, size = ctypes.create_string_buffer(capacity), ctypes.c_size_t()
+    status = call(out, capacity, ctypes.byref(size))
+    assert status == 0, status
+    return out.raw[: size.value]
+
+
+def encode(values, kind, bound, options):
+    data = struct.pack(f"<{len(values)}{FORMATS[kind]}", *values)
+    return filled(lambda *out: taut.TAUT_Encode(data, len(values), kind, bound, options, *out),
+                  taut.TAUT_Max_bytes(kind, len(values), 1))
+
+
+def add(a, b, kind, count):
+    return filled(lambda *out: taut.TAUT_Frame_add(a, len(a), b, len(b), *out), taut.TAUT_Max_bytes(kind, count, 8))
+
+
+def decode(frame, kind, count):
+    out = ctypes.create_string_buffer(max(1, count * 4 * kind))
+    assert taut.TAUT_Decode(frame, len(frame), out, count, kind) == 0
+    return [b for (b,) in struct.iter_unpack("<I" if kind == 1 else "<Q", out.raw[: count * 4 * kind])]
+
+
+def fields(rng, n, bound):
+    yield "smooth", [math.sin(0.01 * i) * 1000 * bound for i in range(n)]
+    yield "constant", [3 * bound] * n
+    yield "large", [rng.uniform(-1e6, 1e6) * bound for _ in range(n)]
+    yield "wide", [rng.uniform(-1e11, 1e11) * bound for _ in range(n)]
+    yield "fill", [1e30 if i // 40 % 3 == 0 else rng.uniform(-50, 50) * bound for i in range(n)]
+    yield "special", [rng.choice([math.nan, math.inf, -math.inf, -0.0, 1e-40, rng.uniform(-9, 9) * bound]) for _ in range(n)]
+    yield "scattered", [rng.uniform(-1, 1) * 2.0 ** rng.randint(-60, 60) for _ in range(n)]
+    yield "two series", [(100 if i % 2 else -100) * bound + math.sin(0.01 * i) * bound for i in range(n)]
+
+
+class FramesAgainstTheSpecification(unittest.TestCase):
+    def check(self, frame, kind, count):
+        got, bits = decode_frame.decode(frame)
+        self.assertEqual(got.size, 4 * kind)
+        self.assertEqual(bits, decode(frame, kind, count))
+
+    def test_frames_and_sums(self):
+        rng = random.Random(5)
+        for kind in FORMATS:
+            for n in (0, 1, 7, 65, 1000, 4097):
+                for bound in (1e-3, 0.37):
+                    options = rng.choice([b"", b"codec=planes,predictor=pairs", b"codec=planes,predictor=none,checksum=on"])
+                    frames = {name: encode(x, kind, bound, options) for name, x in fields(rng, n, bound)}
+                    total = None
+                    for name, frame in frames.items():
+                        with self.subTest(kind=kind, n=n, bound=bound, options=options, field=name):
+                            self.check(frame, kind, n)
+                            total = frame if total is None else add(total, frame, kind, n)
+                            self.check(total, kind, n)
+
+    def test_exact_frames(self):
+        x = [math.nan, 1.5, -0.0, 1e30]
+        self.check(encode(x, 2, 0.0, b""), 2, len(x))
+
+    def test_damage_is_found(self):
+        frame = encode([math.sin(i) for i in range(300)], 1, 1e-3, b"checksum=on")
+        for at in range(0, len(frame), 3):
+            broken = bytearray(frame)
+            broken[at] ^= 1 << at % 8
+            with self.subTest(at=at), self.assertRaises(decode_frame.Damaged):
+                decode_frame.decode(bytes(broken))
+        for size in range(0, len(frame), 5):
+            with self.subTest(size=size), self.assertRaises(decode_frame.Damaged):
+                decode_frame.decode(frame[:size])
+
+
+if __name__ == "__main__":
+    unittest.main()

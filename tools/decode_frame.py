@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Decodes frames from their specification alone (docs/spec/frame.md, src/codecs/planes/spec.md): slow, and no code of the
+library in it. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
+import math
+import struct
+import sys
+from fractions import Fraction
+
+BLOCK, CHUNK = 8, 4096
+STORED, FAILED, CHECKSUMMED = 1, 2, 4
+WIDE, PLANES, DENSE, BYTES, RUNS, LAYERS = 1, 2, 4, 8, 16, 32
+
+
+class Damaged(ValueError):
+    pass
+
+
+def require(condition, what):
+    if not condition:
+        raise Damaged(what)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+class Type:
+    """float32 or float64; values are handled as their bits."""
+
+    def __init__(self, number):
+        require(number in (1, 2), "type")
+        self.size = 4 * number
+        self.float, self.bits = ("<f", "<I") if number == 1 else ("<d", "<Q")
+        self.precision, self.least = (24, -149) if number == 1 else (53, -1074)
+        self.greatest_exponent = 127 if number == 1 else 1023
+        self.value_bits = 22 if number == 1 else 43  # of the integer of one value
+
+    def unpack(self, data):
+        return [b for (b,) in struct.iter_unpack(self.bits, data)]
+
+    def value(self, bits):
+        return struct.unpack(self.float, struct.pack(self.bits, bits))[0]
+
+    def of(self, number):
+        """The bits of a float or Fraction, rounded to nearest, ties to even."""
+        if isinstance(number, float):
+            if not math.isfinite(number) or number == 0:
+                return struct.unpack(self.bits, struct.pack(self.float, math.nan if number != number else number))[0]
+            number = Fraction(number)
+        if number == 0:
+            return 0
+        magnitude = abs(number)
+        exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+        exponent -= magnitude < Fraction(2) ** exponent
+        unit = max(exponent - self.precision + 1, self.least)
+        rounded = round(magnitude / Fraction(2) ** unit) * Fraction(2) ** unit  # Python rounds ties to even
+        too_large = rounded >= Fraction(2) ** (self.greatest_exponent + 1)
+        result = math.inf if too_large else float(rounded)
+        return struct.unpack(self.bits, struct.pack(self.float, math.copysign(result, number)))[0]
+
+    def product(self, q, step):
+        return self.of(float(q) * step)
+
+    def integer(self, bits, step):
+        """The integer that a value in a run or a layer counts as, or None."""
+        value = self.value(bits)
+        if not math.isfinite(value) or step == 0:
+            return None
+        q = round(Fraction(value) / Fraction(step))
+        in_range = -(1 << self.value_bits) <= q < 1 << self.value_bits
+        return q if in_range and self.product(q, step) == bits else None
+
+
+class Cursor:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, size):
+        require(self.at + size <= len(self.data), "record is cut off")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def read(self, form):
+        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))
+
+
+def read_widths(cursor, blocks, flags):
+    coded = list(range(blocks))
+    if not flags & DENSE:
+        bitmap = int.from_bytes(cursor.take((blocks + 7) // 8), "little")
+        require(bitmap >> blocks == 0, "bitmap names blocks that are not there")
+        coded = [b for b in range(blocks) if bitmap >> b & 1]
+    n = len(coded)
+    if flags & BYTES:
+        entries = list(cursor.take(n))
+    else:
+        entries = [half for byte in cursor.take((n + 1) // 2) for half in (byte & 15, byte >> 4)][:n]
+    widths = [0] * blocks
+    for block, width in zip(coded, entries):
+        widths[block] = width
+    return widths
+
+
+def read_differences(planes, widths):
+    differences, at = [], 0
+    for width in widths:
+        block = [0] * BLOCK
+        for plane in planes[at : at + width]:
+            block = [d << 1 | plane >> j & 1 for j, d in enumerate(block)]
+        differences += [d - (d >> (width - 1) << width) if width else 0 for d in block]
+        at += width
+    return differences
+
+
+def signed(value, bits):
+    value &= (1 << bits) - 1
+    return value - (value >> (bits - 1) << bits)
+
+
+def decode_record(data, n, kind, step, lag):
+    if not data:
+        return [kind.product(0, step)] * n
+    cursor = Cursor(data)
+    flags, zero, plane_bytes = cursor.read("BBH")
+    require(flags < 128 and zero == 0, "record flags")
+    (base,) = cursor.read("q" if flags & WIDE else "i")
+    bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
+    q = [0] * (blocks * BLOCK)
+    if flags & PLANES:
+        planes = cursor.take(plane_bytes)
+        widths = read_widths(cursor, blocks, flags)
+        require(sum(widths) == plane_bytes > 0 and max(widths) <= bits, "widths")
+        q = read_differences(planes, widths)
+    else:
+        require(plane_bytes == 0 and not flags & (DENSE | BYTES), "planes without a flag")
+    for i in range(len(q)):
+        q[i] = signed(q[i] + ((q[i - lag] if i >= lag else base) if lag else 0), bits)
+    cursor.take(-cursor.at % 4)
+
+    exact = [[] for _ in range(n)]
+
+    def put(i, value):
+        integer = kind.integer(value, step)
+        if integer is None:
+            exact[i].append(value)
+        else:
+            q[i] += integer
+
+    if flags & RUNS:
+        for _ in range(cursor.read("I")[0]):
+            start, length, hold = cursor.read("HHq" if flags & WIDE else "HHi")
+            (value,) = kind.unpack(cursor.take(kind.size))
+            require(length > 0 and start + length <= n, "run")
+            for i in range(start, start + length):
+                q[i] -= hold
+                put(i, value)
+    if flags & LAYERS:
+        for _ in range(cursor.read("I")[0]):
+            for i, value in enumerate(kind.unpack(cursor.take(n * kind.size))):
+                put(i, value)
+    require(cursor.at == len(data), "record is too long")
+    return [total(q[i], exact[i], kind, step) for i in range(n)]
+
+
+def total(q, exact, kind, step):
+    if not exact:
+        return kind.product(q, step)
+    if len(exact) == 1 and q == 0:
+        return exact[0]
+    values = [kind.value(bits) for bits in exact]
+    if not all(map(math.isfinite, values)):
+        return kind.of(sum(v for v in values if not math.isfinite(v)))
+    return kind.of(sum(map(Fraction, values), Fraction(q) * Fraction(step)))
+
+
+def decode(frame):
+    """The frame's type and the bits of its values; raises Damaged."""
+    require(len(frame) >= 64, "shorter than a header")
+    (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, zero, crc) = (
+        struct.unpack("<4sBBBBQddQI4sIIII", frame[:64]))
+    require(magic == b"TAUT" and version == 1 and zero == 0 and crc == crc32c(frame[:60]), "header")
+    require(flags < 8 and not flags & FAILED and codec in (1, 2), "flags or codec")
+    kind, payload = Type(number), frame[64 : 64 + size]
+    require(len(payload) == size, "payload is cut off")
+    require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
+    if codec == 1 or flags & STORED:
+        require(size == count * kind.size, "size of stored values")
+        return kind, kind.unpack(payload)
+    lag, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
+    require(lag <= 2 and addends > 0 and 4 * (chunks + 1) <= size, "parameters")
+    offsets = struct.unpack_from(f"<{chunks + 1}I", payload)
+    require(offsets[0] == 0 and list(offsets) == sorted(offsets), "index")
+    records = payload[4 * (chunks + 1) :]
+    require(4 * offsets[-1] == len(records), "index")
+    bits = []
+    for i in range(chunks):
+        record = records[4 * offsets[i] : 4 * offsets[i + 1]]
+        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, lag)
+    return kind, bits
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as file:
+        of_type, decoded = decode(file.read())
+    sys.stdout.buffer.write(b"".join(struct.pack(of_type.bits, b) for b in decoded))
