@@ -81,7 +81,6 @@ TYPED_TEST(PlanesExact, NegativeZeroStaysZeroAmongFillValues) {
 }
 
 // ---- Sums
-// ---------------------------------------------------------------------------------------------------------
 
 // The law of the format: the sum of all integers times the step, and of all exact values, rounded once.
 template <class T>

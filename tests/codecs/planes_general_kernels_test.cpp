@@ -17,7 +17,7 @@ std::mt19937_64 random_bits(11);
 std::vector<const GeneralKernels*> sets() {
   std::vector<const GeneralKernels*> all;
   for (const KernelSet* set : kernel_sets())
-    if (set->supported()) all.push_back(&general_kernels(*set));
+    if (set->supported()) all.push_back(&set->general());
   return all;
 }
 

@@ -3,6 +3,7 @@
 #include "codecs/planes/avx2_integers.hpp"
 #include "codecs/planes/avx2_rows.hpp"
 #include "codecs/planes/avx2_widths.hpp"
+#include "codecs/planes/general_kernels.hpp"
 #include "codecs/planes/large.hpp"
 
 namespace taut::planes {
@@ -189,12 +190,11 @@ const KernelSet& avx2_kernels() noexcept {
   static constexpr KernelSet set{
       "avx2",
       []() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); },
-      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>},
-      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>},
+      {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
+      {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
       {pack, unpack, sum},
       {inspect, write_widths, read_widths},
+      scalar_general_kernels,
   };
   return set;
 }

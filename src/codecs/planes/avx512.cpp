@@ -2,6 +2,7 @@
 #include "codecs/planes/avx512_integers.hpp"
 #include "codecs/planes/avx512_planes.hpp"
 #include "codecs/planes/avx512_widths.hpp"
+#include "codecs/planes/general_kernels.hpp"
 #include "codecs/planes/large.hpp"
 
 namespace taut::planes {
@@ -294,12 +295,11 @@ const KernelSet& avx512_kernels() noexcept {
                __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
                __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
       },
-      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>},
-      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>},
+      {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
+      {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
       {pack, unpack, sum},
       {inspect, write_widths, read_widths},
+      avx512_general_kernels,
   };
   return set;
 }

@@ -6,7 +6,6 @@ namespace taut::planes {
 namespace {
 
 // ---- Marks
-// --------------------------------------------------------------------------------------------------------
 
 // Calls `word` with the first value of each 64 and the mask of those that are there.
 template <class Word>
@@ -88,7 +87,6 @@ std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::s
 }
 
 // ---- Values to integers
-// -------------------------------------------------------------------------------------------
 
 constexpr int to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 

@@ -137,7 +137,7 @@ class AutoPlanes final : public Codec, private FrameArithmetic {
 
   // A sample has to be small beside the message to be worth it.
   const Planes& best_for(ConstSlice values) const noexcept {
-    constexpr std::size_t least_values = 32768, scratch_bytes = 8192;
+    constexpr std::size_t least_values = 65536, scratch_bytes = 8192;
     std::byte scratch[scratch_bytes];
     const Planes* best = &delta_;
     if (values.count < least_values || sample_scratch(delta_, values.type) > scratch_bytes) return *best;

@@ -76,7 +76,6 @@ void write_layer(const T* values, std::size_t n, const Quantiser<T>& z, FrameWri
 }  // namespace
 
 // ---- Encoding
-// -----------------------------------------------------------------------------------------------------
 
 template <class T>
 bool GeneralPath<T>::wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
@@ -147,7 +146,6 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
 }
 
 // ---- Decoding
-// -----------------------------------------------------------------------------------------------------
 
 template <class T>
 void GeneralPath<T>::decode(const Record<T>& r, const Quantiser<T>& z, T* values) const {
@@ -194,7 +192,6 @@ void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::in
 }
 
 // ---- Sums
-// ---------------------------------------------------------------------------------------------------------
 
 template <class T>
 std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,

@@ -11,7 +11,7 @@ namespace taut::planes {
 template <class T>
 class GeneralPath {
  public:
-  GeneralPath(const KernelSet& kernels) noexcept : kernels_(kernels), general_(general_kernels(kernels)) {}
+  GeneralPath(const KernelSet& kernels) noexcept : kernels_(kernels), general_(kernels.general()) {}
 
   // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
   bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {

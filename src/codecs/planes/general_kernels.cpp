@@ -1,9 +1,8 @@
-// The portable kernels of the general path, and which ones go with a kernel set.
+// The portable kernels of the general path.
 #include "codecs/planes/general_kernels.hpp"
 
 #include "codecs/planes/block.hpp"
 #include "codecs/planes/general_loops.hpp"
-#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -26,6 +25,31 @@ void mark_escaped(const Int* q, std::size_t n, Marks& marks) noexcept {
 template <class T>
 void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
   mark(n, marks, [=](std::size_t i) { return i > 0 && same_bits(values[i], values[i - 1]); });
+}
+
+// The large range in double arithmetic. Values that fail are marked as escaped; false when there are any.
+template <class T>
+bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
+  std::uint64_t failed = 0;
+  for (std::size_t i = 0; i < groups * group_values; ++i) {
+    const double x = values[i], s = x * scale;
+    const double shifted = s + 0x1.8p52, integer = shifted - 0x1.8p52;
+    const double error = x - static_cast<double>(static_cast<T>(integer * step));
+    std::uint64_t good = all_ones_if((integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound));
+    std::uint64_t bits = std::bit_cast<std::uint64_t>(shifted);
+    if constexpr (sizeof(T) == 4) {  // what is small is quantised as in a small chunk
+      const float rounded = values[i] * z.inverse + 0x1.8p23f;
+      const std::uint32_t small_q =
+          std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0x1.8p23f);
+      const std::uint64_t is_small = all_ones_if(small_q + (1u << small_bits) < 2u << small_bits);
+      bits = (bits & ~is_small) | (small_q & is_small);
+      good |= is_small;
+    }
+    failed |= ~good;
+    q[i] = static_cast<std::int32_t>((bits & good) | (~good & std::uint64_t{1} << 31));
+  }
+  return failed == 0;
 }
 
 template <class T>
@@ -159,13 +183,6 @@ const GeneralKernels& scalar_general_kernels() noexcept {
                                       unpack_add,
                                       sum};
   return set;
-}
-
-const GeneralKernels& general_kernels([[maybe_unused]] const KernelSet& set) noexcept {
-#if TAUT_X86
-  if (&set == &avx512_kernels()) return avx512_general_kernels();
-#endif
-  return scalar_general_kernels();
 }
 
 }  // namespace taut::planes

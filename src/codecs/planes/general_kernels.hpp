@@ -97,7 +97,4 @@ struct GeneralKernels {
 const GeneralKernels& scalar_general_kernels() noexcept;
 const GeneralKernels& avx512_general_kernels() noexcept;
 
-// Those that go with a kernel set.
-const GeneralKernels& general_kernels(const KernelSet& set) noexcept;
-
 }  // namespace taut::planes

@@ -33,7 +33,6 @@ void dequantise_wide(const std::int64_t* q, std::size_t n, const Quantiser<T>& z
 }
 
 // ---- Sums of a few numbers
-// ----------------------------------------------------------------------------------------
 
 struct TwoSum {  // sum + error is a + b (Knuth)
   double sum, error;
@@ -101,7 +100,6 @@ bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
 }
 
 // ---- Runs
-// ---------------------------------------------------------------------------------------------------------
 
 // Appends the places of the bits of word `w`; a few at a time without a branch.
 inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint16_t* to) noexcept {

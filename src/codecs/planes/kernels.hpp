@@ -44,10 +44,7 @@ struct Kernels {
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
 
-  // q <- values / step for the large range, in double arithmetic; `q` may be anything where the result is
-  // false.
-  bool (*quantise_large)(const T* values, std::size_t groups, const Quantiser<T>& z,
-                         std::int32_t* q) noexcept;
+  // values <- step * q, the product in double, for any q.
   void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
                            T* values) noexcept;
 
@@ -87,6 +84,8 @@ auto with_predictor(Predictor predictor, Action action) {
   }
 }
 
+struct GeneralKernels;  // general_kernels.hpp
+
 struct KernelSet {
   const char* name;
   bool (*supported)() noexcept;
@@ -94,6 +93,7 @@ struct KernelSet {
   Kernels<double> f64;
   IntKernels ints;
   WidthKernels widths;
+  const GeneralKernels& (*general)() noexcept;
 
   template <class T>
   const Kernels<T>& of() const noexcept {

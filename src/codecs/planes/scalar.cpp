@@ -1,5 +1,6 @@
 // The reference kernels: portable, one block of 8 values after the other.
 #include "codecs/planes/block.hpp"
+#include "codecs/planes/general_kernels.hpp"
 #include "codecs/planes/kernels.hpp"
 #include "codecs/planes/large.hpp"
 
@@ -209,12 +210,11 @@ const KernelSet& scalar_kernels() noexcept {
   static constexpr KernelSet set{
       "scalar",
       []() noexcept { return true; },
-      {encode<float>, accumulate<float>, quantise_large<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>},
-      {encode<double>, accumulate<double>, quantise_large<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>},
+      {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
+      {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
       {pack, unpack, sum},
       {inspect, write_widths, read_widths},
+      scalar_general_kernels,
   };
   return set;
 }
