@@ -221,10 +221,10 @@ bool put_fill_value(const Record<T>& record, const Int* q, T step, const General
   for (std::size_t i = 0; plain && i < runs.size(); i += depth) {
     const Run<T> run = runs[i];
     std::uint64_t holds = static_cast<std::uint64_t>(run.hold);
-    plain &= same_bits(run.value, value) & (run.start() >= end);
+    plain &= same_bits(run.value, value) && run.start() >= end;
     for (std::size_t k = 1; k < depth; ++k) {
       const Run<T> other = runs[i + k];
-      plain &= same_bits(other.value, value) & (other.place == run.place);
+      plain &= same_bits(other.value, value) && other.place == run.place;
       holds += static_cast<std::uint64_t>(other.hold);
     }
     end = run.end();
