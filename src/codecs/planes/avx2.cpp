@@ -193,7 +193,7 @@ const KernelSet& avx2_kernels() noexcept {
       {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
       {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
       {pack, unpack, sum},
-      {inspect, write_widths, read_widths},
+      {Avx2Widths::inspect, write_widths<Avx2Widths>, read_widths<Avx2Widths>},
       scalar_general_kernels,
   };
   return set;

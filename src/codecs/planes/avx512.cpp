@@ -298,7 +298,7 @@ const KernelSet& avx512_kernels() noexcept {
       {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
       {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
       {pack, unpack, sum},
-      {inspect, write_widths, read_widths},
+      {Avx512Widths::inspect, write_widths<Avx512Widths>, read_widths<Avx512Widths>},
       avx512_general_kernels,
   };
   return set;
