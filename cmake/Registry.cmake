@@ -1,14 +1,58 @@
-# taut_registry(FOLDER): writes the tables of codecs and algorithms from what lies in src, for their registry.cpp:
-#   codec_table.inc       TAUT_CODEC(planes)              a line for each src/codecs/<name>/codec.cpp
-#   algorithm_table.inc   TAUT_ALGORITHM(ring_allreduce)  a line for each src/algorithms/<stem>.cpp
-function(taut_registry folder)
+# taut_registry(FOLDER SOURCES): writes the tables of codecs and algorithms from what lies in src, for their registry.cpp:
+#   codec_table.inc         TAUT_CODEC(planes)              a line for each src/codecs/<name>/codec.cpp that can be built
+#   absent_codec_table.inc  TAUT_ABSENT_CODEC(zfp, remedy)  a line for each other one
+#   algorithm_table.inc     TAUT_ALGORITHM(ring_allreduce)  a line for each src/algorithms/<stem>.cpp
+# A codec that needs a package says so in its folder's needs.cmake, which calls taut_codec_needs(). The files of absent
+# codecs are taken out of the list SOURCES. Sets TAUT_ABSENT_CODECS, TAUT_CODEC_PACKAGES and TAUT_CODEC_LIBRARIES.
+function(taut_registry folder sources)
   file(GLOB codecs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codecs/*/codec.cpp)
   file(GLOB algorithms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/algorithms/*.cpp)
   list(FILTER algorithms EXCLUDE REGEX "/registry\\.cpp$")
-  list(TRANSFORM codecs REPLACE ".*/([^/]+)/codec\\.cpp$" "TAUT_CODEC(\\1)\n")
+  set(files ${${sources}})
+  foreach(file ${codecs})
+    string(REGEX REPLACE ".*/([^/]+)/codec\\.cpp$" "\\1" codec ${file})
+    set(remedy "")
+    include(${PROJECT_SOURCE_DIR}/src/codecs/${codec}/needs.cmake OPTIONAL)
+    if(remedy)
+      message(STATUS "Codec ${codec} is left out: ${remedy}")
+      list(APPEND absent ${codec})
+      list(FILTER files EXCLUDE REGEX "/src/codecs/${codec}/")
+      string(APPEND absent_table "TAUT_ABSENT_CODEC(${codec}, \"${remedy}\")\n")
+    else()
+      string(APPEND table "TAUT_CODEC(${codec})\n")
+    endif()
+  endforeach()
   list(TRANSFORM algorithms REPLACE ".*/([^/]+)\\.cpp$" "TAUT_ALGORITHM(\\1)\n")
-  string(JOIN "" codecs ${codecs})
   string(JOIN "" algorithms ${algorithms})
-  file(CONFIGURE OUTPUT ${folder}/codec_table.inc CONTENT "${codecs}" @ONLY) # written only when it changes
+  file(CONFIGURE OUTPUT ${folder}/codec_table.inc CONTENT "${table}" @ONLY) # written only when it changes
+  file(CONFIGURE OUTPUT ${folder}/absent_codec_table.inc CONTENT "${absent_table}" @ONLY)
   file(CONFIGURE OUTPUT ${folder}/algorithm_table.inc CONTENT "${algorithms}" @ONLY)
+  set(${sources} ${files} PARENT_SCOPE)
+  set(TAUT_ABSENT_CODECS ${absent} PARENT_SCOPE)
+  set(TAUT_CODEC_PACKAGES ${packages} PARENT_SCOPE)
+  set(TAUT_CODEC_LIBRARIES ${libraries} PARENT_SCOPE)
 endfunction()
+
+# taut_codec_needs(OPTION PACKAGE VERSION TARGET HINT): for needs.cmake. The package is found by cmake/Find<PACKAGE>.cmake.
+# OPTION, a cache variable, is AUTO (the codec is there if the package is), ON (the package has to be there) or OFF.
+# A macro: it adds to the variables of taut_registry().
+macro(taut_codec_needs option package version target hint)
+  set(${option} AUTO CACHE STRING "Codec ${codec}, which needs ${package} ${version}: AUTO (if it is found), ON, OFF")
+  set_property(CACHE ${option} PROPERTY STRINGS AUTO ON OFF)
+  if(${option} STREQUAL "AUTO")
+    find_package(${package} ${version} MODULE QUIET)
+  elseif(${option})
+    find_package(${package} ${version} MODULE)
+    if(NOT ${package}_FOUND)
+      message(FATAL_ERROR "${option}=${${option}}: ${hint}, or leave ${option} at AUTO")
+    endif()
+  endif()
+  if(NOT ${option} STREQUAL "AUTO" AND NOT ${option})
+    set(remedy "this build has ${option}=OFF: build Taut with ${option}=ON")
+  elseif(${package}_FOUND)
+    list(APPEND packages ${package})
+    list(APPEND libraries ${target})
+  else()
+    set(remedy "${hint} and build Taut again")
+  endif()
+endmacro()

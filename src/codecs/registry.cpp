@@ -20,6 +20,16 @@ std::span<const CodecInfo* const> registered_codecs() noexcept {
   return codecs;
 }
 
+std::span<const AbsentCodec> absent_codecs() noexcept {
+  static constexpr AbsentCodec codecs[] = {
+#define TAUT_ABSENT_CODEC(name, remedy) {#name, remedy},
+#include "absent_codec_table.inc"
+#undef TAUT_ABSENT_CODEC
+      {nullptr, nullptr},  // an array has at least one element
+  };
+  return std::span(codecs).first(std::size(codecs) - 1);
+}
+
 const CodecInfo* find_codec(const char* name) noexcept {
   for (const CodecInfo* info : registered_codecs())
     if (std::string_view(info->name) == name) return info;

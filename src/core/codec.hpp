@@ -16,6 +16,7 @@ struct Contract {
   Bound bound = {};          // for every finite value; NaN and infinities keep their class
   bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
   bool adds_frames = false;  // arithmetic() works on encoded data
+  bool idempotent = false;   // what decode() returns encodes to itself, whatever values stand around it
 };
 
 struct CodecOptions {
@@ -76,5 +77,12 @@ struct CodecInfo {
 
 std::span<const CodecInfo* const> registered_codecs() noexcept;
 const CodecInfo* find_codec(const char* name) noexcept;  // null: unknown
+
+// A codec that this build lacks, because it needs a library that was not there.
+struct AbsentCodec {
+  const char* name;
+  const char* remedy;  // an imperative sentence without its full stop
+};
+std::span<const AbsentCodec> absent_codecs() noexcept;
 
 }  // namespace taut

@@ -39,11 +39,11 @@ double share(double E, int growth) noexcept {
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
 
-// What is moved is quantised once; so are minima and maxima, because quantising is monotone and idempotent:
-// an operand that was coded before codes to itself.
+// What is moved is coded once; so are minima and maxima by a codec to which an operand that was coded before
+// is nothing new. By others each coding of a partial result adds its error, as it does to a sum.
 double choose_bound(const Policy& policy, const Call& call, const Plan& plan) noexcept {
-  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  if (!sums || policy.on_input) return policy.bound;
+  const bool coded_once = !reduces(call.collective) || (call.op != Reduction::sum && policy.idempotent);
+  if (coded_once || policy.on_input) return policy.bound;
   return share(policy.bound, plan.algorithm->growth(call.ranks, plan.how));
 }
 

@@ -92,6 +92,8 @@ void read_codec(const Item& item, Coding& coding) {
   if (!coding.codec_named) return;
   coding.codec = find_codec(std::string(item.value).c_str());
   if (coding.codec != nullptr) return;
+  for (const AbsentCodec& absent : absent_codecs())
+    if (item.value == absent.name) item.reject(absent.remedy);
   std::string remedy = "use auto";
   for (const CodecInfo* codec : registered_codecs()) remedy += std::string(" or ") + codec->name;
   item.reject(remedy);
@@ -194,7 +196,9 @@ Policy parse_policy(std::string_view text) {
     first = false;
   });
   if (policy.kind == Policy::Kind::off) return policy;
-  policy.adds_frames = settle(policy.coding, policy.bound)->contract().adds_frames;
+  const Contract contract = settle(policy.coding, policy.bound)->contract();
+  policy.adds_frames = contract.adds_frames;
+  policy.idempotent = contract.idempotent;
   if (policy.reducing == Policy::Reducing::frames && !policy.adds_frames)
     throw Error(Status::invalid_policy, std::string("policy: frames of codec '") + policy.coding.codec->name +
                                             "' cannot be added; use reduction=values");

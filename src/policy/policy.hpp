@@ -29,8 +29,9 @@ struct Policy {
   double bound = 0;       // absolute, in units of the values
   bool on_input = false;  // the bound holds for each rank's contribution; else for the result
   Coding coding;
-  bool adds_frames = false;  // of the codec
-  std::string algorithm;     // empty: chosen by size
+  bool adds_frames = false;  // of the codec's contract, as is the next
+  bool idempotent = false;
+  std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
   int segments = 0;  // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;

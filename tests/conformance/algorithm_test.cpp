@@ -128,13 +128,17 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
 
 class ComparingAlgorithm : public AlgorithmConformance {};
 
-TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinOneBound) {
+// Within the bound of one encoding, if the codec is idempotent; else as far off as a sum may be.
+TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinTheirBound) {
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     for (int P = 1; P <= 9; ++P) {
       Job job(algorithm.collective, P, 1003, DType::f32, Pattern::noisy, static_cast<std::uint64_t>(P), op);
       LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
       run_algorithm(hub, algorithm, *codec, how, 1, job);
-      for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, exact ? 0 : codec_bound, 0), "");
+      for (int r = 0; r < P; ++r) {
+        const double once = exact ? 0 : codec_bound;
+        ASSERT_EQ(job.check(r, codec->contract().idempotent ? once : allowed(P), 0), "");
+      }
       ASSERT_TRUE(job.same_bits());
     }
   }

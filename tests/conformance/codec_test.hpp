@@ -80,14 +80,15 @@ class CodecConformance : public testing::TestWithParam<CodecCase> {
   }
 };
 
-inline std::vector<CodecCase> codec_cases(bool adding_only = false) {
+// Each codec under each kind of bound that it serves; `wanted`: those with such a contract.
+inline std::vector<CodecCase> codec_cases(bool (*wanted)(const Contract&) = nullptr) {
   using Kind = Bound::Kind;
   std::vector<CodecCase> cases;
   for (const CodecInfo* codec : registered_codecs()) {
     for (const Kind kind : {Kind::exact, Kind::absolute, Kind::snap, Kind::pointwise, Kind::rate}) {
       if (!codec->serves(DType::f32, kind)) continue;
       const Bound bound = kind == Kind::exact ? Bound() : Bound(kind, 1);
-      if (!adding_only || codec->make({.bound = bound})->contract().adds_frames)
+      if (wanted == nullptr || wanted(codec->make({.bound = bound})->contract()))
         cases.push_back({codec, kind});
     }
   }

@@ -17,7 +17,7 @@ namespace {
 class Planes final : public Codec, private FrameArithmetic {
  public:
   Planes(const CodecOptions& options, Predictor predictor, const KernelSet& kernels)
-      : contract_{options.bound, false, true},
+      : contract_{options.bound, false, true, true},
         predictor_(predictor),
         checksum_(options.checksum),
         f32_(options.bound.value, predictor, kernels),

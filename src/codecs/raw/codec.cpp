@@ -73,7 +73,7 @@ class Raw final : public Codec {
     return Status::ok;
   }
 
-  Contract contract_{.bound = {}, .fixed_size = true, .adds_frames = false};
+  Contract contract_{.bound = {}, .fixed_size = true, .adds_frames = false, .idempotent = true};
   bool checksum_;
 };
 

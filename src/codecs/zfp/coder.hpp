@@ -1,0 +1,81 @@
+// libzfp (github.com/LLNL/zfp, documented at zfp.readthedocs.io) on one box at a time. Nothing else calls it.
+#pragma once
+
+#include <zfp.h>
+
+#include <memory>
+
+#include "codecs/zfp/shape.hpp"
+#include "core/slice.hpp"
+
+namespace taut::zfp {
+
+// zfp's stream parameters that matter here; its maxprec is always 64.
+struct Limits {
+  unsigned least_bits = ZFP_MIN_BITS, most_bits = ZFP_MAX_BITS;  // of a block
+  int least_exponent = ZFP_MIN_EXP;                              // of the least bit plane
+};
+
+// Fixed accuracy: what is left out is meant to stay below the bound, but blocks of widely different values
+// overshoot.
+Limits accuracy(double bound) noexcept;
+
+// Fixed rate: each block takes `bits`, at least least_block_bits.
+constexpr Limits rate(unsigned bits) noexcept { return {bits, bits, ZFP_MIN_EXP}; }
+
+// What a block takes that says no more than its exponent.
+template <class T>
+constexpr unsigned least_block_bits = sizeof(T) == 4 ? 1 + 8 : 1 + 11;
+
+// Zeros that must follow a stream, so that a damaged one is not read beyond them: the rest of a block, then
+// one bit for each block of a box, then zfp's word.
+inline constexpr std::size_t stream_tail = ZFP_MAX_BITS / 8 + box_values / 4 / 8 + 2 * sizeof(std::uint64_t);
+
+// A zfp stream over memory of the caller.
+class Coder {
+ public:
+  // `memory` is aligned for 64-bit words and outlives this. Check ok() before any use.
+  explicit Coder(Bytes memory) noexcept
+      : memory_(memory),
+        bits_(stream_open(memory.data(), memory.size())),
+        zfp_(zfp_stream_open(bits_.get())) {}
+
+  bool ok() const noexcept { return bits_ != nullptr && zfp_ != nullptr; }  // false: no memory
+  void set(Limits limits) noexcept {
+    zfp_stream_set_params(zfp_.get(), limits.least_bits, limits.most_bits, ZFP_MAX_PREC,
+                          limits.least_exponent);
+  }
+
+  // Bytes written to the memory, which holds room_for() this shape; 0: failed.
+  template <class T>
+  std::size_t compress(const View<const T>& box) noexcept;
+
+  // Decodes the bytes, which are copied to the memory.
+  template <class T>
+  bool decompress(ConstBytes stream, const View<T>& box) noexcept;
+
+  const std::byte* stream() const noexcept { return memory_.data(); }  // what compress() wrote
+
+  // The same from what compress() left in the memory.
+  template <class T>
+  bool decompress(const View<T>& box) noexcept;
+
+ private:
+  struct Close {
+    void operator()(bitstream* s) const noexcept { stream_close(s); }
+    void operator()(zfp_stream* s) const noexcept { zfp_stream_close(s); }
+  };
+  Bytes memory_;
+  std::unique_ptr<bitstream, Close> bits_;
+  std::unique_ptr<zfp_stream, Close> zfp_;
+};
+
+// Bytes of memory that a coder needs for boxes that are no larger than this.
+template <class T>
+constexpr std::size_t room_for(const Shape& box) noexcept {
+  const std::size_t block_bits =
+      std::min<std::size_t>(ZFP_MAX_BITS, least_block_bits<T> + box.block_values() * (8 * sizeof(T) + 1));
+  return (box.blocks() * block_bits / 64 + 1) * sizeof(std::uint64_t) + stream_tail;
+}
+
+}  // namespace taut::zfp

@@ -1,0 +1,41 @@
+// A zfp frame: extents, an index of pieces, the pieces. Format: spec.md.
+#pragma once
+
+#include "codecs/zfp/piece.hpp"
+#include "core/frame.hpp"
+
+namespace taut::zfp {
+
+inline constexpr std::uint8_t frame_id = 5;
+inline constexpr std::size_t max_count = std::size_t{1} << 30, entry_bytes = 4;
+
+// A bound under which there are frames.
+bool usable(const Bound& bound) noexcept;
+
+// What stands before the pieces.
+constexpr std::size_t front_bytes(unsigned dims, std::size_t boxes) noexcept {
+  return (dims > 1 ? dims * sizeof(std::uint32_t) : 0) + boxes * entry_bytes;
+}
+void write_extents(const Shape& shape, std::byte* to) noexcept;
+void write_entry(const Piece& piece, std::byte* to) noexcept;
+
+class FrameReader {
+ public:
+  // Checks all but the pieces themselves. `values`: what the frame is expected to hold.
+  Status open(ConstBytes frame, ConstSlice values) noexcept;
+
+  const Grid& grid() const noexcept { return grid_; }
+
+  // Decodes the next piece, which holds this box; false: it is damaged. There are as many as boxes.
+  template <class T>
+  bool decode_next(Scratch<T>& scratch, const View<T>& box) noexcept;
+
+ private:
+  static bool read_shape(const FrameHeader& header, ConstBytes payload, Shape& shape) noexcept;
+
+  Bound bound_;
+  Grid grid_{Shape{{1, 1, 1, 0}, 1}};
+  ConstBytes index_, pieces_;  // those to come
+};
+
+}  // namespace taut::zfp
