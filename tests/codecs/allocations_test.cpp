@@ -1,4 +1,5 @@
-// In the steady state a codec takes no memory: not for exact values, raw chunks or wide integers either.
+// In the steady state the planes codec takes no memory: not for exact values, raw chunks or wide integers
+// either. Codecs that take some report it when there is none.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -10,11 +11,12 @@
 
 namespace {
 std::atomic<std::size_t> allocations{0};
-}
+std::atomic<bool> exhausted{false};
+}  // namespace
 
 void* operator new(std::size_t bytes) {
   ++allocations;
-  if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  if (void* const memory = exhausted ? nullptr : std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
@@ -60,6 +62,24 @@ TEST(Allocations, NoneOnceACodecIsMade) {
       expect_none<float>(kernels, bound);
       expect_none<double>(kernels, bound);
     }
+  }
+}
+
+TEST(Allocations, ExhaustedMemoryIsAStatus) {
+  for (const CodecInfo* info : registered_codecs()) {
+    const std::vector<float> x(100000, 1);
+    std::vector<float> y(x.size());
+    const Bound bound = info->serves(DType::f32, Bound::Kind::absolute) ? Bound(1e-3) : Bound();
+    const auto codec = info->make({.bound = bound});
+    const Frame frame = encoded(*codec, x);
+    Frame out(codec->max_bytes(DType::f32, x.size()));
+    const std::size_t before = allocations;
+    exhausted = true;
+    const Status encoding = codec->encode(slice(x), out).status, decoding = codec->decode(frame, slice(y)),
+                 reducing = codec->reduce(frame, slice(y), Reduction::sum);
+    exhausted = false;
+    const Status expected = allocations == before ? Status::ok : Status::out_of_memory;
+    for (const Status status : {encoding, decoding, reducing}) EXPECT_EQ(status, expected) << info->name;
   }
 }
 

@@ -48,6 +48,21 @@ TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, 1);
 }
 
+// By a codec that may change what it decoded before, a minimum picks up an error at each coding.
+TEST(Plan, MinimaByCodecsThatAreNotIdempotentShareTheBound) {
+  Policy policy = parse_policy("abs:1,codec=raw");
+  for (const bool idempotent : {true, false}) {
+    policy.idempotent = idempotent;
+    for (const Reduction op : {Reduction::min, Reduction::max}) {
+      EXPECT_EQ(make_plan(policy, {Collective::reduce_scatter, MiB, DType::f32, op, 4}).bound,
+                idempotent ? 1 : 0.25);
+      EXPECT_EQ(make_plan(policy, {Collective::allreduce, MiB / 16, DType::f32, op, 4}).bound,
+                idempotent ? 1 : 0.25);
+    }
+    EXPECT_EQ(make_plan(policy, {Collective::bcast, MiB, DType::f32, Reduction::sum, 4}).bound, 1);
+  }
+}
+
 TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
   auto chosen = [](const char* policy, std::size_t bytes, int P) {
     return std::string(plan(policy, Collective::allreduce, bytes, P).algorithm->name);
