@@ -59,9 +59,8 @@ TAUT_API const char*          /* one sentence; never NULL; static storage */
 TAUT_Status_string(int status /* an enum TAUT_Status */
 );
 
-TAUT_API const char* /* why this thread's last codec call failed, naming argument and remedy; "" if none did
-                      */
-                     TAUT_Last_error(void);
+TAUT_API const char* /* why this thread's last codec call failed, with the remedy; "" if none did */
+TAUT_Last_error(void);
 
 TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
                                int* minor, int* patch);
