@@ -196,6 +196,8 @@ const CodecInfo& planes() noexcept {
       .predictors = taut::planes::predictors,
       .serves = taut::planes::serves,
       .make = taut::planes::make,
+      .adds_frames = true,
+      .idempotent = true,
   };
   return info;
 }

@@ -25,10 +25,11 @@ class Zfp final : public Codec {
   const Contract& contract() const noexcept override { return contract_; }
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    if (!contract_.fixed_size)  // the same for all extents
+      return frame_header_bytes + front_bytes(max_dims, most_boxes(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);
     const Grid grid(shape);
     std::size_t bytes = frame_header_bytes + front_bytes(shape.dims, grid.boxes());
-    if (!contract_.fixed_size) return bytes + count * size_of(type);
     for (std::size_t i = 0; i < grid.boxes(); ++i) {
       const Shape box = grid.box<const std::byte>(nullptr, i).shape;
       bytes += std::min(box.values() * size_of(type), type == DType::f64
@@ -131,6 +132,11 @@ bool serves(DType type, Bound::Kind kind) noexcept {
          (kind == Bound::Kind::absolute || kind == Bound::Kind::rate);
 }
 
+// Far slower than others under a bound; alone at a rate.
+std::uint8_t rank_under(Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::rate ? CodecInfo::usual : CodecInfo::only_by_name;
+}
+
 std::unique_ptr<Codec> make(const CodecOptions& options) {
   if (!usable(options.bound))
     throw Error(Status::invalid_argument,
@@ -152,6 +158,7 @@ const CodecInfo& zfp() noexcept {
       .predictors = {},
       .serves = taut::zfp::serves,
       .make = taut::zfp::make,
+      .rank = taut::zfp::rank_under,
   };
   return info;
 }

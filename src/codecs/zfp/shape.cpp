@@ -20,9 +20,8 @@ Shape shape_of(const Dims& field, std::size_t count) noexcept {
     rest /= n;
     if (n > 1) shape.extent[max_dims - ++shape.dims] = n;
   }
-  if (rest > 1 || shape.dims == 0)
-    shape.extent[max_dims - ++shape.dims] = rest;  // parts that fit, one by one
-  return shape;
+  if (rest > 1 || shape.dims == 0) shape.extent[max_dims - ++shape.dims] = rest;  // of the parts that fit
+  return Grid(shape).boxes() <= most_boxes(count) ? shape : Shape{{1, 1, 1, count}, 1};
 }
 
 // From the fastest extent on, each is taken whole or as far as the others' least, one block, leaves room.

@@ -26,6 +26,9 @@ struct Shape {
   }
 };
 
+// Fields of more boxes are coded as if they had one dimension.
+constexpr std::size_t most_boxes(std::size_t count) noexcept { return count / 4096 + 1; }
+
 // Of `count` values that come from a field of these extents: as many of its dimensions as fit, at least one.
 Shape shape_of(const Dims& field, std::size_t count) noexcept;
 
