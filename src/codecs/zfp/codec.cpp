@@ -153,7 +153,7 @@ const CodecInfo& zfp() noexcept {
   static constexpr CodecInfo info{
       .name = "zfp",
       .frame_id = taut::zfp::frame_id,
-      .since = "0.2",
+      .since = "0.1",
       .summary = "zfp's transform of blocks, under an absolute bound or at a fixed rate; through libzfp",
       .predictors = {},
       .serves = taut::zfp::serves,

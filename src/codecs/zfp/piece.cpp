@@ -45,13 +45,12 @@ Piece store(const View<const T>& box, Bytes out) noexcept {
 
 // ---- Under an absolute bound
 
-// If |fl(x - x')| is at most this, |x - x'| is at most the bound, whatever the rounding of the difference
-// did.
+// The greatest value of the type that is not above the bound. If fl(|x - x'|) is below it, |x - x'| is not
+// above the bound: rounding is monotone.
 template <class T>
-T surely_within(double bound) noexcept {
-  T below = static_cast<T>(std::min<double>(bound, std::numeric_limits<T>::max()));
-  if (static_cast<double>(below) > bound) below = std::nextafter(below, T(0));
-  return std::nextafter(below, T(0));
+T not_above(double bound) noexcept {
+  const T nearest = static_cast<T>(std::min<double>(bound, std::numeric_limits<T>::max()));
+  return static_cast<double>(nearest) > bound ? std::nextafter(nearest, T(0)) : nearest;
 }
 
 // zfp aligns the values of a block to the greatest of them and keeps 30 (62) bits. Values beyond this would
@@ -72,7 +71,7 @@ std::size_t without_zeros(const std::byte* stream, std::size_t size) noexcept {
 template <class T>
 Piece encode_within(double bound, const View<const T>& box, Scratch<T>& scratch, Bytes out) noexcept {
   if (bound < least_bound<T>) return store(box, out);
-  const T most = reach<T>(bound), margin = surely_within<T>(bound);
+  const T most = reach<T>(bound), limit = not_above<T>(bound);
   const auto tame = [most](T x) { return std::abs(x) <= most; };  // not true of NaN
   View<const T> source = box;
   if (!all(box, tame)) {
@@ -89,8 +88,7 @@ Piece encode_within(double bound, const View<const T>& box, Scratch<T>& scratch,
 
   bool held = true;
   box.for_each_row([&](const T* row, std::size_t at) {
-    for (std::size_t i = 0; i < box.shape.extent[3]; ++i)
-      held &= std::abs(row[i] - decoded[at + i]) <= margin;
+    for (std::size_t i = 0; i < box.shape.extent[3]; ++i) held &= std::abs(row[i] - decoded[at + i]) < limit;
   });
   ByteWriter piece(out.first(raw));
   if (held) {
@@ -103,7 +101,7 @@ Piece encode_within(double bound, const View<const T>& box, Scratch<T>& scratch,
   piece.put(&stream_bytes, sizeof stream_bytes);
   piece.put(coder.stream(), size);
   write_escapes(
-      values, box.values(), [&](std::size_t i) { return !(std::abs(values[i] - decoded[i]) <= margin); },
+      values, box.values(), [&](std::size_t i) { return !(std::abs(values[i] - decoded[i]) < limit); },
       piece);
   return piece.fits() ? Piece{Form::mended, piece.bytes()} : store(box, out);
 }
