@@ -15,11 +15,12 @@ class Bits:
     """Lowest bit of the first byte first; zeros behind the end."""
 
     def __init__(self, data):
-        self.word, self.at = int.from_bytes(data, "little"), 0
+        self.data, self.at = data, 0
 
     def take(self, n):
-        self.at += n
-        return self.word >> (self.at - n) & ((1 << n) - 1)
+        first, self.at = self.at, self.at + n
+        word = int.from_bytes(self.data[first // 8 : self.at // 8 + 1], "little")
+        return word >> first % 8 & ((1 << n) - 1)
 
 
 def read_coefficients(bits, width, planes, budget, size):
@@ -45,34 +46,48 @@ def read_coefficients(bits, width, planes, budget, size):
         for i in range(size):
             u[i] |= (plane >> i & 1) << k
     mask = sum(2 << 2 * i for i in range(width // 2))
-    return [(v ^ mask) - mask for v in u], budget
+    return [wrapped((v ^ mask) - mask, width) for v in u]
 
 
-def inverse_lift(x, y, z, w):
-    y += w >> 1
-    w -= y >> 1
-    y += w
-    w = 2 * w - y
-    z += x
-    x = 2 * x - z
-    y += z
-    z = 2 * z - y
-    w += x
-    x = 2 * x - w
+def wrapped(v, width):
+    return ((v + (1 << width - 1)) & ((1 << width) - 1)) - (1 << width - 1)
+
+
+def inverse_lift(x, y, z, w, width):
+    y = wrapped(y + (w >> 1), width)
+    w = wrapped(w - (y >> 1), width)
+    y = wrapped(y + w, width)
+    w = wrapped(2 * w - y, width)
+    z = wrapped(z + x, width)
+    x = wrapped(2 * x - z, width)
+    y = wrapped(y + z, width)
+    z = wrapped(2 * z - y, width)
+    w = wrapped(w + x, width)
+    x = wrapped(2 * x - w, width)
     return x, y, z, w
 
 
+def scaled(i, exponent, kind):
+    """The bits of i 2^exponent: i rounded to the type, then the product."""
+    try:
+        (x,) = struct.unpack(kind.float, struct.pack(kind.float, float(i)))
+        (bits,) = struct.unpack(kind.bits, struct.pack(kind.float, math.ldexp(x, exponent)))
+    except OverflowError:
+        bits = kind.of(math.copysign(math.inf, i))
+    return bits
+
+
 def decode_block(bits, kind, dims, exponent, budget):
-    """The block's values as Fractions, the fastest index first. exponent: of the least plane, or None at a rate."""
+    """The bits of the block's values, the fastest index first. exponent: of the least plane, or None at a rate."""
     size, width, exponent_bits = EDGE**dims, 8 * kind.size, 8 if kind.size == 4 else 11
     end = bits.at + budget
     if not bits.take(1):
         if exponent is None:
             bits.at = end
-        return [Fraction(0)] * size
+        return [0] * size
     e = bits.take(exponent_bits) - ((1 << (exponent_bits - 1)) - 1)
     planes = width if exponent is None else max(0, e - exponent + 2 * dims + 2)
-    p, _ = read_coefficients(bits, width, planes, budget - 1 - exponent_bits, size)
+    p = read_coefficients(bits, width, planes, budget - 1 - exponent_bits, size)
     if exponent is None:
         bits.at = end
     if dims == 2:  # from the order of the stream to that of memory: low frequencies come first
@@ -82,11 +97,10 @@ def decode_block(bits, kind, dims, exponent, budget):
         for (x, y), value in zip(places, coefficients):
             p[x + EDGE * y] = value
         for x in range(EDGE):
-            p[x::EDGE] = inverse_lift(*p[x::EDGE])
+            p[x::EDGE] = inverse_lift(*p[x::EDGE], width)
     for y in range(0, size, EDGE):
-        p[y : y + EDGE] = inverse_lift(*p[y : y + EDGE])
-    scale = Fraction(2) ** (e - (width - 2))
-    return [Fraction(kind.value(kind.of(Fraction(i)))) * scale for i in p]
+        p[y : y + EDGE] = inverse_lift(*p[y : y + EDGE], width)
+    return [scaled(i, e - (width - 2), kind) for i in p]
 
 
 def decode_stream(data, kind, extents, exponent, block_bits):
@@ -99,7 +113,7 @@ def decode_stream(data, kind, extents, exponent, block_bits):
             block = decode_block(stream, kind, dims, exponent, block_bits)
             for i, value in enumerate(block):
                 if x + i % EDGE < width and y + i // EDGE < height:
-                    values[(y + i // EDGE) * width + x + i % EDGE] = kind.of(value)
+                    values[(y + i // EDGE) * width + x + i % EDGE] = value
     return values
 
 
