@@ -180,6 +180,96 @@ def total(q, exact, kind, step):
     return kind.of(sum(map(Fraction, values), Fraction(q) * Fraction(step)))
 
 
+class Words:
+    """Values of any type as the words that mpc codes."""
+
+    SIZES = {1: (4, 1), 2: (8, 1), 3: (2, 1), 4: (2, 1), 5: (4, 2), 6: (8, 2), 7: (1, 1), 8: (1, 1), 9: (2, 1), 10: (2, 1),
+             11: (4, 1), 12: (4, 1), 13: (8, 1), 14: (8, 1)}  # fmt: skip
+
+    def __init__(self, number):
+        require(number in self.SIZES, "type")
+        self.size, self.per_value = self.SIZES[number]
+        self.bits = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}[self.size]
+
+    def unpack(self, data):
+        return [b for (b,) in struct.iter_unpack(self.bits, data)]
+
+
+def take_last(data, size):
+    require(size <= len(data), "record is cut off")
+    return data[: len(data) - size], data[len(data) - size :]
+
+
+def with_zeros(data, bitmap):
+    """The bytes that `bitmap` (bytes) tells of; `data` holds those that are present."""
+    present = iter(data)
+    return bytes(next(present) if bitmap[i // 8] >> i % 8 & 1 else 0 for i in range(8 * len(bitmap)))
+
+
+def ones(bitmap):
+    return sum(byte.bit_count() for byte in bitmap)
+
+
+def decode_mpc_record(data, n, size, distance):
+    """The n words of `size` bytes of one chunk."""
+    units = (n * size + 3) // 4
+    form = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}[size]
+    if not data:
+        return [0] * n
+    require(len(data) <= 4 * units, "record is too long")
+    if len(data) == 4 * units:
+        return [w for (w,) in struct.iter_unpack(form, data[: n * size])]
+    vectors = (n * size + 63) // 64
+    data, top = take_last(data, 8)
+    require(int.from_bytes(top, "little") >> vectors == 0, "flags of vectors that are not there")
+    data, heads = take_last(data, distance * size)
+    data, present = take_last(data, ones(top))
+    flags = with_zeros(present, top)[:vectors]
+    data, present = take_last(data, ones(flags))
+    coded, bitmaps, before = with_zeros(present, flags), b"", bytes(size)
+    for at in range(0, len(coded), size):
+        before = bytes(a ^ b for a, b in zip(coded[at : at + size], before))
+        bitmaps += before
+    require(ones(bitmaps) <= len(data) < ones(bitmaps) + 4 and not any(data[ones(bitmaps) :]), "padding")
+    planes = with_zeros(data, bitmaps)
+    words, bits = [w for (w,) in struct.iter_unpack(form, heads)], 8 * size
+    shift = int("10" * (bits // 2), 2)
+    for i in range(n):
+        block = planes[i // 8 * bits : (i // 8 + 1) * bits]
+        digits = int("".join(str(plane >> i % 8 & 1) for plane in block), 2)
+        words.append((words[i] + (digits ^ shift) - shift) % (1 << bits))
+    return words[distance:]
+
+
+def decode_mpc(payload, number, count, addends, parameters):
+    kind, distance = Words(number), parameters[0]
+    bytes_ = count * kind.per_value * kind.size
+    records = split_records(payload, (bytes_ + 4095) // 4096)
+    require(addends == 1 and 1 <= distance <= 8, "parameters")
+    words = []
+    for i, record in enumerate(records):
+        words += decode_mpc_record(record, min(4096, bytes_ - i * 4096) // kind.size, kind.size, distance)
+    return kind, words
+
+
+def split_records(payload, chunks):
+    require(4 * (chunks + 1) <= len(payload), "index")
+    offsets = struct.unpack_from(f"<{chunks + 1}I", payload)
+    require(offsets[0] == 0 and list(offsets) == sorted(offsets), "index")
+    records = payload[4 * (chunks + 1) :]
+    require(4 * offsets[-1] == len(records), "index")
+    return [records[4 * a : 4 * b] for a, b in zip(offsets, offsets[1:])]
+
+
+def decode_planes(payload, number, count, addends, parameters, step):
+    kind, lag = Type(number), parameters[0]
+    require(lag <= 2 and addends > 0, "parameters")
+    bits = []
+    for i, record in enumerate(split_records(payload, (count + CHUNK - 1) // CHUNK)):
+        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, lag)
+    return kind, bits
+
+
 def decode(frame):
     """The frame's type and the bits of its values; raises Damaged."""
     require(len(frame) >= 64, "shorter than a header")
@@ -187,27 +277,21 @@ def decode(frame):
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and codec in (1, 2, 5), "flags or codec")
-    kind, payload = Type(number), frame[64 : 64 + size]
+    require(flags < 8 and not flags & FAILED and codec in (1, 2, 3, 5), "flags or codec")
+    payload = frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
     if codec == 5:
         require(addends == 1 and not flags & STORED, "addends or flags")
+        kind = Type(number)
         return kind, decode_zfp.decode(payload, kind, count, bound, bound_kind, parameters[0], require)
     if codec == 1 or flags & STORED:
-        require(size == count * kind.size, "size of stored values")
+        kind = Words(number)
+        require(size == count * kind.per_value * kind.size, "size of stored values")
         return kind, kind.unpack(payload)
-    lag, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
-    require(lag <= 2 and addends > 0 and 4 * (chunks + 1) <= size, "parameters")
-    offsets = struct.unpack_from(f"<{chunks + 1}I", payload)
-    require(offsets[0] == 0 and list(offsets) == sorted(offsets), "index")
-    records = payload[4 * (chunks + 1) :]
-    require(4 * offsets[-1] == len(records), "index")
-    bits = []
-    for i in range(chunks):
-        record = records[4 * offsets[i] : 4 * offsets[i + 1]]
-        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, lag)
-    return kind, bits
+    if codec == 2:
+        return decode_planes(payload, number, count, addends, parameters, step)
+    return decode_mpc(payload, number, count, addends, parameters)
 
 
 if __name__ == "__main__":

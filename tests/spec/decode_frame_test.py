@@ -6,6 +6,7 @@ import random
 import struct
 import sys
 import unittest
+from fractions import Fraction
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../tools"))
 import decode_frame  # noqa: E402
@@ -102,8 +103,37 @@ class FramesAgainstTheSpecification(unittest.TestCase):
         x = [math.nan, 1.5, -0.0, 1e30]
         self.check(encode(x, 2, "lossless"), 2, len(x))
 
+    def test_mpc_frames(self):
+        rng = random.Random(6)
+        for kind in FORMATS:
+            for n in (0, 1, 65, 1100):
+                for bound in ("lossless", "pwrel:1e-3", "pwrel:0.2"):
+                    coding = f"{bound},codec=mpc,predictor=d{rng.randint(1, 8)}"
+                    for name, x in fields(rng, n, 1e-3):
+                        with self.subTest(kind=kind, n=n, coding=coding, field=name):
+                            self.check(encode(x, kind, coding), kind, n)
+
+    def test_mpc_frames_are_exact_or_within_their_bound(self):
+        for kind in FORMATS:
+            x = [math.sin(0.01 * i) * 10 ** (i % 40 - 20) for i in range(2000)]
+            x = list(struct.unpack(f"<2000{FORMATS[kind]}", struct.pack(f"<2000{FORMATS[kind]}", *x)))
+            for bound, coding in ((0, "lossless"), (1e-3, "pwrel:1e-3"), (0.2, "pwrel:0.2")):
+                form, bits = decode_frame.decode(encode(x, kind, coding + ",codec=mpc"))
+                y = struct.unpack(f"<2000{FORMATS[kind]}", b"".join(struct.pack(form.bits, b) for b in bits))
+                for a, b in zip(map(Fraction, x), map(Fraction, y)):
+                    self.assertLessEqual(abs(a - b), Fraction(bound) * abs(a))
+
     def test_damage_is_found(self):
-        frame = encode([math.sin(i) for i in range(300)], 1, "abs:1e-3,checksum=on")
+        for coding in ("abs:1e-3,checksum=on", "lossless,codec=mpc,checksum=on"):
+            self.find_damage(encode([math.sin(i // 3) for i in range(300)], 1, coding))
+
+    def test_damage_that_no_checksum_tells_of(self):
+        frame = bytearray(encode([math.sin(i // 3) for i in range(300)], 1, "lossless,codec=mpc,predictor=d1"))
+        frame[-5] ^= 128  # the top bitmap, beyond 19 vectors
+        with self.assertRaises(decode_frame.Damaged):
+            decode_frame.decode(bytes(frame))
+
+    def find_damage(self, frame):
         for at in range(0, len(frame), 3):
             broken = bytearray(frame)
             broken[at] ^= 1 << at % 8

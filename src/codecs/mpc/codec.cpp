@@ -1,0 +1,156 @@
+// The mpc codec: differences of the values' bits, transposed to bit planes, without their zeros. Format:
+// spec.md beside this file.
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "codecs/mpc/frame_io.hpp"
+#include "core/codec.hpp"
+
+namespace taut {
+namespace mpc {
+namespace {
+
+class Mpc final : public Codec {
+ public:
+  // distance 0: by a sample of what is encoded
+  Mpc(const CodecOptions& options, unsigned distance, const KernelSet& kernels)
+      : contract_{.bound = options.bound},
+        distance_(distance),
+        checksum_(options.checksum),
+        kernels_(kernels) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    return frame_header_bytes + count * size_of(type);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (values.count > max_count) return {Status::invalid_count};
+    if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
+    const Layout layout = layout_of(values);
+    const Bytes payload = out.subspan(frame_header_bytes, values.bytes());
+    FrameHeader header{
+        .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
+    header.parameters[0] = static_cast<std::uint8_t>(layout.distance);
+    header.payload_bytes = write_chunks(values.as_bytes(), layout, kernels_, payload);
+    if (header.payload_bytes == 0) {
+      header.flags |= FrameHeader::stored;
+      header.payload_bytes = payload.size();
+      write_rounded(values.as_bytes(), layout, kernels_, payload.data());
+    }
+    const std::size_t bytes = static_cast<std::size_t>(header.payload_bytes);
+    if (checksum_) {
+      header.flags |= FrameHeader::checksummed;
+      header.payload_checksum = crc32c(payload.first(bytes));
+    }
+    write_header(header, out);
+    return {Status::ok, frame_header_bytes + bytes};
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    FrameReader frame;
+    Status status = frame.open(in, values);
+    auto* to = static_cast<std::byte*>(values.data);
+    for (std::size_t i = 0; status == Status::ok && i < frame.chunks(); ++i)
+      status = frame.read(i, kernels_, to + i * chunk_bytes);
+    return status;
+  }
+
+  // Chunk by chunk, so that the values are combined while they are in the cache.
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    FrameReader frame;
+    if (const Status status = frame.open(in, values); status != Status::ok) return status;
+    alignas(64) std::byte piece[chunk_bytes];
+    const std::size_t value_bytes = size_of(values.type);
+    for (std::size_t i = 0; i < frame.chunks(); ++i) {
+      if (const Status status = frame.read(i, kernels_, piece); status != Status::ok) return status;
+      const std::size_t n = frame.size_of_chunk(i) / value_bytes;
+      reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{piece, n, values.type}}, op);
+    }
+    return Status::ok;
+  }
+
+ private:
+  Layout layout_of(ConstSlice values) const noexcept {
+    const DType component = component_of(values.type);
+    Layout layout{.word_bytes = size_of(component), .distance = distance_};
+    if (contract_.bound.kind == Bound::Kind::pointwise && info_of(component).family == Family::real)
+      layout.rounding = Rounding::within(contract_.bound.value, component);
+    if (distance_ == 0) layout.distance = best_distance(values, layout);
+    return layout;
+  }
+
+  // A sample has to be small beside the message to be worth it.
+  unsigned best_distance(ConstSlice values, Layout layout) const noexcept {
+    constexpr std::size_t least_bytes = std::size_t{1} << 18;
+    auto best = static_cast<unsigned>(components_of(values.type));
+    if (values.bytes() < least_bytes) return best;
+    std::size_t least = ~std::size_t{0};
+    for (layout.distance = 1; layout.distance <= max_distance; ++layout.distance) {
+      const std::size_t bytes = sampled_bytes(values.as_bytes(), layout, kernels_);
+      if (bytes < least) {
+        best = layout.distance;
+        least = bytes;
+      }
+    }
+    return best;
+  }
+
+  Contract contract_;
+  unsigned distance_;
+  bool checksum_;
+  const KernelSet& kernels_;
+};
+
+constexpr const char* predictors[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
+static_assert(std::size(predictors) == max_distance && max_distance <= max_predictors);
+
+unsigned distance_named(std::string_view name) {
+  if (name == "auto") return 0;
+  for (unsigned d = 1; d <= max_distance; ++d)
+    if (name == predictors[d - 1]) return d;
+  throw Error(Status::invalid_policy,
+              "predictor '" + std::string(name) + "' is unknown; use auto, or d1 to d8");
+}
+
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::exact ||
+         (kind == Bound::Kind::pointwise && info_of(type).family != Family::integer);
+}
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  const Bound bound = options.bound;
+  if (!bound.exact() &&
+      !(bound.kind == Bound::Kind::pointwise && bound.value > 0 && std::isfinite(bound.value)))
+    throw Error(Status::invalid_argument,
+                "the mpc codec is exact, or within a finite pointwise bound above 0; it has no other bounds");
+  const KernelSet* kernels = find_kernels(options.kernels);
+  if (kernels == nullptr)
+    throw Error(Status::invalid_argument,
+                "kernel set '" + std::string(options.kernels) +
+                    "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  return std::make_unique<Mpc>(options, distance_named(options.predictor), *kernels);
+}
+
+}  // namespace
+}  // namespace mpc
+
+namespace codecs {
+
+const CodecInfo& mpc() noexcept {
+  static constexpr CodecInfo info{
+      .name = "mpc",
+      .frame_id = taut::mpc::frame_id,
+      .since = "0.2",
+      .summary = "differences of the values' bits as bit planes without zeros; exact, or mantissas rounded",
+      .predictors = taut::mpc::predictors,
+      .serves = taut::mpc::serves,
+      .make = taut::mpc::make,
+  };
+  return info;
+}
+
+}  // namespace codecs
+}  // namespace taut

@@ -1,0 +1,55 @@
+// The stream of the mpc codec: constants and sizes. Specified in spec.md beside this file.
+//
+//   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
+//           | records, one a chunk of 4096 bytes; offset[i] == offset[i + 1]: a chunk of zeros
+//   record  = plane bytes | 0..3 bytes of 0 | bitmap bytes | flag bytes | heads | u64 flags of flags
+//             or the words themselves
+//   block   = 8 consecutive differences as bit planes: a byte a plane, top plane first; bit j is word j
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+#include "core/slice.hpp"
+
+namespace taut::mpc {
+
+static_assert(std::endian::native == std::endian::little, "frames are little-endian; add byte swaps first");
+
+inline constexpr std::uint8_t frame_id = 3;
+inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
+inline constexpr std::size_t chunk_bytes = 4096;
+inline constexpr std::size_t vector_bytes = 64;  // what a kernel handles at a time; its bitmap has 64 bits
+inline constexpr std::size_t chunk_vectors = chunk_bytes / vector_bytes;
+inline constexpr std::size_t block_words = 8;
+inline constexpr unsigned max_distance = 8;   // of a word from the one it is predicted by
+inline constexpr std::size_t overrun = 64;    // kernels may read and write this far past a record
+inline constexpr std::size_t index_unit = 4;  // bytes
+
+constexpr std::size_t chunks_of(std::size_t bytes) noexcept {
+  return (bytes + chunk_bytes - 1) / chunk_bytes;
+}
+constexpr std::size_t vectors_of(std::size_t bytes) noexcept {
+  return (bytes + vector_bytes - 1) / vector_bytes;
+}
+constexpr std::size_t units_of(std::size_t bytes) noexcept { return (bytes + index_unit - 1) / index_unit; }
+constexpr std::size_t index_bytes(std::size_t chunks) noexcept { return index_unit * (chunks + 1); }
+
+// The largest record, and room for a kernel's overrun.
+inline constexpr std::size_t max_record_bytes = chunk_bytes + chunk_bytes / 8 + chunk_bytes / 64 +
+                                                max_distance * sizeof(std::uint64_t) + sizeof(std::uint64_t) +
+                                                index_unit + overrun;
+
+template <class T>
+T load(const std::byte* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(std::byte* to, T value) noexcept {
+  std::memcpy(to, &value, sizeof value);
+}
+
+}  // namespace taut::mpc

@@ -1,0 +1,162 @@
+#include "codecs/mpc/frame_io.hpp"
+
+namespace taut::mpc {
+namespace {
+
+struct Piece {
+  alignas(64) std::byte bytes[chunk_bytes];
+};
+
+bool all_zero(const std::byte* words, std::size_t bytes) noexcept {
+  return words[0] == std::byte{0} && std::memcmp(words, words + 1, bytes - 1) == 0;
+}
+
+// A chunk as kernels take it: rounded, and completed to whole vectors by words that are as predicted.
+const std::byte* prepared(ConstBytes words, const Layout& layout, const KernelSet& kernels,
+                          Piece& piece) noexcept {
+  const std::size_t n = words.size(), vectors = vectors_of(n);
+  const std::byte* whole = words.data();
+  if (n % vector_bytes != 0) {
+    const std::size_t back = layout.heads_bytes();
+    std::memcpy(piece.bytes, whole, n);
+    for (std::size_t i = n; i < vectors * vector_bytes; ++i)
+      piece.bytes[i] = i < back ? std::byte{0} : piece.bytes[i - back];
+    whole = piece.bytes;
+  }
+  if (layout.rounding.dropped != 0) {
+    kernels.of(layout.word_bytes).round(whole, vectors, layout.rounding, piece.bytes);
+    whole = piece.bytes;
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+                         Bytes payload) noexcept {
+  const std::size_t chunks = chunks_of(values.size());
+  if (index_bytes(chunks) > payload.size()) return 0;
+  std::byte *index = payload.data(), *records = index + index_bytes(chunks), *at = records;
+  const std::byte* end = payload.data() + payload.size();
+  Piece piece;
+  alignas(64) std::byte aside[max_record_bytes];
+  for (std::size_t i = 0; i < chunks; ++i) {
+    store(index + i * index_unit,
+          static_cast<std::uint32_t>(units_of(static_cast<std::size_t>(at - records))));
+    const ConstBytes chunk =
+        values.subspan(i * chunk_bytes, std::min(chunk_bytes, values.size() - i * chunk_bytes));
+    const std::byte* words = prepared(chunk, layout, kernels, piece);
+    if (all_zero(words, chunk.size())) continue;
+    const auto room = static_cast<std::size_t>(end - at);
+    std::byte* record = room < max_record_bytes ? aside : at;
+    std::size_t bytes =
+        kernels.of(layout.word_bytes).encode(words, vectors_of(chunk.size()), layout.distance, record);
+    if (const std::size_t plain = index_unit * units_of(chunk.size()); bytes >= plain) {
+      record = aside;
+      store(record + plain - index_unit, std::uint32_t{0});
+      std::memcpy(record, words, chunk.size());
+      bytes = plain;
+    }
+    if (bytes > room) return 0;
+    if (record != at) std::memcpy(at, record, bytes);
+    at += bytes;
+  }
+  store(index + chunks * index_unit,
+        static_cast<std::uint32_t>(units_of(static_cast<std::size_t>(at - records))));
+  return static_cast<std::size_t>(at - payload.data());
+}
+
+void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+                   std::byte* to) noexcept {
+  Piece piece;
+  for (std::size_t i = 0; i < values.size(); i += chunk_bytes) {
+    const ConstBytes chunk = values.subspan(i, std::min(chunk_bytes, values.size() - i));
+    std::memcpy(to + i, prepared(chunk, layout, kernels, piece), chunk.size());
+  }
+}
+
+std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
+  constexpr std::size_t piece_bytes = 1024, share = std::size_t{1} << 18, alignment = 16;
+  const std::size_t pieces = std::clamp<std::size_t>(values.size() / share, 4, 8);
+  Piece piece;
+  alignas(64) std::byte record[max_record_bytes];
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t first = (values.size() - piece_bytes) / (pieces - 1) * i / alignment * alignment;
+    const std::byte* words = prepared(values.subspan(first, piece_bytes), layout, kernels, piece);
+    bytes += kernels.of(layout.word_bytes).encode(words, vectors_of(piece_bytes), layout.distance, record);
+  }
+  // A chunk of the frame is longer, and has its heads once.
+  return bytes - pieces * layout.heads_bytes() * (chunk_bytes - piece_bytes) / chunk_bytes;
+}
+
+Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
+  if (const Status status = read_header(frame, header_); status != Status::ok) return status;
+  if (header_.has(FrameHeader::failed)) return Status::peer_failed;
+  if (header_.codec != frame_id || header_.type != values.type || header_.count != values.count)
+    return Status::frame_mismatch;
+  frame_ = frame;
+  payload_ = frame.subspan(frame_header_bytes, static_cast<std::size_t>(header_.payload_bytes));
+  bytes_ = values.bytes();
+  word_bytes_ = size_of(component_of(values.type));
+  if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
+    return Status::corrupt_frame;
+  if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
+  return open_index();
+}
+
+Status FrameReader::open_index() noexcept {
+  const unsigned distance = header_.parameters[0];
+  if (distance < 1 || distance > max_distance || header_.addends != 1) return Status::corrupt_frame;
+  if (payload_.size() < index_bytes(chunks())) return Status::corrupt_frame;
+  std::uint32_t before = 0;
+  for (std::size_t i = 0; i <= chunks(); ++i) {
+    const auto offset = load<std::uint32_t>(payload_.data() + i * index_unit);
+    if (offset < before || (i == 0 && offset != 0)) return Status::corrupt_frame;
+    before = offset;
+  }
+  return payload_.size() == index_bytes(chunks()) + std::size_t{before} * index_unit ? Status::ok
+                                                                                     : Status::corrupt_frame;
+}
+
+Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept {
+  const std::size_t size = size_of_chunk(i);
+  if (header_.has(FrameHeader::stored)) {
+    std::memcpy(to, payload_.data() + i * chunk_bytes, size);
+    return Status::ok;
+  }
+  const std::byte* index = payload_.data() + i * index_unit;
+  const std::size_t first = load<std::uint32_t>(index), last = load<std::uint32_t>(index + index_unit);
+  const ConstBytes record =
+      payload_.subspan(index_bytes(chunks()) + first * index_unit, (last - first) * index_unit);
+  const std::size_t plain = index_unit * units_of(size);
+  if (record.empty()) {
+    std::memset(to, 0, size);
+  } else if (record.size() == plain) {
+    std::memcpy(to, record.data(), size);
+  } else if (record.size() > plain || !decode(record, size, kernels, to)) {
+    return Status::corrupt_frame;
+  }
+  return Status::ok;
+}
+
+// Kernels read a little before the record, where header and index stand, and beyond it: near the end of the
+// frame they get a copy. They write whole vectors.
+bool FrameReader::decode(ConstBytes record, std::size_t size, const KernelSet& kernels,
+                         std::byte* to) const noexcept {
+  alignas(64) std::byte copy[overrun + chunk_bytes + overrun];
+  if (static_cast<std::size_t>(frame_.data() + frame_.size() - record.data()) < chunk_bytes + overrun) {
+    std::memset(copy, 0, sizeof copy);
+    std::memcpy(copy + overrun, record.data(), record.size());
+    record = {copy + overrun, record.size()};
+  }
+  const auto& kernel = kernels.of(word_bytes_);
+  const unsigned distance = header_.parameters[0];
+  if (size % vector_bytes == 0) return kernel.decode(record, size / vector_bytes, distance, to);
+  Piece piece;
+  if (!kernel.decode(record, vectors_of(size), distance, piece.bytes)) return false;
+  std::memcpy(to, piece.bytes, size);
+  return true;
+}
+
+}  // namespace taut::mpc

@@ -1,0 +1,36 @@
+#include "codecs/mpc/rounding.hpp"
+
+namespace taut::mpc {
+namespace {
+
+constexpr unsigned mantissa_bits(DType type) noexcept {
+  switch (type) {
+    case DType::f64: return 52;
+    case DType::f16: return 10;
+    case DType::bf16: return 7;
+    default: return 23;
+  }
+}
+
+}  // namespace
+
+Rounding Rounding::within(double bound, DType type) noexcept {
+  const unsigned all = mantissa_bits(type), sign = 8 * static_cast<unsigned>(size_of(type)) - 1;
+  // Half of the spacing around 1 with so many bits; |x - x'| / |x| is greatest at x = 1 + half. The test is
+  // half / (1 + half) <= bound, and exact: the difference of neighbours in size has no rounding, nor has the
+  // product with a power of two.
+  unsigned bits = 0;
+  double half = 0.5;
+  while (bits < all && !(half - bound <= bound * half)) {
+    ++bits;
+    half /= 2;
+  }
+  Rounding r{.dropped = all - bits};
+  if (r.dropped == 0) return r;
+  const std::uint64_t infinity = (std::uint64_t{1} << sign) - (std::uint64_t{1} << all);
+  r.least_normal = std::uint64_t{1} << all;
+  r.range = infinity - (std::uint64_t{1} << (r.dropped - 1)) - r.least_normal;
+  return r;
+}
+
+}  // namespace taut::mpc

@@ -1,0 +1,154 @@
+// mpc frames that are not what an encoder writes: all that spec.md says must be rejected.
+#include "support/mpc_frames.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr std::size_t count = 2200, index_at = frame_header_bytes, records_at = index_at + 4 * 4;
+
+ByteVector counting() {
+  std::vector<std::uint32_t> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<std::uint32_t>(i * i % 977);
+  return as_bytes(x);
+}
+
+class MpcDamage : public testing::TestWithParam<const char*> {
+ protected:
+  Status decode(const ByteVector& bad) const {
+    ByteVector decoded(4 * count);
+    const Status status = mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, bad, decoded);
+    std::vector<float> sums(count);  // under the type that every build reduces
+    ByteVector as_float = bad;
+    FrameHeader header = header_of(bad);
+    header.type = DType::f32;
+    write_header(header, as_float);
+    const Status reduced =
+        mpc_codec("auto", GetParam())->reduce(as_float, {{sums.data(), count, DType::f32}}, Reduction::sum);
+    EXPECT_EQ(reduced, status);
+    return status;
+  }
+
+  static FrameHeader header_of(const ByteVector& frame) {
+    FrameHeader header;
+    EXPECT_EQ(read_header(frame, header), Status::ok);
+    return header;
+  }
+
+  // The frame with `change` made to its header.
+  template <class Change>
+  ByteVector with_header(Change change) const {
+    ByteVector bad = good;
+    FrameHeader header = header_of(bad);
+    change(header);
+    write_header(header, bad);
+    return bad;
+  }
+
+  std::uint32_t offset(std::size_t i) const {
+    return mpc::load<std::uint32_t>(good.data() + index_at + 4 * i);
+  }
+  static void set_offset(ByteVector& frame, std::size_t i, std::uint32_t to) {
+    mpc::store(frame.data() + index_at + 4 * i, to);
+  }
+
+  // The frame with `n` bytes put in before byte `at`, which belongs to the last record.
+  ByteVector longer(std::size_t at, std::size_t n, std::byte with = std::byte{0}) const {
+    ByteVector bad = good;
+    bad.insert(bad.begin() + static_cast<std::ptrdiff_t>(at), n, with);
+    FrameHeader header = header_of(good);
+    header.payload_bytes += n;
+    write_header(header, bad);
+    set_offset(bad, 3, offset(3) + static_cast<std::uint32_t>(n / 4));
+    return bad;
+  }
+
+  const ByteVector values = counting(), good = mpc_frame(*mpc_codec("d1"), DType::u32, values);
+};
+
+TEST_P(MpcDamage, TheFrameItselfIsGood) {
+  ASSERT_EQ(header_of(good).flags, 0);
+  EXPECT_EQ(decode(good), Status::ok);
+}
+
+TEST_P(MpcDamage, HeadersOfAnotherKind) {
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.parameters[0] = 0; })), Status::corrupt_frame);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.parameters[0] = 9; })), Status::corrupt_frame);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.addends = 2; })), Status::corrupt_frame);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.flags = FrameHeader::stored; })),
+            Status::corrupt_frame);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.flags = FrameHeader::failed; })), Status::peer_failed);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.codec = 1; })), Status::frame_mismatch);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.payload_bytes = 4; })), Status::corrupt_frame);
+}
+
+TEST_P(MpcDamage, AnIndexThatIsNone) {
+  for (const auto& [entry, to] : {std::pair<std::size_t, std::uint32_t>{0, 1},
+                                  {1, offset(2) + 1},
+                                  {2, offset(1) - 1},
+                                  {3, offset(3) - 1},
+                                  {3, offset(3) + 1},
+                                  {1, ~0u}}) {
+    ByteVector bad = good;
+    set_offset(bad, entry, to);
+    EXPECT_EQ(decode(bad), Status::corrupt_frame) << entry << " " << to;
+  }
+}
+
+TEST_P(MpcDamage, RecordsOfAnotherLength) {
+  const std::size_t last = records_at + 4 * offset(2);
+  EXPECT_EQ(decode(longer(last, 4)), Status::corrupt_frame);     // in the planes
+  EXPECT_EQ(decode(longer(last, 4096)), Status::corrupt_frame);  // longer than the words
+  EXPECT_EQ(decode(longer(good.size(), 4)), Status::corrupt_frame);
+  for (const std::uint32_t less : {1u, 2u, 3u, 8u, 30u}) {  // what is left out counts for the record before
+    ByteVector bad = good;
+    set_offset(bad, 2, offset(2) + less);
+    EXPECT_EQ(decode(bad), Status::corrupt_frame) << less;
+  }
+}
+
+TEST_P(MpcDamage, FlagsOfVectorsThatAreNotThere) {
+  ByteVector bad = good;  // the last chunk has 152 words: 10 vectors
+  const std::size_t top = bad.size() - 8;
+  for (std::size_t bit = 10; bit < 64; ++bit) {
+    bad[top + bit / 8] ^= std::byte(1 << bit % 8);
+    EXPECT_EQ(decode(bad), Status::corrupt_frame) << bit;
+    bad[top + bit / 8] ^= std::byte(1 << bit % 8);
+  }
+}
+
+// Somewhere in the frames of these values there is padding after the planes.
+TEST_P(MpcDamage, PaddingIsZero) {
+  int padded = 0;
+  for (std::uint32_t n = 1; n <= 7; ++n) {
+    std::vector<std::uint32_t> x(64, 0);
+    for (std::uint32_t i = 0; i < n; ++i) x[9 + 8 * i] = 1;
+    const ByteVector frame = mpc_frame(*mpc_codec("d1"), DType::u32, as_bytes(x));
+    const std::size_t planes =
+        frame_header_bytes + 8 + 2 * n;  // a byte for 1, two for -1: of a block, 2 planes
+    for (std::size_t at = planes; at % 4 != 0 && at < planes + 3; ++at) {
+      if (frame[at] != std::byte{0}) break;
+      ByteVector bad = frame, decoded(256);
+      bad[at] = std::byte{1};
+      ASSERT_EQ(mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, frame, decoded), Status::ok);
+      padded += mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, bad, decoded) == Status::corrupt_frame;
+    }
+  }
+  EXPECT_GT(padded, 0);
+}
+
+// Whatever stands in the payload: nothing is read or written outside (a sanitizer would tell).
+TEST_P(MpcDamage, AnyBytesDoNoHarm) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 2000; ++round) {
+    ByteVector bad = good;
+    for (int k = 0; k < 1 + round % 30; ++k)
+      bad[records_at + random() % (bad.size() - records_at)] = std::byte(random());
+    decode(bad);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sets, MpcDamage, testing::ValuesIn(mpc_kernel_names()),
+                         [](const auto& set) { return std::string(set.param); });
+
+}  // namespace
+}  // namespace taut::test
