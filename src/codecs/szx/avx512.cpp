@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "codecs/szx/avx512_extremes.hpp"
 #include "codecs/szx/loops.hpp"
 
 namespace taut::szx {
@@ -56,26 +57,15 @@ void store_planes(std::byte* to, __m512i mirrored_bytes) noexcept {
 }
 
 struct Avx512 {
-  static void extremes(const float* x, float& least, float& greatest) noexcept {
-    const __m512 a = _mm512_loadu_ps(x), b = _mm512_loadu_ps(x + 16), c = _mm512_loadu_ps(x + 32),
-                 d = _mm512_loadu_ps(x + 48);
-    const __mmask16 nan = _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q) | _mm512_cmp_ps_mask(c, d, _CMP_UNORD_Q);
-    least = nan != 0 ? std::numeric_limits<float>::quiet_NaN()
-                     : _mm512_reduce_min_ps(_mm512_min_ps(_mm512_min_ps(a, b), _mm512_min_ps(c, d)));
-    greatest = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_max_ps(a, b), _mm512_max_ps(c, d)));
-  }
-
-  static void extremes(const double* x, double& least, double& greatest) noexcept {
-    __m512d low = _mm512_loadu_pd(x), high = low;
-    __mmask8 nan = _mm512_cmp_pd_mask(low, low, _CMP_UNORD_Q);
-    for (std::size_t i = 8; i < block_values; i += 8) {
-      const __m512d v = _mm512_loadu_pd(x + i);
-      nan |= _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q);
-      low = _mm512_min_pd(low, v);
-      high = _mm512_max_pd(high, v);
+  template <class T>
+  static void extremes(const T* x, std::size_t blocks, T* least, T* greatest) noexcept {
+    using E = avx512::Extremes<T>;
+    for (std::size_t b = 0; b < blocks; b += E::lanes) {
+      const T* const from = x + b * block_values;
+      const std::size_t n = std::min(E::lanes, blocks - b);
+      if (n < E::lanes || !E::put(from, least + b, greatest + b))
+        Portable::extremes(from, n, least + b, greatest + b);
     }
-    least = nan != 0 ? std::numeric_limits<double>::quiet_NaN() : _mm512_reduce_min_pd(low);
-    greatest = _mm512_reduce_max_pd(high);
   }
 
   // As `offset` of grid.hpp, not yet confined to the span.
@@ -217,11 +207,6 @@ struct Avx512 {
       default: read<3>(from, width, o); break;
     }
     write<add>(o, low, grid, y);
-  }
-
-  template <bool add, class T>
-  static void fill(T value, T* y) noexcept {
-    Portable::fill<add>(value, y);
   }
 };
 

@@ -74,17 +74,23 @@ void put(T& y, T x) noexcept {
 }
 
 struct Portable {
-  // The least and the greatest value; NaN for the least if there is one.
+  // The least and the greatest value of each block; NaN for the least if there is one.
   template <class T>
-  static void extremes(const T* x, T& least, T& greatest) noexcept {
-    least = greatest = x[0];
-    bool numbers = true;
-    for (std::size_t i = 0; i < block_values; ++i) {
-      least = x[i] < least ? x[i] : least;
-      greatest = x[i] > greatest ? x[i] : greatest;
-      numbers &= x[i] == x[i];
+  static void extremes(const T* x, std::size_t blocks, T* least, T* greatest) noexcept {
+    constexpr std::size_t lanes = 8;  // side by side, for compilers to vectorise
+    for (std::size_t b = 0; b < blocks; ++b, x += block_values) {
+      T low[lanes], high[lanes];
+      bool numbers = true;
+      for (std::size_t j = 0; j < lanes; ++j) low[j] = high[j] = x[j];
+      for (std::size_t i = 0; i < block_values; i += lanes)
+        for (std::size_t j = 0; j < lanes; ++j) {
+          low[j] = x[i + j] < low[j] ? x[i + j] : low[j];
+          high[j] = x[i + j] > high[j] ? x[i + j] : high[j];
+        }
+      for (std::size_t i = 0; i < block_values; ++i) numbers &= x[i] == x[i];
+      least[b] = numbers ? *std::min_element(low, low + lanes) : std::numeric_limits<T>::quiet_NaN();
+      greatest[b] = *std::max_element(high, high + lanes);
     }
-    if (!numbers) least = std::numeric_limits<T>::quiet_NaN();
   }
 
   template <class T>
@@ -104,11 +110,6 @@ struct Portable {
     BitsOf<T> offsets[block_values];
     read_offsets<T>(from, width, offsets);
     for (std::size_t i = 0; i < block_values; ++i) put<add>(y[i], grid.value(sum_of<T>(low, offsets[i])));
-  }
-
-  template <bool add, class T>
-  static void fill(T value, T* y) noexcept {
-    for (std::size_t i = 0; i < block_values; ++i) put<add>(y[i], value);
   }
 };
 

@@ -30,8 +30,10 @@ enum class Form : std::uint8_t {
   blocks = 2,
 };
 
-// What a block is. Below `same`: the width in bits of its offsets; of width 0 all values are the low's.
+// What a block is: the width in bits of its offsets; of width 0 all values are the low's. Added to a width: some of the
+// values are one value that the grid does not serve (a fill value, NaN). Or no width at all.
 enum Code : std::uint8_t {
+  holed = 128,
   same = 254,  // one value as it is, for all of them
   raw = 255,   // the values as they are
 };
@@ -41,10 +43,16 @@ using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 template <class T>
 using IntOf = std::make_signed_t<BitsOf<T>>;
 
+constexpr bool on_grid(std::uint8_t code) noexcept { return code < same; }
+constexpr unsigned width_of(std::uint8_t code) noexcept { return code & (holed - 1u); }
+
+template <class T>
+inline constexpr std::size_t hole_bytes = block_values / 8 + sizeof(T);  // where they are, and their value
+
 template <class T>
 constexpr std::size_t block_bytes(std::uint8_t code) noexcept {
-  if (code == raw) return block_values * sizeof(T);
-  return code == same ? sizeof(T) : code * (block_values / 8);
+  if (!on_grid(code)) return code == raw ? block_values * sizeof(T) : sizeof(T);
+  return width_of(code) * (block_values / 8) + (code >= holed ? hole_bytes<T> : 0);
 }
 
 template <class T>

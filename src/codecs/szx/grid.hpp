@@ -64,27 +64,32 @@ inline std::int64_t nearest(double s) noexcept {
   return std::bit_cast<std::int64_t>(s + 0x1.8p52) - std::bit_cast<std::int64_t>(0x1.8p52);
 }
 
-// A block on the grid: its values become multiples low .. low + span.
+// Whether x has an integer; never so for NaN and infinities.
 template <class T>
+bool served(T x, double inverse) noexcept {
+  constexpr double limit = static_cast<double>(std::int64_t{1} << Limits<T>::integer_bits);
+  return std::abs(static_cast<double>(x) * inverse) < limit;
+}
+
+// A block on the grid: its values become multiples low .. low + span. Integers below 2^52 in double.
 struct Interval {
-  bool coded = false;
-  IntOf<T> low = 0;
-  BitsOf<T> span = 0;
+  double low, span;
 };
 
-// The shortest interval within the bound of all values between `least` and `greatest`; none when one is NaN or too
-// large. A multiple more is saved at either end where the bound allows: this is what makes most blocks constant. In
-// double for either type. Comparing a rounded difference by < proves the same of the exact one.
-template <class T>
-Interval<T> interval(T least, T greatest, const Grid<T>& grid) noexcept {
-  constexpr double limit = static_cast<double>(std::int64_t{1} << Limits<T>::integer_bits);
-  const double a = static_cast<double>(least), b = static_cast<double>(greatest);
-  const double step = static_cast<double>(grid.step), inverse = 1 / step;
-  if (!(std::abs(a * inverse) < limit && std::abs(b * inverse) < limit)) return {};
-  std::int64_t low = nearest(a * inverse), high = nearest(b * inverse);
-  low += static_cast<double>(low + 1) * step - a < grid.bound ? 1 : 0;
-  high -= b - static_cast<double>(high - 1) * step < grid.bound ? 1 : 0;
-  return {true, static_cast<IntOf<T>>(low), static_cast<BitsOf<T>>(std::max(high - low, std::int64_t{0}))};
+// The shortest interval within the bound of all values from `least` to `greatest`, both of them served. At either end a
+// multiple is saved where the bound allows: this is what makes most blocks constant. If a rounded difference is below
+// the bound, so is the exact one.
+inline Interval interval(double least, double greatest, double step, double inverse, double bound) noexcept {
+  constexpr double rounder = 0x1.8p52;
+  double low = least * inverse + rounder - rounder, high = greatest * inverse + rounder - rounder;
+  low = (low + 1) * step - least < bound ? low + 1 : low;
+  high = greatest - (high - 1) * step < bound ? high - 1 : high;
+  return {low, high > low ? high - low : 0};
+}
+
+// Bits of an integer that is held in double.
+inline std::int64_t bit_width(double whole) noexcept {
+  return (std::bit_cast<std::int64_t>(whole + 0.5) >> 52) - 1022;
 }
 
 // The integer of x relative to low, for mu = low * step, before it is confined to 0 .. span. `corrected`: for offsets

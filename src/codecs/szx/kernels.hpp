@@ -8,27 +8,43 @@
 
 namespace taut::szx {
 
-// What becomes of each block of a chunk. Blocks that are not coded have low = 0 and span = 0.
+// What becomes of each block of a chunk, and of the chunk. Blocks that are not on the grid have low = base, span = 0.
 template <class T>
 struct Plan {
   alignas(64) IntOf<T> low[chunk_blocks];
   alignas(64) BitsOf<T> span[chunk_blocks];
   alignas(64) std::uint8_t code[chunk_blocks];
+  IntOf<T> base = 0;        // the least low
+  unsigned base_bytes = 0;  // that the greatest distance from it takes
+  std::size_t body_bytes = 0;
+  bool constant = false;  // all values are the one of the base
+};
+
+// The parts of a record, all of them inside it.
+template <class T>
+struct Table {
+  alignas(64) std::uint8_t code[chunk_blocks];
+  alignas(64) IntOf<T> low[chunk_blocks];
+  std::size_t body_bytes = 0;
 };
 
 template <class T>
 struct Kernels {
   void (*plan)(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept;
 
-  // Writes the blocks one behind the other, and up to `overrun` bytes more; returns their end.
+  // Writes codes, lows and blocks, and up to `overrun` bytes more; returns the end.
   std::byte* (*pack)(const T* values, std::size_t blocks, const Grid<T>& grid, const Plan<T>& plan,
                      std::byte* to) noexcept;
 
-  // Reads what `codes`, all of them valid, say. values <- blocks, and values <- values + blocks. Lows may be anything.
-  void (*unpack)(const std::byte* from, std::size_t blocks, const std::uint8_t* codes, const IntOf<T>* lows,
-                 const Grid<T>& grid, T* values) noexcept;
-  void (*unpack_add)(const std::byte* from, std::size_t blocks, const std::uint8_t* codes, const IntOf<T>* lows,
-                     const Grid<T>& grid, T* values) noexcept;
+  // Reads codes and lows; false: some code is none.
+  bool (*read_table)(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
+                     Table<T>& table) noexcept;
+
+  // values <- blocks, and values <- values + blocks. Lows may be anything.
+  void (*unpack)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
+                 T* values) noexcept;
+  void (*unpack_add)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
+                     T* values) noexcept;
 };
 
 struct KernelSet {
