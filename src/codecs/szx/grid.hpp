@@ -10,14 +10,14 @@
 namespace taut::szx {
 
 // A bound whose step would lie below the lowest is not coded; above the highest, the step stays there. |q| of a
-// coded value is at most 2^integer_bits: products with a step of four bits are exact, and so is all that a decoder
-// computes. Offsets of up to direct_bits need no correction (Grid::offset).
+// coded value is at most 2^integer_bits, an offset is below twice that: products with a step of four bits are exact,
+// and so is all that a decoder computes. Offsets of up to direct_bits need no correction (see `offset`).
 template <class T>
 struct Limits;
 template <>
 struct Limits<float> {
   static constexpr double lowest = 0x1p-120, highest = 0x1p100;
-  static constexpr int integer_bits = 20, direct_bits = 14;
+  static constexpr int integer_bits = 19, direct_bits = 14;
 };
 template <>
 struct Limits<double> {
@@ -52,7 +52,7 @@ struct Grid {
     return step >= Limits<T>::lowest / 2 && step <= Limits<T>::highest && sixteenths == std::floor(sixteenths);
   }
 
-  // Exact for |q| <= 2^(integer_bits).
+  // Exact for |q| <= 2^(integer_bits + 1).
   T value(IntOf<T> q) const noexcept { return static_cast<T>(q) * step; }
 };
 
