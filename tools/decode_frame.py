@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Decodes frames from their specification alone (docs/spec/frame.md, src/codecs/planes/spec.md): slow, and no code of the
+"""Decodes frames from their specification alone (docs/spec/frame.md, src/codecs/*/spec.md): slow, and no code of the
 library in it. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
 import math
 import struct
 import sys
 from fractions import Fraction
+
+import decode_szx
 
 BLOCK, CHUNK = 8, 4096
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
@@ -185,13 +187,15 @@ def decode(frame):
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and codec in (1, 2), "flags or codec")
+    require(flags < 8 and not flags & FAILED and codec in (1, 2, 4), "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
     if codec == 1 or flags & STORED:
         require(size == count * kind.size, "size of stored values")
         return kind, kind.unpack(payload)
+    if codec == 4:
+        return kind, decode_szx.decode_payload(payload, count, kind, step, addends, parameters, require)
     lag, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
     require(lag <= 2 and addends > 0 and 4 * (chunks + 1) <= size, "parameters")
     offsets = struct.unpack_from(f"<{chunks + 1}I", payload)

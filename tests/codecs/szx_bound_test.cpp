@@ -62,6 +62,24 @@ TYPED_TEST(SzxBound, TiesOfAllSizes) {
   EXPECT_GT(worst, 0.95);
 }
 
+// The greatest integers of either sign in one block; one more, and it travels as it is.
+TYPED_TEST(SzxBound, WidestBlock) {
+  using T = TypeParam;
+  const double greatest = static_cast<double>(szx::greatest_integer<T>);
+  const double step = static_cast<double>(szx::Grid<T>::make(1).step);
+  std::vector<T> x(4 * szx::block_values);
+  const auto fill = [&](double q) {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(q * step * (i % 2 == 0 ? 1 : -1));
+  };
+  fill(greatest - 0.375);
+  const std::vector<T> y = checked(x, 1);
+  EXPECT_EQ(static_cast<double>(y[0]), greatest * step);
+  EXPECT_EQ(encoded(*make(1), x).size(),
+            64 + 4 + szx::head_bytes<T> + 4 + 4 * szx::max_width<T> * szx::block_values / 8);
+  fill(greatest + 0.375);
+  EXPECT_EQ(checked(x, 1), x);
+}
+
 // Blocks that a multiple less at their ends makes narrower, up to the last value for which the bound allows it.
 TYPED_TEST(SzxBound, EndsOfBlocks) {
   using T = TypeParam;

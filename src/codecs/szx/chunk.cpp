@@ -50,6 +50,7 @@ bool read_record(ConstBytes bytes, std::size_t n, const Kernels<T>& kernels, Rec
   }
   if (bytes.size() < head_bytes<T>) return false;
   record.base = load<IntOf<T>>(bytes.data() + 4);
+  if (std::int64_t{record.base} > greatest_integer<T> || std::int64_t{record.base} < -greatest_integer<T> - 1) return false;
   if (record.form == Form::constant) return base_bytes == 0 && bytes.size() == head_bytes<T>;
 
   const std::size_t before_body = head_bytes<T> + blocks * (1 + base_bytes);

@@ -10,8 +10,8 @@
 namespace taut::szx {
 
 // A bound whose step would lie below the lowest is not coded; above the highest, the step stays there. |q| of a
-// coded value is at most 2^integer_bits, an offset is below twice that: products with a step of four bits are exact,
-// and so is all that a decoder computes. Offsets of up to direct_bits need no correction (see `offset`).
+// coded value is below 2^integer_bits, an offset below twice that: products with a step of four bits are exact, and so
+// is all that a decoder computes. Offsets of up to direct_bits need no correction (see `offset`).
 template <class T>
 struct Limits;
 template <>
@@ -27,6 +27,9 @@ struct Limits<double> {
 
 template <class T>
 inline constexpr int max_width = Limits<T>::integer_bits + 1;
+
+template <class T>
+inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::integer_bits) - 1;
 
 template <class T>
 struct Grid {
@@ -52,7 +55,7 @@ struct Grid {
     return step >= Limits<T>::lowest / 2 && step <= Limits<T>::highest && sixteenths == std::floor(sixteenths);
   }
 
-  // Exact for |q| <= 2^(integer_bits + 1).
+  // Exact for |q| <= 2^(integer_bits + 1), rounded once for others.
   T value(IntOf<T> q) const noexcept { return static_cast<T>(q) * step; }
 };
 
@@ -67,8 +70,7 @@ inline std::int64_t nearest(double s) noexcept {
 // Whether x has an integer; never so for NaN and infinities.
 template <class T>
 bool served(T x, double inverse) noexcept {
-  constexpr double limit = static_cast<double>(std::int64_t{1} << Limits<T>::integer_bits);
-  return std::abs(static_cast<double>(x) * inverse) < limit;
+  return std::abs(static_cast<double>(x) * inverse) < static_cast<double>(greatest_integer<T>);
 }
 
 // A block on the grid: its values become multiples low .. low + span. Integers below 2^52 in double.

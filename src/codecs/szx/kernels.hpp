@@ -36,11 +36,11 @@ struct Kernels {
   std::byte* (*pack)(const T* values, std::size_t blocks, const Grid<T>& grid, const Plan<T>& plan,
                      std::byte* to) noexcept;
 
-  // Reads codes and lows; false: some code is none.
+  // Reads codes and lows; false: some code is none, or some low beyond greatest_integer.
   bool (*read_table)(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
                      Table<T>& table) noexcept;
 
-  // values <- blocks, and values <- values + blocks. Lows may be anything.
+  // values <- blocks, and values <- values + blocks.
   void (*unpack)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,
                  T* values) noexcept;
   void (*unpack_add)(const std::byte* from, std::size_t blocks, const Table<T>& table, const Grid<T>& grid,

@@ -107,6 +107,7 @@ std::byte* write_table(const Plan<T>& plan, std::size_t blocks, std::byte* to) n
   return to + (1 + plan.base_bytes) * blocks;
 }
 
+// A low and its complement have the same bits above the sign.
 template <class Set, class T>
 bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
                 Table<T>& table) noexcept {
@@ -117,7 +118,11 @@ bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsign
     for (unsigned k = 0; k < base_bytes; ++k)
       for (std::size_t b = 0; b < n; ++b)
         table.low[b] = sum_of<T>(table.low[b], std::to_integer<BitsOf<T>>(from[(k + 1) * n + b]) << 8 * k);
+    BitsOf<T> beyond = 0;
+    for (std::size_t b = 0; b < n; ++b)
+      beyond |= static_cast<BitsOf<T>>(table.low[b] ^ (table.low[b] >> (8 * sizeof(T) - 1)));
     table.body_bytes = bytes_of_blocks<Set, T>(table.code, n, valid);
+    valid &= beyond <= BitsOf<T>{greatest_integer<T>};
   });
   return valid;
 }
