@@ -6,6 +6,7 @@ import struct
 import sys
 from fractions import Fraction
 
+import decode_szx
 import decode_zfp
 
 BLOCK, CHUNK = 8, 4096
@@ -277,7 +278,7 @@ def decode(frame):
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and codec in (1, 2, 3, 5), "flags or codec")
+    require(flags < 8 and not flags & FAILED and 1 <= codec <= 5, "flags or codec")
     payload = frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
@@ -291,6 +292,9 @@ def decode(frame):
         return kind, kind.unpack(payload)
     if codec == 2:
         return decode_planes(payload, number, count, addends, parameters, step)
+    if codec == 4:
+        kind = Type(number)
+        return kind, decode_szx.decode_payload(payload, count, kind, step, addends, parameters, require)
     return decode_mpc(payload, number, count, addends, parameters)
 
 

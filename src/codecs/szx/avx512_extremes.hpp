@@ -1,0 +1,80 @@
+// Least and greatest values of blocks by AVX-512: as many blocks at a time as a register has lanes, their partial
+// results folded together by a tree, so that the extremes of all of them come to stand in one register.
+#pragma once
+
+#include <immintrin.h>
+
+#include "codecs/szx/format.hpp"
+
+namespace taut::szx::avx512 {
+
+inline __m512 load(const float* x) noexcept { return _mm512_loadu_ps(x); }
+inline __m512d load(const double* x) noexcept { return _mm512_loadu_pd(x); }
+inline __m512 least(__m512 a, __m512 b) noexcept { return _mm512_min_ps(a, b); }
+inline __m512d least(__m512d a, __m512d b) noexcept { return _mm512_min_pd(a, b); }
+inline __m512 greatest(__m512 a, __m512 b) noexcept { return _mm512_max_ps(a, b); }
+inline __m512d greatest(__m512d a, __m512d b) noexcept { return _mm512_max_pd(a, b); }
+// `before`, without the lanes in which a or b is NaN.
+inline __mmask16 numbers(__mmask16 before, __m512 a, __m512 b) noexcept {
+  return _mm512_mask_cmp_ps_mask(before, a, b, _CMP_ORD_Q);
+}
+inline __mmask16 numbers(__mmask16 before, __m512d a, __m512d b) noexcept {
+  return _mm512_mask_cmp_pd_mask(static_cast<__mmask8>(before), a, b, _CMP_ORD_Q);
+}
+inline void store(float* to, __m512 v) noexcept { _mm512_storeu_ps(to, v); }
+inline void store(double* to, __m512d v) noexcept { _mm512_storeu_pd(to, v); }
+
+// Folds a (the lower lanes of the result) and b. `blocks`: how many share each of them. From one to the next level
+// neighbouring lanes are folded, then pairs of lanes, then quarters of the register.
+template <std::size_t blocks, class Op>
+__m512 fold(__m512 a, __m512 b, Op op) noexcept {
+  if constexpr (blocks == 1) return op(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  if constexpr (blocks == 2) return op(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xEE));
+  return op(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xDD));
+}
+template <std::size_t blocks, class Op>
+__m512d fold(__m512d a, __m512d b, Op op) noexcept {
+  if constexpr (blocks == 1) return op(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+  return op(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xDD));
+}
+
+template <class T>
+struct Extremes {
+  using Vector = decltype(load(static_cast<const T*>(nullptr)));
+  static constexpr std::size_t lanes = 64 / sizeof(T);
+  static constexpr auto all = static_cast<__mmask16>((1u << lanes) - 1);
+
+  Vector low, high;
+
+  // Of `blocks` blocks, a power of two. Clears bits of `good` where there are NaNs.
+  template <std::size_t blocks>
+  static Extremes of(const T* x, __mmask16& good) noexcept {
+    if constexpr (blocks == 1) {
+      Extremes e{load(x), load(x)};
+      for (std::size_t i = 0; i < block_values; i += 2 * lanes) {
+        const Vector v = load(x + i), w = load(x + i + lanes);
+        good = numbers(good, v, w);
+        e.low = least(e.low, least(v, w));
+        e.high = greatest(e.high, greatest(v, w));
+      }
+      return e;
+    } else {
+      constexpr std::size_t half = blocks / 2;
+      const Extremes e = of<half>(x, good), f = of<half>(x + half * block_values, good);
+      return {fold<half>(e.low, f.low, [](Vector p, Vector q) { return least(p, q); }),
+              fold<half>(e.high, f.high, [](Vector p, Vector q) { return greatest(p, q); })};
+    }
+  }
+
+  // Of `lanes` blocks at once. False, and nothing written: there is a NaN.
+  static bool put(const T* x, T* lows, T* highs) noexcept {
+    __mmask16 good = all;
+    const Extremes e = of<lanes>(x, good);
+    if (good != all) return false;
+    store(lows, e.low);
+    store(highs, e.high);
+    return true;
+  }
+};
+
+}  // namespace taut::szx::avx512

@@ -1,0 +1,158 @@
+// The szx codec: blocks that are constant within the bound, and the significant bits of the others. After X. Yu, S. Di,
+// K. Zhao, J. Tian, D. Tao, X. Liang, F. Cappello, "Ultrafast Error-bounded Lossy Compression for Scientific Datasets",
+// HPDC 2022; chunks with their sizes in front as in PIPE-SZx of C-Coll. Format: spec.md beside this file.
+#include <cmath>
+#include <string>
+
+#include "codecs/szx/chunk.hpp"
+#include "codecs/szx/frame.hpp"
+#include "core/codec.hpp"
+#include "core/float_environment.hpp"
+
+namespace taut {
+namespace szx {
+namespace {
+
+class Szx final : public Codec {
+ public:
+  Szx(const CodecOptions& options, const KernelSet& kernels)
+      : contract_{options.bound, false, false},
+        checksum_(options.checksum),
+        kernels_(kernels),
+        f32_(Grid<float>::make(options.bound.value)),
+        f64_(Grid<double>::make(options.bound.value)) {}
+
+  const Contract& contract() const noexcept override { return contract_; }
+
+  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
+    return max_frame_bytes(size_of(type), count);
+  }
+
+  Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (values.count > max_count) return {Status::invalid_count};
+    if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
+    return typed<Sized>(values.type, [&](const auto& grid) { return encode_on(grid, values, out); });
+  }
+
+  Status decode(ConstBytes in, Slice values) const noexcept override {
+    return typed<Status>(values.type, [&]<class T>(const Grid<T>&) {
+      FrameReader<T> frame;
+      if (const Status s = open(frame, in, values); s != Status::ok) return s;
+      if (frame.stored()) {
+        if (values.count != 0) std::memcpy(values.data, frame.payload().data(), values.bytes());
+        return Status::ok;
+      }
+      return for_chunks(frame, values, [&](ConstBytes record, T* to, std::size_t n) {
+        return decode_chunk(record, n, frame.grid(), kernels_.of<T>(), to);
+      });
+    });
+  }
+
+  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    return typed<Status>(values.type, [&]<class T>(const Grid<T>&) {
+      FrameReader<T> frame;
+      if (const Status s = open(frame, in, values); s != Status::ok) return s;
+      if (frame.stored()) return reduce_stored<T>(frame.payload(), values, op);
+      return for_chunks(frame, values, [&](ConstBytes record, T* to, std::size_t n) {
+        return reduce_chunk(record, n, frame.grid(), kernels_.of<T>(), to, op);
+      });
+    });
+  }
+
+ private:
+  // Runs `action` with the grid of the type, under the float environment that the bound's proof assumes.
+  template <class Result, class Action>
+  Result typed(DType type, Action action) const noexcept {
+    const FloatEnvironment environment;
+    if (type == DType::f32) return action(f32_);
+    if (type == DType::f64) return action(f64_);
+    return Result{Status::invalid_type};
+  }
+
+  template <class T>
+  Sized encode_on(const Grid<T>& grid, ConstSlice values, Bytes out) const noexcept {
+    FrameHeader header{.codec = frame_id,
+                       .type = values.type,
+                       .count = values.count,
+                       .bound = contract_.bound,
+                       .step = static_cast<double>(grid.step)};
+    if (checksum_) header.flags = FrameHeader::checksummed;
+    const auto* data = static_cast<const T*>(values.data);
+    FrameWriter<T> writer(out, values.count);
+    bool smaller = grid.step > 0;
+    for (std::size_t first = 0; smaller && first < values.count; first += chunk_values) {
+      const std::size_t n = std::min(chunk_values, values.count - first);
+      smaller = writer.commit(encode_chunk(data + first, n, grid, kernels_.of<T>(), writer.room()));
+    }
+    return {Status::ok, smaller ? writer.finish(header) : write_stored(header, values.as_bytes(), out)};
+  }
+
+  template <class T>
+  static Status open(FrameReader<T>& frame, ConstBytes in, const Slice& values) noexcept {
+    if (const Status s = frame.open(in); s != Status::ok) return s;
+    return frame.count() == values.count ? Status::ok : Status::frame_mismatch;
+  }
+
+  template <class T, class Action>
+  static Status for_chunks(const FrameReader<T>& frame, Slice values, Action action) noexcept {
+    auto* data = static_cast<T*>(values.data);
+    for (std::size_t i = 0; i < frame.chunks(); ++i, data += chunk_values)
+      if (!action(frame.record(i), data, frame.chunk_count(i))) return Status::corrupt_frame;
+    return Status::ok;
+  }
+
+  // A frame inside a bundle need not be aligned for its values.
+  template <class T>
+  static Status reduce_stored(ConstBytes payload, Slice values, Reduction op) noexcept {
+    alignas(64) T piece[chunk_values];
+    for (std::size_t first = 0; first < values.count; first += chunk_values) {
+      const std::size_t n = std::min(chunk_values, values.count - first);
+      std::memcpy(piece, payload.data() + first * sizeof(T), n * sizeof(T));
+      reduce_values({values.part(first, n)}, {{piece, n, values.type}}, op);
+    }
+    return Status::ok;
+  }
+
+  Contract contract_;
+  bool checksum_;
+  const KernelSet& kernels_;
+  Grid<float> f32_;
+  Grid<double> f64_;
+};
+
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return (type == DType::f32 || type == DType::f64) && kind == Bound::Kind::absolute;
+}
+
+std::unique_ptr<Codec> make(const CodecOptions& options) {
+  if (options.bound.kind != Bound::Kind::absolute || !(options.bound.value > 0) || !std::isfinite(options.bound.value))
+    throw Error(Status::invalid_argument, "the szx codec needs a finite absolute bound above 0");
+  const KernelSet* kernels = find_kernels(options.kernels);
+  if (kernels == nullptr)
+    throw Error(Status::invalid_argument,
+                "kernel set '" + std::string(options.kernels) +
+                    "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
+  return std::make_unique<Szx>(options, *kernels);
+}
+
+}  // namespace
+}  // namespace szx
+
+namespace codecs {
+
+const CodecInfo& szx() noexcept {
+  static constexpr CodecInfo info{
+      .name = "szx",
+      .frame_id = taut::szx::frame_id,
+      .since = "0.2",
+      .summary = "blocks constant within an absolute bound, significant bits of the others; fast",
+      .predictors = {},
+      .serves = taut::szx::serves,
+      .make = taut::szx::make,
+  };
+  return info;
+}
+
+}  // namespace codecs
+}  // namespace taut

@@ -1,0 +1,88 @@
+// The stream of the szx codec: constants. Specified in spec.md beside this file.
+//
+//   payload = index: u32 end[chunks], in 4-byte words from the end of the index | records, one a chunk of 5120 values
+//   record  = nothing (all values 0)
+//           | u8 form | u8 base_bytes | u16 0 | base (i32; i64 of float64)
+//             | codes, one byte a block | distances of the lows from base, base_bytes byte planes | blocks | padding
+//   block   = 64 values: the offsets of their integers from the block's low, as byte planes and then bit planes
+#pragma once
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "core/slice.hpp"
+
+namespace taut::szx {
+
+static_assert(std::endian::native == std::endian::little, "frames are little-endian; add byte swaps first");
+
+inline constexpr std::uint8_t frame_id = 4;
+inline constexpr std::size_t block_values = 64;
+inline constexpr std::size_t chunk_values = 5120;
+inline constexpr std::size_t chunk_blocks = chunk_values / block_values;
+inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
+inline constexpr std::size_t overrun = 64;                      // kernels may write this far past a record
+
+enum class Form : std::uint8_t {
+  raw = 0,       // the chunk's values as they are
+  constant = 1,  // all values are the one of the base
+  blocks = 2,
+};
+
+// What a block is: the width in bits of its offsets; of width 0 all values are the low's. Added to a width: some of the
+// values are one value that the grid does not serve (a fill value, NaN). Or no width at all.
+enum Code : std::uint8_t {
+  holed = 128,
+  same = 254,  // one value as it is, for all of them
+  raw = 255,   // the values as they are
+};
+
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+template <class T>
+using IntOf = std::make_signed_t<BitsOf<T>>;
+
+constexpr bool on_grid(std::uint8_t code) noexcept { return code < same; }
+constexpr unsigned width_of(std::uint8_t code) noexcept { return code & (holed - 1u); }
+
+template <class T>
+inline constexpr std::size_t hole_bytes = block_values / 8 + sizeof(T);  // where they are, and their value
+
+template <class T>
+constexpr std::size_t block_bytes(std::uint8_t code) noexcept {
+  if (!on_grid(code)) return code == raw ? block_values * sizeof(T) : sizeof(T);
+  return width_of(code) * (block_values / 8) + (code >= holed ? hole_bytes<T> : 0);
+}
+
+template <class T>
+inline constexpr std::size_t head_bytes = 4 + sizeof(T);  // of a record that is not raw
+inline constexpr std::size_t raw_head_bytes = 4;
+
+// Of a record of blocks, with what a kernel may write beyond it.
+template <class T>
+inline constexpr std::size_t max_record =
+    head_bytes<T> + chunk_blocks * (1 + sizeof(T) + block_values * sizeof(T)) + overrun;
+
+template <class T>
+T load(const std::byte* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+std::byte* store(std::byte* to, T value) noexcept {
+  std::memcpy(to, &value, sizeof value);
+  return to + sizeof value;
+}
+
+constexpr std::size_t blocks_of(std::size_t values) noexcept {
+  return (values + block_values - 1) / block_values;
+}
+constexpr std::size_t chunks_of(std::size_t values) noexcept {
+  return (values + chunk_values - 1) / chunk_values;
+}
+constexpr std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
+
+}  // namespace taut::szx

@@ -1,0 +1,79 @@
+// A szx frame as a sequence of chunks. Its index stands in front, so that any chunk can be decoded by itself, and the
+// first ones as soon as they have arrived.
+#pragma once
+
+#include "codecs/szx/grid.hpp"
+#include "core/frame.hpp"
+
+namespace taut::szx {
+
+constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count) noexcept {
+  return frame_header_bytes + count * value_bytes;
+}
+
+template <class T>
+class FrameReader {
+ public:
+  // Checks header, payload and index; the records not yet.
+  Status open(ConstBytes frame) noexcept;
+
+  std::size_t count() const noexcept { return static_cast<std::size_t>(header_.count); }
+  bool stored() const noexcept { return header_.has(FrameHeader::stored); }
+  ConstBytes payload() const noexcept { return payload_; }  // of a stored frame: the values
+  Grid<T> grid() const noexcept {
+    return Grid<T>::with_step(header_.bound.value, static_cast<T>(header_.step));
+  }
+
+  std::size_t chunks() const noexcept { return chunks_of(count()); }
+  std::size_t chunk_count(std::size_t i) const noexcept {
+    return std::min(chunk_values, count() - i * chunk_values);
+  }
+  ConstBytes record(std::size_t i) const noexcept {
+    const std::size_t first = i == 0 ? 0 : end_of(i - 1);
+    return payload_.subspan(4 * chunks() + first, end_of(i) - first);
+  }
+
+ private:
+  std::size_t end_of(std::size_t i) const noexcept {
+    return 4 * std::size_t{load<std::uint32_t>(payload_.data() + 4 * i)};
+  }
+
+  FrameHeader header_;
+  ConstBytes payload_;
+};
+
+extern template class FrameReader<float>;
+extern template class FrameReader<double>;
+
+// Appends records behind the index, never beyond `out`, which holds max_frame_bytes.
+template <class T>
+class FrameWriter {
+ public:
+  FrameWriter(Bytes out, std::size_t count) noexcept
+      : frame_(out.data()),
+        index_(frame_ + frame_header_bytes),
+        records_(index_ + 4 * chunks_of(count)),
+        at_(records_),
+        end_(frame_ + max_frame_bytes(sizeof(T), count)) {}
+
+  // Room for one record, in place or aside; commit takes it over. False: the values as they are take no more bytes.
+  std::byte* room() noexcept { return left() >= sizeof aside_ ? at_ : aside_; }
+  bool commit(std::size_t bytes) noexcept;
+
+  // Completes the frame; returns its bytes.
+  std::size_t finish(FrameHeader header) noexcept;
+
+ private:
+  std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+
+  std::byte *frame_, *index_, *records_, *at_, *end_;
+  alignas(64) std::byte aside_[max_record<T>];
+};
+
+extern template class FrameWriter<float>;
+extern template class FrameWriter<double>;
+
+// Writes `values` as they are, behind a header.
+std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
+
+}  // namespace taut::szx

@@ -1,0 +1,107 @@
+// The grid that coded values lie on: the multiples of one step, for every block of every frame of a bound. Why
+// |x - x'| <= bound, and why minima and maxima stay within one bound: docs/error-model.md.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "codecs/szx/format.hpp"
+
+namespace taut::szx {
+
+// A bound whose step would lie below the lowest is not coded; above the highest, the step stays there. |q| of a
+// coded value is below 2^integer_bits, an offset below twice that: products with a step of four bits are exact, and so
+// is all that a decoder computes. Offsets of up to direct_bits need no correction (see `offset`).
+template <class T>
+struct Limits;
+template <>
+struct Limits<float> {
+  static constexpr double lowest = 0x1p-120, highest = 0x1p100;
+  static constexpr int integer_bits = 19, direct_bits = 14;
+};
+template <>
+struct Limits<double> {
+  static constexpr double lowest = 0x1p-1000, highest = 0x1p960;
+  static constexpr int integer_bits = 42, direct_bits = 43;
+};
+
+template <class T>
+inline constexpr int max_width = Limits<T>::integer_bits + 1;
+
+template <class T>
+inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::integer_bits) - 1;
+
+template <class T>
+struct Grid {
+  double bound = 0;
+  T step = 0;     // m 2^k with 8 <= m <= 15; 0: the bound cannot be coded
+  T inverse = 0;  // 1 / step, rounded to T
+
+  // The coarsest step that leaves a margin of 2^-7 for the roundings of an encoder.
+  static Grid make(double bound) noexcept {
+    using L = Limits<T>;
+    const double wanted = std::min(2 * bound * (1 - 0x1p-7), L::highest);
+    if (!(wanted >= L::lowest)) return {bound, 0, 0};
+    int exponent = 0;
+    const double mantissa = std::frexp(wanted, &exponent);
+    return with_step(bound, static_cast<T>(std::ldexp(std::floor(mantissa * 16), exponent - 4)));
+  }
+  static Grid with_step(double bound, T step) noexcept { return {bound, step, static_cast<T>(1 / step)}; }
+
+  // Whether a decoder may rely on the exactness of products with that step.
+  static bool is_step(double step) noexcept {
+    int exponent = 0;
+    const double sixteenths = std::frexp(step, &exponent) * 16;
+    return step >= Limits<T>::lowest / 2 && step <= Limits<T>::highest && sixteenths == std::floor(sixteenths);
+  }
+
+  // Exact for |q| <= 2^(integer_bits + 1), rounded once for others.
+  T value(IntOf<T> q) const noexcept { return static_cast<T>(q) * step; }
+};
+
+// The nearest integer of |s| < 2^22 (2^51), ties to even.
+inline std::int32_t nearest(float s) noexcept {
+  return std::bit_cast<std::int32_t>(s + 0x1.8p23f) - std::bit_cast<std::int32_t>(0x1.8p23f);
+}
+inline std::int64_t nearest(double s) noexcept {
+  return std::bit_cast<std::int64_t>(s + 0x1.8p52) - std::bit_cast<std::int64_t>(0x1.8p52);
+}
+
+// Whether x has an integer; never so for NaN and infinities.
+template <class T>
+bool served(T x, double inverse) noexcept {
+  return std::abs(static_cast<double>(x) * inverse) < static_cast<double>(greatest_integer<T>);
+}
+
+// A block on the grid: its values become multiples low .. low + span. Integers below 2^52 in double.
+struct Interval {
+  double low, span;
+};
+
+// The shortest interval within the bound of all values from `least` to `greatest`, both of them served. At either end a
+// multiple is saved where the bound allows: this is what makes most blocks constant. If a rounded difference is below
+// the bound, so is the exact one.
+inline Interval interval(double least, double greatest, double step, double inverse, double bound) noexcept {
+  constexpr double rounder = 0x1.8p52;
+  double low = least * inverse + rounder - rounder, high = greatest * inverse + rounder - rounder;
+  low = (low + 1) * step - least < bound ? low + 1 : low;
+  high = greatest - (high - 1) * step < bound ? high - 1 : high;
+  return {low, high > low ? high - low : 0};
+}
+
+// Bits of an integer that is held in double.
+inline std::int64_t bit_width(double whole) noexcept {
+  return (std::bit_cast<std::int64_t>(whole + 0.5) >> 52) - 1022;
+}
+
+// The integer of x relative to low, for mu = low * step, before it is confined to 0 .. span. `corrected`: for offsets
+// of more than direct_bits, where the product may be off by one.
+template <bool corrected, class T>
+IntOf<T> offset(T x, T mu, const Grid<T>& grid) noexcept {
+  const IntOf<T> o = nearest((x - mu) * grid.inverse);
+  if constexpr (!corrected) return o;
+  const T rest = x - (mu + grid.value(o)), half = grid.step / 2;
+  return o + (rest > half ? 1 : 0) - (rest < -half ? 1 : 0);
+}
+
+}  // namespace taut::szx
