@@ -15,7 +15,7 @@ class GeneralPath {
 
   // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
   bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
-    return general_.of<T>().all_below(values, n, z.step * T{1 << (small_bits + 1)});
+    return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
   // Integers for values beyond the small range; where that is not complete, go on with encode.
@@ -61,5 +61,7 @@ class GeneralPath {
 
 extern template class GeneralPath<float>;
 extern template class GeneralPath<double>;
+extern template class GeneralPath<f16>;
+extern template class GeneralPath<bf16>;
 
 }  // namespace taut::planes
