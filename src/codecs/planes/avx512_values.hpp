@@ -72,10 +72,13 @@ void write_values(const Integers& q, double step, double* to) {
 // What is added is rounded before, as where it is decoded first.
 template <bool Add, class Half>
 void write_values(const Integers& q, float step, Half* to) {
-  for (unsigned r = 0; r < 4; ++r, to += 16) {
-    __m256i x = narrowed(_mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step)), to);
-    if constexpr (Add) x = narrowed(_mm512_add_ps(sixteen(to), widened(x, to)), to);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), x);
+  const auto value = [=](__m512i integers, const Half* before) {
+    const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_set1_ps(step));
+    return Add ? _mm512_add_ps(sixteen(before), rounded(x, before)) : x;
+  };
+  for (unsigned r = 0; r < 4; r += 2, to += 32) {
+    const __m512 a = value(q.part[r], to), b = value(q.part[r + 1], to + 16);
+    _mm512_storeu_si512(to, narrowed<Add>(a, b, to));
   }
 }
 
