@@ -14,77 +14,78 @@ namespace taut {
 namespace planes {
 namespace {
 
+constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
+
 class Planes final : public Codec, private FrameArithmetic {
  public:
   Planes(const CodecOptions& options, Predictor predictor, const KernelSet& kernels)
       : contract_{options.bound, false, true, true},
         predictor_(predictor),
         checksum_(options.checksum),
-        f32_(options.bound.value, predictor, kernels),
-        f64_(options.bound.value, predictor, kernels) {}
+        f32_(options.bound, predictor, kernels),
+        f64_(options.bound, predictor, kernels),
+        f16_(options.bound, predictor, kernels),
+        bf16_(options.bound, predictor, kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
-    return max_frame_bytes(size_of(type), count, addends);
+    return max_frame_bytes(size_of(component_of(type)), count * components_of(type), addends);
   }
 
   Sized encode(ConstSlice values, Bytes out) const noexcept override {
-    if (values.count > max_count) return {Status::invalid_count};
+    if (!coded(values.type)) return {Status::invalid_type};
+    if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
     const std::size_t most = max_bytes(values.type, values.count, 1);
     if (out.size() < most) return {Status::buffer_too_small};
-    return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      const auto* data = static_cast<const T*>(values.data);
-      return Sized{Status::ok,
-                   codec.encode(data, values.count, header(values, codec.step()), out.first(most))};
+    return typed<Sized>(values.type, [&](const auto& codec) {
+      return Sized{Status::ok, codec.encode(values, header(values), out.first(most))};
     });
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
-    return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      return codec.decode(in, static_cast<T*>(values.data), values.count);
-    });
+    return typed<Status>(values.type, [&](const auto& codec) { return codec.decode(in, values); });
   }
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      return codec.reduce(in, static_cast<T*>(values.data), values.count, op);
-    });
+    return typed<Status>(values.type, [&](const auto& codec) { return codec.reduce(in, values, op); });
   }
 
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
     FrameHeader first;
     if (frames.empty()) return {Status::invalid_argument};
     if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
-    return typed<Sized>(first.type,
-                        [&]<class T>(const TypedCodec<T>& codec) { return codec.sum(frames, out); });
+    return typed<Sized>(first.type, [&](const auto& codec) { return codec.sum(frames, out); });
   }
 
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      return codec.accumulate(frame, static_cast<const T*>(values.data), values.count, out);
-    });
+    return typed<Sized>(values.type,
+                        [&](const auto& codec) { return codec.accumulate(frame, values, out); });
   }
 
  private:
-  // Runs `action` on the codec of the type, under the float environment that the bound's proof assumes.
+  // Runs `action` on the codec of the type's components, under the float environment that the bound's proof
+  // assumes.
   template <class Result, class Action>
   Result typed(DType type, Action action) const noexcept {
     const FloatEnvironment environment;
     try {
-      return type == DType::f64 ? action(f64_) : action(f32_);
+      switch (component_of(type)) {
+        case DType::f32: return action(f32_);
+        case DType::f64: return action(f64_);
+        case DType::f16: return action(f16_);
+        case DType::bf16: return action(bf16_);
+        default: return {Status::invalid_type};
+      }
     } catch (const std::bad_alloc&) {
       return {Status::out_of_memory};
     }
   }
 
-  FrameHeader header(ConstSlice values, double step) const noexcept {
-    FrameHeader h{.codec = frame_id,
-                  .type = values.type,
-                  .count = values.count,
-                  .bound = contract_.bound,
-                  .step = step};
+  FrameHeader header(ConstSlice values) const noexcept {
+    FrameHeader h{
+        .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     h.flags = checksum_ ? FrameHeader::checksummed : 0;
     h.parameters[0] = static_cast<std::uint8_t>(predictor_);
     return h;
@@ -95,6 +96,8 @@ class Planes final : public Codec, private FrameArithmetic {
   bool checksum_;
   TypedCodec<float> f32_;
   TypedCodec<double> f64_;
+  TypedCodec<f16> f16_;
+  TypedCodec<bf16> bf16_;
 };
 
 constexpr const char* predictors[] = {"delta", "pairs", "none"};  // in the order of preference
@@ -135,14 +138,16 @@ class AutoPlanes final : public Codec, private FrameArithmetic {
     return same.arithmetic()->accumulate(frame, values, out);
   }
 
-  // A sample has to be small beside the message to be worth it.
-  const Planes& best_for(ConstSlice values) const noexcept {
+  // A sample has to be small beside the message to be worth it. Complex numbers are two series side by side.
+  const Planes& best_for(ConstSlice numbers) const noexcept {
     constexpr std::size_t least_values = 65536, scratch_bytes = 8192;
     std::byte scratch[scratch_bytes];
-    const Planes* best = &delta_;
-    if (values.count < least_values || sample_scratch(delta_, values.type) > scratch_bytes) return *best;
-    std::size_t least = take_sample(delta_, values, scratch).frame_bytes;
-    for (const Planes* other : {&pairs_, &none_}) {
+    const bool complex = components_of(numbers.type) == 2;
+    const ConstSlice values{numbers.components()};
+    const Planes* best = complex ? &pairs_ : &delta_;
+    if (values.count < least_values || sample_scratch(*best, values.type) > scratch_bytes) return *best;
+    std::size_t least = take_sample(*best, values, scratch).frame_bytes;
+    for (const Planes* other : {complex ? &delta_ : &pairs_, &none_}) {
       const std::size_t bytes = take_sample(*other, values, scratch).frame_bytes;
       if (bytes < least) {
         best = other;
@@ -164,12 +169,12 @@ Predictor predictor_named(std::string_view name) {
 }
 
 bool serves(DType type, Bound::Kind kind) noexcept {
-  return (type == DType::f32 || type == DType::f64) && kind == Bound::Kind::absolute;
+  return coded(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
 }
 
 std::unique_ptr<Codec> make(const CodecOptions& options) {
   const double bound = options.bound.value;
-  if (options.bound.kind != Bound::Kind::absolute || !(bound > 0) || !std::isfinite(bound))
+  if (!serves(DType::f32, options.bound.kind) || !(bound > 0) || !std::isfinite(bound))
     throw Error(Status::invalid_argument,
                 "the planes codec needs a finite bound above 0; for exact values use lossless");
   const KernelSet* kernels = find_kernels(options.kernels);

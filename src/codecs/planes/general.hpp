@@ -15,7 +15,7 @@ class GeneralPath {
 
   // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
   bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
-    return general_.of<T>().all_below(values, n, z.step * T{1 << (small_bits + 1)});
+    return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
   // Integers for values beyond the small range; where that is not complete, go on with encode.
@@ -42,6 +42,8 @@ class GeneralPath {
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int32_t* q, T* values) const;
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
 
+  void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
+                   const Quantiser<T>& z, FrameWriter& writer) const noexcept;
   bool wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
                   std::int64_t* q) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
@@ -61,5 +63,7 @@ class GeneralPath {
 
 extern template class GeneralPath<float>;
 extern template class GeneralPath<double>;
+extern template class GeneralPath<f16>;
+extern template class GeneralPath<bf16>;
 
 }  // namespace taut::planes

@@ -35,7 +35,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
       total = h;
       continue;
     }
-    const bool alike = h.count == total.count && h.step == total.step && h.bound == total.bound;
+    const bool alike = h.type == total.type && h.count == total.count && h.step == total.step &&
+                       h.bound == total.bound;
     if (!alike) return {Status::frame_mismatch};
     total.parameters[0] = std::min(total.parameters[0], h.parameters[0]);  // in whatever order they come
     if (__builtin_add_overflow(total.addends, h.addends, &total.addends)) return {Status::invalid_count};
@@ -46,7 +47,7 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   Operand operands[max_operands];
   const Operand* chunk[max_operands];
   for (std::size_t k = 0; k < frames.size(); ++k) chunk[k] = &operands[k];
-  FrameWriter writer(out, total.count);
+  FrameWriter writer(out, readers[0].count());
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
       if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
@@ -59,18 +60,19 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
 }
 
 template <class T>
-Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t count, Bytes out) const {
+Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
   FrameHeader total = frame.header();
-  const bool alike =
-      total.count == count && total.step == static_cast<double>(z_.step) && frame.predictor() == z_.predictor;
+  const bool alike = frame.holds(slice.type, slice.count) && total.step == static_cast<double>(z_.step) &&
+                     frame.predictor() == z_.predictor;
   if (!alike) return {Status::frame_mismatch};
   if (++total.addends == 0) return {Status::invalid_count};
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
 
+  const T* const values = static_cast<const T*>(slice.data);
   Operand operand;
-  FrameWriter writer(out, count);
+  FrameWriter writer(out, frame.count());
   unsigned width_class = 8;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
@@ -113,7 +115,8 @@ template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, FrameWriter& writer) const {
   std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>];
-  FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
+  FrameHeader header{
+      .codec = frame_id, .type = dtype_of<T>, .count = n, .step = static_cast<double>(z_.step)};
   header.parameters[0] = static_cast<std::uint8_t>(z_.predictor);
   const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
   const std::size_t size = encode_likely(Form::general, width_class, values, n, header, bytes);
@@ -126,5 +129,7 @@ bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, 
 
 template class TypedCodec<float>;
 template class TypedCodec<double>;
+template class TypedCodec<f16>;
+template class TypedCodec<bf16>;
 
 }  // namespace taut::planes

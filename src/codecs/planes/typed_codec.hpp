@@ -7,36 +7,39 @@
 
 namespace taut::planes {
 
-// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes.
+// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
+// of halves also a table of widths, because their small integers may have as many bits as they.
 // In a sum the widths of a block add up at most and runs stay as many; but in 64-bit records these are longer
-// (16 for 12, 20 for 16 bytes), and the table of widths may go from nibbles to bytes.
+// (14 for 10, 16 for 12, 20 for 16 bytes), and the table of widths may go from nibbles to bytes.
 constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
                                       std::uint32_t addends) noexcept {
-  const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes;
+  const std::size_t table = value_bytes == 2 ? blocks_of(count) : 0;
+  const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes + table;
   const bool may_be_wide = value_bytes == 8 || addends >= 256;
+  const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
   const std::size_t all =
-      addends == 1 ? records : addends * (records + (may_be_wide ? records / 3 : 0)) + 640 * chunks_of(count);
+      addends == 1 ? records : addends * (records + longer) + 640 * chunks_of(count);
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
 }
 
 template <class T>
 class TypedCodec {
  public:
-  TypedCodec(double bound, Predictor predictor, const KernelSet& kernels)
+  TypedCodec(const Bound& bound, Predictor predictor, const KernelSet& kernels)
       : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels), general_(kernels) {}
 
-  T step() const noexcept { return z_.step; }
-
-  // `out` holds max_frame_bytes; returns the frame's bytes.
-  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
-    return encode_likely(Form::simple, 8, values, count, header, out);
+  // Slices are of T, or of complex numbers of them. `out` holds max_frame_bytes; returns the frame's bytes.
+  std::size_t encode(ConstSlice values, FrameHeader header, Bytes out) const {
+    header.step = static_cast<double>(z_.step);
+    const ConstSlice parts{values.components()};
+    return encode_likely(Form::simple, 8, static_cast<const T*>(parts.data), parts.count, header, out);
   }
-  Status decode(ConstBytes in, T* values, std::size_t count) const;
-  Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
+  Status decode(ConstBytes in, Slice values) const;
+  Status reduce(ConstBytes in, Slice values, Reduction op) const;
 
   // Write as far as `out` reaches; buffer_too_small beyond.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
-  Sized accumulate(ConstBytes frame, const T* values, std::size_t count, Bytes out) const;
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
 
  private:
   // One chunk of a frame that takes part in a decoding or a sum.
@@ -52,7 +55,7 @@ class TypedCodec {
     Part<T> part() const noexcept { return {&record, predictor, raw}; }
   };
 
-  // Up to 2^24 a float holds every integer: one product in float is correctly rounded.
+  // Up to 2^24 a float holds every integer: one product in float is correctly rounded, of halves even exact.
   static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
@@ -95,7 +98,7 @@ const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
   const std::size_t back = lag(predictor);
   std::memcpy(padded, values, n * sizeof(T));
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i)
-    padded[i] = back == 0 ? T{0} : padded[i < back ? 0 : i - back];
+    padded[i] = back == 0 ? T{} : padded[i < back ? 0 : i - back];
   return padded;
 }
 
