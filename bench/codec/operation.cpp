@@ -66,7 +66,7 @@ Check check(const Operation& operation, const Codec& codec, Subject& s) {
   if (status == taut::Status::ok && operation.makes_frame)
     status = codec.decode(s.out.bytes().first(result.bytes), s.decoded());
   if (status != taut::Status::ok) return {.within_bound = false};
-  const double bound = codec.contract().bound;
+  const double bound = codec.contract().bound.value;
   return s.type == taut::DType::f64 ? compare<double>(s, operation.addends, bound)
                                     : compare<float>(s, operation.addends, bound);
 }

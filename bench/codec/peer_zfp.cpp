@@ -36,7 +36,7 @@ class Stream {
 
 class Zfp final : public Peer {
  public:
-  explicit Zfp(double bound) : Peer({taut::Contract::Loss::absolute, bound, false, false}), bound_(bound) {}
+  explicit Zfp(double bound) : Peer({bound, false, false}), bound_(bound) {}
 
   std::size_t max_bytes(taut::DType type, std::size_t count, std::uint32_t) const noexcept override {
     return Stream(nullptr, count, type, bound_, nullptr, 0).most();

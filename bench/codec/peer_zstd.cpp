@@ -7,7 +7,7 @@ namespace {
 
 class Zstd final : public Peer {
  public:
-  Zstd() : Peer({taut::Contract::Loss::none, 0, false, false}) {}
+  Zstd() : Peer({taut::Bound{}, false, false}) {}
 
   std::size_t max_bytes(taut::DType type, std::size_t count, std::uint32_t) const noexcept override {
     return ZSTD_compressBound(count * size_of(type));

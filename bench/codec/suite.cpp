@@ -153,7 +153,7 @@ class Suite {
     row.type = figure.type;
     row.field = figure.field;
     row.bytes = s.bytes();
-    row.bound = codec.contract().bound;
+    row.bound = codec.contract().bound.value;
     row.ratio = s.ratio();
     row.result_ratio = figure.operation->makes_frame
                            ? static_cast<double>(s.bytes()) / static_cast<double>(result_bytes)

@@ -44,8 +44,9 @@ const CodecInfo* codec_of(std::uint8_t frame_id) noexcept {
 std::unique_ptr<Codec> make_for(const FrameHeader& header) {
   const CodecInfo* const info = codec_of(header.codec);
   if (info == nullptr) throw Error(Status::unsupported_version, "a frame of an unknown codec");
-  const double bound = header.bound > 0 ? header.bound : 1;
-  return info->make({.bound = bound,
+  if (!info->serves(header.type, header.bound.kind))
+    throw Error(Status::corrupt_frame, "a frame of a kind that its codec does not make");
+  return info->make({.bound = header.bound,
                      .checksum = header.has(FrameHeader::checksummed),
                      .kernels = options().kernels.c_str()});
 }
@@ -97,7 +98,7 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
   std::strncpy(all.codec, codec != nullptr ? codec->name : "unknown", sizeof all.codec - 1);
   all.type = static_cast<int>(header.type);
   all.count = header.count;
-  all.bound = header.bound;
+  all.bound = header.bound.value;
   all.addends = header.addends;
   all.bytes = frame_header_bytes + header.payload_bytes;
   std::memcpy(info, &all, std::min(info->struct_size, sizeof all));
@@ -123,9 +124,12 @@ size_t TAUT_Max_bytes(TAUT_Type type, size_t count, unsigned addends) {
   if (!known(type) || count > most_values) return 0;
   std::size_t most = 0;
   for (const CodecInfo* const info : registered_codecs()) {
-    try {
-      most = std::max(most, info->make({.bound = 1})->max_bytes(dtype(type), count, addends));
-    } catch (...) {
+    for (const Bound bound : {Bound(), Bound(1), Bound(Bound::Kind::rate, 32)}) {
+      if (!info->serves(dtype(type), bound.kind)) continue;
+      try {
+        most = std::max(most, info->make({.bound = bound})->max_bytes(dtype(type), count, addends));
+      } catch (...) {
+      }
     }
   }
   return most;

@@ -119,7 +119,7 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
 // Of the values of this rank.
 double Communicator::estimate_ratio(const Request& request, const Plan& plan, const std::string& predictor) {
   const ConstSlice values = own_values(request, transport_.rank());
-  if (values.count == 0) return std::numeric_limits<double>::max();
+  if (values.count == 0) return std::numeric_limits<float>::max();
   const Codec& coder = codec(plan.bound, predictor);
   const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
   const Sample sample = take_sample(coder, values, scratch.bytes());
@@ -131,13 +131,13 @@ Facts Communicator::facts(const Request& request, const Plan& plan, Status& fail
   Facts mine;
   mine.set_signature(signature(request));
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
-  std::ranges::fill(mine.ratio_low, std::numeric_limits<double>::max());
+  std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
   if (!request.coded_type || plan.plain != Plain::no) return mine;
   try {
     prepare(request, plan);
     const bool matters = plan.least_ratio > 0 || predictors_.size() > 1;
     for (std::size_t i = 0; matters && i < predictors_.size(); ++i)
-      mine.ratio_low[i] = estimate_ratio(request, plan, predictors_[i]);
+      mine.ratio_low[i] = static_cast<float>(estimate_ratio(request, plan, predictors_[i]));
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {

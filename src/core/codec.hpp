@@ -12,15 +12,13 @@ namespace taut {
 
 // The promise of a codec, printed by tools and checked by the conformance suite.
 struct Contract {
-  enum class Loss { none, absolute };
-  Loss loss = Loss::none;
-  double bound = 0;          // |x - x'| <= bound for every finite x; NaN and infinities keep their class
+  Bound bound = {};          // for every finite value; NaN and infinities keep their class
   bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
   bool adds_frames = false;  // arithmetic() works on encoded data
 };
 
 struct CodecOptions {
-  double bound = 0;                // absolute bound for one value; 0: exact
+  Bound bound = {};                // for one value; of a kind that stands in frames
   bool checksum = false;           // protect the payload as well as the header
   const char* predictor = "auto";  // one that CodecInfo names; auto: by a sample of what is encoded
   const char* kernels = "";        // name of a kernel set; empty: the best of this processor
@@ -61,7 +59,7 @@ class Codec {
   virtual const FrameArithmetic* arithmetic() const noexcept { return nullptr; }
 };
 
-inline constexpr std::size_t max_predictors = 4;
+inline constexpr std::size_t max_predictors = 8;
 
 // What the registry knows of a codec.
 struct CodecInfo {
@@ -69,7 +67,8 @@ struct CodecInfo {
   std::uint8_t frame_id;  // as in frames; never reused
   const char* since;
   const char* summary;
-  std::span<const char* const> predictors;              // at most max_predictors; the usual one first
+  std::span<const char* const> predictors;  // at most max_predictors; the usual one first
+  bool (*serves)(DType type, Bound::Kind kind) noexcept;
   std::unique_ptr<Codec> (*make)(const CodecOptions&);  // throws Error on options it cannot serve
 };
 

@@ -1,5 +1,6 @@
 #include "core/frame.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -26,7 +27,8 @@ enum Offset : std::size_t {
   at_parameters = 44,
   at_checksum = 48,
   at_failure = 52,
-  at_reserved = 56,
+  at_bound_kind = 56,
+  at_reserved = 57,
   at_crc = 60
 };
 
@@ -52,14 +54,15 @@ void write_header(const FrameHeader& h, Bytes out) noexcept {
   put(to, at_type, h.type);
   put(to, at_flags, h.flags);
   put(to, at_count, h.count);
-  put(to, at_bound, h.bound);
+  put(to, at_bound, h.bound.value);
+  put(to, at_bound_kind, h.bound.kind);
   put(to, at_step, h.step);
   put(to, at_payload, h.payload_bytes);
   put(to, at_addends, h.addends);
   put(to, at_parameters, h.parameters);
   put(to, at_checksum, h.payload_checksum);
   put(to, at_failure, h.failure);
-  put(to, at_reserved, std::uint32_t{0});
+  std::memset(to + at_reserved, 0, at_crc - at_reserved);
   put(to, at_crc, crc32c(out.first(at_crc)));
 }
 
@@ -67,10 +70,10 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
   if (in.size() < frame_header_bytes) return Status::corrupt_frame;
   const std::byte* const from = in.data();
   if (std::memcmp(from, magic, sizeof magic) != 0) return Status::corrupt_frame;
-  std::uint32_t crc, reserved;
+  std::uint32_t crc;
   get(from, at_crc, crc);
   if (crc != crc32c(in.first(at_crc))) return Status::corrupt_frame;
-  std::uint8_t version, type;
+  std::uint8_t version, type, reserved[at_crc - at_reserved];
   get(from, at_version, version);
   if (version != frame_version) return Status::unsupported_version;
 
@@ -78,7 +81,8 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
   get(from, at_type, type);
   get(from, at_flags, h.flags);
   get(from, at_count, h.count);
-  get(from, at_bound, h.bound);
+  get(from, at_bound, h.bound.value);
+  get(from, at_bound_kind, h.bound.kind);
   get(from, at_step, h.step);
   get(from, at_payload, h.payload_bytes);
   get(from, at_addends, h.addends);
@@ -87,8 +91,11 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
   get(from, at_failure, h.failure);
   get(from, at_reserved, reserved);
   h.type = DType{type};
-  const bool known = is_dtype(type) && (h.flags & ~known_flags) == 0 && reserved == 0;
-  if (!known || !usable(h.bound) || !usable(h.step)) return Status::corrupt_frame;
+  const bool known = is_dtype(type) && (h.flags & ~known_flags) == 0 &&
+                     static_cast<std::uint8_t>(h.bound.kind) < frame_bound_kinds &&
+                     std::ranges::all_of(reserved, [](std::uint8_t byte) { return byte == 0; });
+  const bool bounded = usable(h.bound.value) && h.bound.exact() == (h.bound.value == 0);
+  if (!known || !bounded || !usable(h.step)) return Status::corrupt_frame;
   if (h.payload_bytes > in.size() - frame_header_bytes) return Status::corrupt_frame;
   return Status::ok;
 }

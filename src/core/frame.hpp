@@ -1,6 +1,7 @@
 // The 64-byte header that starts every frame. Layout, meaning and what must be rejected: docs/spec/frame.md.
 #pragma once
 
+#include "core/bound.hpp"
 #include "core/slice.hpp"
 #include "core/status.hpp"
 
@@ -20,7 +21,7 @@ struct FrameHeader {
   DType type = DType::f32;
   std::uint8_t flags = 0;
   std::uint64_t count = 0;          // values
-  double bound = 0;                 // |x - x'| <= bound for each addend; 0: exact
+  Bound bound = {};                 // of each addend; of a kind that stands in frames
   double step = 0;                  // codec parameter (planes: quantisation step)
   std::uint64_t payload_bytes = 0;  // what follows the header
   std::uint32_t addends = 1;        // frames summed into this one

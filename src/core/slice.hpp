@@ -6,20 +6,12 @@
 #include <cstdint>
 #include <span>
 
+#include "core/dtype.hpp"
+
 namespace taut {
 
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
-
-// Value types as they stand in frames: pinned numbers, independent of any MPI.
-enum class DType : std::uint8_t { f32 = 1, f64 = 2 };
-
-constexpr std::size_t size_of(DType type) noexcept { return type == DType::f64 ? 8 : 4; }
-constexpr const char* name_of(DType type) noexcept { return type == DType::f64 ? "f64" : "f32"; }
-constexpr bool is_dtype(std::uint8_t code) noexcept { return code == 1 || code == 2; }
-
-template <class T>
-constexpr DType dtype_of = sizeof(T) == 8 ? DType::f64 : DType::f32;
 
 template <class Void, class Byte>
 struct BasicSlice {

@@ -176,7 +176,7 @@ std::unique_ptr<Codec> settle(Coding& coding, double bound) {
   if (coding.codec == nullptr && bound > 0) coding.codec = find_codec("planes");
   if (coding.codec == nullptr) coding.codec = find_codec("raw");
   std::unique_ptr<Codec> codec = coding.codec->make(coding.options(bound, ""));
-  if (bound == 0 && codec->contract().loss != Contract::Loss::none)
+  if (bound == 0 && !codec->contract().bound.exact())
     throw Error(Status::invalid_policy,
                 std::string("codec '") + coding.codec->name + "' is not lossless; use raw");
   return codec;

@@ -47,7 +47,7 @@ FrameBytes added(const Codec& codec, const FrameBytes& a, const FrameBytes& b, s
 // Every finite value is within the bound, others are the same; returns the greatest error over the bound.
 template <class T>
 double check_round_trip(const Codec& codec, const std::vector<T>& x) {
-  const double bound = codec.contract().bound;
+  const double bound = codec.contract().bound.value;
   const std::vector<T> y = decoded<T>(codec, encoded(codec, x), x.size());
   using Exact = std::conditional_t<sizeof(T) == 4, double, long double>;
   Exact worst = 0;

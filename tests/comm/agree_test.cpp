@@ -11,7 +11,7 @@ Facts facts_of(int rank) {
   Facts facts;
   facts.set_signature(7);
   facts.set_type(2);
-  facts.ratio_low[0] = 10 + rank;
+  facts.ratio_low[0] = static_cast<float>(10 + rank);
   return facts;
 }
 

@@ -92,14 +92,18 @@ TEST(FrameHeader, ImpossibleFieldsAreRejected) {
   ASSERT_EQ(read_header(patched(good, 4, std::uint8_t{1}), out), Status::ok);
   EXPECT_EQ(read_header(patched(good, 4, std::uint8_t{2}), out), Status::unsupported_version);
   EXPECT_EQ(read_header(patched(good, 6, std::uint8_t{0}), out), Status::corrupt_frame);
-  EXPECT_EQ(read_header(patched(good, 6, std::uint8_t{3}), out), Status::corrupt_frame);
+  EXPECT_EQ(read_header(patched(good, 6, std::uint8_t{dtypes + 1}), out), Status::corrupt_frame);
   EXPECT_EQ(read_header(patched(good, 7, std::uint8_t{8}), out), Status::corrupt_frame);
   for (const std::size_t at : {16u, 24u})
     for (const double x : {infinity, nan, -1.0})
       EXPECT_EQ(read_header(patched(good, at, x), out), Status::corrupt_frame);
   for (const std::uint64_t bytes : {std::uint64_t{9}, ~std::uint64_t{0}, ~std::uint64_t{0} - 63})
     EXPECT_EQ(read_header(patched(good, 32, bytes), out), Status::corrupt_frame);
-  EXPECT_EQ(read_header(patched(good, 56, 1u), out), Status::corrupt_frame);
+  EXPECT_EQ(read_header(patched(good, 16, 0.0), out), Status::corrupt_frame);  // exact, says the bound alone
+  for (const std::uint8_t kind : {std::uint8_t{0}, frame_bound_kinds})
+    EXPECT_EQ(read_header(patched(good, 56, kind), out), Status::corrupt_frame);
+  for (const std::size_t at : {57u, 58u, 59u})
+    EXPECT_EQ(read_header(patched(good, at, std::uint8_t{1}), out), Status::corrupt_frame);
 }
 
 }  // namespace

@@ -17,11 +17,11 @@ namespace {
 class Planes final : public Codec, private FrameArithmetic {
  public:
   Planes(const CodecOptions& options, Predictor predictor, const KernelSet& kernels)
-      : contract_{Contract::Loss::absolute, options.bound, false, true},
+      : contract_{options.bound, false, true},
         predictor_(predictor),
         checksum_(options.checksum),
-        f32_(options.bound, predictor, kernels),
-        f64_(options.bound, predictor, kernels) {}
+        f32_(options.bound.value, predictor, kernels),
+        f64_(options.bound.value, predictor, kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }
@@ -163,8 +163,13 @@ Predictor predictor_named(std::string_view name) {
               "predictor '" + std::string(name) + "' is unknown; use auto, delta, pairs or none");
 }
 
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return (type == DType::f32 || type == DType::f64) && kind == Bound::Kind::absolute;
+}
+
 std::unique_ptr<Codec> make(const CodecOptions& options) {
-  if (!(options.bound > 0) || !std::isfinite(options.bound))
+  const double bound = options.bound.value;
+  if (options.bound.kind != Bound::Kind::absolute || !(bound > 0) || !std::isfinite(bound))
     throw Error(Status::invalid_argument,
                 "the planes codec needs a finite bound above 0; for exact values use lossless");
   const KernelSet* kernels = find_kernels(options.kernels);
@@ -189,6 +194,7 @@ const CodecInfo& planes() noexcept {
       .since = "0.1",
       .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
       .predictors = taut::planes::predictors,
+      .serves = taut::planes::serves,
       .make = taut::planes::make,
   };
   return info;

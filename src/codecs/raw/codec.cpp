@@ -73,7 +73,7 @@ class Raw final : public Codec {
     return Status::ok;
   }
 
-  Contract contract_{.loss = Contract::Loss::none, .bound = 0, .fixed_size = true, .adds_frames = false};
+  Contract contract_{.bound = {}, .fixed_size = true, .adds_frames = false};
   bool checksum_;
 };
 
@@ -88,6 +88,7 @@ const CodecInfo& raw() noexcept {
       .since = "0.1",
       .summary = "values as they are",
       .predictors = {},
+      .serves = [](DType, Bound::Kind) noexcept { return true; },  // exact is within any bound
       .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
         return std::make_unique<Raw>(options.checksum);
       },

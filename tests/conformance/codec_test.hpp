@@ -1,0 +1,102 @@
+// The fixture of the tests that every registered codec passes, under each kind of bound that it serves.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "support/group.hpp"
+
+namespace taut::test {
+
+inline constexpr std::size_t counts[] = {0, 1, 2, 7, 8, 9, 63, 64, 65, 1003, 4095, 4096, 4097, 20000};
+inline constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps,
+                                       Pattern::wild};
+inline constexpr std::byte untouched{0xA5};
+
+using FrameBytes = std::vector<std::byte>;
+
+struct CodecCase {
+  const CodecInfo* codec;
+  Bound::Kind kind;
+};
+
+class CodecConformance : public testing::TestWithParam<CodecCase> {
+ protected:
+  static std::vector<DType> types() {
+    std::vector<DType> served;
+    for (const DType type : {DType::f32, DType::f64})
+      if (GetParam().codec->serves(type, GetParam().kind)) served.push_back(type);
+    return served;
+  }
+
+  // Bounds from fine to coarse, of the kind at hand.
+  static std::vector<Bound> bounds() {
+    const Bound::Kind kind = GetParam().kind;
+    if (kind == Bound::Kind::exact) return {Bound()};
+    if (kind == Bound::Kind::pointwise) return {{kind, 1e-6}, {kind, 1e-3}, {kind, 0.1}};
+    if (kind == Bound::Kind::rate) return {{kind, 24}, {kind, 8}};
+    return {{kind, 1e-6}, {kind, 1e-3}, {kind, 1.0}, {kind, 1e3}};
+  }
+  static Bound usual_bound() { return bounds()[bounds().size() / 2]; }
+
+  static std::unique_ptr<Codec> make(Bound bound, bool checksum = false) {
+    return GetParam().codec->make({.bound = bound, .checksum = checksum});
+  }
+  static std::unique_ptr<Codec> make(bool checksum = false) { return make(usual_bound(), checksum); }
+
+  // How far from x its decoded value may lie.
+  static double allowed(const Codec& codec, double x) {
+    const Bound bound = codec.contract().bound;
+    if (bound.kind == Bound::Kind::rate) return std::numeric_limits<double>::infinity();
+    return bound.kind == Bound::Kind::pointwise ? bound.value * std::abs(x) : bound.value;
+  }
+
+  static FrameBytes encoded(const Codec& codec, ConstSlice values) {
+    FrameBytes frame(codec.max_bytes(values.type, values.count));
+    const Sized size = codec.encode(values, frame);
+    EXPECT_EQ(size.status, Status::ok);
+    EXPECT_LE(size.bytes, frame.size());
+    frame.resize(size.bytes);
+    return frame;
+  }
+
+  template <class Check>
+  static void for_all_inputs(Check check) {
+    std::uint64_t seed = 0;
+    for (const Bound bound : bounds()) {
+      const auto codec = make(bound);
+      for (const DType type : types()) {
+        for (const Pattern pattern : patterns) {
+          for (const std::size_t count : counts) {
+            SCOPED_TRACE(testing::Message() << "bound " << bound.value << " " << name_of(type) << " pattern "
+                                            << static_cast<int>(pattern) << " count " << count);
+            check(*codec, make_values(type, count, pattern, ++seed));
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+};
+
+inline std::vector<CodecCase> codec_cases(bool adding_only = false) {
+  using Kind = Bound::Kind;
+  std::vector<CodecCase> cases;
+  for (const CodecInfo* codec : registered_codecs()) {
+    for (const Kind kind : {Kind::exact, Kind::absolute, Kind::snap, Kind::pointwise, Kind::rate}) {
+      if (!codec->serves(DType::f32, kind)) continue;
+      const Bound bound = kind == Kind::exact ? Bound() : Bound(kind, 1);
+      if (!adding_only || codec->make({.bound = bound})->contract().adds_frames)
+        cases.push_back({codec, kind});
+    }
+  }
+  return cases;
+}
+
+inline std::string name_of_case(const testing::TestParamInfo<CodecCase>& info) {
+  constexpr const char* kinds[] = {"exact", "absolute", "snap", "pointwise", "rate"};
+  return std::string(info.param.codec->name) + "_" + kinds[static_cast<int>(info.param.kind)];
+}
+
+}  // namespace taut::test
