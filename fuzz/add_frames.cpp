@@ -10,11 +10,11 @@
 #include "input.hpp"
 #include "memory_limit.hpp"
 #include "readers.hpp"
+#include "support/subjects.hpp"
 
 namespace taut::fuzz {
 namespace {
 
-constexpr std::uint64_t most_values = 20000;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
 // Memory for a frame, exactly as large as its capacity.
@@ -71,10 +71,17 @@ void check(const Codec& codec, const Operands& operands, const Room& sum) {
   }
 }
 
-void run(const Reader& reader, const Operands& operands) {
+// As TAUT_Frame_add does: instances are made for what the first frame says of itself.
+std::vector<std::unique_ptr<Codec>> instances_for(const CodecInfo& info, const FrameHeader& header) {
+  const CodecOptions options{.bound = header.bound, .checksum = header.has(FrameHeader::checksummed)};
+  if (test::can_be_made(info, header.type, options)) return test::with_all_kernels(info, options);
+  return test::with_all_kernels(info, test::subjects_of(info, false).front().options);
+}
+
+void run(std::span<const std::unique_ptr<Codec>> kernel_sets, const Operands& operands) {
   const ConstBytes both[] = {operands.first, operands.second};
   Posted values(operands.type, operands.count);
-  const Codec& reference = *reader.kernel_sets[0];
+  const Codec& reference = *kernel_sets[0];
   const Room sum = add(reference, both, operands.capacity),
              added = accumulate(reference, operands.first, values.slice(), operands.capacity);
   check(reference, operands, sum);
@@ -82,9 +89,9 @@ void run(const Reader& reader, const Operands& operands) {
   if (added.ok() && decodes(reference, operands.first, decoded))
     expect(decodes(reference, added.frame(), decoded),
            "a frame that decodes, and values, sum to one that decodes");
-  for (std::size_t k = 1; k < reader.kernel_sets.size(); ++k) {
-    expect(add(*reader.kernel_sets[k], both, operands.capacity) == sum, "kernel sets give the same sum");
-    expect(accumulate(*reader.kernel_sets[k], operands.first, values.slice(), operands.capacity) == added,
+  for (const auto& codec : kernel_sets.subspan(1)) {
+    expect(add(*codec, both, operands.capacity) == sum, "kernel sets give the same sum");
+    expect(accumulate(*codec, operands.first, values.slice(), operands.capacity) == added,
            "kernel sets accumulate to the same bytes");
   }
 }
@@ -102,11 +109,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const HostileFrame first(input.rest().first(first_bytes), repairs),
       second(input.rest().subspan(first_bytes), repairs);
   const FrameHeader header = first.header();
-  if (header.count > most_values) return 0;
+  if (header.count > most_values || posted_type(static_cast<std::uint8_t>(header.type)) != header.type)
+    return 0;
   const Operands operands{first.bytes(), second.bytes(), header.type, static_cast<std::size_t>(header.count),
                           std::min<std::size_t>(capacity, most_bytes)};
-  const Reader& reader = reader_of(codec);
-  if (reader.kernel_sets[0]->arithmetic() != nullptr) run(reader, operands);
+  const auto kernel_sets = instances_for(codec_of(codec), header);
+  if (kernel_sets[0]->arithmetic() != nullptr) run(kernel_sets, operands);
   Room out(operands.capacity);
   std::size_t bytes = 0;
   TAUT_Frame_add(first.bytes().data(), first.bytes().size(), second.bytes().data(), second.bytes().size(),

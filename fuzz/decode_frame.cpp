@@ -17,8 +17,6 @@ namespace taut::fuzz {
 namespace {
 
 constexpr std::uint8_t agree = 8;
-constexpr std::uint64_t most_values = 20000;
-
 struct Receiver {
   DType type;
   std::size_t count;
@@ -26,16 +24,16 @@ struct Receiver {
 };
 
 struct Result {
-  Status decoding, reducing;
+  explicit Result(const Receiver& r) : decoded(r.type, r.count), reduced(r.type, r.count) {}
+  Status decoding = Status::ok, reducing = Status::ok;
   Posted decoded, reduced;
 };
 
-Result read(const Codec& codec, ConstBytes frame, const Receiver& receiver) {
-  Result r{Status::ok, Status::ok, {receiver.type, receiver.count}, {receiver.type, receiver.count}};
+void read(const Codec& codec, ConstBytes frame, const Receiver& receiver, Result& r) {
+  r.reduced.reset();
   const MemoryLimit limit(scratch_for(frame.size() + r.decoded.bytes()));
   r.decoding = codec.decode(frame, r.decoded.slice());
   r.reducing = codec.reduce(frame, r.reduced.slice(), receiver.op);
-  return r;
 }
 
 void check(Result& r, const FrameHeader& header, ConstBytes frame, const Receiver& receiver) {
@@ -72,14 +70,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const HostileFrame frame(input.rest(), repairs);
   const FrameHeader header = frame.header();
   const bool agreed = (repairs & agree) != 0;
-  const Receiver receiver{agreed ? header.type : posted_type(type),
-                          static_cast<std::size_t>(std::min(agreed ? header.count : count, most_values)),
-                          static_cast<Reduction>(1 + op % 3)};
+  const Receiver receiver{
+      posted_type(agreed ? static_cast<std::uint8_t>(header.type) : type),
+      static_cast<std::size_t>(std::min<std::uint64_t>(agreed ? header.count : count, most_values)),
+      static_cast<Reduction>(1 + op % 3)};
+  Result first(receiver), other(receiver);
   for (const Reader& reader : readers()) {
-    Result first = read(*reader.kernel_sets[0], frame.bytes(), receiver);
+    read(*reader.kernel_sets[0], frame.bytes(), receiver, first);
     check(first, header, frame.bytes(), receiver);
     for (std::size_t k = 1; k < reader.kernel_sets.size(); ++k) {
-      const Result other = read(*reader.kernel_sets[k], frame.bytes(), receiver);
+      read(*reader.kernel_sets[k], frame.bytes(), receiver, other);
       expect(other.decoding == first.decoding, "kernel sets give the same status");
       if (first.decoding != Status::ok) continue;
       expect(other.decoded == first.decoded && other.reduced == first.reduced,

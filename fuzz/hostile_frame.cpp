@@ -11,7 +11,7 @@ enum Offset : std::size_t {
   at_flags = 7,
   at_payload_bytes = 32,
   at_payload_checksum = 48,
-  at_reserved = 56,
+  at_reserved = 57,
   at_checksum = 60
 };
 
@@ -35,7 +35,7 @@ void repair(Bytes frame, std::uint8_t repairs) noexcept {
   if (repairs & seal) {
     std::memcpy(to, "TAUT", 4);
     put(to, at_version, frame_version);
-    put(to, at_reserved, std::uint32_t{0});
+    std::memset(to + at_reserved, 0, at_checksum - at_reserved);
     put(to, at_checksum, crc32c(frame.first(at_checksum)));
   }
 }

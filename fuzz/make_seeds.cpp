@@ -108,8 +108,8 @@ void add_values(const test::Subject& subject, Seeds& seeds) {
     const auto flags = static_cast<std::uint8_t>(making | (subject.options.checksum ? 8 : 0));
     const test::Values values = data(subject.type, 200, seeds.written());
     seeds.add("round_trip", bytes_of(subject.info->frame_id, static_cast<std::uint8_t>(subject.type),
-                                     static_cast<std::uint8_t>(test::kind_of(subject.options.bound)),
-                                     std::uint8_t{0}, static_cast<std::int16_t>(-10), std::uint8_t{0}, flags,
+                                     static_cast<std::uint8_t>(subject.options.bound.kind), std::uint8_t{0},
+                                     static_cast<std::int16_t>(-10), std::uint8_t{0}, flags,
                                      static_cast<std::uint16_t>(making * 20)) +
                                 text_of(values.slice().as_bytes()));
   }

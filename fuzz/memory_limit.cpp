@@ -1,49 +1,45 @@
 #include "memory_limit.hpp"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <limits>
-#include <new>
 
 #include "expect.hpp"
 
+// sanitizer/allocator_interface.h
+extern "C" __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
+    void (*on_malloc)(const volatile void*, std::size_t), void (*on_free)(const volatile void*));
+extern "C" __attribute__((weak)) std::size_t __sanitizer_get_allocated_size(const volatile void*);
+
+namespace taut::fuzz {
 namespace {
+
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 thread_local std::size_t taken = 0, limit = unlimited;
 
-void* take(void* memory) {
-  if (memory == nullptr) throw std::bad_alloc();
-  if (limit != unlimited) {
-    taken += malloc_usable_size(memory);
-    taut::fuzz::expect(taken <= limit, "memory is bounded by what the receiver posted");
-  }
-  return memory;
+void on_malloc(const volatile void*, std::size_t bytes) {
+  if (limit == unlimited) return;
+  taken += bytes;
+  if (taken <= limit) return;
+  limit = unlimited;
+  expect(false, "memory is bounded by what the receiver posted");
 }
-void give_back(void* memory) noexcept {
-  if (limit != unlimited && memory != nullptr) taken -= std::min(taken, malloc_usable_size(memory));
-  std::free(memory);
+
+void on_free(const volatile void* memory) {
+  if (limit != unlimited && memory != nullptr)
+    taken -= std::min(taken, __sanitizer_get_allocated_size(memory));
 }
-// Refused before the system is asked, so that a size that somebody sent is a finding and not a bad_alloc.
-std::size_t checked(std::size_t bytes) noexcept {
-  taut::fuzz::expect(limit == unlimited || bytes <= limit, "memory is bounded by what the receiver posted");
-  return bytes > 0 ? bytes : 1;
+
+void install_hooks() noexcept {
+  static const bool installed [[maybe_unused]] = [] {
+    return __sanitizer_install_malloc_and_free_hooks != nullptr &&
+           __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free) != 0;
+  }();
 }
+
 }  // namespace
 
-void* operator new(std::size_t bytes) { return take(std::malloc(checked(bytes))); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  return take(std::aligned_alloc(unit, (checked(bytes) + unit - 1) / unit * unit));
-}
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { give_back(memory); }
-
-namespace taut::fuzz {
-
 MemoryLimit::MemoryLimit(std::size_t bytes) noexcept {
+  install_hooks();
   taken = 0;
   limit = bytes;
 }

@@ -1,5 +1,6 @@
-// Holds the library to the memory that a receiver has posted: while a MemoryLimit lives, the bytes taken by
-// operator new and not yet given back stay within it; more is a finding.
+// Holds the library to the memory that a receiver has posted: while a MemoryLimit lives, the bytes that are
+// taken and not yet given back stay within it; more is a finding. Enforced where AddressSanitizer tells of
+// allocations.
 #pragma once
 
 #include <cstddef>

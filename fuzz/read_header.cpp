@@ -21,10 +21,10 @@ void check_accepted(const FrameHeader& header, ConstBytes frame, const TAUT_Fram
          "an accepted header is written as it was read");
   expect(header.payload_bytes <= frame.size() - frame_header_bytes, "the payload lies inside the frame");
   expect(is_dtype(static_cast<std::uint8_t>(header.type)), "the type is known");
-  expect(std::isfinite(header.bound) && header.bound >= 0, "the bound can be used");
+  expect(std::isfinite(header.bound.value) && header.bound.value >= 0, "the bound can be used");
   expect(std::isfinite(header.step) && header.step >= 0, "the step can be used");
   expect(info.type == static_cast<int>(header.type) && info.count == header.count &&
-             info.bound == header.bound && info.addends == header.addends &&
+             info.bound == header.bound.value && info.addends == header.addends &&
              info.bytes == frame_header_bytes + header.payload_bytes,
          "TAUT_Frame_get_info says what the header says");
   expect(std::memchr(info.codec, 0, sizeof info.codec) != nullptr, "the codec's name ends");

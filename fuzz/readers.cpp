@@ -1,22 +1,22 @@
 #include "readers.hpp"
 
+#include <utility>
+
 #include "support/subjects.hpp"
 
 namespace taut::fuzz {
 namespace {
 
+// The first bound of each kind, for the first type that it serves.
 std::vector<Reader> make_readers() {
   std::vector<Reader> all;
   for (const CodecInfo* info : registered_codecs()) {
-    const CodecOptions options = test::subjects_of(*info, false).front().options;
-    Reader reader{info, {}};
-    for (const char* kernels : test::kernels_of(*info, options)) {
-      CodecOptions with = options;
-      with.kernels = kernels;
-      with.predictor = "auto";
-      reader.kernel_sets.push_back(info->make(with));
+    bool seen[frame_bound_kinds] = {};
+    for (const test::Subject& subject : test::subjects_of(*info, false)) {
+      bool& made = seen[static_cast<std::size_t>(subject.options.bound.kind)];
+      if (!std::exchange(made, true))
+        all.push_back({info, test::with_all_kernels(*info, {.bound = subject.options.bound})});
     }
-    all.push_back(std::move(reader));
   }
   return all;
 }
@@ -28,14 +28,16 @@ const std::vector<Reader>& readers() {
   return all;
 }
 
-const Reader& reader_of(std::uint8_t frame_id) {
-  for (const Reader& reader : readers())
-    if (reader.info->frame_id == frame_id) return reader;
-  return readers()[frame_id % readers().size()];
+const CodecInfo& codec_of(std::uint8_t frame_id) {
+  const auto all = registered_codecs();
+  for (const CodecInfo* info : all)
+    if (info->frame_id == frame_id) return *info;
+  return *all[frame_id % all.size()];
 }
 
 DType posted_type(std::uint8_t number) noexcept {
-  if (is_dtype(number)) return DType{number};
+  for (const DType type : test::all_types)
+    if (static_cast<std::uint8_t>(type) == number) return type;
   return test::all_types[number % std::size(test::all_types)];
 }
 

@@ -1,7 +1,10 @@
 // Every registered codec in every way in which it can be made: what suites and fuzz targets run through, so
-// that a new codec, type or bound is tested without an edit of theirs.
+// that a new codec is tested without an edit of theirs, and a new type or bound by one line here.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,72 +13,84 @@
 namespace taut::test {
 
 inline constexpr DType all_types[] = {DType::f32, DType::f64};
-inline constexpr double all_bounds[] = {0, 0x1p-10, 0.37};  // 0: exact
+inline constexpr Bound all_bounds[] = {
+    {},
+    {Bound::Kind::absolute, 0x1p-10},
+    {Bound::Kind::absolute, 0.37},
+    {Bound::Kind::snap, 0x1p-6},
+    {Bound::Kind::pointwise, 0x1p-9},
+    {Bound::Kind::rate, 11},
+};
 inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512"};
 
-// A codec and the options that it is made with.
+inline constexpr const char* kind_names[] = {"exact", "absolute", "snap", "pointwise", "rate"};
+constexpr const char* name_of(Bound::Kind kind) noexcept {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
+
+// A codec, a type that it serves and the options that it is made with.
 struct Subject {
   const CodecInfo* info = nullptr;
   DType type = DType::f32;
   CodecOptions options;
 
   std::unique_ptr<Codec> make() const { return info->make(options); }
-  std::unique_ptr<Codec> make_with(const char* kernels) const {
-    CodecOptions other = options;
-    other.kernels = kernels;
-    return info->make(other);
-  }
   std::string name() const {
-    std::string text = std::string(info->name) + " " + name_of(type) + " bound " +
-                       std::to_string(options.bound) + " predictor " + options.predictor;
-    if (options.kernels[0] != 0) text += std::string(" kernels ") + options.kernels;
-    return text + (options.checksum ? " checksum" : "");
+    return std::string(info->name) + " " + taut::name_of(type) + " " + name_of(options.bound.kind) + ":" +
+           std::to_string(options.bound.value) + " predictor " + options.predictor +
+           (options.checksum ? " checksum" : "");
   }
 };
 
-inline bool can_be_made(const CodecInfo& info, const CodecOptions& options) {
+inline bool can_be_made(const CodecInfo& info, DType type, const CodecOptions& options) {
   try {
-    return info.make(options) != nullptr;
+    return info.serves(type, options.bound.kind) && info.make(options) != nullptr;
   } catch (const Error&) {
     return false;
   }
 }
 
-// The kernel sets that this processor runs.
-inline std::vector<const char*> kernels_of(const CodecInfo& info, CodecOptions options) {
-  std::vector<const char*> names;
+// One instance for each kernel set that this processor runs.
+inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& info, CodecOptions options) {
+  std::vector<std::unique_ptr<Codec>> instances;
   for (const char* kernels : all_kernels) {
     options.kernels = kernels;
-    if (can_be_made(info, options)) names.push_back(kernels);
+    try {
+      instances.push_back(info.make(options));
+    } catch (const Error&) {
+    }
   }
-  return names;
+  return instances;
 }
 
-// All types and bounds, with each predictor that the codec names.
+// All types and bounds that the codec serves, with each predictor that it names.
 inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
   std::vector<Subject> all;
   std::vector<const char*> predictors(info.predictors.begin(), info.predictors.end());
   if (predictors.empty()) predictors.push_back("auto");
   for (const DType type : all_types) {
-    for (const double bound : all_bounds) {
+    for (const Bound bound : all_bounds) {
       for (const char* predictor : predictors) {
         const CodecOptions options{.bound = bound, .checksum = checksum, .predictor = predictor};
-        if (can_be_made(info, options)) all.push_back({&info, type, options});
+        if (can_be_made(info, type, options)) all.push_back({&info, type, options});
       }
     }
   }
   return all;
 }
 
-// A bound of the kind with this number (of an unknown number: some kind), and the scale at which it
-// quantises.
-inline double bound_of(std::uint8_t kind, double value) noexcept { return kind % 2 == 0 ? value : 0; }
-inline std::uint8_t kind_of(double bound) noexcept { return bound > 0 ? 0 : 1; }
-inline double unit_of(double bound) noexcept { return bound > 0 ? bound : 1; }
+// A bound of any kind that stands in frames, from a number of any size above 0.
+inline Bound bound_of(std::uint8_t kind, double value) noexcept {
+  const auto known = static_cast<Bound::Kind>(kind % frame_bound_kinds);
+  if (known == Bound::Kind::exact) return {};
+  return {known, known == Bound::Kind::rate ? std::clamp(std::ceil(value), 1.0, 64.0) : value};
+}
 
-// |x - x'| that the contract allows; 0 for codecs that lose nothing.
-inline double allowed_error(const Contract& contract, double /*x*/) noexcept {
-  return contract.loss == Contract::Loss::none ? 0 : contract.bound;
+// |x - x'| that a bound allows.
+inline long double allowed_error(Bound bound, double x) noexcept {
+  if (bound.kind == Bound::Kind::rate) return std::numeric_limits<long double>::infinity();
+  return bound.kind == Bound::Kind::pointwise ? static_cast<long double>(bound.value) * std::abs(x)
+                                              : bound.value;
 }
 
 }  // namespace taut::test
