@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "core/dims.hpp"
 #include "core/frame.hpp"
 #include "core/reduction.hpp"
 #include "core/slice.hpp"
@@ -22,6 +23,7 @@ struct CodecOptions {
   bool checksum = false;           // protect the payload as well as the header
   const char* predictor = "auto";  // one that CodecInfo names; auto: by a sample of what is encoded
   const char* kernels = "";        // name of a kernel set; empty: the best of this processor
+  Dims dims = {};                  // of the field that values come from
 };
 
 // Sums of encoded data, for codecs whose contract says so. The sum of frames decodes to the sum of the
