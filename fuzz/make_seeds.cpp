@@ -104,7 +104,7 @@ void add_frames(const test::Subject& subject, Seeds& seeds) {
 
 // As fuzz/round_trip.cpp reads them.
 void add_values(const test::Subject& subject, Seeds& seeds) {
-  for (std::size_t making = 0; making < 4; ++making) {
+  for (std::size_t making = 0; making < 8; ++making) {
     const auto flags = static_cast<std::uint8_t>(making | (subject.options.checksum ? 8 : 0));
     const test::Values values = data(subject.type, 200, seeds.written());
     seeds.add("round_trip", bytes_of(subject.info->frame_id, static_cast<std::uint8_t>(subject.type),

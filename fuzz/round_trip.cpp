@@ -37,7 +37,8 @@ Request read_request(Input& input) {
              kind = input.take<std::uint8_t>(), fraction = input.take<std::uint8_t>();
   const auto exponent = input.take<std::int16_t>();
   const auto predictor = input.take<std::uint8_t>(), flags = input.take<std::uint8_t>();
-  request.repeat = input.take<std::uint16_t>();
+  const auto repeat = input.take<std::uint16_t>();
+  request.repeat = (flags & 4) != 0 ? repeat : 0;
   request.making = static_cast<Making>(flags % 4);
   test::Subject& subject = request.subject;
   subject.info = &codec_of(codec);
