@@ -12,17 +12,16 @@ TEST_P(Capacity, EncodingNeedsMaxBytesAndLeavesLessUntouched) {
                [](const Subject& subject, const Values& values, const FrameBytes& frame) {
                  for (const auto& codec : with_all_kernels(*subject.info, subject.options)) {
                    const std::size_t most = codec->max_bytes(values.type(), values.count());
-                   for (std::size_t room = 0; room <= most; ++room) {
-                     const Guarded out(room);
-                     const Sized size = codec->encode(values.slice(), out.bytes());
-                     ASSERT_TRUE(out.intact()) << room;
-                     ASSERT_EQ(size.status, room < most ? Status::buffer_too_small : Status::ok) << room;
-                     if (room < most) {
-                       ASSERT_TRUE(out.untouched()) << room;
-                     } else {
-                       ASSERT_TRUE(std::ranges::equal(ConstBytes(out.bytes()).first(size.bytes), frame));
-                     }
+                   const Guarded out(most);
+                   for (std::size_t room = 0; room < most; ++room) {
+                     ASSERT_EQ(codec->encode(values.slice(), out.last(room)).status, Status::buffer_too_small)
+                         << room;
+                     ASSERT_TRUE(out.only_last_changed(0)) << room;
                    }
+                   const Sized size = codec->encode(values.slice(), out.bytes());
+                   ASSERT_EQ(size.status, Status::ok);
+                   ASSERT_TRUE(std::ranges::equal(ConstBytes(out.bytes()).first(size.bytes), frame));
+                   ASSERT_TRUE(out.intact());
                  }
                });
   }
@@ -42,15 +41,16 @@ TEST_P(SumCapacity, SumsFitOrAreRefused) {
           FrameBytes total(most);
           const Sized whole = codec->arithmetic()->sum(both, total);
           ASSERT_EQ(whole.status, Status::ok);
+          const Guarded memory(most);
           for (std::size_t room = 0; room <= most; ++room) {
             for (const bool accumulate : {false, true}) {
-              const Guarded out(room);
-              const Sized size = accumulate
-                                     ? codec->arithmetic()->accumulate(frame, others.slice(), out.bytes())
-                                     : codec->arithmetic()->sum(both, out.bytes());
-              ASSERT_TRUE(out.intact()) << room;
+              memory.forget();
+              const Bytes out = memory.last(room);
+              const Sized size = accumulate ? codec->arithmetic()->accumulate(frame, others.slice(), out)
+                                            : codec->arithmetic()->sum(both, out);
+              ASSERT_TRUE(memory.only_last_changed(room)) << room;
               if (size.status == Status::ok) {
-                ASSERT_TRUE(std::ranges::equal(ConstBytes(out.bytes()).first(size.bytes),
+                ASSERT_TRUE(std::ranges::equal(ConstBytes(out).first(size.bytes),
                                                ConstBytes(total).first(whole.bytes)));
               } else {
                 ASSERT_EQ(size.status, Status::buffer_too_small) << room;

@@ -34,14 +34,15 @@ class Guarded {
   Bytes bytes() const noexcept { return {memory_ + open_ - bytes_, bytes_}; }
   void fill(std::byte value) const noexcept { std::memset(bytes().data(), static_cast<int>(value), bytes_); }
 
-  // True while nothing in front of the memory has changed.
-  bool intact() const noexcept {
-    return std::all_of(memory_, memory_ + open_ - bytes_,
-                       [](std::byte b) { return b == std::byte{pattern}; });
+  // The last `n` bytes alone, as if there were no more.
+  Bytes last(std::size_t n) const noexcept { return bytes().last(n); }
+
+  // True while nothing but the last `n` bytes has changed since all was forgotten.
+  bool only_last_changed(std::size_t n) const noexcept {
+    return std::all_of(memory_, memory_ + open_ - n, [](std::byte b) { return b == std::byte{pattern}; });
   }
-  bool untouched() const noexcept {  // the memory itself, since it was made without content
-    return std::ranges::all_of(bytes(), [](std::byte b) { return b == std::byte{pattern}; });
-  }
+  bool intact() const noexcept { return only_last_changed(bytes_); }
+  void forget() const noexcept { std::memset(memory_, pattern, open_); }
 
  private:
   static constexpr unsigned char pattern = 0xA5;
