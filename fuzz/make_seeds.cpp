@@ -107,22 +107,46 @@ void add_values(const test::Subject& subject, Seeds& seeds) {
   for (std::size_t making = 0; making < 8; ++making) {
     const auto flags = static_cast<std::uint8_t>(making | (subject.options.checksum ? 8 : 0));
     const test::Values values = data(subject.type, 200, seeds.written());
-    seeds.add("round_trip", bytes_of(subject.info->frame_id, static_cast<std::uint8_t>(subject.type),
-                                     static_cast<std::uint8_t>(subject.options.bound.kind), std::uint8_t{0},
-                                     static_cast<std::int16_t>(-10), std::uint8_t{0}, flags,
-                                     static_cast<std::uint16_t>(making * 20)) +
-                                text_of(values.slice().as_bytes()));
+    seeds.add("round_trip",
+              bytes_of(subject.info->frame_id, static_cast<std::uint8_t>(subject.type),
+                       static_cast<std::uint8_t>(subject.options.bound.kind), std::uint8_t{0},
+                       static_cast<std::int16_t>(-10), std::uint8_t{0}, flags,
+                       static_cast<std::uint16_t>(making * 20), static_cast<std::uint8_t>(making),
+                       std::uint8_t{10}, static_cast<std::uint8_t>(making % 3)) +
+                  text_of(values.slice().as_bytes()));
   }
 }
 
 void add_policies(Seeds& seeds) {
-  for (const char* text :
-       {"", "off", "lossless", "abs:1e-4", "abs:1e-3,on=input,codec=planes,algorithm=ring,reduction=frames",
-        "abs:0.5, segments=4, min_bytes=64KiB, checksum=on, predictor=pairs",
-        "lossless,codec=raw,segments=64", "abs:1e-400", "abs:1e308,codec=planes", "rel:1e-3",
-        "codec=planes,predictor=none,checksum=on", "min_bytes=8GiB", "abs:1,min_bytes=4611686018427387904GiB",
-        "abs:1,segments=-1", "abs:nan", "abs:inf", ",", "abs:1,,"})
-    for (const double bound : {0.0, 1e-3}) seeds.add("parse_policy", bytes_of(bound) + text);
+  for (const char* text : {"",
+                           "off",
+                           "lossless",
+                           "abs:1e-4",
+                           "rel:1e-3",
+                           "psnr:60",
+                           "snap:0.5",
+                           "pwrel:1e-2",
+                           "rate:8",
+                           "abs:1e-3,on=input,codec=planes,algorithm=ring,reduction=frames",
+                           "abs:0.5, segments=4, min_bytes=64KiB, checksum=on, predictor=pairs",
+                           "lossless,codec=raw,segments=64",
+                           "abs:1e-400",
+                           "abs:1e308,codec=planes",
+                           "rel:1e-3,fill=1e20,dims=5x8",
+                           "abs:1,codec=szx",
+                           "rate:12,codec=zfp",
+                           "abs:1,min_bytes=4611686018427387904GiB",
+                           "abs:1,segments=-1",
+                           "abs:nan",
+                           "abs:inf",
+                           ",",
+                           "abs:1,,",
+                           "lossless,codec=mpc,predictor=delta,checksum=on"})
+    seeds.add("parse_policy", text);
+  for (const CodecInfo* info : registered_codecs())
+    for (const char* predictor : info->predictors)
+      for (const char* bound : {"lossless", "abs:0.01"})
+        seeds.add("parse_policy", std::string(bound) + ",codec=" + info->name + ",predictor=" + predictor);
 }
 
 int make(const char* folder) {

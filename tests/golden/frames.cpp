@@ -38,8 +38,9 @@ std::string Golden::name() const {
   const Bound bound = subject.options.bound;
   char number[32] = "";
   if (!bound.exact()) std::snprintf(number, sizeof number, "%.3g", bound.value);
+  const std::string dims = subject.options.dims.n > 0 ? std::to_string(subject.options.dims.n) + "d" : "";
   std::string text = std::string(subject.info->name) + "_" + taut::name_of(subject.type) + "_" +
-                     taut::test::name_of(bound.kind) + number + "_" + subject.options.predictor + "_" +
+                     taut::test::name_of(bound.kind) + number + "_" + subject.options.predictor + dims + "_" +
                      pattern + "_" + std::to_string(count);
   return addends == 1 ? text : text + "_sum" + std::to_string(addends);
 }

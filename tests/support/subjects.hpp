@@ -21,6 +21,7 @@ inline constexpr Bound all_bounds[] = {
     {Bound::Kind::pointwise, 0x1p-9},
     {Bound::Kind::rate, 11},
 };
+inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // of those, what a codec makes use of
 inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512"};
 
 inline constexpr const char* kind_names[] = {"exact", "absolute", "snap", "pointwise", "rate"};
@@ -38,6 +39,7 @@ struct Subject {
   std::string name() const {
     return std::string(info->name) + " " + taut::name_of(type) + " " + name_of(options.bound.kind) + ":" +
            std::to_string(options.bound.value) + " predictor " + options.predictor +
+           (options.dims.n > 0 ? " dims " + std::to_string(options.dims.n) : "") +
            (options.checksum ? " checksum" : "");
   }
 };
@@ -63,7 +65,23 @@ inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& inf
   return instances;
 }
 
-// All types and bounds that the codec serves, with each predictor that it names.
+// True if the frames of a codec depend on the extents of the field.
+inline bool uses_dims(const Subject& subject) {
+  std::vector<std::byte> values(300 * size_of(subject.type));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::byte(i * i % 64);
+  const auto encoded = [&](const CodecOptions& options) {
+    const auto codec = subject.info->make(options);
+    std::vector<std::byte> frame(codec->max_bytes(subject.type, 300));
+    frame.resize(codec->encode({{values.data(), 300, subject.type}}, frame).bytes);
+    return frame;
+  };
+  CodecOptions without = subject.options;
+  without.dims = {};
+  return encoded(subject.options) != encoded(without);
+}
+
+// All types and bounds that the codec serves, with each predictor that it names and with the extents that
+// matter to it.
 inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
   std::vector<Subject> all;
   std::vector<const char*> predictors(info.predictors.begin(), info.predictors.end());
@@ -71,8 +89,13 @@ inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
   for (const DType type : all_types) {
     for (const Bound bound : all_bounds) {
       for (const char* predictor : predictors) {
-        const CodecOptions options{.bound = bound, .checksum = checksum, .predictor = predictor};
-        if (can_be_made(info, type, options)) all.push_back({&info, type, options});
+        for (const Dims dims : all_dims) {
+          const CodecOptions options{
+              .bound = bound, .checksum = checksum, .predictor = predictor, .dims = dims};
+          if (!can_be_made(info, type, options)) continue;
+          const Subject subject{&info, type, options};
+          if (dims.n == 0 || uses_dims(subject)) all.push_back(subject);
+        }
       }
     }
   }
