@@ -184,8 +184,7 @@ def decode(frame):
     (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, bound_kind, zero,
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
-    require(bound_kind < 5 and (bound == 0) == (bound_kind == 0) and 0 <= bound < math.inf, "bound")
-    require(0 <= step < math.inf, "step")
+    require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
     require(flags < 8 and not flags & FAILED and codec in (1, 2), "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
