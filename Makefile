@@ -1,11 +1,13 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
+#   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
+#   make golden                      writes tests/golden anew, for review
 #   make lint | format               layout, layers, sizes, links, scripts
 #   make bench-codec                 the codec beside memcpy and peers [QUICK=1] [ARGS=...]
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make clean                       forgets the build
-.PHONY: help demo test lint format bench-codec bench-collectives clean
+.PHONY: help demo test fuzz golden lint format bench-codec bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -17,6 +19,16 @@ demo:
 test:
 	@tools/setup.sh test
 	@tools/run_tests.sh
+
+fuzz:
+	@tools/setup.sh fuzz
+	@tools/fuzz.sh
+
+golden:
+	@tools/setup.sh test
+	@TARGET=make_golden tools/build.sh test
+	@build/test/tests/golden/make_golden tests/golden
+	@git diff --stat -- tests/golden/frames.txt
 
 lint:
 	@tools/setup.sh lint

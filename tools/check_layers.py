@@ -12,7 +12,7 @@ from pathlib import Path
 LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "api": 3}
 
 # What is confined (a pattern on a line without comments) and the files where it may stand.
-OUTSIDE = "include/|tests/|bench/|examples/|tools/"
+OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
     (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/api/|{OUTSIDE}"),
     (r"#include\s*<taut/", rf"src/api/|{OUTSIDE}"),

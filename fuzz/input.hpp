@@ -1,0 +1,28 @@
+// What a fuzz target reads its input with. An input that has ended goes on with zeros.
+#pragma once
+
+#include <cstring>
+
+#include "core/slice.hpp"
+
+namespace taut::fuzz {
+
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : rest_(reinterpret_cast<const std::byte*>(data), size) {}
+
+  template <class T>
+  T take() noexcept {
+    T value{};
+    const std::size_t n = std::min(sizeof value, rest_.size());
+    if (n > 0) std::memcpy(&value, rest_.data(), n);
+    rest_ = rest_.subspan(n);
+    return value;
+  }
+  ConstBytes rest() const noexcept { return rest_; }
+
+ private:
+  ConstBytes rest_;
+};
+
+}  // namespace taut::fuzz

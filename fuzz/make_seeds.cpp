@@ -1,0 +1,177 @@
+// make_seeds FOLDER: writes what the fuzz targets start from, FOLDER/<target>/<number>: frames of every
+// registered codec, type, bound and predictor, sums of them, raw values, and policies from the documentation.
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include "hostile_frame.hpp"
+#include "support/group.hpp"
+#include "support/subjects.hpp"
+
+namespace taut::fuzz {
+namespace {
+
+using Text = std::string;  // bytes of an input
+
+template <class... Fields>
+Text bytes_of(const Fields&... fields) {
+  Text text;
+  (text.append(reinterpret_cast<const char*>(&fields), sizeof fields), ...);
+  return text;
+}
+Text text_of(ConstBytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+class Seeds {
+ public:
+  explicit Seeds(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  void add(const char* target, const Text& input) {
+    std::filesystem::create_directories(folder_ / target);
+    char name[16];
+    std::snprintf(name, sizeof name, "%05zu", written_++);
+    std::ofstream file(folder_ / target / name, std::ios::binary);
+    file.write(input.data(), static_cast<std::streamsize>(input.size()));
+    if (!file) throw Error(Status::internal, "cannot write " + (folder_ / target / name).string());
+  }
+  std::size_t written() const noexcept { return written_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::size_t written_ = 0;
+};
+
+constexpr std::size_t counts[] = {0, 1, 9, 65, 300, 700, 4200};
+constexpr std::uint8_t as_posted = 8;  // decode_frame: the receiver posts what the header says
+
+// Data of the kinds that codecs treat apart, by number.
+test::Values data(DType type, std::size_t count, std::size_t kind) {
+  using test::Pattern;
+  constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps,
+                                  Pattern::wild};
+  test::Values values = test::make_values(type, count, patterns[kind % 5], kind);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double specials[] = {infinity, -infinity, std::numeric_limits<double>::quiet_NaN(),
+                                 1e30,     -0.0,      1e-42};
+  if (kind % 7 >= 5)
+    for (std::size_t i = kind % 11; i < count; i += 13 + kind % 17) values.set(i, specials[(i + kind) % 6]);
+  return values;
+}
+
+Text encoded(const Codec& codec, const test::Values& values) {
+  Text frame(codec.max_bytes(values.type(), values.count()), 0);
+  const Sized size = codec.encode(values.slice(), std::as_writable_bytes(std::span(frame)));
+  if (size.status != Status::ok) throw Error(size.status, "a seed cannot be encoded");
+  frame.resize(size.bytes);
+  return frame;
+}
+
+Text summed(const Codec& codec, DType type, std::size_t count, const Text& a, const Text& b) {
+  const ConstBytes both[] = {std::as_bytes(std::span(a)), std::as_bytes(std::span(b))};
+  Text sum(codec.max_bytes(type, count, 4), 0);
+  const Sized size = codec.arithmetic()->sum(both, std::as_writable_bytes(std::span(sum)));
+  if (size.status != Status::ok) throw Error(size.status, "seeds cannot be added");
+  sum.resize(size.bytes);
+  return sum;
+}
+
+void add_sums(const test::Subject& subject, const Codec& codec, const Text& a, const Text& b,
+              std::size_t count, Seeds& seeds) {
+  const Text total = summed(codec, subject.type, count, a, b);
+  const auto room = static_cast<std::uint32_t>(codec.max_bytes(subject.type, count, 4));
+  seeds.add("decode_frame",
+            bytes_of(std::uint8_t{all_repairs | as_posted}, std::uint8_t{0}, std::uint8_t{0}, 0u) + total);
+  for (const auto& [first, second] : {std::pair{&a, &b}, {&total, &a}})
+    seeds.add("add_frames", bytes_of(std::uint8_t{all_repairs}, subject.info->frame_id, room,
+                                     static_cast<std::uint32_t>(first->size())) +
+                                *first + *second);
+}
+
+void add_frames(const test::Subject& subject, Seeds& seeds) {
+  const auto codec = subject.make();
+  std::size_t kind = seeds.written() % 35;
+  for (const std::size_t count : counts) {
+    const test::Values values = data(subject.type, count, kind++);
+    const Text frame = encoded(*codec, values);
+    const auto type = static_cast<std::uint8_t>(subject.type);
+    const auto posted = static_cast<std::uint32_t>(count);
+    seeds.add("decode_frame",
+              bytes_of(std::uint8_t{all_repairs | as_posted}, type, std::uint8_t{0}, posted) + frame);
+    seeds.add("decode_frame", bytes_of(std::uint8_t{0}, type, std::uint8_t{1}, posted) + frame);
+    if (count <= 65) seeds.add("read_header", bytes_of(std::uint8_t{seal}) + frame);
+    if (codec->arithmetic() != nullptr)
+      add_sums(subject, *codec, frame, encoded(*codec, data(subject.type, count, kind++)), count, seeds);
+  }
+}
+
+// As fuzz/round_trip.cpp reads them.
+void add_values(const test::Subject& subject, Seeds& seeds) {
+  for (std::size_t making = 0; making < 8; ++making) {
+    const auto flags = static_cast<std::uint8_t>(making | (subject.options.checksum ? 8 : 0));
+    const test::Values values = data(subject.type, 200, seeds.written());
+    seeds.add("round_trip",
+              bytes_of(subject.info->frame_id, static_cast<std::uint8_t>(subject.type),
+                       static_cast<std::uint8_t>(subject.options.bound.kind), std::uint8_t{0},
+                       static_cast<std::int16_t>(-10), std::uint8_t{0}, flags,
+                       static_cast<std::uint16_t>(making * 20), static_cast<std::uint8_t>(making),
+                       std::uint8_t{10}, static_cast<std::uint8_t>(making % 3)) +
+                  text_of(values.slice().as_bytes()));
+  }
+}
+
+void add_policies(Seeds& seeds) {
+  for (const char* text : {"",
+                           "off",
+                           "lossless",
+                           "abs:1e-4",
+                           "rel:1e-3",
+                           "psnr:60",
+                           "snap:0.5",
+                           "pwrel:1e-2",
+                           "rate:8",
+                           "abs:1e-3,on=input,codec=planes,algorithm=ring,reduction=frames",
+                           "abs:0.5, segments=4, min_bytes=64KiB, checksum=on, predictor=pairs",
+                           "lossless,codec=raw,segments=64",
+                           "abs:1e-400",
+                           "abs:1e308,codec=planes",
+                           "rel:1e-3,fill=1e20,dims=5x8",
+                           "abs:1,codec=szx",
+                           "rate:12,codec=zfp",
+                           "abs:1,min_bytes=4611686018427387904GiB",
+                           "abs:1,segments=-1",
+                           "abs:nan",
+                           "abs:inf",
+                           ",",
+                           "abs:1,,",
+                           "lossless,codec=mpc,predictor=delta,checksum=on"})
+    seeds.add("parse_policy", text);
+  for (const CodecInfo* info : registered_codecs())
+    for (const char* predictor : info->predictors)
+      for (const char* bound : {"lossless", "abs:0.01"})
+        seeds.add("parse_policy", std::string(bound) + ",codec=" + info->name + ",predictor=" + predictor);
+}
+
+int make(const char* folder) {
+  Seeds seeds(folder);
+  for (const bool checksum : {false, true}) {
+    for (const CodecInfo* info : registered_codecs()) {
+      for (const test::Subject& subject : test::subjects_of(*info, checksum)) {
+        add_frames(subject, seeds);
+        add_values(subject, seeds);
+      }
+    }
+  }
+  add_policies(seeds);
+  std::printf("%zu inputs in %s\n", seeds.written(), folder);
+  return 0;
+}
+
+}  // namespace
+}  // namespace taut::fuzz
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fprintf(stderr, "usage: make_seeds FOLDER\n"), 2;
+  try {
+    return taut::fuzz::make(argv[1]);
+  } catch (const std::exception& error) {
+    return std::fprintf(stderr, "make_seeds: %s\n", error.what()), 1;
+  }
+}

@@ -1,0 +1,47 @@
+// The codecs that read what fuzz targets make of their inputs.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "core/codec.hpp"
+
+namespace taut::fuzz {
+
+// A registered codec under a kind of bound that it serves, with each kernel set of this processor.
+struct Reader {
+  const CodecInfo* info;
+  std::vector<std::unique_ptr<Codec>> kernel_sets;  // at least one
+};
+
+const std::vector<Reader>& readers();
+const CodecInfo& codec_of(std::uint8_t frame_id);  // of an unknown number: some codec
+DType posted_type(std::uint8_t number) noexcept;   // of an unknown number: some type
+
+inline constexpr std::size_t most_values = 9000;  // posted: two chunks of the planes codec and a part
+
+// Values that a receiver posted, in memory that is exactly as large as they are.
+class Posted {
+ public:
+  Posted(DType type, std::size_t count)
+      : type_(type), count_(count), memory_(new std::byte[count * size_of(type)]) {
+    reset();
+  }
+  void reset() noexcept {  // to finite numbers of moderate size
+    if (count_ > 0) std::memset(memory_.get(), 0x3C, bytes());
+  }
+  Slice slice() noexcept { return {{memory_.get(), count_, type_}}; }
+  std::size_t bytes() const noexcept { return count_ * size_of(type_); }
+  bool operator==(const Posted& other) const noexcept {
+    return type_ == other.type_ && count_ == other.count_ &&
+           (count_ == 0 || std::memcmp(memory_.get(), other.memory_.get(), bytes()) == 0);
+  }
+
+ private:
+  DType type_;
+  std::size_t count_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+}  // namespace taut::fuzz

@@ -1,0 +1,84 @@
+// The fixture of tests that run through every registered codec with each type and kind of bound that it
+// serves, and within a test through its bounds, predictors and kernel sets.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "support/group.hpp"
+#include "support/guarded.hpp"
+#include "support/subjects.hpp"
+
+namespace taut::test {
+
+struct SubjectCase {
+  const CodecInfo* info;
+  DType type;
+  Bound::Kind kind;
+};
+
+using FrameBytes = std::vector<std::byte>;
+
+class EverySubject : public testing::TestWithParam<SubjectCase> {
+ protected:
+  static DType type() { return GetParam().type; }
+
+  // Calls check with each subject of the case.
+  template <class Check>
+  static void for_subjects(bool checksum, Check check) {
+    for (const Subject& subject : subjects_of(*GetParam().info, checksum)) {
+      if (subject.type != GetParam().type || subject.options.bound.kind != GetParam().kind) continue;
+      SCOPED_TRACE(subject.name());
+      check(subject);
+      if (HasFatalFailure()) return;
+    }
+  }
+
+  // Calls check with each subject of the case, its codec and its frame of some data of this size.
+  template <class Check>
+  static void for_frames(bool checksum, std::initializer_list<std::size_t> counts, Check check) {
+    for_subjects(checksum, [&](const Subject& subject) {
+      const auto codec = subject.make();
+      for (const std::size_t count : counts) {
+        SCOPED_TRACE(testing::Message() << count << " values");
+        check(subject, data(count, count), encoded(*codec, data(count, count)));
+        if (HasFatalFailure()) return;
+      }
+    });
+  }
+
+  // Noise that does not compress away, some zeros, and values that need an exceptional way.
+  static Values data(std::size_t count, std::uint64_t seed) {
+    Values values = make_values(type(), count, Pattern::noisy, seed);
+    for (std::size_t i = 20; i < count; i += 97) values.set(i, i % 2 == 0 ? 1e30 : INFINITY);
+    for (std::size_t i = 40; i < std::min<std::size_t>(count, 60); ++i) values.set(i, 0);
+    return values;
+  }
+
+  static FrameBytes encoded(const Codec& codec, const Values& values) {
+    FrameBytes frame(codec.max_bytes(values.type(), values.count()));
+    const Sized size = codec.encode(values.slice(), frame);
+    EXPECT_EQ(size.status, Status::ok);
+    frame.resize(size.bytes);
+    return frame;
+  }
+};
+
+inline std::vector<SubjectCase> subject_cases(bool adding_only = false) {
+  std::vector<SubjectCase> cases;
+  for (const CodecInfo* info : registered_codecs()) {
+    for (const Subject& subject : subjects_of(*info, false)) {
+      const SubjectCase one{info, subject.type, subject.options.bound.kind};
+      const bool known = std::ranges::any_of(cases, [&](const SubjectCase& other) {
+        return other.info == info && other.type == one.type && other.kind == one.kind;
+      });
+      if (!known && (!adding_only || subject.make()->arithmetic() != nullptr)) cases.push_back(one);
+    }
+  }
+  return cases;
+}
+
+inline std::string name_of_subject(const testing::TestParamInfo<SubjectCase>& info) {
+  return std::string(info.param.info->name) + "_" + name_of(info.param.type) + "_" + name_of(info.param.kind);
+}
+
+}  // namespace taut::test

@@ -1,0 +1,104 @@
+#include "golden/frames.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace taut::test {
+namespace {
+
+// What each codec is given. A codec, type, bound or predictor more needs no line here; data of another kind
+// is one.
+constexpr struct {
+  const char* pattern;
+  std::size_t count, addends;
+} inputs[] = {
+    {"zeros", 0, 1},       {"noise", 1, 1},       {"special", 8, 1}, {"ramp", 9, 1},
+    {"noise", 65, 1},      {"zeros", 100, 1},     {"wild", 100, 1},  {"pairs", 130, 1},
+    {"special", 131, 1},   {"steps", 300, 1},     {"noise", 301, 1}, {"sparse", 999, 1},
+    {"triangle", 1000, 1}, {"triangle", 4099, 1}, {"noise", 301, 2}, {"special", 131, 3},
+    {"triangle", 1000, 3},  // sums, for codecs that add
+};
+
+// FNV-1a. Not a CRC-32C: that of any header with its own at the end is the same.
+std::uint64_t hash(ConstBytes bytes) noexcept {
+  std::uint64_t h = 0xCBF29CE484222325;
+  for (const std::byte b : bytes) h = (h ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;
+  return h;
+}
+
+std::vector<std::byte> checked(std::vector<std::byte>&& frame, Sized size, const Golden& golden) {
+  if (size.status != Status::ok) throw Error(size.status, golden.name() + ": " + describe(size.status));
+  frame.resize(size.bytes);
+  return std::move(frame);
+}
+
+}  // namespace
+
+std::string Golden::name() const {
+  const Bound bound = subject.options.bound;
+  char number[32] = "";
+  if (!bound.exact()) std::snprintf(number, sizeof number, "%.3g", bound.value);
+  const std::string dims = subject.options.dims.n > 0 ? std::to_string(subject.options.dims.n) + "d" : "";
+  std::string text = std::string(subject.info->name) + "_" + taut::name_of(subject.type) + "_" +
+                     taut::test::name_of(bound.kind) + number + "_" + subject.options.predictor + dims + "_" +
+                     pattern + "_" + std::to_string(count);
+  return addends == 1 ? text : text + "_sum" + std::to_string(addends);
+}
+
+std::vector<std::byte> Golden::encode(const char* kernels) const {
+  CodecOptions options = subject.options;
+  options.kernels = kernels;
+  const auto codec = subject.info->make(options);
+  const std::size_t most = codec->max_bytes(subject.type, count, static_cast<std::uint32_t>(addends));
+  std::vector<std::vector<std::byte>> frames;
+  for (std::size_t series = 0; series < addends; ++series) {
+    const std::vector<std::byte> values = golden_values(subject.type, pattern, count, series);
+    std::vector<std::byte> frame(most);
+    const Sized size = codec->encode({{values.data(), count, subject.type}}, frame);
+    frames.push_back(checked(std::move(frame), size, *this));
+  }
+  if (addends == 1) return frames[0];
+  std::vector<std::byte> total(most);
+  const Sized size = codec->arithmetic()->sum(std::vector<ConstBytes>(frames.begin(), frames.end()), total);
+  return checked(std::move(total), size, *this);
+}
+
+std::vector<std::byte> Golden::decode(ConstBytes frame, const char* kernels) const {
+  CodecOptions options = subject.options;
+  options.kernels = kernels;
+  std::vector<std::byte> values(count * size_of(subject.type));
+  const Status status = subject.info->make(options)->decode(frame, {{values.data(), count, subject.type}});
+  if (status != Status::ok) throw Error(status, name() + ": " + describe(status));
+  return values;
+}
+
+std::vector<Golden> golden_frames() {
+  std::vector<Golden> all;
+  for (const CodecInfo* info : registered_codecs()) {
+    for (const Subject& subject : subjects_of(*info, false)) {
+      const auto codec = subject.make();
+      if (codec->contract().bound != subject.options.bound)
+        continue;  // exact frames once, not for every bound
+      for (const auto& input : inputs) {
+        if (input.addends > 1 && codec->arithmetic() == nullptr) continue;
+        Golden golden{subject, input.pattern, input.count, input.addends};
+        golden.subject.options.checksum = input.count % 2 == 1;
+        all.push_back(golden);
+      }
+    }
+  }
+  return all;
+}
+
+std::string golden_line(const Golden& golden, ConstBytes frame, ConstBytes values) {
+  const Subject& s = golden.subject;
+  char line[512];
+  std::snprintf(line, sizeof line,
+                "%-52s %-6s %-5s %-9s %-20.17g %-6s %-8s %5zu %zu %6zu %016" PRIx64 " %016" PRIx64,
+                golden.name().c_str(), s.info->name, taut::name_of(s.type), name_of(s.options.bound.kind),
+                s.options.bound.value, s.options.predictor, golden.pattern, golden.count, golden.addends,
+                frame.size(), hash(frame), hash(values));
+  return line;
+}
+
+}  // namespace taut::test

@@ -1,0 +1,30 @@
+// The golden frames: which there are, and how they are made.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "golden/values.hpp"
+#include "support/subjects.hpp"
+
+namespace taut::test {
+
+// One golden frame: the sum of `addends` frames of the series 0, 1, ... of a pattern.
+struct Golden {
+  Subject subject;
+  const char* pattern = "";
+  std::size_t count = 0;
+  std::size_t addends = 1;
+
+  std::string name() const;
+  std::vector<std::byte> encode(const char* kernels) const;                    // the frame
+  std::vector<std::byte> decode(ConstBytes frame, const char* kernels) const;  // the bits of its values
+};
+
+// Every registered codec with every type, bound and predictor that it serves, on every kind of data.
+std::vector<Golden> golden_frames();
+
+// A line of tests/golden/frames.txt.
+std::string golden_line(const Golden& golden, ConstBytes frame, ConstBytes values);
+
+}  // namespace taut::test

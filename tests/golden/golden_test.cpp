@@ -1,0 +1,79 @@
+// The golden frames: what the library writes today is what it wrote then, byte for byte, and what was written
+// then decodes to the same bits, with every kernel set.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "golden/frames.hpp"
+
+namespace taut::test {
+namespace {
+
+const std::filesystem::path folder = TAUT_GOLDEN_FOLDER;
+constexpr const char* remedy =
+    "If that is meant: make golden, review the changes of tests/golden/frames.txt, commit them.";
+
+std::vector<std::string> table() {
+  std::vector<std::string> lines;
+  std::ifstream file(folder / "frames.txt");
+  for (std::string line; std::getline(file, line);)
+    if (!line.starts_with("#")) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::byte> read(const Golden& golden) {
+  std::ifstream file(folder / "frames" / (golden.name() + ".taut"), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const ConstBytes bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<const char*> kernels_of(const Golden& golden) {
+  std::vector<const char*> names;
+  for (const char* kernels : all_kernels) {
+    CodecOptions options = golden.subject.options;
+    options.kernels = kernels;
+    if (can_be_made(*golden.subject.info, golden.subject.type, options)) names.push_back(kernels);
+  }
+  return names;
+}
+
+TEST(Golden, EveryFrameDecodesToItsValuesAndIsWrittenAgain) {
+  const std::vector<std::string> lines = table();
+  for (const Golden& golden : golden_frames()) {
+    const std::vector<std::byte> frame = read(golden);
+    if (frame.empty()) continue;  // told by the test below
+    for (const char* kernels : kernels_of(golden)) {
+      SCOPED_TRACE(golden.name() + ", " + kernels + ". " + remedy);
+      EXPECT_TRUE(golden.encode(kernels) == frame);
+      const std::string line = golden_line(golden, frame, golden.decode(frame, kernels));
+      EXPECT_TRUE(std::ranges::find(lines, line) != lines.end()) << line;
+    }
+  }
+}
+
+TEST(Golden, TheTableNamesEveryCodecTypeAndBoundAndNothingElse) {
+  std::vector<std::string> there, expected;
+  for (const std::string& line : table()) there.push_back(line.substr(0, line.find(' ')));
+  for (const Golden& golden : golden_frames()) expected.push_back(golden.name());
+  EXPECT_EQ(there, expected) << remedy;
+  EXPECT_GE(there.size(), 200u);
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "frames"))
+    EXPECT_TRUE(std::ranges::find(expected, entry.path().stem().string()) != expected.end()) << entry.path();
+}
+
+TEST(Golden, FormulasGiveTheNumbersTheyShould) {
+  EXPECT_EQ(float_bits({3, -1}, layout_of(DType::f32)), 0x3FC00000u);
+  EXPECT_EQ(float_bits({-5, -140}, layout_of(DType::f32)), 0x80000A00u);
+  EXPECT_EQ(float_bits({3, 100}, layout_of(DType::f64)), 0x4648000000000000u);
+  EXPECT_EQ(float_bits({1, -24}, layout_of(DType::f16)), 1u);
+  EXPECT_EQ(float_bits({2047, -1}, layout_of(DType::f16)), 0x63FFu);
+  EXPECT_EQ(float_bits({3, 100}, layout_of(DType::f16)), 0x7C00u);
+  EXPECT_EQ(float_bits({0, 0, GoldenNumber::nan}, layout_of(DType::bf16)), 0x7FC0u);
+}
+
+}  // namespace
+}  // namespace taut::test

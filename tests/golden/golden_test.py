@@ -1,0 +1,117 @@
+"""The golden frames against tools/decode_frame.py, which knows the specification only: every frame decodes to the values
+whose hash stands in frames.txt, and these lie within the bound of the input, made here by formulas of its own."""
+import math
+import struct
+import sys
+import unittest
+from fractions import Fraction
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER.parent.parent / "tools"))
+import decode_frame  # noqa: E402
+
+M64 = (1 << 64) - 1
+SPECIAL = [math.inf, -math.inf, math.nan, -0.0]
+MANTISSA_BITS = {"f32": 23, "f64": 52, "c64": 23, "c128": 52, "f16": 10, "bf16": 7}
+
+
+def fnv1a(data):
+    h = 0xCBF29CE484222325
+    for byte in data:
+        h = (h ^ byte) * 0x100000001B3 & M64
+    return h
+
+
+def mixed(x):
+    x = x + 0x9E3779B97F4A7C15 & M64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & M64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & M64
+    return x ^ x >> 31
+
+
+def number(pattern, i, k):
+    """Number i of series k of a pattern: (mantissa, exponent), or a float that is no number or -0."""
+    h = mixed(i + 65536 * k)
+    noise = (h >> 44) - (1 << 19)
+    triangle = abs((i * 7 + 13 * k) % 512 - 256) * 16
+    if pattern == "special":
+        if h % 16 < 4:
+            return SPECIAL[h % 16]
+        if h % 16 == 4:
+            return (3 if h % 32 == 4 else -3), 100
+        return (5, -140) if h % 16 == 5 else (noise, -12)
+    quotient = abs(noise) // 256 * (1 if noise >= 0 else -1)
+    return {
+        "zeros": (0, 0),
+        "ramp": (i * 3 - 500 + 11 * k, -6),
+        "triangle": (triangle, -8),
+        "steps": ((i // 37 + k) % 9 - 4, 0),
+        "noise": (noise, -12),
+        "sparse": (noise if h % 23 == 0 else 0, -12),
+        "pairs": ((-20000 if i % 2 else 20000) + triangle, -8),
+        "wild": (quotient, h % 60 - 40),
+    }[pattern]
+
+
+def inputs(kind, pattern, count, series):
+    """The numbers of a series as floats, rounded towards zero to the type; integer types: ints of its range."""
+    values = []
+    for i in range(count * (2 if kind in ("c64", "c128") else 1)):
+        x = number(pattern, i, series)
+        if kind[0] in "iu":
+            bits = int(kind[1:])
+            m = (x[0] if isinstance(x, tuple) else 0) & (1 << bits) - 1
+            x = m - (1 << bits) if kind[0] == "i" and m >> (bits - 1) else m
+        elif isinstance(x, tuple):
+            m, e = x
+            excess = max(0, abs(m).bit_length() - MANTISSA_BITS[kind] - 1)
+            x = math.copysign(math.ldexp(abs(m) >> excess, e + excess), m)
+        values.append(x)
+    return values
+
+
+def ulp(kind, x):
+    """Half a unit in the last place of a number of this size."""
+    digits = MANTISSA_BITS[kind]
+    exponent = max(math.frexp(x)[1] - 1, {"f16": -14, "f64": -1022, "c128": -1022}.get(kind, -126))
+    return Fraction(2) ** (exponent - digits - 1)
+
+
+def allowed(kind, bound, value, x):
+    if bound == "pointwise":
+        return Fraction(value) * abs(Fraction(x))
+    return None if bound == "rate" else Fraction(value)
+
+
+class GoldenFrames(unittest.TestCase):
+    def check_values(self, row, decoded):
+        name, _, kind, bound, value, _, pattern, count, addends = row[:9]
+        series = [inputs(kind, pattern, int(count), k) for k in range(int(addends))]
+        for i, (y, xs) in enumerate(zip(decoded, zip(*series))):
+            if not all(map(math.isfinite, xs)):
+                expected = sum(x for x in xs if not math.isfinite(x))
+                self.assertTrue(y == expected or y != y and expected != expected, f"{name} at {i}: {y} for {xs}")
+                continue
+            exact = sum(map(Fraction, xs))
+            most = allowed(kind, bound, float(value), exact)
+            if most is None:
+                continue
+            most = most * len(xs) + (ulp(kind, float(exact)) if len(xs) > 1 else 0)
+            self.assertLessEqual(abs(Fraction(y) - exact), most, f"{name} at {i}: {y} for {xs}")
+
+    def test_frames(self):
+        for line in (FOLDER / "frames.txt").read_text().splitlines():
+            row = line.split()
+            if line.startswith("#"):
+                continue
+            with self.subTest(row[0]):
+                frame = (FOLDER / "frames" / (row[0] + ".taut")).read_bytes()
+                self.assertEqual((len(frame), fnv1a(frame)), (int(row[9]), int(row[10], 16)))
+                kind, bits = decode_frame.decode(frame)
+                self.assertEqual(fnv1a(b"".join(struct.pack(kind.bits, b) for b in bits)), int(row[11], 16))
+                self.check_values(row, [kind.value(b) for b in bits])
+
+
+if __name__ == "__main__":
+    unittest.main()

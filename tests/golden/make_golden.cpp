@@ -1,0 +1,51 @@
+// make_golden FOLDER: writes FOLDER/frames.txt and FOLDER/frames anew, deliberately (make golden). What
+// changes is for review: README.md beside this file.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "golden/frames.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{2} << 20;
+
+void write(const std::filesystem::path& path, ConstBytes bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) throw Error(Status::internal, "cannot write " + path.string());
+}
+
+int make(const std::filesystem::path& folder) {
+  std::filesystem::remove_all(folder / "frames");
+  std::filesystem::create_directories(folder / "frames");
+  std::string table =
+      "# name, codec, type, bound, predictor, pattern, values, addends, bytes, FNV-1a of the frame and of "
+      "the values\n";
+  std::size_t frames = 0, bytes = 0;
+  for (const Golden& golden : golden_frames()) {
+    const std::vector<std::byte> frame = golden.encode("scalar");
+    table += golden_line(golden, frame, golden.decode(frame, "scalar")) + "\n";
+    write(folder / "frames" / (golden.name() + ".taut"), frame);
+    ++frames;
+    bytes += frame.size();
+  }
+  write(folder / "frames.txt", std::as_bytes(std::span(table)));
+  std::printf("%zu frames, %zu bytes\n", frames, bytes);
+  return bytes <= most_bytes
+             ? 0
+             : (std::fprintf(stderr, "more than %zu bytes: make them fewer\n", most_bytes), 1);
+}
+
+}  // namespace
+}  // namespace taut::test
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fprintf(stderr, "usage: make_golden FOLDER\n"), 2;
+  try {
+    return taut::test::make(argv[1]);
+  } catch (const std::exception& error) {
+    return std::fprintf(stderr, "make_golden: %s\n", error.what()), 1;
+  }
+}

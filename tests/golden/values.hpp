@@ -1,0 +1,96 @@
+// The values behind golden frames: integers by formulas, times powers of two, so that every program in any
+// language makes the same bits of them. tests/golden/golden_test.py has the same formulas.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "core/slice.hpp"
+
+namespace taut::test {
+
+// mantissa * 2^exponent, or what no number is.
+struct GoldenNumber {
+  std::int64_t mantissa = 0;
+  int exponent = 0;
+  enum Special { number, infinity, minus_infinity, nan, minus_zero } special = number;
+};
+
+// How floating-point bits are laid out; mantissa bits without the hidden one.
+struct FloatLayout {
+  int bits, mantissa_bits, bias;
+};
+inline FloatLayout layout_of(DType type) noexcept {
+  if (type == DType::f64) return {64, 52, 1023};
+  if (type == DType::f16) return {16, 10, 15};
+  if (type == DType::bf16) return {16, 7, 127};
+  return {32, 23, 127};
+}
+
+inline std::uint64_t mixed(std::uint64_t x) noexcept {  // splitmix64
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  return x ^ x >> 31;
+}
+
+// Number i of series k of a pattern.
+inline GoldenNumber golden_number(std::string_view pattern, std::int64_t i, std::int64_t k) noexcept {
+  const std::uint64_t h = mixed(static_cast<std::uint64_t>(i + 65536 * k));
+  const std::int64_t noise = static_cast<std::int64_t>(h >> 44) - (1 << 19);
+  const std::int64_t triangle = std::abs((i * 7 + 13 * k) % 512 - 256) * 16;
+  if (pattern == "ramp") return {i * 3 - 500 + 11 * k, -6};
+  if (pattern == "triangle") return {triangle, -8};
+  if (pattern == "steps") return {(i / 37 + k) % 9 - 4, 0};
+  if (pattern == "noise") return {noise, -12};
+  if (pattern == "sparse") return {h % 23 == 0 ? noise : 0, -12};
+  if (pattern == "pairs") return {(i % 2 == 0 ? 20000 : -20000) + triangle, -8};
+  if (pattern == "wild") return {noise / 256, static_cast<int>(h % 60) - 40};
+  if (pattern == "special") {
+    if (h % 16 < 4) return {0, 0, static_cast<GoldenNumber::Special>(1 + h % 16)};
+    if (h % 16 == 4) return {h % 32 == 4 ? 3 : -3, 100};
+    if (h % 16 == 5) return {5, -140};
+    return {noise, -12};
+  }
+  return {};  // zeros
+}
+
+// Towards zero to the precision of the layout; beyond its range: infinity or zero.
+inline std::uint64_t float_bits(GoldenNumber x, FloatLayout f) noexcept {
+  const std::uint64_t one = 1, sign = one << (f.bits - 1),
+                      infinity = ((one << (f.bits - 1 - f.mantissa_bits)) - 1) << f.mantissa_bits;
+  if (x.special == GoldenNumber::minus_zero) return sign;
+  if (x.special == GoldenNumber::nan) return infinity | one << (f.mantissa_bits - 1);
+  if (x.special != GoldenNumber::number)
+    return x.special == GoldenNumber::infinity ? infinity : sign | infinity;
+  if (x.mantissa == 0) return 0;
+  std::uint64_t m = static_cast<std::uint64_t>(std::abs(x.mantissa));
+  int e = x.exponent + f.bias + f.mantissa_bits;  // exponent field, once m has its hidden bit
+  while (m >> f.mantissa_bits == 0) m <<= 1, --e;
+  while (m >> f.mantissa_bits > 1) m >>= 1, ++e;
+  const std::uint64_t negative = x.mantissa < 0 ? sign : 0;
+  if (e >= 2 * f.bias + 1) return negative | infinity;
+  if (e > 0)
+    return negative | static_cast<std::uint64_t>(e) << f.mantissa_bits | (m & ~(one << f.mantissa_bits));
+  return negative | (e > -f.mantissa_bits ? m >> (1 - e) : 0);
+}
+
+// Integer types take the mantissas, modulo their range; complex types two numbers a value.
+inline std::vector<std::byte> golden_values(DType type, std::string_view pattern, std::size_t count,
+                                            std::size_t series) {
+  const DType component = component_of(type);
+  const std::size_t width = size_of(component), n = count * components_of(type);
+  std::vector<std::byte> bytes(n * width);
+  for (std::size_t i = 0; i < n; ++i) {
+    const GoldenNumber x =
+        golden_number(pattern, static_cast<std::int64_t>(i), static_cast<std::int64_t>(series));
+    const bool integer = info_of(component).family == Family::integer;
+    const std::uint64_t bits =
+        integer ? static_cast<std::uint64_t>(x.mantissa) : float_bits(x, layout_of(component));
+    std::memcpy(bytes.data() + i * width, &bits, width);
+  }
+  return bytes;
+}
+
+}  // namespace taut::test

@@ -1,0 +1,119 @@
+// Every registered codec in every way in which it can be made: what suites and fuzz targets run through, so
+// that a new codec is tested without an edit of theirs, and a new type or bound by one line here.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/codec.hpp"
+
+namespace taut::test {
+
+inline constexpr DType all_types[] = {DType::f32, DType::f64};
+inline constexpr Bound all_bounds[] = {
+    {},
+    {Bound::Kind::absolute, 0x1p-10},
+    {Bound::Kind::absolute, 0.37},
+    {Bound::Kind::snap, 0x1p-6},
+    {Bound::Kind::pointwise, 0x1p-9},
+    {Bound::Kind::rate, 11},
+};
+inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // of those, what a codec makes use of
+inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512"};
+
+inline constexpr const char* kind_names[] = {"exact", "absolute", "snap", "pointwise", "rate"};
+constexpr const char* name_of(Bound::Kind kind) noexcept {
+  return kind_names[static_cast<std::size_t>(kind)];
+}
+
+// A codec, a type that it serves and the options that it is made with.
+struct Subject {
+  const CodecInfo* info = nullptr;
+  DType type = DType::f32;
+  CodecOptions options;
+
+  std::unique_ptr<Codec> make() const { return info->make(options); }
+  std::string name() const {
+    return std::string(info->name) + " " + taut::name_of(type) + " " + name_of(options.bound.kind) + ":" +
+           std::to_string(options.bound.value) + " predictor " + options.predictor +
+           (options.dims.n > 0 ? " dims " + std::to_string(options.dims.n) : "") +
+           (options.checksum ? " checksum" : "");
+  }
+};
+
+inline bool can_be_made(const CodecInfo& info, DType type, const CodecOptions& options) {
+  try {
+    return info.serves(type, options.bound.kind) && info.make(options) != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// One instance for each kernel set that this processor runs.
+inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& info, CodecOptions options) {
+  std::vector<std::unique_ptr<Codec>> instances;
+  for (const char* kernels : all_kernels) {
+    options.kernels = kernels;
+    try {
+      instances.push_back(info.make(options));
+    } catch (const Error&) {
+    }
+  }
+  return instances;
+}
+
+// True if the frames of a codec depend on the extents of the field.
+inline bool uses_dims(const Subject& subject) {
+  std::vector<std::byte> values(300 * size_of(subject.type));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::byte(i * i % 64);
+  const auto encoded = [&](const CodecOptions& options) {
+    const auto codec = subject.info->make(options);
+    std::vector<std::byte> frame(codec->max_bytes(subject.type, 300));
+    frame.resize(codec->encode({{values.data(), 300, subject.type}}, frame).bytes);
+    return frame;
+  };
+  CodecOptions without = subject.options;
+  without.dims = {};
+  return encoded(subject.options) != encoded(without);
+}
+
+// All types and bounds that the codec serves, with each predictor that it names and with the extents that
+// matter to it.
+inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
+  std::vector<Subject> all;
+  std::vector<const char*> predictors(info.predictors.begin(), info.predictors.end());
+  if (predictors.empty()) predictors.push_back("auto");
+  for (const DType type : all_types) {
+    for (const Bound bound : all_bounds) {
+      for (const char* predictor : predictors) {
+        for (const Dims dims : all_dims) {
+          const CodecOptions options{
+              .bound = bound, .checksum = checksum, .predictor = predictor, .dims = dims};
+          if (!can_be_made(info, type, options)) continue;
+          const Subject subject{&info, type, options};
+          if (dims.n == 0 || uses_dims(subject)) all.push_back(subject);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+// A bound of any kind that stands in frames, from a number of any size above 0.
+inline Bound bound_of(std::uint8_t kind, double value) noexcept {
+  const auto known = static_cast<Bound::Kind>(kind % frame_bound_kinds);
+  if (known == Bound::Kind::exact) return {};
+  return {known, known == Bound::Kind::rate ? std::clamp(std::ceil(value), 1.0, 64.0) : value};
+}
+
+// |x - x'| that a bound allows.
+inline long double allowed_error(Bound bound, double x) noexcept {
+  if (bound.kind == Bound::Kind::rate) return std::numeric_limits<long double>::infinity();
+  return bound.kind == Bound::Kind::pointwise ? static_cast<long double>(bound.value) * std::abs(x)
+                                              : bound.value;
+}
+
+}  // namespace taut::test
