@@ -197,7 +197,7 @@ void check(const Coding& coding, const std::string& kernels) {
   const Bound bound = likely(coding.bound);
   if (coding.codec != nullptr && !serves_any(*coding.codec, bound.kind))
     reject(std::string("codec '") + coding.codec->name + "' does not serve this bound; use " +
-           codecs_that_serve(bound.kind));
+           codecs_that_serve(bound.kind) + remedies());
   if (coding.fill && !is_relative(coding.bound))
     reject("fill= only matters to bounds that are relative to the value range, rel: and psnr:");
   bool served = false;
