@@ -130,6 +130,16 @@ TEST(Mpc, AutoTakesTheDistanceThatFits) {
   EXPECT_EQ(payload_bytes("auto", DType::c64, few), payload_bytes("d2", DType::c64, few));
 }
 
+// Every distance finds its first words in the heads. That must not count for the longer ones.
+TEST(Mpc, AutoIsNotDrawnToLongDistances) {
+  std::mt19937_64 random(9);
+  std::vector<std::uint64_t> walk(100000);
+  std::uint64_t at = std::uint64_t{1} << 60;
+  for (std::uint64_t& x : walk) x = at += random() % (std::uint64_t{1} << 40) - (std::uint64_t{1} << 39);
+  EXPECT_EQ(payload_bytes("auto", DType::u64, as_bytes(walk)),
+            payload_bytes("d1", DType::u64, as_bytes(walk)));
+}
+
 TEST(Mpc, WhatItDoesNotServeIsRefused) {
   EXPECT_THROW(mpc_codec("d1", "abacus"), Error);
   EXPECT_THROW(mpc_codec("d9"), Error);

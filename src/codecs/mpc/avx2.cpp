@@ -109,20 +109,23 @@ struct Avx2 {
     return ~(zeros(v.hi) << 32 | zeros(v.lo));
   }
 
+  static std::uint8_t eight(std::uint64_t mask, unsigned i) noexcept {
+    return static_cast<std::uint8_t>(mask >> 8 * i);
+  }
+
   static std::byte* keep(std::byte* out, const Vector& v, std::uint64_t mask) noexcept {
-    out = keep_lane(out, _mm256_castsi256_si128(v.lo), mask & 0xFFFF);
-    out = keep_lane(out, _mm256_extracti128_si256(v.lo, 1), mask >> 16 & 0xFFFF);
-    out = keep_lane(out, _mm256_castsi256_si128(v.hi), mask >> 32 & 0xFFFF);
-    return keep_lane(out, _mm256_extracti128_si256(v.hi, 1), static_cast<unsigned>(mask >> 48));
+    out = keep_lane(out, _mm256_castsi256_si128(v.lo), eight(mask, 0), eight(mask, 1));
+    out = keep_lane(out, _mm256_extracti128_si256(v.lo, 1), eight(mask, 2), eight(mask, 3));
+    out = keep_lane(out, _mm256_castsi256_si128(v.hi), eight(mask, 4), eight(mask, 5));
+    return keep_lane(out, _mm256_extracti128_si256(v.hi, 1), eight(mask, 6), eight(mask, 7));
   }
 
   static Vector restore(const std::byte* in, std::uint64_t mask) noexcept {
-    const auto two = [&](std::uint64_t m) {
-      const __m128i first = restore_lane(in, m & 0xFFFF);
-      return _mm256_inserti128_si256(_mm256_castsi128_si256(first), restore_lane(in, m >> 16 & 0xFFFF), 1);
-    };
-    const Register lo = two(mask);
-    return {lo, two(mask >> 32)};
+    const __m128i a = restore_lane(in, eight(mask, 0), eight(mask, 1));
+    const __m128i b = restore_lane(in, eight(mask, 2), eight(mask, 3));
+    const __m128i c = restore_lane(in, eight(mask, 4), eight(mask, 5));
+    const __m128i d = restore_lane(in, eight(mask, 6), eight(mask, 7));
+    return {_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)};
   }
 
   // ---- Inverse of LNV: within a register in doubling steps, and from one to the next

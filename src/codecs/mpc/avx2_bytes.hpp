@@ -28,44 +28,49 @@ Register shuffled(Register v, Function) noexcept {
 
 // ---- ZE: 8 bytes at a time, by tables of what a bitmap of 8 bits asks for
 
-using Eight = std::array<std::uint8_t, 8>;
+// Which byte of a lane comes to each place; 0x80: 0. The upper halves of lanes count from 8.
+struct Places {
+  std::array<std::uint64_t, 256> lower, upper;
+};
 
-constexpr auto kept_places = [] {  // of the bytes that are kept, in order
-  std::array<Eight, 256> table{};
-  for (unsigned map = 0; map < 256; ++map)
-    for (unsigned i = 0, n = 0; i < 8; ++i)
-      if (map >> i & 1) table[map][n++] = static_cast<std::uint8_t>(i);
-  return table;
-}();
-constexpr auto restored_places = [] {  // where the byte of each place is taken from; 0x80: it is 0
-  std::array<Eight, 256> table{};
-  for (unsigned map = 0; map < 256; ++map)
-    for (unsigned i = 0, n = 0; i < 8; ++i)
-      table[map][i] = map >> i & 1 ? static_cast<std::uint8_t>(n++) : 0x80;
-  return table;
-}();
-
-// The places of two bitmaps, of the second counted from 8.
-inline __m128i places(const std::array<Eight, 256>& table, unsigned first, unsigned second) noexcept {
-  const auto a = std::bit_cast<std::uint64_t>(table[first]);
-  const auto b = std::bit_cast<std::uint64_t>(table[second]) + 0x0808080808080808;
-  return _mm_set_epi64x(static_cast<long long>(b), static_cast<long long>(a));
+template <class Function>
+constexpr Places places_by(Function of) noexcept {
+  Places places{};
+  for (unsigned map = 0; map < 256; ++map) {
+    std::array<std::uint8_t, 8> eight{};
+    of(map, eight);
+    places.lower[map] = std::bit_cast<std::uint64_t>(eight);
+    places.upper[map] = places.lower[map] + 0x0808080808080808;
+  }
+  return places;
 }
 
-inline std::byte* keep_lane(std::byte* out, __m128i lane, unsigned mask) noexcept {
-  const __m128i kept = _mm_shuffle_epi8(lane, places(kept_places, mask & 255, mask >> 8));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), kept);
-  out += _mm_popcnt_u32(mask & 255);
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_unpackhi_epi64(kept, kept));
-  return out + _mm_popcnt_u32(mask >> 8);
+constexpr Places kept = places_by([](unsigned map, std::array<std::uint8_t, 8>& places) {
+  for (unsigned i = 0, n = 0; i < 8; ++i)
+    if (map >> i & 1) places[n++] = static_cast<std::uint8_t>(i);
+});
+constexpr Places restored = places_by([](unsigned map, std::array<std::uint8_t, 8>& places) {
+  for (unsigned i = 0, n = 0; i < 8; ++i) places[i] = map >> i & 1 ? static_cast<std::uint8_t>(n++) : 0x80;
+});
+
+inline __m128i joined(const void* lower, const void* upper) noexcept {
+  return _mm_unpacklo_epi64(_mm_loadl_epi64(static_cast<const __m128i*>(lower)),
+                            _mm_loadl_epi64(static_cast<const __m128i*>(upper)));
 }
 
-inline __m128i restore_lane(const std::byte*& in, unsigned mask) noexcept {
-  const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
-  in += _mm_popcnt_u32(mask & 255);
-  const __m128i second = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in));
-  in += _mm_popcnt_u32(mask >> 8);
-  return _mm_shuffle_epi8(_mm_unpacklo_epi64(first, second), places(restored_places, mask & 255, mask >> 8));
+inline std::byte* keep_lane(std::byte* out, __m128i lane, std::uint8_t lower, std::uint8_t upper) noexcept {
+  const __m128i v = _mm_shuffle_epi8(lane, joined(&kept.lower[lower], &kept.upper[upper]));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v);
+  out += _mm_popcnt_u32(lower);
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_unpackhi_epi64(v, v));
+  return out + _mm_popcnt_u32(upper);
+}
+
+inline __m128i restore_lane(const std::byte*& in, std::uint8_t lower, std::uint8_t upper) noexcept {
+  const std::byte* second = in + _mm_popcnt_u32(lower);
+  const __m128i v = joined(in, second);
+  in = second + _mm_popcnt_u32(upper);
+  return _mm_shuffle_epi8(v, joined(&restored.lower[lower], &restored.upper[upper]));
 }
 
 // ---- BIT: each quadword is 8 rows of 8 bits, mirrored at the antidiagonal.

@@ -76,18 +76,20 @@ void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& ker
 }
 
 std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
-  constexpr std::size_t piece_bytes = 1024, share = std::size_t{1} << 18, alignment = 16;
+  constexpr std::size_t vectors = 16, piece_bytes = vectors * vector_bytes, alignment = 16;
+  constexpr std::size_t share = std::size_t{1} << 18;  // of the message, for a piece
   const std::size_t pieces = std::clamp<std::size_t>(values.size() / share, 4, 8);
+  const auto encode = kernels.of(layout.word_bytes).encode;
   Piece piece;
   alignas(64) std::byte record[max_record_bytes];
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < pieces; ++i) {
     const std::size_t first = (values.size() - piece_bytes) / (pieces - 1) * i / alignment * alignment;
     const std::byte* words = prepared(values.subspan(first, piece_bytes), layout, kernels, piece);
-    bytes += kernels.of(layout.word_bytes).encode(words, vectors_of(piece_bytes), layout.distance, record);
+    // The first vector gains from the heads, the more the longer the distance: it counts in neither.
+    bytes += encode(words, vectors, layout.distance, record) - encode(words, 1, layout.distance, record);
   }
-  // A chunk of the frame is longer, and has its heads once.
-  return bytes - pieces * layout.heads_bytes() * (chunk_bytes - piece_bytes) / chunk_bytes;
+  return bytes + pieces * layout.heads_bytes() * vectors / chunk_vectors;
 }
 
 Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
