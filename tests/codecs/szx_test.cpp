@@ -62,7 +62,8 @@ TYPED_TEST_SUITE(Szx, Types);
 TYPED_TEST(Szx, AllSetsWriteTheSameBytesAndReadTheSameValues) {
   for (const double bound : {1e-3, 0.37, 1e-30, 1e10}) {
     for (const std::size_t count : {1u, 63u, 64u, 65u, 1000u, 5119u, 5120u, 5121u, 12000u}) {
-      const std::vector<TypeParam> x = mixture<TypeParam>(count, bound), before = mixture<TypeParam>(count, bound);
+      const std::vector<TypeParam> x = mixture<TypeParam>(count, bound),
+                                   before = mixture<TypeParam>(count, bound);
       const Frame expected = encoded(*make(bound, "scalar"), x);
       const std::vector<TypeParam> values = decoded<TypeParam>(*make(bound, "scalar"), expected, count);
       for (const char* name : kernel_names()) {
@@ -73,7 +74,8 @@ TYPED_TEST(Szx, AllSetsWriteTheSameBytesAndReadTheSameValues) {
         std::vector<TypeParam> sum = before, wanted = before;
         for (std::size_t i = 0; i < count; ++i) wanted[i] = before[i] + values[i];
         ASSERT_EQ(codec->reduce(expected, slice(sum), Reduction::sum), Status::ok);
-        for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(sum[i] == wanted[i] || std::isnan(wanted[i])) << i;
+        for (std::size_t i = 0; i < count; ++i)
+          ASSERT_TRUE(sum[i] == wanted[i] || std::isnan(wanted[i])) << i;
       }
     }
   }
@@ -95,7 +97,8 @@ TYPED_TEST(Szx, NothingHasToBeAligned) {
       ASSERT_EQ(std::memcmp(frame.data(), expected.data(), size.bytes), 0);
       std::vector<TypeParam> y(count + 16), z(count + 16);
       ASSERT_EQ(codec->decode(frame, {{y.data() + shift, count, dtype_of<TypeParam>}}), Status::ok);
-      ASSERT_EQ(codec->reduce(frame, {{z.data() + shift, count, dtype_of<TypeParam>}}, Reduction::max), Status::ok);
+      ASSERT_EQ(codec->reduce(frame, {{z.data() + shift, count, dtype_of<TypeParam>}}, Reduction::max),
+                Status::ok);
       for (std::size_t i = 0; i < 16; ++i) ASSERT_EQ(y[i < shift ? i : count + i], 0);
     }
   }
@@ -177,7 +180,8 @@ TYPED_TEST(Szx, OneRawChunkAmongOthers) {
   const Frame frame = encoded(*make(0.1), x);
   const std::vector<TypeParam> y = decoded<TypeParam>(*make(0.1), frame, x.size());
   EXPECT_LE(frame.size(), x.size() * sizeof(TypeParam) * 2 / 3);
-  EXPECT_EQ(std::memcmp(x.data() + chunk_values, y.data() + chunk_values, chunk_values * sizeof(TypeParam)), 0);
+  EXPECT_EQ(std::memcmp(x.data() + chunk_values, y.data() + chunk_values, chunk_values * sizeof(TypeParam)),
+            0);
 }
 
 // ---- The index
@@ -194,7 +198,8 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
     const std::size_t n = reader.chunk_count(i);
     std::vector<TypeParam> part(n);
     const Frame alone(reader.record(i).begin(), reader.record(i).end());  // nothing around it is needed
-    ASSERT_TRUE(szx::decode_chunk(alone, n, reader.grid(), szx::find_kernels("")->of<TypeParam>(), part.data()));
+    ASSERT_TRUE(
+        szx::decode_chunk(alone, n, reader.grid(), szx::find_kernels("")->of<TypeParam>(), part.data()));
     ASSERT_EQ(std::memcmp(part.data(), all.data() + i * chunk_values, n * sizeof(TypeParam)), 0) << i;
   }
 }
@@ -204,7 +209,8 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
 class DamagedSzx : public testing::Test {
  protected:
   DamagedSzx() {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(std::sin(0.01 * static_cast<double>(i)));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<float>(std::sin(0.01 * static_cast<double>(i)));
     frame = encoded(*codec, x);
   }
   Status decode_with(std::size_t at, int byte) {
@@ -236,8 +242,10 @@ TEST_F(DamagedSzx, IndexThatRunsBackOrOut) {
 
 TEST_F(DamagedSzx, RecordHeads) {
   ASSERT_EQ(frame[frame_header_bytes + first_record], std::byte{2});
-  for (const int form : {0, 1, 3, 255}) EXPECT_EQ(decode_with(first_record, form), Status::corrupt_frame) << form;
-  for (const int bytes : {0, 3, 5, 255}) EXPECT_EQ(decode_with(first_record + 1, bytes), Status::corrupt_frame) << bytes;
+  for (const int form : {0, 1, 3, 255})
+    EXPECT_EQ(decode_with(first_record, form), Status::corrupt_frame) << form;
+  for (const int bytes : {0, 3, 5, 255})
+    EXPECT_EQ(decode_with(first_record + 1, bytes), Status::corrupt_frame) << bytes;
   EXPECT_EQ(decode_with(first_record + 2, 1), Status::corrupt_frame);
   EXPECT_EQ(decode_with(first_record + 3, 1), Status::corrupt_frame);
 }
