@@ -173,6 +173,12 @@ TYPED_TEST(Szx, WhatDoesNotShrinkIsStored) {
   }
 }
 
+TYPED_TEST(Szx, BoundsTooSmallForAStepAreServedExactly) {
+  const double bound = sizeof(TypeParam) == 8 ? 1e-310 : 1e-40;
+  const std::vector<TypeParam> x(chunk_values, TypeParam(1.1));
+  EXPECT_TRUE(same_bits(decoded<TypeParam>(*make(bound), encoded(*make(bound), x), x.size()), x));
+}
+
 TYPED_TEST(Szx, OneRawChunkAmongOthers) {
   std::vector<TypeParam> x(3 * chunk_values);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -254,6 +260,74 @@ TEST_F(DamagedSzx, CodesThatAreNoneOrAskForOtherBytes) {
   const int code = std::to_integer<int>(frame[frame_header_bytes + first_code]);
   for (int other = 0; other < 256; ++other)
     EXPECT_EQ(decode_with(first_code, other) == Status::ok, other == code) << other;
+}
+
+// Records made by hand, consistent in their sizes, of one block of float32.
+bool decodes(std::uint8_t form, std::uint8_t distance_bytes, std::int32_t base, std::size_t rest,
+             std::uint8_t code = 0) {
+  Frame record(4 + rest);
+  record[0] = std::byte(form);
+  record[1] = std::byte(distance_bytes);
+  if (rest >= 4) std::memcpy(record.data() + 4, &base, 4);
+  if (rest >= 5) record[8] = std::byte(code);
+  float values[block_values];
+  for (const szx::KernelSet* set : szx::kernel_sets())
+    if (set->supported() &&
+        !szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->f32, values))
+      return false;
+  return true;
+}
+
+TEST_F(DamagedSzx, RecordsOfTheRightSize) {
+  const std::int32_t least = -(1 << 19), most = (1 << 19) - 1;
+  EXPECT_TRUE(decodes(0, 0, 0, 256));
+  EXPECT_FALSE(decodes(0, 1, 0, 256));
+  EXPECT_FALSE(decodes(1, 1, 0, 4));
+  for (const std::int32_t base : {least, 0, most}) {
+    EXPECT_TRUE(decodes(1, 0, base, 4)) << base;
+    EXPECT_TRUE(decodes(2, 0, base, 8)) << base;
+  }
+  for (const std::int32_t base : {least - 1, most + 1, 1 << 30, std::numeric_limits<std::int32_t>::min()}) {
+    EXPECT_FALSE(decodes(1, 0, base, 4)) << base;
+    EXPECT_FALSE(decodes(2, 0, base, 8)) << base;
+  }
+  EXPECT_TRUE(decodes(2, 4, most, 12));
+  EXPECT_FALSE(decodes(2, 5, most, 12));
+  EXPECT_TRUE(decodes(2, 0, 0, 8 + 8 * 20, 20));
+  EXPECT_FALSE(decodes(2, 0, 0, 8 + 8 * 21, 21));
+  EXPECT_TRUE(decodes(2, 0, 0, 8 + 12 + 8 * 20, 128 + 20));
+  EXPECT_FALSE(decodes(2, 0, 0, 8 + 12 + 8 * 21, 128 + 21));
+}
+
+// The distance takes a low out of its range, though the base is within it.
+TEST_F(DamagedSzx, LowsBeyondTheIntegers) {
+  Frame record(12);
+  const std::int32_t base = 1 << 18;
+  record[0] = std::byte{2};
+  record[1] = std::byte{3};
+  std::memcpy(record.data() + 4, &base, 4);
+  for (const int top : {3, 4}) {
+    record[11] = std::byte(top);  // 2^18 + top * 2^16
+    float values[block_values];
+    for (const szx::KernelSet* set : szx::kernel_sets())
+      if (set->supported()) {
+        EXPECT_EQ(szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->f32, values),
+                  top == 3);
+      }
+  }
+}
+
+TEST_F(DamagedSzx, HeadersThatNoEncoderWrites) {
+  FrameHeader header;
+  read_header(frame, header);
+  Frame other = frame;
+  header.addends = 2;
+  write_header(header, other);
+  EXPECT_EQ(codec->decode(other, slice(x)), Status::corrupt_frame);
+  header.addends = 1;
+  header.parameters[2] = 1;
+  write_header(header, other);
+  EXPECT_EQ(codec->decode(other, slice(x)), Status::corrupt_frame);
 }
 
 TEST_F(DamagedSzx, StepsThatNoEncoderWrites) {
