@@ -14,8 +14,9 @@ std::unique_ptr<Codec> make(double bound) { return find_codec("szx")->make({.bou
 std::mt19937_64 random_bits(5);
 double uniform() { return std::uniform_real_distribution<double>(-1, 1)(random_bits); }
 
-// Decodes what `x` encodes to and checks each value: NaN and infinities bit for bit, others within the bound in exact
-// arithmetic (a long double holds the difference where it is close to the bound), and x' = x or a multiple of the step.
+// Decodes what `x` encodes to and checks each value: NaN and infinities bit for bit, others within the bound
+// in exact arithmetic (a long double holds the difference where it is close to the bound), and x' = x or a
+// multiple of the step.
 template <class T>
 std::vector<T> checked(const std::vector<T>& x, double bound, double* worst = nullptr) {
   const auto codec = make(bound);
@@ -52,7 +53,8 @@ TYPED_TEST(SzxBound, TiesOfAllSizes) {
         for (std::size_t i = 0; i < szx::block_values; ++i) {
           const double q = base + std::floor(std::ldexp(std::abs(uniform()), width));
           auto tie = static_cast<T>((q + 0.5) * step);
-          if (i % 3 != 0) tie = std::nextafter(tie, std::numeric_limits<T>::infinity() * (i % 3 == 1 ? T{1} : T{-1}));
+          if (i % 3 != 0)
+            tie = std::nextafter(tie, std::numeric_limits<T>::infinity() * (i % 3 == 1 ? T{1} : T{-1}));
           x.push_back(tie);
         }
       }
@@ -80,17 +82,20 @@ TYPED_TEST(SzxBound, WidestBlock) {
   EXPECT_EQ(checked(x, 1), x);
 }
 
-// Blocks that a multiple less at their ends makes narrower, up to the last value for which the bound allows it.
+// Blocks that a multiple less at their ends makes narrower, up to the last value for which the bound allows
+// it.
 TYPED_TEST(SzxBound, EndsOfBlocks) {
   using T = TypeParam;
   for (const double bound : {1e-3, 1.0, 7e4}) {
     const double step = static_cast<double>(szx::Grid<T>::make(bound).step);
     std::vector<T> x;
     for (int k = -200; k < 200; ++k) {
-      const auto low = static_cast<T>(k * step - bound), high = static_cast<T>((k + std::abs(k) % 5) * step + bound);
+      const auto low = static_cast<T>(k * step - bound),
+                 high = static_cast<T>((k + std::abs(k) % 5) * step + bound);
       for (std::size_t i = 0; i < szx::block_values; ++i) {
         T v = i % 2 == 0 ? low : high;
-        for (std::size_t n = 0; n < static_cast<std::size_t>(std::abs(k) % 4); ++n) v = std::nextafter(v, T(k * step));
+        for (std::size_t n = 0; n < static_cast<std::size_t>(std::abs(k) % 4); ++n)
+          v = std::nextafter(v, T(k * step));
         x.push_back(v);
       }
     }
@@ -100,7 +105,8 @@ TYPED_TEST(SzxBound, EndsOfBlocks) {
 
 TYPED_TEST(SzxBound, BoundsOfAllSizes) {
   using T = TypeParam;
-  const int least = std::numeric_limits<T>::min_exponent - 40, most = std::numeric_limits<T>::max_exponent - 1;
+  const int least = std::numeric_limits<T>::min_exponent - 40,
+            most = std::numeric_limits<T>::max_exponent - 1;
   for (int e = std::max(least, -1070); e < most; e += sizeof(T) == 8 ? 7 : 1) {
     const double bound = std::ldexp(1 + 0.5 * (1 + uniform()), e);
     std::vector<T> x(256);
@@ -120,7 +126,8 @@ TYPED_TEST(SzxBound, ValuesOfAllBits) {
     const Bits exponent = static_cast<Bits>(random_bits()) >> (mantissa + 1) << mantissa;
     for (std::size_t j = 0; j < szx::block_values; ++j) {
       const Bits bits = static_cast<Bits>(random_bits());
-      const Bits kept = (bits & ((Bits{1} << mantissa) - 1)) | (bits >> (8 * sizeof(T) - 1) << (8 * sizeof(T) - 1));
+      const Bits kept =
+          (bits & ((Bits{1} << mantissa) - 1)) | (bits >> (8 * sizeof(T) - 1) << (8 * sizeof(T) - 1));
       x.push_back(std::bit_cast<T>(static_cast<Bits>(kept | (i % 2 == 0 ? exponent : bits))));
     }
   }
@@ -141,7 +148,9 @@ TYPED_TEST(SzxBound, MultiplesStayInAnyBlock) {
         if (random_bits() % 3 == 0) other[i] = static_cast<T>(4 * bound * uniform());
       const std::vector<T> twice = checked(other, bound);
       for (std::size_t i = 0; i < other.size(); ++i)
-        if (other[i] == once[i]) { ASSERT_EQ(twice[i], once[i]) << i; }
+        if (other[i] == once[i]) {
+          ASSERT_EQ(twice[i], once[i]) << i;
+        }
     }
   }
 }

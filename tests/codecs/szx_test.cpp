@@ -62,7 +62,8 @@ TYPED_TEST_SUITE(Szx, Types);
 TYPED_TEST(Szx, AllSetsWriteTheSameBytesAndReadTheSameValues) {
   for (const double bound : {1e-3, 0.37, 1e-30, 1e10}) {
     for (const std::size_t count : {1u, 63u, 64u, 65u, 1000u, 5119u, 5120u, 5121u, 12000u}) {
-      const std::vector<TypeParam> x = mixture<TypeParam>(count, bound), before = mixture<TypeParam>(count, bound);
+      const std::vector<TypeParam> x = mixture<TypeParam>(count, bound),
+                                   before = mixture<TypeParam>(count, bound);
       const Frame expected = encoded(*make(bound, "scalar"), x);
       const std::vector<TypeParam> values = decoded<TypeParam>(*make(bound, "scalar"), expected, count);
       for (const char* name : kernel_names()) {
@@ -73,7 +74,8 @@ TYPED_TEST(Szx, AllSetsWriteTheSameBytesAndReadTheSameValues) {
         std::vector<TypeParam> sum = before, wanted = before;
         for (std::size_t i = 0; i < count; ++i) wanted[i] = before[i] + values[i];
         ASSERT_EQ(codec->reduce(expected, slice(sum), Reduction::sum), Status::ok);
-        for (std::size_t i = 0; i < count; ++i) ASSERT_TRUE(sum[i] == wanted[i] || std::isnan(wanted[i])) << i;
+        for (std::size_t i = 0; i < count; ++i)
+          ASSERT_TRUE(sum[i] == wanted[i] || std::isnan(wanted[i])) << i;
       }
     }
   }
@@ -95,7 +97,8 @@ TYPED_TEST(Szx, NothingHasToBeAligned) {
       ASSERT_EQ(std::memcmp(frame.data(), expected.data(), size.bytes), 0);
       std::vector<TypeParam> y(count + 16), z(count + 16);
       ASSERT_EQ(codec->decode(frame, {{y.data() + shift, count, dtype_of<TypeParam>}}), Status::ok);
-      ASSERT_EQ(codec->reduce(frame, {{z.data() + shift, count, dtype_of<TypeParam>}}, Reduction::max), Status::ok);
+      ASSERT_EQ(codec->reduce(frame, {{z.data() + shift, count, dtype_of<TypeParam>}}, Reduction::max),
+                Status::ok);
       for (std::size_t i = 0; i < 16; ++i) ASSERT_EQ(y[i < shift ? i : count + i], 0);
     }
   }
@@ -170,6 +173,12 @@ TYPED_TEST(Szx, WhatDoesNotShrinkIsStored) {
   }
 }
 
+TYPED_TEST(Szx, BoundsTooSmallForAStepAreServedExactly) {
+  const double bound = sizeof(TypeParam) == 8 ? 1e-310 : 1e-40;
+  const std::vector<TypeParam> x(chunk_values, TypeParam(1.1));
+  EXPECT_TRUE(same_bits(decoded<TypeParam>(*make(bound), encoded(*make(bound), x), x.size()), x));
+}
+
 TYPED_TEST(Szx, OneRawChunkAmongOthers) {
   std::vector<TypeParam> x(3 * chunk_values);
   for (std::size_t i = 0; i < x.size(); ++i)
@@ -177,7 +186,8 @@ TYPED_TEST(Szx, OneRawChunkAmongOthers) {
   const Frame frame = encoded(*make(0.1), x);
   const std::vector<TypeParam> y = decoded<TypeParam>(*make(0.1), frame, x.size());
   EXPECT_LE(frame.size(), x.size() * sizeof(TypeParam) * 2 / 3);
-  EXPECT_EQ(std::memcmp(x.data() + chunk_values, y.data() + chunk_values, chunk_values * sizeof(TypeParam)), 0);
+  EXPECT_EQ(std::memcmp(x.data() + chunk_values, y.data() + chunk_values, chunk_values * sizeof(TypeParam)),
+            0);
 }
 
 // ---- The index
@@ -194,7 +204,8 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
     const std::size_t n = reader.chunk_count(i);
     std::vector<TypeParam> part(n);
     const Frame alone(reader.record(i).begin(), reader.record(i).end());  // nothing around it is needed
-    ASSERT_TRUE(szx::decode_chunk(alone, n, reader.grid(), szx::find_kernels("")->of<TypeParam>(), part.data()));
+    ASSERT_TRUE(
+        szx::decode_chunk(alone, n, reader.grid(), szx::find_kernels("")->of<TypeParam>(), part.data()));
     ASSERT_EQ(std::memcmp(part.data(), all.data() + i * chunk_values, n * sizeof(TypeParam)), 0) << i;
   }
 }
@@ -204,7 +215,8 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
 class DamagedSzx : public testing::Test {
  protected:
   DamagedSzx() {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(std::sin(0.01 * static_cast<double>(i)));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<float>(std::sin(0.01 * static_cast<double>(i)));
     frame = encoded(*codec, x);
   }
   Status decode_with(std::size_t at, int byte) {
@@ -236,8 +248,10 @@ TEST_F(DamagedSzx, IndexThatRunsBackOrOut) {
 
 TEST_F(DamagedSzx, RecordHeads) {
   ASSERT_EQ(frame[frame_header_bytes + first_record], std::byte{2});
-  for (const int form : {0, 1, 3, 255}) EXPECT_EQ(decode_with(first_record, form), Status::corrupt_frame) << form;
-  for (const int bytes : {0, 3, 5, 255}) EXPECT_EQ(decode_with(first_record + 1, bytes), Status::corrupt_frame) << bytes;
+  for (const int form : {0, 1, 3, 255})
+    EXPECT_EQ(decode_with(first_record, form), Status::corrupt_frame) << form;
+  for (const int bytes : {0, 3, 5, 255})
+    EXPECT_EQ(decode_with(first_record + 1, bytes), Status::corrupt_frame) << bytes;
   EXPECT_EQ(decode_with(first_record + 2, 1), Status::corrupt_frame);
   EXPECT_EQ(decode_with(first_record + 3, 1), Status::corrupt_frame);
 }
@@ -246,6 +260,77 @@ TEST_F(DamagedSzx, CodesThatAreNoneOrAskForOtherBytes) {
   const int code = std::to_integer<int>(frame[frame_header_bytes + first_code]);
   for (int other = 0; other < 256; ++other)
     EXPECT_EQ(decode_with(first_code, other) == Status::ok, other == code) << other;
+}
+
+// Records made by hand, consistent in their sizes, of one block of float32.
+bool decodes(std::uint8_t form, std::uint8_t distance_bytes, std::int32_t base, std::size_t rest,
+             std::uint8_t code = 0) {
+  Frame record(4 + rest);
+  record[0] = std::byte(form);
+  record[1] = std::byte(distance_bytes);
+  if (rest >= 4) std::memcpy(record.data() + 4, &base, 4);
+  if (rest >= 5) record[8] = std::byte(code);
+  float values[block_values];
+  std::size_t sets = 0, agree = 0;
+  for (const szx::KernelSet* set : szx::kernel_sets()) {
+    if (!set->supported()) continue;
+    ++sets;
+    agree += szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->f32, values);
+  }
+  EXPECT_TRUE(agree == 0 || agree == sets);
+  return agree != 0;
+}
+
+TEST_F(DamagedSzx, RecordsOfTheRightSize) {
+  const std::int32_t least = -(1 << 19), most = (1 << 19) - 1;
+  EXPECT_TRUE(decodes(0, 0, 0, 256));
+  EXPECT_FALSE(decodes(0, 1, 0, 256));
+  EXPECT_FALSE(decodes(1, 1, 0, 4));
+  for (const std::int32_t base : {least, 0, most}) {
+    EXPECT_TRUE(decodes(1, 0, base, 4)) << base;
+    EXPECT_TRUE(decodes(2, 0, base, 8)) << base;
+  }
+  for (const std::int32_t base : {least - 1, most + 1, 1 << 30, std::numeric_limits<std::int32_t>::min()}) {
+    EXPECT_FALSE(decodes(1, 0, base, 4)) << base;
+    EXPECT_FALSE(decodes(2, 0, base, 8)) << base;
+  }
+  EXPECT_TRUE(decodes(2, 4, most, 12));
+  EXPECT_FALSE(decodes(2, 5, most, 12));
+  EXPECT_TRUE(decodes(2, 0, 0, 8 + 8 * 20, 20));
+  EXPECT_FALSE(decodes(2, 0, 0, 8 + 8 * 21, 21));
+  EXPECT_TRUE(decodes(2, 0, 0, 8 + 12 + 8 * 20, 128 + 20));
+  EXPECT_FALSE(decodes(2, 0, 0, 8 + 12 + 8 * 21, 128 + 21));
+}
+
+// The distance takes a low out of its range, though the base is within it.
+TEST_F(DamagedSzx, LowsBeyondTheIntegers) {
+  Frame record(12);
+  const std::int32_t base = 1 << 18;
+  record[0] = std::byte{2};
+  record[1] = std::byte{3};
+  std::memcpy(record.data() + 4, &base, 4);
+  for (const int top : {3, 4}) {
+    record[11] = std::byte(top);  // 2^18 + top * 2^16
+    float values[block_values];
+    for (const szx::KernelSet* set : szx::kernel_sets())
+      if (set->supported()) {
+        EXPECT_EQ(szx::decode_chunk(record, block_values, szx::Grid<float>::make(1), set->f32, values),
+                  top == 3);
+      }
+  }
+}
+
+TEST_F(DamagedSzx, HeadersThatNoEncoderWrites) {
+  FrameHeader header;
+  read_header(frame, header);
+  Frame other = frame;
+  header.addends = 2;
+  write_header(header, other);
+  EXPECT_EQ(codec->decode(other, slice(x)), Status::corrupt_frame);
+  header.addends = 1;
+  header.parameters[2] = 1;
+  write_header(header, other);
+  EXPECT_EQ(codec->decode(other, slice(x)), Status::corrupt_frame);
 }
 
 TEST_F(DamagedSzx, StepsThatNoEncoderWrites) {

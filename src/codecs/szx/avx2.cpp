@@ -43,7 +43,8 @@ Bytes64 read_planes(const std::byte* from, unsigned width) noexcept {
   for (unsigned k = 0; k < width; ++k, from += 8) {
     const __m256i weight = repeated(1 << k);
     bytes.low = _mm256_or_si256(bytes.low, _mm256_and_si256(spread_bits(load<std::uint32_t>(from)), weight));
-    bytes.high = _mm256_or_si256(bytes.high, _mm256_and_si256(spread_bits(load<std::uint32_t>(from + 4)), weight));
+    bytes.high =
+        _mm256_or_si256(bytes.high, _mm256_and_si256(spread_bits(load<std::uint32_t>(from + 4)), weight));
   }
   return bytes;
 }
@@ -99,14 +100,17 @@ struct Avx2 {
   // As `offset` of grid.hpp, not yet confined to the span.
   template <bool corrected>
   static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
-    const __m256 from = _mm256_set1_ps(mu), inverse = _mm256_set1_ps(grid.inverse), step = _mm256_set1_ps(grid.step);
+    const __m256 from = _mm256_set1_ps(mu), inverse = _mm256_set1_ps(grid.inverse),
+                 step = _mm256_set1_ps(grid.step);
     const __m256 half = _mm256_set1_ps(grid.step / 2), minus_half = _mm256_set1_ps(-grid.step / 2);
     for (std::size_t j = 0; j < 8; ++j) {
       const __m256 v = _mm256_loadu_ps(x + 8 * j);
       o[j] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_sub_ps(v, from), inverse));
       if constexpr (corrected) {
-        const __m256 rest = _mm256_sub_ps(v, _mm256_add_ps(from, _mm256_mul_ps(_mm256_cvtepi32_ps(o[j]), step)));
-        const __m256 above = _mm256_cmp_ps(rest, half, _CMP_GT_OQ), below = _mm256_cmp_ps(rest, minus_half, _CMP_LT_OQ);
+        const __m256 rest =
+            _mm256_sub_ps(v, _mm256_add_ps(from, _mm256_mul_ps(_mm256_cvtepi32_ps(o[j]), step)));
+        const __m256 above = _mm256_cmp_ps(rest, half, _CMP_GT_OQ),
+                     below = _mm256_cmp_ps(rest, minus_half, _CMP_LT_OQ);
         o[j] = _mm256_sub_epi32(o[j], _mm256_castps_si256(above));  // a mask is -1
         o[j] = _mm256_add_epi32(o[j], _mm256_castps_si256(below));
       }
@@ -153,13 +157,15 @@ struct Avx2 {
       return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at + 8 * j)));
     };
     __m256i o = bytes(top);
-    for (unsigned k = whole; k-- > 0;) o = _mm256_or_si256(_mm256_slli_epi32(o, 8), bytes(from + k * block_values));
+    for (unsigned k = whole; k-- > 0;)
+      o = _mm256_or_si256(_mm256_slli_epi32(o, 8), bytes(from + k * block_values));
     return o;
   }
 
   template <bool add>
   static void write(__m256i o, float mu, const Grid<float>& grid, float* y) noexcept {
-    __m256 v = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(o), _mm256_set1_ps(grid.step)), _mm256_set1_ps(mu));
+    __m256 v =
+        _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(o), _mm256_set1_ps(grid.step)), _mm256_set1_ps(mu));
     if constexpr (add) v = _mm256_add_ps(_mm256_loadu_ps(y), v);
     _mm256_storeu_ps(y, v);
   }
@@ -177,7 +183,8 @@ struct Avx2 {
 
   // The sum of low and offset is exact, so that mu + offset * step is what the reference computes.
   template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid, T* y) noexcept {
+  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                     T* y) noexcept {
     if (width > 30) return Portable::unpack<add>(from, low, width, grid, y);
     const unsigned whole = width / 8;
     const Bytes64 planes = read_planes(from + whole * block_values, width % 8);

@@ -1,5 +1,5 @@
-// AVX-512 with VBMI and GFNI: a block of 64 bytes is turned into its bit planes by one instruction between two byte
-// permutations.
+// AVX-512 with VBMI and GFNI: a block of 64 bytes is turned into its bit planes by one instruction between
+// two byte permutations.
 #include <immintrin.h>
 
 #include <array>
@@ -21,7 +21,8 @@ constexpr Indices indices(Rule rule) noexcept {
 }
 __m512i of(const Indices& i) noexcept { return _mm512_loadu_si512(i.data()); }
 
-// Where value v stands among the bytes that two steps of packing leave, and in the order that the transposition takes.
+// Where value v stands among the bytes that two steps of packing leave, and in the order that the
+// transposition takes.
 constexpr std::size_t packed_byte(std::size_t v) noexcept { return v / 4 % 4 * 16 + v / 16 * 4 + v % 4; }
 constexpr std::size_t mirrored(std::size_t v) noexcept { return v / 8 * 8 + 7 - v % 8; }
 
@@ -41,7 +42,8 @@ constexpr Indices by_groups = indices([](std::size_t i) { return (7 - i % 8) * 8
 
 // Bytes of 8 values each, mirrored, to 8 bit planes each, or planes, the uppermost first, to values.
 __m512i transposed_bits(__m512i bytes) noexcept {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), bytes, 0);
+  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), bytes,
+                                       0);
 }
 
 __m512i load_planes(const std::byte* from, unsigned width) noexcept {
@@ -71,13 +73,15 @@ struct Avx512 {
   // As `offset` of grid.hpp, not yet confined to the span.
   template <bool corrected>
   static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
-    const __m512 from = _mm512_set1_ps(mu), inverse = _mm512_set1_ps(grid.inverse), step = _mm512_set1_ps(grid.step);
+    const __m512 from = _mm512_set1_ps(mu), inverse = _mm512_set1_ps(grid.inverse),
+                 step = _mm512_set1_ps(grid.step);
     const __m512 half = _mm512_set1_ps(grid.step / 2), minus_half = _mm512_set1_ps(-grid.step / 2);
     for (std::size_t j = 0; j < 4; ++j) {
       const __m512 v = _mm512_loadu_ps(x + 16 * j);
       o[j] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_sub_ps(v, from), inverse));
       if constexpr (corrected) {
-        const __m512 rest = _mm512_sub_ps(v, _mm512_add_ps(from, _mm512_mul_ps(_mm512_cvtepi32_ps(o[j]), step)));
+        const __m512 rest =
+            _mm512_sub_ps(v, _mm512_add_ps(from, _mm512_mul_ps(_mm512_cvtepi32_ps(o[j]), step)));
         const __m512i one = _mm512_set1_epi32(1);
         o[j] = _mm512_mask_add_epi32(o[j], _mm512_cmp_ps_mask(rest, half, _CMP_GT_OQ), o[j], one);
         o[j] = _mm512_mask_sub_epi32(o[j], _mm512_cmp_ps_mask(rest, minus_half, _CMP_LT_OQ), o[j], one);
@@ -96,7 +100,8 @@ struct Avx512 {
   }
 
   static void pack_narrow(const Offsets& o, std::uint32_t span, unsigned width, std::byte* to) noexcept {
-    const __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(o[0], o[1]), _mm512_packs_epi32(o[2], o[3]));
+    const __m512i packed =
+        _mm512_packus_epi16(_mm512_packs_epi32(o[0], o[1]), _mm512_packs_epi32(o[2], o[3]));
     const __m512i bytes = _mm512_min_epu8(packed, _mm512_set1_epi8(static_cast<char>(span)));
     if (width == 8) {
       _mm512_storeu_si512(to, _mm512_permutexvar_epi8(of(natural), bytes));
@@ -156,8 +161,8 @@ struct Avx512 {
   // 16 values of bytes at `first`, each at the place `at` of an int32.
   static __m512i spread(__m512i bytes, std::size_t first, unsigned at) noexcept {
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-    const __m512i index = _mm512_mullo_epi32(_mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(first))),
-                                             _mm512_set1_epi32(0x01010101));
+    const __m512i index = _mm512_mullo_epi32(
+        _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(first))), _mm512_set1_epi32(0x01010101));
     return _mm512_maskz_permutexvar_epi8(0x1111111111111111 << at, index, bytes);
   }
 
@@ -197,7 +202,8 @@ struct Avx512 {
 
   // The sum of low and offset is exact, so that mu + offset * step is what the reference computes.
   template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid, T* y) noexcept {
+  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                     T* y) noexcept {
     if (width > 30) return Portable::unpack<add>(from, low, width, grid, y);
     Offsets o;
     switch (width / 8) {

@@ -1,5 +1,6 @@
-// Least and greatest values of blocks by AVX-512: as many blocks at a time as a register has lanes, their partial
-// results folded together by a tree, so that the extremes of all of them come to stand in one register.
+// Least and greatest values of blocks by AVX-512: as many blocks at a time as a register has lanes, their
+// partial results folded together by a tree, so that the extremes of all of them come to stand in one
+// register.
 #pragma once
 
 #include <immintrin.h>
@@ -24,8 +25,8 @@ inline __mmask16 numbers(__mmask16 before, __m512d a, __m512d b) noexcept {
 inline void store(float* to, __m512 v) noexcept { _mm512_storeu_ps(to, v); }
 inline void store(double* to, __m512d v) noexcept { _mm512_storeu_pd(to, v); }
 
-// Folds a (the lower lanes of the result) and b. `blocks`: how many share each of them. From one to the next level
-// neighbouring lanes are folded, then pairs of lanes, then quarters of the register.
+// Folds a (the lower lanes of the result) and b. `blocks`: how many share each of them. From one to the next
+// level neighbouring lanes are folded, then pairs of lanes, then quarters of the register.
 template <std::size_t blocks, class Op>
 __m512 fold(__m512 a, __m512 b, Op op) noexcept {
   if constexpr (blocks == 1) return op(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));

@@ -1,4 +1,5 @@
-// One block of 64 values in baseline code: the reference, and what the vector sets take for the widest offsets.
+// One block of 64 values in baseline code: the reference, and what the vector sets take for the widest
+// offsets.
 #pragma once
 
 #include <limits>
@@ -19,8 +20,8 @@ constexpr std::uint64_t transposed(std::uint64_t m) noexcept {
 
 inline constexpr std::size_t block_groups = block_values / 8;
 
-// The lowest 8 * (width / 8) bits of each offset as bytes, the 64 of equal weight together; the rest as bit planes of
-// 64 bits. The least significant ones come first.
+// The lowest 8 * (width / 8) bits of each offset as bytes, the 64 of equal weight together; the rest as bit
+// planes of 64 bits. The least significant ones come first.
 template <class T>
 void write_offsets(const BitsOf<T>* offsets, unsigned width, std::byte* to) noexcept {
   const unsigned whole = width / 8, rest = width % 8;
@@ -45,7 +46,8 @@ void read_offsets(const std::byte* from, unsigned width, BitsOf<T>* offsets) noe
     for (unsigned k = 0; k < rest; ++k) bytes |= std::to_integer<std::uint64_t>(planes[8 * k + g]) << 8 * k;
     bytes = transposed(bytes);
     for (std::size_t i = 0; i < 8; ++i)
-      offsets[8 * g + i] = static_cast<BitsOf<T>>(BitsOf<T>{static_cast<std::uint8_t>(bytes >> 8 * i)} << 8 * whole);
+      offsets[8 * g + i] =
+          static_cast<BitsOf<T>>(BitsOf<T>{static_cast<std::uint8_t>(bytes >> 8 * i)} << 8 * whole);
   }
   for (unsigned k = 0; k < whole; ++k)
     for (std::size_t i = 0; i < block_values; ++i)
@@ -106,7 +108,8 @@ struct Portable {
   }
 
   template <bool add, class T>
-  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid, T* y) noexcept {
+  static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
+                     T* y) noexcept {
     BitsOf<T> offsets[block_values];
     read_offsets<T>(from, width, offsets);
     for (std::size_t i = 0; i < block_values; ++i) put<add>(y[i], grid.value(sum_of<T>(low, offsets[i])));

@@ -50,12 +50,14 @@ bool read_record(ConstBytes bytes, std::size_t n, const Kernels<T>& kernels, Rec
   }
   if (bytes.size() < head_bytes<T>) return false;
   record.base = load<IntOf<T>>(bytes.data() + 4);
-  if (std::int64_t{record.base} > greatest_integer<T> || std::int64_t{record.base} < -greatest_integer<T> - 1) return false;
+  if (std::int64_t{record.base} > greatest_integer<T> || std::int64_t{record.base} < -greatest_integer<T> - 1)
+    return false;
   if (record.form == Form::constant) return base_bytes == 0 && bytes.size() == head_bytes<T>;
 
   const std::size_t before_body = head_bytes<T> + blocks * (1 + base_bytes);
   if (record.form != Form::blocks || base_bytes > sizeof(T) || bytes.size() < before_body) return false;
-  if (!kernels.read_table(bytes.data() + head_bytes<T>, blocks, record.base, base_bytes, record.table)) return false;
+  if (!kernels.read_table(bytes.data() + head_bytes<T>, blocks, record.base, base_bytes, record.table))
+    return false;
   record.body = bytes.data() + before_body;
   return bytes.size() == whole_words(before_body + record.table.body_bytes);
 }
@@ -104,10 +106,12 @@ std::size_t encode_chunk(const T* values, std::size_t n, const Grid<T>& grid, co
   Plan<T> plan;
   kernels.plan(values, blocks, grid, plan);
   if (plan.constant)
-    return plan.base == 0 ? 0 : static_cast<std::size_t>(write_head<T>(to, Form::constant, 0, plan.base) - to);
+    return plan.base == 0 ? 0
+                          : static_cast<std::size_t>(write_head<T>(to, Form::constant, 0, plan.base) - to);
   const std::size_t bytes = head_bytes<T> + blocks * (1 + plan.base_bytes) + plan.body_bytes;
   if (whole_words(bytes) >= most_record_bytes<T>(n)) return write_raw(values, n, to);
-  std::byte* const head = write_head<T>(to, Form::blocks, static_cast<std::uint8_t>(plan.base_bytes), plan.base);
+  std::byte* const head =
+      write_head<T>(to, Form::blocks, static_cast<std::uint8_t>(plan.base_bytes), plan.base);
   std::byte* const at = kernels.pack(values, blocks, grid, plan, head);
   return static_cast<std::size_t>(pad(to, at) - to);
 }
@@ -140,7 +144,8 @@ template std::size_t encode_chunk(const float*, std::size_t, const Grid<float>&,
                                   std::byte*) noexcept;
 template std::size_t encode_chunk(const double*, std::size_t, const Grid<double>&, const Kernels<double>&,
                                   std::byte*) noexcept;
-template bool decode_chunk(ConstBytes, std::size_t, const Grid<float>&, const Kernels<float>&, float*) noexcept;
+template bool decode_chunk(ConstBytes, std::size_t, const Grid<float>&, const Kernels<float>&,
+                           float*) noexcept;
 template bool decode_chunk(ConstBytes, std::size_t, const Grid<double>&, const Kernels<double>&,
                            double*) noexcept;
 template bool reduce_chunk(ConstBytes, std::size_t, const Grid<float>&, const Kernels<float>&, float*,

@@ -6,8 +6,8 @@
 
 namespace taut::szx {
 
-// Writes the record of `n` values; returns its bytes, a multiple of 4 and at most most_record_bytes, 0 for zeros.
-// `to` has room for max_record<T>.
+// Writes the record of `n` values; returns its bytes, a multiple of 4 and at most most_record_bytes, 0 for
+// zeros. `to` has room for max_record<T>.
 template <class T>
 std::size_t encode_chunk(const T* values, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels,
                          std::byte* to) noexcept;
@@ -17,7 +17,8 @@ constexpr std::size_t most_record_bytes(std::size_t n) noexcept {
   return raw_head_bytes + n * sizeof(T);
 }
 
-// values <- record, or values <- values op record. False: the record is damaged; values may then hold anything.
+// values <- record, or values <- values op record. False: the record is damaged; values may then hold
+// anything.
 template <class T>
 bool decode_chunk(ConstBytes record, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels,
                   T* values) noexcept;

@@ -1,4 +1,5 @@
-// Blocks with values that the grid does not serve: NaN, infinities, fill values, anything beyond its integers.
+// Blocks with values that the grid does not serve: NaN, infinities, fill values, anything beyond its
+// integers.
 #pragma once
 
 #include "codecs/szx/block.hpp"
@@ -55,7 +56,8 @@ void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const Plan<T>& p
 }
 
 template <class Set, bool add, class T>
-void unpack_exact(const std::byte* from, IntOf<T> low, std::uint8_t code, const Grid<T>& grid, T* y) noexcept {
+void unpack_exact(const std::byte* from, IntOf<T> low, std::uint8_t code, const Grid<T>& grid,
+                  T* y) noexcept {
   alignas(64) T x[block_values];
   if (code == raw) {
     std::memcpy(x, from, sizeof x);

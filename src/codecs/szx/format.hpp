@@ -1,10 +1,12 @@
 // The stream of the szx codec: constants. Specified in spec.md beside this file.
 //
-//   payload = index: u32 end[chunks], in 4-byte words from the end of the index | records, one a chunk of 5120 values
-//   record  = nothing (all values 0)
+//   payload = index: u32 end[chunks], in 4-byte words from the end of the index | records, one a chunk of
+//   5120 values record  = nothing (all values 0)
 //           | u8 form | u8 base_bytes | u16 0 | base (i32; i64 of float64)
-//             | codes, one byte a block | distances of the lows from base, base_bytes byte planes | blocks | padding
-//   block   = 64 values: the offsets of their integers from the block's low, as byte planes and then bit planes
+//             | codes, one byte a block | distances of the lows from base, base_bytes byte planes | blocks |
+//             padding
+//   block   = 64 values: the offsets of their integers from the block's low, as byte planes and then bit
+//   planes
 #pragma once
 
 #include <bit>
@@ -30,8 +32,8 @@ enum class Form : std::uint8_t {
   blocks = 2,
 };
 
-// What a block is: the width in bits of its offsets; of width 0 all values are the low's. Added to a width: some of the
-// values are one value that the grid does not serve (a fill value, NaN). Or no width at all.
+// What a block is: the width in bits of its offsets; of width 0 all values are the low's. Added to a width:
+// some of the values are one value that the grid does not serve (a fill value, NaN). Or no width at all.
 enum Code : std::uint8_t {
   holed = 128,
   same = 254,  // one value as it is, for all of them
@@ -61,8 +63,8 @@ inline constexpr std::size_t raw_head_bytes = 4;
 
 // Of a record of blocks, with what a kernel may write beyond it.
 template <class T>
-inline constexpr std::size_t max_record =
-    head_bytes<T> + chunk_blocks * (1 + sizeof(T) + block_values * sizeof(T)) + overrun;
+inline constexpr std::size_t max_record = head_bytes<T> +
+                                          chunk_blocks*(1 + sizeof(T) + block_values * sizeof(T)) + overrun;
 
 template <class T>
 T load(const std::byte* from) noexcept {

@@ -21,7 +21,9 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   payload_ = frame.subspan(frame_header_bytes, static_cast<std::size_t>(header_.payload_bytes));
   if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
     return Status::corrupt_frame;
-  if (header_.count > max_count || header_.addends != 1) return Status::corrupt_frame;
+  if (header_.count > max_count || header_.addends != 1 ||
+      std::bit_cast<std::uint32_t>(header_.parameters) != 0)
+    return Status::corrupt_frame;
   if (stored()) return payload_.size() == count() * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
   if (!Grid<T>::is_step(header_.step) || payload_.size() < 4 * chunks()) return Status::corrupt_frame;

@@ -1,5 +1,5 @@
-// A szx frame as a sequence of chunks. Its index stands in front, so that any chunk can be decoded by itself, and the
-// first ones as soon as they have arrived.
+// A szx frame as a sequence of chunks. Its index stands in front, so that any chunk can be decoded by itself,
+// and the first ones as soon as they have arrived.
 #pragma once
 
 #include "codecs/szx/grid.hpp"
@@ -56,7 +56,8 @@ class FrameWriter {
         at_(records_),
         end_(frame_ + max_frame_bytes(sizeof(T), count)) {}
 
-  // Room for one record, in place or aside; commit takes it over. False: the values as they are take no more bytes.
+  // Room for one record, in place or aside; commit takes it over. False: the values as they are take no more
+  // bytes.
   std::byte* room() noexcept { return left() >= sizeof aside_ ? at_ : aside_; }
   bool commit(std::size_t bytes) noexcept;
 

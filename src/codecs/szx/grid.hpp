@@ -1,5 +1,5 @@
-// The grid that coded values lie on: the multiples of one step, for every block of every frame of a bound. Why
-// |x - x'| <= bound, and why minima and maxima stay within one bound: docs/error-model.md.
+// The grid that coded values lie on: the multiples of one step, for every block of every frame of a bound.
+// Why |x - x'| <= bound, and why minima and maxima stay within one bound: docs/error-model.md.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,10 @@
 
 namespace taut::szx {
 
-// A bound whose step would lie below the lowest is not coded; above the highest, the step stays there. |q| of a
-// coded value is below 2^integer_bits, an offset below twice that: products with a step of four bits are exact, and so
-// is all that a decoder computes. Offsets of up to direct_bits need no correction (see `offset`).
+// A bound whose step would lie below the lowest is not coded; above the highest, the step stays there. |q| of
+// a coded value is below 2^integer_bits, an offset below twice that: products with a step of four bits are
+// exact, and so is all that a decoder computes. Offsets of up to direct_bits need no correction (see
+// `offset`).
 template <class T>
 struct Limits;
 template <>
@@ -52,7 +53,8 @@ struct Grid {
   static bool is_step(double step) noexcept {
     int exponent = 0;
     const double sixteenths = std::frexp(step, &exponent) * 16;
-    return step >= Limits<T>::lowest / 2 && step <= Limits<T>::highest && sixteenths == std::floor(sixteenths);
+    return step >= Limits<T>::lowest / 2 && step <= Limits<T>::highest &&
+           sixteenths == std::floor(sixteenths);
   }
 
   // Exact for |q| <= 2^(integer_bits + 1), rounded once for others.
@@ -78,9 +80,9 @@ struct Interval {
   double low, span;
 };
 
-// The shortest interval within the bound of all values from `least` to `greatest`, both of them served. At either end a
-// multiple is saved where the bound allows: this is what makes most blocks constant. If a rounded difference is below
-// the bound, so is the exact one.
+// The shortest interval within the bound of all values from `least` to `greatest`, both of them served. At
+// either end a multiple is saved where the bound allows: this is what makes most blocks constant. If a
+// rounded difference is below the bound, so is the exact one.
 inline Interval interval(double least, double greatest, double step, double inverse, double bound) noexcept {
   constexpr double rounder = 0x1.8p52;
   double low = least * inverse + rounder - rounder, high = greatest * inverse + rounder - rounder;
@@ -94,8 +96,8 @@ inline std::int64_t bit_width(double whole) noexcept {
   return (std::bit_cast<std::int64_t>(whole + 0.5) >> 52) - 1022;
 }
 
-// The integer of x relative to low, for mu = low * step, before it is confined to 0 .. span. `corrected`: for offsets
-// of more than direct_bits, where the product may be off by one.
+// The integer of x relative to low, for mu = low * step, before it is confined to 0 .. span. `corrected`: for
+// offsets of more than direct_bits, where the product may be off by one.
 template <bool corrected, class T>
 IntOf<T> offset(T x, T mu, const Grid<T>& grid) noexcept {
   const IntOf<T> o = nearest((x - mu) * grid.inverse);

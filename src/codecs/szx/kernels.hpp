@@ -1,5 +1,5 @@
-// Kernel sets: the same bytes from every instruction set. A kernel works on the whole blocks of one chunk; the caller
-// pads a shorter one. Scalar is the reference; tests compare the others with it byte for byte.
+// Kernel sets: the same bytes from every instruction set. A kernel works on the whole blocks of one chunk;
+// the caller pads a shorter one. Scalar is the reference; tests compare the others with it byte for byte.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace taut::szx {
 
-// What becomes of each block of a chunk, and of the chunk. Blocks that are not on the grid have low = base, span = 0.
+// What becomes of each block of a chunk, and of the chunk. Blocks that are not on the grid have low = base,
+// span = 0.
 template <class T>
 struct Plan {
   alignas(64) IntOf<T> low[chunk_blocks];

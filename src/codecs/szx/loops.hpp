@@ -1,5 +1,6 @@
-// The kernels of a set, from what it can do with blocks (Portable in block.hpp shows what that is). The loops over the
-// tables are plain ones that compilers vectorise; a set is a template parameter so that each has its own.
+// The kernels of a set, from what it can do with blocks (Portable in block.hpp shows what that is). The loops
+// over the tables are plain ones that compilers vectorise; a set is a template parameter so that each has its
+// own.
 #pragma once
 
 #include "codecs/szx/block.hpp"
@@ -7,7 +8,8 @@
 
 namespace taut::szx {
 
-// Calls action(n) with a constant for the number of blocks in most chunks: loops over them then leave no rest.
+// Calls action(n) with a constant for the number of blocks in most chunks: loops over them then leave no
+// rest.
 template <class Action>
 void with_count(std::size_t blocks, Action action) noexcept {
   if (blocks == chunk_blocks) return action(std::integral_constant<std::size_t, chunk_blocks>{});
@@ -23,12 +25,14 @@ bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
 
 // Intervals and codes of all blocks; `raw` where a value is not served.
 template <class Set, class T, class Count>
-void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
+void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid,
+                    Plan<T>& plan) noexcept {
   const double step = static_cast<double>(grid.step), inverse = 1 / step, bound = grid.bound;
   alignas(64) std::int64_t low[chunk_blocks], span[chunk_blocks], code[chunk_blocks];
   for (std::size_t b = 0; b < blocks; ++b) {
     const bool good = served(least[b], inverse) & served(greatest[b], inverse);
-    const double from = good ? static_cast<double>(least[b]) : 0, to = good ? static_cast<double>(greatest[b]) : 0;
+    const double from = good ? static_cast<double>(least[b]) : 0,
+                 to = good ? static_cast<double>(greatest[b]) : 0;
     const Interval found = interval(from, to, step, inverse, bound);
     low[b] = nearest(found.low);
     span[b] = nearest(found.span);
@@ -102,7 +106,8 @@ std::byte* write_table(const Plan<T>& plan, std::size_t blocks, std::byte* to) n
   with_count(blocks, [&](auto n) {
     for (unsigned k = 0; k < plan.base_bytes; ++k)
       for (std::size_t b = 0; b < n; ++b)
-        to[(k + 1) * n + b] = static_cast<std::byte>(static_cast<BitsOf<T>>(plan.low[b] - plan.base) >> 8 * k);
+        to[(k + 1) * n + b] =
+            static_cast<std::byte>(static_cast<BitsOf<T>>(plan.low[b] - plan.base) >> 8 * k);
   });
   return to + (1 + plan.base_bytes) * blocks;
 }
