@@ -189,9 +189,9 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *
  * - Compressed are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats where the
  *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
- *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types, other operators than MPI_SUM,
- *   MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below min_bytes (of all blocks
- *   together) and values that do not compress go to plain MPI, for the same reason on every rank.
+ *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types, other
+ * operators than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below min_bytes (of
+ * all blocks together) and values that do not compress go to plain MPI, for the same reason on every rank.
  *   Results are then MPI's.
  * - Under abs:E every element of the result is within E of the exact result, which for sums is the sum
  *   of the inputs as real numbers. Where a float32 (float64) sum exceeds 65536 E (3.5e13 E), half an ulp
