@@ -11,6 +11,7 @@ import decode_zfp
 
 BLOCK, CHUNK = 8, 4096
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
+RAW, PLANES, MPC, SZX, ZFP = range(1, 6)
 WIDE, PLANES, DENSE, BYTES, RUNS, LAYERS = 1, 2, 4, 8, 16, 32
 
 
@@ -32,28 +33,44 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+# Of each value type: format of its bits, parts of a value; of reals also their format, bits of the significand, exponents
+# of the least number and of the greatest binade, bits of the integer of one value.
+TYPES = {
+    1: ("<I", 1, "<f", 24, -149, 127, 22), 2: ("<Q", 1, "<d", 53, -1074, 1023, 43), 3: ("<H", 1, "<e", 11, -24, 15, 22),
+    4: ("<H", 1, "bfloat16", 8, -133, 127, 22), 5: ("<I", 2, "<f", 24, -149, 127, 22), 6: ("<Q", 2, "<d", 53, -1074, 1023, 43),
+    7: ("<b", 1), 8: ("<B", 1), 9: ("<h", 1), 10: ("<H", 1), 11: ("<i", 1), 12: ("<I", 1), 13: ("<q", 1), 14: ("<Q", 1),
+}
+
+
 class Type:
-    """float32 or float64; values are handled as their bits."""
+    """A value type; reals, and the parts of complex numbers, are handled as their bits, integers as they are."""
 
     def __init__(self, number):
-        require(number in (1, 2), "type")
-        self.size = 4 * number
-        self.float, self.bits = ("<f", "<I") if number == 1 else ("<d", "<Q")
-        self.precision, self.least = (24, -149) if number == 1 else (53, -1074)
-        self.greatest_exponent = 127 if number == 1 else 1023
-        self.value_bits = 22 if number == 1 else 43  # of the integer of one value
+        require(number in TYPES, "type")
+        self.bits, self.parts, *real = TYPES[number]
+        self.size = struct.calcsize(self.bits)  # of a part
+        if real:
+            self.float, self.precision, self.least, self.greatest_exponent, self.value_bits = real
 
     def unpack(self, data):
         return [b for (b,) in struct.iter_unpack(self.bits, data)]
 
     def value(self, bits):
+        if self.float == "bfloat16":
+            return struct.unpack("<f", struct.pack("<HH", 0, bits))[0]
         return struct.unpack(self.float, struct.pack(self.bits, bits))[0]
+
+    def bits_of(self, value):
+        """Of a number that the type has."""
+        if self.float == "bfloat16":
+            return struct.unpack("<HH", struct.pack("<f", value))[1]
+        return struct.unpack(self.bits, struct.pack(self.float, value))[0]
 
     def of(self, number):
         """The bits of a float or Fraction, rounded to nearest, ties to even."""
         if isinstance(number, float):
             if not math.isfinite(number) or number == 0:
-                return struct.unpack(self.bits, struct.pack(self.float, math.nan if number != number else number))[0]
+                return self.bits_of(math.nan if number != number else number)
             number = Fraction(number)
         if number == 0:
             return 0
@@ -64,7 +81,7 @@ class Type:
         rounded = round(magnitude / Fraction(2) ** unit) * Fraction(2) ** unit  # Python rounds ties to even
         too_large = rounded >= Fraction(2) ** (self.greatest_exponent + 1)
         result = math.inf if too_large else float(rounded)
-        return struct.unpack(self.bits, struct.pack(self.float, math.copysign(result, number)))[0]
+        return self.bits_of(math.copysign(result, number))
 
     def product(self, q, step):
         return self.of(float(q) * step)
@@ -166,6 +183,7 @@ def decode_record(data, n, kind, step, lag):
         for _ in range(cursor.read("I")[0]):
             for i, value in enumerate(kind.unpack(cursor.take(n * kind.size))):
                 put(i, value)
+    cursor.take(-cursor.at % 4)
     require(cursor.at == len(data), "record is too long")
     return [total(q[i], exact[i], kind, step) for i in range(n)]
 
@@ -179,21 +197,6 @@ def total(q, exact, kind, step):
     if not all(map(math.isfinite, values)):
         return kind.of(sum(v for v in values if not math.isfinite(v)))
     return kind.of(sum(map(Fraction, values), Fraction(q) * Fraction(step)))
-
-
-class Words:
-    """Values of any type as the words that mpc codes."""
-
-    SIZES = {1: (4, 1), 2: (8, 1), 3: (2, 1), 4: (2, 1), 5: (4, 2), 6: (8, 2), 7: (1, 1), 8: (1, 1), 9: (2, 1), 10: (2, 1),
-             11: (4, 1), 12: (4, 1), 13: (8, 1), 14: (8, 1)}  # fmt: skip
-
-    def __init__(self, number):
-        require(number in self.SIZES, "type")
-        self.size, self.per_value = self.SIZES[number]
-        self.bits = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}[self.size]
-
-    def unpack(self, data):
-        return [b for (b,) in struct.iter_unpack(self.bits, data)]
 
 
 def take_last(data, size):
@@ -242,15 +245,14 @@ def decode_mpc_record(data, n, size, distance):
     return words[distance:]
 
 
-def decode_mpc(payload, number, count, addends, parameters):
-    kind, distance = Words(number), parameters[0]
-    bytes_ = count * kind.per_value * kind.size
+def decode_mpc(payload, kind, count, addends, parameters):
+    distance, bytes_ = parameters[0], count * kind.size
     records = split_records(payload, (bytes_ + 4095) // 4096)
     require(addends == 1 and 1 <= distance <= 8, "parameters")
     words = []
     for i, record in enumerate(records):
         words += decode_mpc_record(record, min(4096, bytes_ - i * 4096) // kind.size, kind.size, distance)
-    return kind, words
+    return kind.unpack(b"".join(word.to_bytes(kind.size, "little") for word in words))
 
 
 def split_records(payload, chunks):
@@ -262,40 +264,39 @@ def split_records(payload, chunks):
     return [records[4 * a : 4 * b] for a, b in zip(offsets, offsets[1:])]
 
 
-def decode_planes(payload, number, count, addends, parameters, step):
-    kind, lag = Type(number), parameters[0]
+def decode_planes(payload, kind, count, addends, parameters, step):
+    lag = parameters[0]
     require(lag <= 2 and addends > 0, "parameters")
     bits = []
     for i, record in enumerate(split_records(payload, (count + CHUNK - 1) // CHUNK)):
         bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, lag)
-    return kind, bits
+    return bits
 
 
 def decode(frame):
-    """The frame's type and the bits of its values; raises Damaged."""
+    """The frame's type and the bits of its values, complex ones by their parts; raises Damaged."""
     require(len(frame) >= 64, "shorter than a header")
     (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, bound_kind, zero,
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and 1 <= codec <= 5, "flags or codec")
-    payload = frame[64 : 64 + size]
+    require(flags < 8 and not flags & FAILED and RAW <= codec <= ZFP, "flags or codec")
+    kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
-    if codec == 5:
+    count *= kind.parts
+    if codec == ZFP:
         require(addends == 1 and not flags & STORED, "addends or flags")
-        kind = Type(number)
         return kind, decode_zfp.decode(payload, kind, count, bound, bound_kind, parameters[0], require)
-    if codec == 1 or flags & STORED:
-        kind = Words(number)
-        require(size == count * kind.per_value * kind.size, "size of stored values")
+    if codec == RAW or flags & STORED:
+        require(size == count * kind.size, "size of stored values")
         return kind, kind.unpack(payload)
-    if codec == 2:
-        return decode_planes(payload, number, count, addends, parameters, step)
-    if codec == 4:
-        kind = Type(number)
+    if codec == MPC:
+        return kind, decode_mpc(payload, kind, count, addends, parameters)
+    require(number <= 6, "integers under a bound")
+    if codec == SZX:
         return kind, decode_szx.decode_payload(payload, count, kind, step, addends, parameters, require)
-    return decode_mpc(payload, number, count, addends, parameters)
+    return kind, decode_planes(payload, kind, count, addends, parameters, step)
 
 
 if __name__ == "__main__":
