@@ -1,5 +1,5 @@
 // make_golden FOLDER: writes FOLDER/frames.txt and FOLDER/frames anew, deliberately (make golden). What
-// changes is for review: README.md beside this file.
+// changes is for review: docs/testing.md.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
