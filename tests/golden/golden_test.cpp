@@ -55,14 +55,20 @@ TEST(Golden, EveryFrameDecodesToItsValuesAndIsWrittenAgain) {
   }
 }
 
+// Of the codecs that are built in: some need a library.
 TEST(Golden, TheTableNamesEveryCodecTypeAndBoundAndNothingElse) {
-  std::vector<std::string> there, expected;
-  for (const std::string& line : table()) there.push_back(line.substr(0, line.find(' ')));
+  std::vector<std::string> named, built_in, expected;
+  for (const std::string& line : table()) {
+    std::string name, codec;
+    std::istringstream(line) >> name >> codec;
+    named.push_back(name);
+    if (find_codec(codec.c_str()) != nullptr) built_in.push_back(name);
+  }
   for (const Golden& golden : golden_frames()) expected.push_back(golden.name());
-  EXPECT_EQ(there, expected) << remedy;
-  EXPECT_GE(there.size(), 200u);
+  EXPECT_EQ(built_in, expected) << remedy;
+  EXPECT_GE(named.size(), 200u);
   for (const auto& entry : std::filesystem::directory_iterator(folder / "frames"))
-    EXPECT_TRUE(std::ranges::find(expected, entry.path().stem().string()) != expected.end()) << entry.path();
+    EXPECT_TRUE(std::ranges::find(named, entry.path().stem().string()) != named.end()) << entry.path();
 }
 
 TEST(Golden, FormulasGiveTheNumbersTheyShould) {
