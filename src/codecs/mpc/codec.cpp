@@ -11,11 +11,16 @@ namespace taut {
 namespace mpc {
 namespace {
 
+bool serves(DType type, Bound::Kind kind) noexcept {
+  return kind == Bound::Kind::exact ||
+         (kind == Bound::Kind::pointwise && info_of(type).family != Family::integer);
+}
+
 class Mpc final : public Codec {
  public:
   // distance 0: by a sample of what is encoded
   Mpc(const CodecOptions& options, unsigned distance, const KernelSet& kernels)
-      : contract_{.bound = options.bound},
+      : contract_{.bound = options.bound, .idempotent = true},
         distance_(distance),
         checksum_(options.checksum),
         kernels_(kernels) {}
@@ -27,6 +32,7 @@ class Mpc final : public Codec {
   }
 
   Sized encode(ConstSlice values, Bytes out) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind)) return {Status::invalid_type};
     if (values.count > max_count) return {Status::invalid_count};
     if (out.size() < max_bytes(values.type, values.count, 1)) return {Status::buffer_too_small};
     const Layout layout = layout_of(values);
@@ -50,6 +56,7 @@ class Mpc final : public Codec {
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind)) return Status::invalid_type;
     FrameReader frame;
     Status status = frame.open(in, values);
     auto* to = static_cast<std::byte*>(values.data);
@@ -60,6 +67,8 @@ class Mpc final : public Codec {
 
   // Chunk by chunk, so that the values are combined while they are in the cache.
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind) || !is_defined(op, values.type))
+      return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
     alignas(64) std::byte piece[chunk_bytes];
@@ -115,11 +124,6 @@ unsigned distance_named(std::string_view name) {
               "predictor '" + std::string(name) + "' is unknown; use auto, or d1 to d8");
 }
 
-bool serves(DType type, Bound::Kind kind) noexcept {
-  return kind == Bound::Kind::exact ||
-         (kind == Bound::Kind::pointwise && info_of(type).family != Family::integer);
-}
-
 std::unique_ptr<Codec> make(const CodecOptions& options) {
   const Bound bound = options.bound;
   if (!bound.exact() &&
@@ -148,6 +152,7 @@ const CodecInfo& mpc() noexcept {
       .predictors = taut::mpc::predictors,
       .serves = taut::mpc::serves,
       .make = taut::mpc::make,
+      .idempotent = true,
   };
   return info;
 }

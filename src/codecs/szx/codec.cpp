@@ -17,7 +17,7 @@ namespace {
 class Szx final : public Codec {
  public:
   Szx(const CodecOptions& options, const KernelSet& kernels)
-      : contract_{options.bound, false, false},
+      : contract_{.bound = options.bound, .idempotent = true},
         checksum_(options.checksum),
         kernels_(kernels),
         f32_(Grid<float>::make(options.bound.value)),
@@ -154,6 +154,7 @@ const CodecInfo& szx() noexcept {
       .make = taut::szx::make,
       // planes takes fewer bytes on every field measured, and all that codec=auto compares is bytes.
       .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+      .idempotent = true,
   };
   return info;
 }
