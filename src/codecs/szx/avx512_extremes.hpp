@@ -45,36 +45,37 @@ struct Extremes {
   static constexpr std::size_t lanes = 64 / sizeof(T);
   static constexpr auto all = static_cast<__mmask16>((1u << lanes) - 1);
 
-  Vector low, high;
-
-  // Of `blocks` blocks, a power of two. Clears bits of `good` where there are NaNs.
-  template <std::size_t blocks>
-  static Extremes of(const T* x, __mmask16& good) noexcept {
-    if constexpr (blocks == 1) {
-      Extremes e{load(x), load(x)};
-      for (std::size_t i = 0; i < block_values; i += 2 * lanes) {
+  // Of `lanes` blocks. False, and nothing written: there is a NaN.
+  static bool put(const T* x, T* lows, T* highs) noexcept {
+    Vector low[lanes], high[lanes];
+    __mmask16 good = all;
+    for (std::size_t b = 0; b < lanes; ++b, x += block_values) {
+      const Vector first = load(x), second = load(x + lanes);
+      good = numbers(good, first, second);
+      low[b] = least(first, second);
+      high[b] = greatest(first, second);
+      for (std::size_t i = 2 * lanes; i < block_values; i += 2 * lanes) {
         const Vector v = load(x + i), w = load(x + i + lanes);
         good = numbers(good, v, w);
-        e.low = least(e.low, least(v, w));
-        e.high = greatest(e.high, greatest(v, w));
+        low[b] = least(low[b], least(v, w));
+        high[b] = greatest(high[b], greatest(v, w));
       }
-      return e;
-    } else {
-      constexpr std::size_t half = blocks / 2;
-      const Extremes e = of<half>(x, good), f = of<half>(x + half * block_values, good);
-      return {fold<half>(e.low, f.low, [](Vector p, Vector q) { return least(p, q); }),
-              fold<half>(e.high, f.high, [](Vector p, Vector q) { return greatest(p, q); })};
     }
+    if (good != all) return false;
+    store(lows, folded<lanes>(low, [](Vector v, Vector w) { return least(v, w); }));
+    store(highs, folded<lanes>(high, [](Vector v, Vector w) { return greatest(v, w); }));
+    return true;
   }
 
-  // Of `lanes` blocks at once. False, and nothing written: there is a NaN.
-  static bool put(const T* x, T* lows, T* highs) noexcept {
-    __mmask16 good = all;
-    const Extremes e = of<lanes>(x, good);
-    if (good != all) return false;
-    store(lows, e.low);
-    store(highs, e.high);
-    return true;
+ private:
+  template <std::size_t blocks, class Op>
+  static Vector folded(const Vector* v, Op op) noexcept {
+    if constexpr (blocks == 1) {
+      return *v;
+    } else {
+      constexpr std::size_t half = blocks / 2;
+      return fold<half>(folded<half>(v, op), folded<half>(v + half, op), op);
+    }
   }
 };
 
