@@ -56,6 +56,9 @@ class MpcPointwise : public testing::Test {
     if constexpr (sizeof(Bits) == 2) {
       for (unsigned b = 0; b < 65536; ++b) all.push_back(static_cast<Bits>(b));
     } else {
+      for (int bit = 0; bit <= Type::mantissa; ++bit)  // what is too large to round, and just not
+        for (int off = -2; off <= 2; ++off)
+          all.push_back(static_cast<Bits>(infinity - (Bits{1} << bit) + static_cast<Bits>(off)));
       std::mt19937_64 random(3);
       for (int i = 0; i < 100000; ++i) all.push_back(static_cast<Bits>(random()));
       for (Bits exponent = 0; exponent <= infinity >> Type::mantissa; ++exponent)

@@ -130,14 +130,20 @@ TEST(Mpc, AutoTakesTheDistanceThatFits) {
   EXPECT_EQ(payload_bytes("auto", DType::c64, few), payload_bytes("d2", DType::c64, few));
 }
 
-// Every distance finds its first words in the heads. That must not count for the longer ones.
-TEST(Mpc, AutoIsNotDrawnToLongDistances) {
+// Every distance finds its first words in the heads: that must count neither for nor against the longer ones.
+TEST(Mpc, HeadsDoNotMisleadTheSample) {
   std::mt19937_64 random(9);
-  std::vector<std::uint64_t> walk(100000);
-  std::uint64_t at = std::uint64_t{1} << 60;
-  for (std::uint64_t& x : walk) x = at += random() % (std::uint64_t{1} << 40) - (std::uint64_t{1} << 39);
-  EXPECT_EQ(payload_bytes("auto", DType::u64, as_bytes(walk)),
-            payload_bytes("d1", DType::u64, as_bytes(walk)));
+  const auto noise = [&](int bits) { return random() % (std::uint64_t{1} << bits); };
+  std::vector<std::uint64_t> walk(100000), eight(100000);
+  std::uint64_t at = std::uint64_t{1} << 60, of[8];
+  for (std::uint64_t& x : of) x = at + noise(45);
+  for (std::size_t i = 0; i < walk.size(); ++i) {
+    walk[i] = at += noise(40) - (std::uint64_t{1} << 39);
+    eight[i] = of[i % 8] + noise(40);
+  }
+  const ByteVector a = as_bytes(walk), b = as_bytes(eight);
+  EXPECT_EQ(payload_bytes("auto", DType::u64, a), payload_bytes("d1", DType::u64, a));
+  EXPECT_EQ(payload_bytes("auto", DType::u64, b), payload_bytes("d8", DType::u64, b));
 }
 
 TEST(Mpc, WhatItDoesNotServeIsRefused) {
