@@ -14,6 +14,7 @@ import decode_frame  # noqa: E402
 M64 = (1 << 64) - 1
 SPECIAL = [math.inf, -math.inf, math.nan, -0.0]
 MANTISSA_BITS = {"f32": 23, "f64": 52, "c64": 23, "c128": 52, "f16": 10, "bf16": 7}
+GREATEST_EXPONENT = {"f16": 15, "f64": 1023, "c128": 1023}  # others: 127
 
 
 def fnv1a(data):
@@ -54,6 +55,15 @@ def number(pattern, i, k):
     }[pattern]
 
 
+def rounded(m, e, kind):
+    """m * 2^e towards zero to the precision and range of the type; beyond it infinity."""
+    digits, greatest = MANTISSA_BITS[kind], GREATEST_EXPONENT.get(kind, 127)
+    excess = max(0, abs(m).bit_length() - digits - 1, 1 - greatest - digits - e)
+    size = abs(m) >> excess
+    too_large = size.bit_length() + e + excess - 1 > greatest
+    return math.copysign(math.inf if too_large else math.ldexp(size, e + excess), m)
+
+
 def inputs(kind, pattern, count, series):
     """The numbers of a series as floats, rounded towards zero to the type; integer types: ints of its range."""
     values = []
@@ -64,9 +74,7 @@ def inputs(kind, pattern, count, series):
             m = (x[0] if isinstance(x, tuple) else 0) & (1 << bits) - 1
             x = m - (1 << bits) if kind[0] == "i" and m >> (bits - 1) else m
         elif isinstance(x, tuple):
-            m, e = x
-            excess = max(0, abs(m).bit_length() - MANTISSA_BITS[kind] - 1)
-            x = math.copysign(math.ldexp(abs(m) >> excess, e + excess), m)
+            x = rounded(*x, kind)
         values.append(x)
     return values
 
@@ -74,7 +82,7 @@ def inputs(kind, pattern, count, series):
 def ulp(kind, x):
     """Half a unit in the last place of a number of this size."""
     digits = MANTISSA_BITS[kind]
-    exponent = max(math.frexp(x)[1] - 1, {"f16": -14, "f64": -1022, "c128": -1022}.get(kind, -126))
+    exponent = max(math.frexp(x)[1] - 1, 1 - GREATEST_EXPONENT.get(kind, 127))
     return Fraction(2) ** (exponent - digits - 1)
 
 
