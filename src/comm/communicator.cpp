@@ -58,7 +58,8 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
       policy_hash_(hash(std::as_bytes(std::span(policy_.text)))) {
   if (policy_.kind == Policy::Kind::off) return;
   const auto known = policy_.coding.codec->predictors;
-  if (policy_.coding.predictor == "auto") predictors_.assign(known.begin(), known.end());
+  if (policy_.coding.predictor == "auto" && known != nullptr)
+    predictors_ = known(policy_.coding.options(policy_.bound, kernels_));
   if (predictors_.empty()) predictors_.push_back(policy_.coding.predictor);
   codec(policy_.bound, predictors_[0]);
 }
@@ -122,7 +123,7 @@ double Communicator::estimate_ratio(const Request& request, const Plan& plan, co
   if (values.count == 0) return std::numeric_limits<float>::max();
   const Codec& coder = codec(plan.bound, predictor);
   const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
-  const Sample sample = take_sample(coder, values, scratch.bytes());
+  const Sample sample = coder.sample(values, scratch.bytes());
   if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
   return sample.ratio();
 }

@@ -1,24 +1,24 @@
-// What a codec is going to make of a message, judged by a few pieces of it.
+// Judging a codec by a few pieces of a message.
 #pragma once
 
 #include "core/codec.hpp"
 
 namespace taut {
 
-struct Sample {
-  Status status = Status::ok;
-  std::size_t value_bytes = 0;
-  std::size_t frame_bytes = 0;  // without headers
+// Four to eight pieces of 512 values, each in the middle of an equal part of the message; fewer of a short
+// one.
+struct Pieces {
+  std::size_t values, count;  // of each; how many
+  std::size_t part;           // distance between the beginnings of two, and of the first to half of that
 
-  double ratio() const noexcept {
-    return static_cast<double>(value_bytes) / static_cast<double>(frame_bytes == 0 ? 1 : frame_bytes);
-  }
+  explicit Pieces(std::size_t message_values) noexcept;
+  std::size_t first(std::size_t i) const noexcept { return i * part + (part - values) / 2; }
 };
 
 // Bytes of scratch that take_sample needs.
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept;
 
-// Encodes four to eight pieces of 512 values, evenly spread; fewer of a short message.
+// Encodes the pieces.
 Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept;
 
 }  // namespace taut

@@ -4,6 +4,7 @@
 #include "codecs/planes/avx2_rows.hpp"
 #include "codecs/planes/avx2_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/lag_loops.hpp"
 #include "codecs/planes/large.hpp"
 
 namespace taut::planes {
@@ -49,8 +50,12 @@ void write_integers(const Integers& q, std::size_t groups, PlanesOut& out) {
   write_batches<16, 16>(q, Nothing{}, batches, out);
 }
 
+// Second differences may exceed 16 bits.
+constexpr bool served(Predictor predictor) { return predictor != Predictor::second; }
+
 template <class T>
 bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+  if (!served(z.predictor)) return scalar_kernels().of<T>().encode(values, groups, z, out);
   Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
   out.base = q.base();
@@ -71,6 +76,7 @@ bool add_in_class(const PlanesIn& in, const Integers& q, std::size_t groups, Pla
 template <class T>
 bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                 PlanesOut& out) noexcept {
+  if (!served(z.predictor)) return scalar_kernels().of<T>().accumulate(in, values, groups, z, out);
   Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
   out.base = sum_of_bases(in.base, q.base());
@@ -81,7 +87,7 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
   Integers d(0);
-  if (!differences(q, groups, lag(predictor), d))
+  if (!served(predictor) || !differences(q, groups, lag(predictor), d))
     return scalar_kernels().ints.pack(q, groups, predictor, out);
   out.base = predictor == Predictor::none ? 0 : q[0];
   write_integers(d, groups, out);
@@ -102,10 +108,10 @@ void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
   }
 }
 
-// False for differences of more than 16 bits.
+// False for differences that are left to the scalar kernels.
 template <class Sink>
 bool read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
-  if (in.greatest > 16) return false;
+  if (in.greatest > 16 || !served(predictor)) return false;
   with_predictor(predictor, [&]<Predictor P>() {
     in.greatest <= 8 ? read_batches<8, P>(in, groups, sink) : read_batches<16, P>(in, groups, sink);
   });
@@ -150,6 +156,42 @@ void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::in
   if (!read(in, groups, predictor, sink)) scalar_kernels().ints.unpack(in, groups, predictor, to);
 }
 
+// ---- With lags
+
+template <class T>
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  Integers small(0);
+  const bool fits = quantise(values, groups, z, small);
+  for (std::size_t i = 0; i < groups * group_values; i += 8)
+    store256(q + i, _mm256_cvtepi16_epi32(load128(small.of + i)));
+  return fits;
+}
+
+void pack_lagged(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
+  alignas(32) std::int32_t r[chunk_values];
+  subtract_lagged(q, groups, p.lags, r);
+  pack(r, groups, p.inner, out);
+}
+
+void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept {
+  alignas(32) std::int32_t r[chunk_values];
+  unpack(in, groups, p.inner, r);
+  add_lagged(r, groups, p.lags, q);
+}
+
+void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                PlanesOut& out) noexcept {
+  alignas(32) std::int32_t r[chunk_values];
+  subtract_lagged(q, groups, p.lags, r);
+  Integers d(0);
+  if (served(p.inner) && differences(r, groups, lag(p.inner), d)) {
+    out.base = sum_of_bases(in.base, p.inner == Predictor::none ? 0 : r[0]);
+    if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return;
+    if (add_in_class<16>(in, d, groups, out)) return;
+  }
+  scalar_kernels().ints.add_lagged(in, q, groups, p, out);
+}
+
 // ---- Sums
 
 template <unsigned C>
@@ -190,9 +232,11 @@ const KernelSet& avx2_kernels() noexcept {
   static constexpr KernelSet set{
       "avx2",
       []() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); },
-      {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
-      {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
-      {pack, unpack, sum},
+      {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
+       decode_add<float>},
+      {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
+       decode_add<double>},
+      {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx2Widths::inspect, write_widths<Avx2Widths>, read_widths<Avx2Widths>},
       scalar_general_kernels,
   };

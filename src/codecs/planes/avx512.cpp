@@ -67,6 +67,29 @@ class IntegerReader {
   const std::int32_t* q_;
 };
 
+// What remains of integers with lags.
+class LaggedReader {
+ public:
+  LaggedReader(const std::int32_t* q, const Lags& lags) : q_(q), lags_(lags) {}
+  Integers group(std::size_t g) {
+    Integers r;
+    for (unsigned k = 0; k < 4; ++k) {
+      const std::int32_t* const at = q_ + g * group_values + 16 * k;
+      r.part[k] = _mm512_sub_epi32(_mm512_loadu_si512(at), predicted_part(at, lags_));
+    }
+    return r;
+  }
+  bool small() const { return true; }
+
+ private:
+  const std::int32_t* q_;
+  Lags lags_;
+};
+
+void write_integers(const Integers& q, std::int32_t* to) {
+  for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + 16 * r, q.part[r]);
+}
+
 template <bool Add>
 void write_values(const Integers& q, float step, float* to) {
   for (unsigned r = 0; r < 4; ++r) {
@@ -103,7 +126,7 @@ class Differences {
       if (g == 0) {
         const __m128i first = _mm512_castsi512_si128(q.part[0]);
         base_ = sum_of_bases(base_, _mm_cvtsi128_si32(first));
-        previous_ = _mm512_broadcastd_epi32(first);
+        previous_.integer = _mm512_broadcastd_epi32(first);
       }
       return narrow(differences<P>(q, previous_), fit_);
     }
@@ -114,22 +137,22 @@ class Differences {
  private:
   Reader reader_;
   std::int32_t& base_;
-  __m512i previous_ = _mm512_setzero_si512();
+  Carry previous_;
   Fit<C, Bits> fit_;
 };
 
-template <class T>
+template <class Reader>
 struct Addend {
-  ValueReader<T> values;
+  Reader reader;
   const PlanesIn& planes;
 };
 
 // The same with the differences of other planes added: C - 1 bits each give C.
-template <class T, Predictor P, unsigned C>
-class Differences<Addend<T>, P, C, C> {
+template <class Reader, Predictor P, unsigned C>
+class Differences<Addend<Reader>, P, C, C> {
  public:
-  Differences(const Addend<T>& addend, std::size_t groups, PlanesOut& out)
-      : values_(addend.values, groups, out),
+  Differences(const Addend<Reader>& addend, std::size_t groups, PlanesOut& out)
+      : values_(addend.reader, groups, out),
         planes_(addend.planes, groups),
         fits_(addend.planes.greatest < C) {
     out.base = addend.planes.base;
@@ -139,7 +162,7 @@ class Differences<Addend<T>, P, C, C> {
   bool small() const { return values_.small(); }
 
  private:
-  Differences<ValueReader<T>, P, C, C == 32 ? 32 : C - 1> values_;
+  Differences<Reader, P, C, C == 32 ? 32 : C - 1> values_;
   PlaneReader<C> planes_;
   bool fits_;
 };
@@ -180,15 +203,32 @@ bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOu
   return write(ValueReader<T>(values, z), z.predictor, 8, groups, out);
 }
 
+unsigned least_class(const PlanesIn& in) { return in.greatest < 8 ? 8 : in.greatest < 16 ? 16 : 32; }
+
 template <class T>
 bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                 PlanesOut& out) noexcept {
-  const unsigned least = in.greatest < 8 ? 8 : in.greatest < 16 ? 16 : 32;
-  return write(Addend<T>{ValueReader<T>(values, z), in}, z.predictor, least, groups, out);
+  return write(Addend<ValueReader<T>>{{values, z}, in}, z.predictor, least_class(in), groups, out);
 }
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
   write(IntegerReader(q), predictor, 8, groups, out);
+}
+
+template <class T>
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  ValueReader<T> reader(values, z);
+  for (std::size_t g = 0; g < groups; ++g) write_integers(reader.group(g), q + g * group_values);
+  return reader.small();
+}
+
+void pack_lagged(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
+  write(LaggedReader(q, p.lags), p.inner, 8, groups, out);
+}
+
+void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                PlanesOut& out) noexcept {
+  write(Addend<LaggedReader>{{q, p.lags}, in}, p.inner, least_class(in), groups, out);
 }
 
 // ---- Reading
@@ -196,7 +236,7 @@ void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, Planes
 template <unsigned C, Predictor P, class Sink>
 void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
   PlaneReader<C> reader(in, groups);
-  __m512i carry = _mm512_set1_epi32(in.base);
+  Carry carry{_mm512_set1_epi32(in.base)};
   for (std::size_t g = 0; g < groups; ++g) sink(g, integers<P>(reader.group(g), carry));
 }
 
@@ -224,8 +264,13 @@ void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T
 }
 
 void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* to) noexcept {
-  read(in, groups, predictor, [=](std::size_t g, const Integers& q) {
-    for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + g * group_values + 16 * r, q.part[r]);
+  read(in, groups, predictor,
+       [=](std::size_t g, const Integers& q) { write_integers(q, to + g * group_values); });
+}
+
+void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept {
+  read(in, groups, p.inner, [=, lags = p.lags](std::size_t g, const Integers& r) {
+    write_integers(with_lagged(r, q + g * group_values, lags), q + g * group_values);
   });
 }
 
@@ -295,9 +340,11 @@ const KernelSet& avx512_kernels() noexcept {
                __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
                __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
       },
-      {encode<float>, accumulate<float>, dequantise_large<float>, decode<float>, decode_add<float>},
-      {encode<double>, accumulate<double>, dequantise_large<double>, decode<double>, decode_add<double>},
-      {pack, unpack, sum},
+      {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
+       decode_add<float>},
+      {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
+       decode_add<double>},
+      {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx512Widths::inspect, write_widths<Avx512Widths>, read_widths<Avx512Widths>},
       avx512_general_kernels,
   };

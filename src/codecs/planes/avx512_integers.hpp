@@ -92,16 +92,51 @@ inline Integers short_deltas(const Group<16>& d, __m512i& carry) {
   return q;
 }
 
-template <Predictor P, unsigned C>
-Integers integers(const Group<C>& d, __m512i& carry) {
-  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
-  Integers q = widened(d);
-  if constexpr (P == Predictor::none) return q;
+// ---- Lags
+
+// What is predicted of 16 integers at `q`.
+inline __m512i predicted_part(const std::int32_t* q, const Lags& lags) {
+  const __m512i near = _mm512_loadu_si512(q - lags.of[0]);
+  if (lags.n == 1) return near;
+  const __m512i far = _mm512_loadu_si512(q - lags.of[1]), both = _mm512_loadu_si512(q - lags.span());
+  return _mm512_sub_epi32(_mm512_add_epi32(near, far), both);
+}
+
+inline Integers with_lagged(const Integers& r, const std::int32_t* q, const Lags& lags) {
+  Integers sum;
+  for (unsigned k = 0; k < 4; ++k)
+    sum.part[k] = _mm512_add_epi32(r.part[k], predicted_part(q + 16 * k, lags));
+  return sum;
+}
+
+// What a group leaves to the next one, in every lane.
+struct Carry {
+  __m512i integer = _mm512_setzero_si512();     // the last one; of pairs the last of the lane's kind
+  __m512i difference = _mm512_setzero_si512();  // for second differences: the last difference
+};
+
+template <Predictor P>
+inline void sum_up(Integers& q, __m512i& carry) {
   for (__m512i& part : q.part) {
     const __m512i upto = scan<P>(part);
     part = _mm512_add_epi32(upto, carry);
     carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<P>(16), upto));
   }
+}
+
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, __m512i& carry) {
+  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
+  Integers q = widened(d);
+  if constexpr (P != Predictor::none) sum_up<P>(q, carry);
+  return q;
+}
+
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, Carry& carry) {
+  if constexpr (P != Predictor::second) return integers<P>(d, carry.integer);
+  Integers q = integers<Predictor::delta>(d, carry.difference);
+  sum_up<Predictor::delta>(q, carry.integer);
   return q;
 }
 
@@ -121,13 +156,19 @@ struct Fit {
   }
 };
 
+// `previous`: the register before; then the last one of the group.
 template <Predictor P>
-Group<32> differences(const Integers& q, __m512i& previous) {
+Group<32> differences(const Integers& q, Carry& previous) {
+  constexpr int back = 16 - static_cast<int>(lag(P));
   Group<32> d;
   for (unsigned r = 0; r < 4; ++r) {
-    d.part[r] =
-        _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous, 16 - static_cast<int>(lag(P))));
-    previous = q.part[r];
+    d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous.integer, back));
+    previous.integer = q.part[r];
+    if constexpr (P == Predictor::second) {
+      const __m512i first = d.part[r];
+      d.part[r] = _mm512_sub_epi32(first, _mm512_alignr_epi32(first, previous.difference, back));
+      previous.difference = first;
+    }
   }
   return d;
 }

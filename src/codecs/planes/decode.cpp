@@ -7,18 +7,30 @@ template <class T>
 Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
   Quantiser<T> z;
   z.step = static_cast<T>(frame.header().step);
-  z.predictor = frame.predictor();
+  z.predictor = frame.prediction().inner;
   return z;
 }
 
 }  // namespace
 
 template <class T>
+void TypedCodec<T>::Operand::resolve(const FrameReader<T>& frame) {
+  const Lags& lags = frame.prediction().lags;
+  if (lags.any()) history = History(lags, frame.header().count);
+}
+
+template <class T>
 Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
                                     const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
-  predictor = frame.predictor();
-  return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
+  predictor = frame.prediction().inner;
+  if (frame.stored()) return Status::ok;
+  if (const Status s = frame.read(i, kernels.widths, record, padding); s != Status::ok) return s;
+  if (!history.any()) return Status::ok;
+  std::int32_t* const q = history.next();
+  kernels.ints.unpack_lagged(record.planes(), groups_of(record.count), frame.prediction(), q);
+  integers = q;
+  return Status::ok;
 }
 
 template <class T>
@@ -38,6 +50,8 @@ void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, 
     std::memcpy(values, operand.raw, n * sizeof(T));
     return;
   }
+  if (operand.integers != nullptr)
+    return general_.decode_integers(operand.record, operand.integers, z, values);
   if (!operand.simple()) return general_.decode(operand.record, z, values);
   if (operand.record.greatest == 0) {
     std::fill_n(values, n, dequantise(operand.record.header.base, z.step));
@@ -60,6 +74,7 @@ Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const 
   }
   const Quantiser<T> z = quantiser_of(frame);
   Operand operand;
+  operand.resolve(frame);
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
@@ -75,6 +90,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, T* values, std::size_t count, Reduct
   const Quantiser<T> z = quantiser_of(frame);
   const std::uint32_t addends = frame.header().addends;
   Operand operand;
+  operand.resolve(frame);
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     T* const to = values + i * chunk_values;

@@ -3,6 +3,7 @@
 // byte.
 #pragma once
 
+#include "codecs/planes/lags.hpp"
 #include "codecs/planes/quantiser.hpp"
 #include "codecs/planes/widths.hpp"
 
@@ -40,6 +41,9 @@ struct Kernels {
   // usable was written.
   bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
 
+  // q <- quantise(values), under the same condition.
+  bool (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept;
+
   // out <- in + quantise(values), under the same condition.
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
@@ -70,6 +74,16 @@ struct IntKernels {
   void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept;
 
+  // The same of integers with lags: `q` stands in a History.
+  void (*pack_lagged)(const std::int32_t* q, std::size_t groups, const Prediction& p,
+                      PlanesOut& out) noexcept;
+  void (*unpack_lagged)(const PlanesIn& in, std::size_t groups, const Prediction& p,
+                        std::int32_t* q) noexcept;
+
+  // out <- in + the plane form of integers with lags.
+  void (*add_lagged)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                     PlanesOut& out) noexcept;
+
   // Sum of 2 <= n <= max_operands chunks; the caller knows that the sums of q stay in range.
   void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
 };
@@ -80,6 +94,7 @@ auto with_predictor(Predictor predictor, Action action) {
   switch (predictor) {
     case Predictor::none: return action.template operator()<Predictor::none>();
     case Predictor::pairs: return action.template operator()<Predictor::pairs>();
+    case Predictor::second: return action.template operator()<Predictor::second>();
     default: return action.template operator()<Predictor::delta>();
   }
 }

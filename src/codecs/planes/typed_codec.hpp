@@ -2,7 +2,9 @@
 // take.
 #pragma once
 
+#include "codecs/planes/estimate.hpp"
 #include "codecs/planes/general.hpp"
+#include "codecs/planes/history.hpp"
 #include "core/codec.hpp"
 
 namespace taut::planes {
@@ -22,15 +24,33 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
 template <class T>
 class TypedCodec {
  public:
-  TypedCodec(double bound, Predictor predictor, const KernelSet& kernels)
-      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels), general_(kernels) {}
+  TypedCodec(double bound, const KernelSet& kernels)
+      : z_(Quantiser<T>::make(bound, Predictor::delta)), kernels_(kernels), general_(kernels) {}
 
   T step() const noexcept { return z_.step; }
 
+  // The same codec, encoding with that prediction.
+  TypedCodec with(const Prediction& prediction) const noexcept {
+    TypedCodec other = *this;
+    other.z_.predictor = prediction.inner;
+    other.lags_ = prediction.lags;
+    return other;
+  }
+
   // `out` holds max_frame_bytes; returns the frame's bytes.
   std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
+    const Lags lags = lags_.within(count);
+    if (lags.any() && z_.step != 0)
+      if (const std::size_t bytes = with({z_.predictor, lags}).encode_lagged(values, count, header, out))
+        return bytes;
     return encode_likely(Form::simple, 8, values, count, header, out);
   }
+  // As estimate.hpp says.
+  std::size_t estimate(const T* values, std::size_t count, std::span<const Prediction> predictions,
+                       std::span<std::size_t> bytes) const noexcept {
+    return planes::estimate(values, count, z_, kernels_, predictions, bytes);
+  }
+
   Status decode(ConstBytes in, T* values, std::size_t count) const;
   Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
 
@@ -43,13 +63,17 @@ class TypedCodec {
   struct Operand {
     Record<T> record;
     Predictor predictor = Predictor::delta;
-    const std::byte* raw = nullptr;  // of a stored frame
+    const std::byte* raw = nullptr;          // of a stored frame
+    const std::int32_t* integers = nullptr;  // of a frame with lags, where these are resolved
     Padding padding;
+    History history;
 
+    // From now on chunk after chunk is read of a frame whose lags, if any, are to be resolved.
+    void resolve(const FrameReader<T>& frame);
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
-    bool simple() const noexcept { return raw == nullptr && record.simple(); }
+    bool simple() const noexcept { return raw == nullptr && integers == nullptr && record.simple(); }
     std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
-    Part<T> part() const noexcept { return {&record, predictor, raw}; }
+    Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
   };
 
   // Up to 2^24 a float holds every integer: one product in float is correctly rounded.
@@ -63,6 +87,27 @@ class TypedCodec {
                     FrameWriter& writer) const;
   std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                             FrameHeader header, Bytes out) const;
+
+  // ---- With lags (lagged.cpp)
+
+  // 0: the frame has to do without.
+  std::size_t encode_lagged(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  // False: so does it, or `writer` is full.
+  bool encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form, unsigned& width_class,
+                           FrameWriter& writer) const;
+  bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
+                    FrameWriter& writer) const;
+  // Writes the integers of a chunk to a History; false: some value has none, `marks` names them.
+  bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
+                      std::uint8_t& flags) const;
+
+  enum class Lagged { done, not_lagged, full };  // not_lagged: the sum has to do without
+  Sized accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
+                          Lagged& outcome) const;
+  Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
+                                 std::uint32_t addends, Form& form, unsigned& width_class,
+                                 FrameWriter& writer) const;
+
   // Leaves in planes.width_class what would have served.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
@@ -81,8 +126,19 @@ class TypedCodec {
                         unsigned& width_class, FrameWriter& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                           FrameWriter& writer) const;
+  // Adds a chunk that stands in a frame of its own.
+  bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
+                 FrameWriter& writer) const;
+  static constexpr std::size_t own_chunk_bytes =
+      max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>;
+  FrameHeader chunk_header(std::size_t n) const noexcept {
+    return {.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
+  }
+
+  Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
 
   Quantiser<T> z_;
+  Lags lags_;
   const KernelSet& kernels_;
   GeneralPath<T> general_;
 };
