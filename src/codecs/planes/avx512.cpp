@@ -237,7 +237,16 @@ template <unsigned C, Predictor P, class Sink>
 void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
   PlaneReader<C> reader(in, groups);
   Carry carry{_mm512_set1_epi32(in.base)};
-  for (std::size_t g = 0; g < groups; ++g) sink(g, integers<P>(reader.group(g), carry));
+  if constexpr (P == Predictor::second && C < 32) {
+    Seconds<C> next(reader.group(0), carry);
+    for (std::size_t g = 0; g < groups; ++g) {
+      const Seconds<C> d = next;
+      if (g + 1 < groups) next = Seconds<C>(reader.group(g + 1), carry);
+      sink(g, d.integers(carry));
+    }
+  } else {
+    for (std::size_t g = 0; g < groups; ++g) sink(g, integers<P>(reader.group(g), carry));
+  }
 }
 
 template <class Sink>
@@ -271,6 +280,16 @@ void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::in
 void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept {
   read(in, groups, p.inner, [=, lags = p.lags](std::size_t g, const Integers& r) {
     write_integers(with_lagged(r, q + g * group_values, lags), q + g * group_values);
+  });
+}
+
+template <class T>
+void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                   std::int32_t* q, T* values) noexcept {
+  read(in, groups, z.predictor, [=, step = z.step](std::size_t g, const Integers& r) {
+    const Integers sum = with_lagged(r, q + g * group_values, lags);
+    write_integers(sum, q + g * group_values);
+    write_values<false>(sum, step, values + g * group_values);
   });
 }
 
@@ -341,9 +360,9 @@ const KernelSet& avx512_kernels() noexcept {
                __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
       },
       {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>},
+       decode_add<float>, decode_lagged<float>},
       {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>},
+       decode_add<double>, decode_lagged<double>},
       {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx512Widths::inspect, write_widths<Avx512Widths>, read_widths<Avx512Widths>},
       avx512_general_kernels,

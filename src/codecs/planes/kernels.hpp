@@ -55,6 +55,10 @@ struct Kernels {
   // values <- step * q, and values <- values + step * q, in the arithmetic of T: for |q| <= 2^24.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+
+  // The first of them with lags; `q` stands in a History.
+  void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                        std::int32_t* q, T* values) noexcept;
 };
 
 inline constexpr std::size_t max_operands = 8;  // of one sum

@@ -155,6 +155,13 @@ void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, 
   add_lagged(r.of, groups, p.lags, q);
 }
 
+template <class T>
+void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                   std::int32_t* q, T* values) noexcept {
+  unpack_lagged(in, groups, {z.predictor, lags}, q);
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(q[i]) * z.step;
+}
+
 void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
                 PlanesOut& out) noexcept {
   const std::size_t n = groups * group_values;
@@ -238,9 +245,9 @@ const KernelSet& scalar_kernels() noexcept {
       "scalar",
       []() noexcept { return true; },
       {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>},
+       decode_add<float>, decode_lagged<float>},
       {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>},
+       decode_add<double>, decode_lagged<double>},
       {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {inspect, write_widths, read_widths},
       scalar_general_kernels,

@@ -54,12 +54,13 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   const Operand* chunk[max_operands];
   for (std::size_t k = 0; k < frames.size(); ++k) {
     chunk[k] = &operands[k];
-    if (!prediction.lags.any()) operands[k].resolve(readers[k]);
+    if (!prediction.lags.any()) operands[k].follow_lags(readers[k]);
   }
   FrameWriter writer(out, total.count, prediction);
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
       if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
+    for (std::size_t k = 0; k < frames.size(); ++k) operands[k].resolve(kernels_);
     if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, prediction.inner,
                    writer))
       return {Status::buffer_too_small};
@@ -89,11 +90,12 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
   }
 
   Operand operand;
-  operand.resolve(frame);
+  operand.follow_lags(frame);
   FrameWriter writer(out, total.count, {z_.predictor, {}});
   unsigned width_class = 8;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
+    operand.resolve(kernels_);
     if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
                           width_class, writer))
       return {Status::buffer_too_small};

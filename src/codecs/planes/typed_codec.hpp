@@ -64,12 +64,16 @@ class TypedCodec {
     Record<T> record;
     Predictor predictor = Predictor::delta;
     const std::byte* raw = nullptr;          // of a stored frame
-    const std::int32_t* integers = nullptr;  // of a frame with lags, where these are resolved
+    const std::int32_t* integers = nullptr;  // of a record with lags, once these are resolved
     Padding padding;
+    Lags lags;
     History history;
+    std::int32_t* room = nullptr;  // in it, for the integers of this chunk
 
-    // From now on chunk after chunk is read of a frame whose lags, if any, are to be resolved.
-    void resolve(const FrameReader<T>& frame);
+    // From now on chunk after chunk is read of a frame whose lags, if any, are resolved on the way: of each
+    // chunk by resolve, or by a kernel that fills the room.
+    void follow_lags(const FrameReader<T>& frame);
+    void resolve(const KernelSet& kernels) noexcept;
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
     bool simple() const noexcept { return raw == nullptr && integers == nullptr && record.simple(); }
     std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
@@ -115,7 +119,7 @@ class TypedCodec {
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
                          PlanesOut& out) const noexcept;
 
-  void decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
+  void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
   void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                      std::size_t groups) const;
