@@ -8,8 +8,9 @@ namespace {
 constexpr std::size_t piece_values = 512, piece_groups = piece_values / group_values,
                       piece_blocks = piece_values / block_values;
 
-// A lagged prediction has to save this part of the bytes.
+// What takes more time than the usual predictions has to save one byte in so many.
 constexpr std::size_t least_gain = 10;
+bool slow(const Prediction& p) noexcept { return p.lags.any() || p.inner == Predictor::second; }
 
 // The integers of a piece, and those at some distances before them.
 template <class T>
@@ -103,7 +104,7 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
       alignas(64) std::int32_t r[piece_values];
       piece.rest(predictions[k].lags, r);
       const std::size_t all = exact + plane_bytes(r, predictions[k].inner, kernels);
-      bytes[k] += predictions[k].lags.any() ? all + all / (least_gain - 1) : all;
+      bytes[k] += slow(predictions[k]) ? all + all / (least_gain - 1) : all;
     }
   }
   return pieces.count * piece_values * sizeof(T);

@@ -7,9 +7,8 @@
 
 namespace taut::planes {
 
-// bytes[k]: of the pieces' records under predictions[k]; of one with lags a little more, as these take time.
-// Returns the bytes of the pieces' values; 0: the integers do not tell, because many are of 64 bits or there
-// are none.
+// bytes[k]: of the pieces' records under predictions[k]; a little more of slow ones. Returns the bytes of the
+// pieces' values; 0: the integers do not tell, because many are of 64 bits or there are none.
 template <class T>
 std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
                      std::span<const Prediction> predictions, std::span<std::size_t> bytes) noexcept;
