@@ -122,12 +122,39 @@ def signed(value, bits):
     return value - (value >> (bits - 1) << bits)
 
 
-def decode_record(data, n, kind, step, lag):
+class Prediction:
+    """The predictor inside a chunk, and the lags across all of them: `integers` are those of the chunks before."""
+
+    def __init__(self, predictor, lags):
+        self.predictor, self.lags, self.integers = predictor, lags, []
+
+    def undo_predictor(self, q, base, bits):
+        for i in range(len(q)):
+            one, two = (q[i - k] if i >= k else base for k in (1, 2))
+            predicted = (0, one, two, 2 * one - two)[self.predictor]
+            q[i] = signed(q[i] + predicted, bits)
+
+    def before(self, distance):
+        return self.integers[-distance] if distance <= len(self.integers) else 0
+
+    def undo_lags(self, q):
+        for i in range(len(q) if self.lags else 0):
+            predicted = sum(map(self.before, self.lags))
+            if len(self.lags) == 2:
+                predicted -= self.before(sum(self.lags))
+            q[i] = signed(q[i] + predicted, 32)
+            self.integers.append(q[i])
+
+
+def decode_record(data, n, kind, step, prediction):
     if not data:
-        return [kind.product(0, step)] * n
+        q = [0] * n
+        prediction.undo_lags(q)
+        return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
     require(flags < 128 and zero == 0, "record flags")
+    require(not (prediction.lags and flags & (WIDE | LAYERS)), "record of a frame with lags")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
@@ -138,8 +165,9 @@ def decode_record(data, n, kind, step, lag):
         q = read_differences(planes, widths)
     else:
         require(plane_bytes == 0 and not flags & (DENSE | BYTES), "planes without a flag")
-    for i in range(len(q)):
-        q[i] = signed(q[i] + ((q[i - lag] if i >= lag else base) if lag else 0), bits)
+    prediction.undo_predictor(q, base, bits)
+    del q[n:]
+    prediction.undo_lags(q)
     cursor.take(-cursor.at % 4)
 
     exact = [[] for _ in range(n)]
@@ -181,26 +209,29 @@ def total(q, exact, kind, step):
 def decode(frame):
     """The frame's type and the bits of its values; raises Damaged."""
     require(len(frame) >= 64, "shorter than a header")
-    (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, zero, crc) = (
-        struct.unpack("<4sBBBBQddQI4sIIII", frame[:64]))
-    require(magic == b"TAUT" and version == 1 and zero == 0 and crc == crc32c(frame[:60]), "header")
+    (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, bound_kind, zero,
+     crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
+    require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
+    require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
     require(flags < 8 and not flags & FAILED and codec in (1, 2), "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
     if codec == 1 or flags & STORED:
-        require(size == count * kind.size, "size of stored values")
+        require(size == count * kind.size and (codec == 1 or parameters[1] == 0), "size of stored values, or lags")
         return kind, kind.unpack(payload)
-    lag, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
-    require(lag <= 2 and addends > 0 and 4 * (chunks + 1) <= size, "parameters")
+    (predictor, n), chunks = parameters[:2], (count + CHUNK - 1) // CHUNK
+    require(predictor <= 3 and n <= 2 and addends > 0 and 4 * (n + chunks + 1) <= size, "parameters")
+    lags, payload = struct.unpack_from(f"<{n}I", payload), payload[4 * n :]
+    require(all(64 <= lag < count for lag in lags) and list(lags) == sorted(lags), "lags")
     offsets = struct.unpack_from(f"<{chunks + 1}I", payload)
     require(offsets[0] == 0 and list(offsets) == sorted(offsets), "index")
     records = payload[4 * (chunks + 1) :]
     require(4 * offsets[-1] == len(records), "index")
-    bits = []
+    bits, prediction = [], Prediction(predictor, lags)
     for i in range(chunks):
         record = records[4 * offsets[i] : 4 * offsets[i + 1]]
-        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, lag)
+        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, prediction)
     return kind, bits
 
 

@@ -59,6 +59,9 @@ TAUT_API const char*          /* one sentence; never NULL; static storage */
 TAUT_Status_string(int status /* an enum TAUT_Status */
 );
 
+TAUT_API const char* /* why this thread's last codec call failed, with the remedy; "" if none did */
+TAUT_Last_error(void);
+
 TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
                                int* minor, int* patch);
 
@@ -74,18 +77,36 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
 );
 
 /* Encodes `count` values into one frame.
- * Every finite value comes back within `bound`, the rounding to its type included; NaN and infinities come
- * back as they were. What cannot be coded within the bound comes back exactly. bound = 0: exact, by codec
- * raw. `values` and `frame` do not overlap. After an error `frame` may hold anything. */
+ *
+ * `coding`: a bound, then options separated by commas, as in a policy (docs/configuration.md):
+ *
+ *   lossless       every value comes back bit for bit
+ *   abs:E          |x - x'| <= E for every finite value x, which comes back as x'
+ *   rel:R          the same with E = R * (greatest - least finite value); fill=V: values equal to V, which
+ *                  stand for missing ones, do not count
+ *   psnr:D         the same with E such that 20 log10(range / rms error) >= D dB
+ *   snap:E         abs:E, and every x' is a multiple of the same power of two
+ *   pwrel:R        |x - x'| <= R * |x|
+ *   rate:B         B bits for each value; no bound on the error
+ *   codec=         auto (default) | planes | szx | mpc | zfp | raw
+ *   predictor=     auto (default), or what the codec offers
+ *   dims=          extents of the field that the values come from, slowest first: 100x500x500
+ *   checksum=      off (default) | on
+ *
+ * Bounds hold with the rounding to the values' type included; NaN and infinities come back as they were. What
+ * cannot be coded within the bound comes back exactly. `values` and `frame` do not overlap. After an error
+ * `frame` may hold anything. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _COUNT, _TYPE, _POLICY or _BUFFER */
-TAUT_Encode(const void* values, size_t count, /* at most 2^30 */
-            TAUT_Type type, double bound,     /* absolute; finite and >= 0 */
-            const char* options,              /* NULL, or as in a policy without a bound:
-                                                 "codec=planes,predictor=none,checksum=on" */
-            void* frame,                      /* out */
-            size_t capacity,                  /* bytes at `frame`; at least TAUT_Max_bytes(type, count, 1) */
-            size_t* bytes                     /* out: size of the frame */
+TAUT_Encode(const void* values, size_t count,                /* at most 2^30 */
+            TAUT_Type type, const char* coding, void* frame, /* out */
+            size_t capacity, /* bytes at `frame`; at least TAUT_Max_bytes(type, count, 1) */
+            size_t* bytes    /* out: size of the frame */
 );
+
+/* The same for an array of `ndims` extents, slowest first; they help to predict values. */
+TAUT_API int /* as TAUT_Encode */
+TAUT_Encode_nd(const void* values, int ndims, const size_t* extents, TAUT_Type type, const char* coding,
+               void* frame, size_t capacity, size_t* bytes);
 
 /* Decodes one frame. Never reads beyond frame + bytes nor writes beyond values + count. After an error
  * `values` may hold anything. A frame without checksum=on may be damaged in its payload and still decode. */
@@ -116,6 +137,7 @@ typedef struct TAUT_Frame_info {
   double bound;     /* of each addend; 0: exact */
   uint32_t addends; /* frames summed into this one; see TAUT_Frame_add for their bound */
   uint64_t bytes;   /* of the whole frame */
+  int bound_kind;   /* 0 exact, 1 abs, 2 snap, 3 pwrel, 4 rate: what `bound` means */
 } TAUT_Frame_info;
 
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME or TAUT_ERR_VERSION */
@@ -131,18 +153,16 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
 /* Gives the communicator a policy; collective over comm. Every rank passes the same string; NULL or ""
  * removes the policy. Grammar: a bound, then options separated by commas (docs/configuration.md).
  *
- *   bound:      off | lossless | abs:E      E > 0, in units of the values
+ *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B    as in TAUT_Encode; the
+ *               range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
- *   codec=      auto (default) | planes | raw
+ *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | binomial
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
- *   checksum=   off (default) | on          protect the payload of frames as well as their headers
- *   predictor=  auto (default) | delta | pairs | none   of the planes codec; pairs: for two interleaved
- * series
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
  * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy

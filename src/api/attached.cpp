@@ -89,7 +89,7 @@ void Attached::connect(MPI_Comm comm) {
 
 Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
   Verdict verdict{Plain::unsupported};
-  if (!enabled_ || policy_.kind == Policy::Kind::off) {
+  if (!enabled_ || policy_.off) {
     verdict.plain = Plain::off;
   } else if (request.has_value() && usable()) {
     verdict.plain = plain_at_once(policy_, request->bytes, size_);

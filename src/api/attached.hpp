@@ -29,9 +29,7 @@ class Attached {
   void disconnect() noexcept;  // frees all that belongs to MPI
 
  private:
-  bool usable() const noexcept {
-    return enabled_ && !inter_ && size_ > 1 && policy_.kind != Policy::Kind::off;
-  }
+  bool usable() const noexcept { return enabled_ && !inter_ && size_ > 1 && !policy_.off; }
 
   Policy policy_;
   bool enabled_, inter_;

@@ -151,9 +151,7 @@ struct Vote {
 // What the policy string says, or why it cannot be served here.
 std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
   try {
-    policy = parse_policy(text == nullptr ? "" : text);
-    if (policy.kind != Policy::Kind::off)
-      policy.coding.codec->make(policy.coding.options(policy.bound, options().kernels));
+    policy = parse_policy(text == nullptr ? "" : text, options().kernels);
     return std::nullopt;
   } catch (const Error& error) {
     return error;

@@ -2,28 +2,37 @@
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
-#include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
+#include "core/sample.hpp"
+#include "policy/coding.hpp"
 #include "policy/options.hpp"
-#include "policy/policy.hpp"
 
 namespace taut {
 namespace {
 
 constexpr std::size_t most_values = std::size_t{1} << 30;
 
+thread_local char last_error[512] = "";
+
+int failed(Status status, const char* why) noexcept {
+  std::snprintf(last_error, sizeof last_error, "%s", why);
+  return static_cast<int>(status);
+}
+
 template <class Action>
 int guard(Action action) noexcept {
   try {
-    return static_cast<int>(action());
+    const Status status = action();
+    return status == Status::ok ? TAUT_SUCCESS : failed(status, describe(status));
   } catch (const Error& error) {
-    return static_cast<int>(error.status());
+    return failed(error.status(), error.what());
   } catch (const std::bad_alloc&) {
-    return TAUT_ERR_MEMORY;
+    return failed(Status::out_of_memory, describe(Status::out_of_memory));
   } catch (...) {
-    return TAUT_ERR_INTERNAL;
+    return failed(Status::internal, describe(Status::internal));
   }
 }
 
@@ -51,13 +60,48 @@ std::unique_ptr<Codec> make_for(const FrameHeader& header) {
                      .kernels = options().kernels.c_str()});
 }
 
-Status encode(ConstSlice values, double bound, const char* text, Bytes out, std::size_t* bytes) {
-  const bool usable =
-      (values.data != nullptr || values.count == 0) && out.data() != nullptr && bytes != nullptr;
-  if (!usable || !std::isfinite(bound) || bound < 0) return Status::invalid_argument;
+// Extents of more than four dimensions: the slowest ones count as one.
+Status read_extents(int n, const std::size_t* extents, Dims& dims, std::size_t& count) noexcept {
+  if (n < 1 || extents == nullptr) return Status::invalid_argument;
+  const auto ndims = static_cast<unsigned>(n);
+  dims.n = std::min(ndims, max_dims);
+  std::ranges::fill(dims.of, 1u);
+  for (unsigned i = 0; i < ndims; ++i) {
+    if (__builtin_mul_overflow(count, extents[i], &count) || count > most_values)
+      return Status::invalid_count;
+    dims.of[i + dims.n < ndims ? 0 : i + dims.n - ndims] *= static_cast<std::uint32_t>(extents[i]);
+  }
+  return Status::ok;
+}
+
+// A sample has to be small beside the message to be worth it.
+constexpr std::size_t least_to_sample = 65536;
+
+Candidate choose(const Coding& coding, Bound bound, ConstSlice values) {
+  const std::vector<Candidate> all = candidates(coding, values.type, bound);
+  if (all.empty()) throw Error(Status::invalid_type, "the codec does not code values of this type");
+  if (all.size() == 1 || values.count < least_to_sample) return all[0];
+  std::vector<float> ratios;
+  for (const Candidate& candidate : all) {
+    const auto codec = candidate.make(coding, bound, options().kernels);
+    const auto scratch = std::make_unique<std::byte[]>(sample_scratch(*codec, values.type));
+    const Sample sample = codec->sample(values, {scratch.get(), sample_scratch(*codec, values.type)});
+    ratios.push_back(static_cast<float>(sample.ratio()));
+  }
+  return all[best_candidate(all, ratios)];
+}
+
+Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::size_t* bytes) {
+  const bool usable = (values.data != nullptr || values.count == 0) && text != nullptr &&
+                      out.data() != nullptr && bytes != nullptr;
+  if (!usable) return Status::invalid_argument;
   if (values.count > most_values) return Status::invalid_count;
-  const Coding coding = parse_coding(text == nullptr ? "" : text, bound);
-  const Sized size = coding.codec->make(coding.options(bound, options().kernels))->encode(values, out);
+  Coding coding = parse_coding(text, options().kernels);
+  if (dims.n > 0) coding.dims = dims;
+  const ValueRange range = is_relative(coding.bound) ? range_of(values, coding.fill) : ValueRange{};
+  const Bound bound = resolved(coding.bound, range);
+  const auto codec = choose(coding, bound, values).make(coding, bound, options().kernels);
+  const Sized size = codec->encode(values, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }
@@ -99,6 +143,7 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
   all.type = static_cast<int>(header.type);
   all.count = header.count;
   all.bound = header.bound.value;
+  all.bound_kind = static_cast<int>(header.bound.kind);
   all.addends = header.addends;
   all.bytes = frame_header_bytes + header.payload_bytes;
   std::memcpy(info, &all, std::min(info->struct_size, sizeof all));
@@ -113,6 +158,8 @@ using namespace taut;
 extern "C" {
 
 const char* TAUT_Status_string(int status) { return describe(static_cast<Status>(status)); }
+
+const char* TAUT_Last_error() { return last_error; }
 
 void TAUT_Get_version(int* major, int* minor, int* patch) {
   if (major != nullptr) *major = TAUT_VERSION_MAJOR;
@@ -135,11 +182,22 @@ size_t TAUT_Max_bytes(TAUT_Type type, size_t count, unsigned addends) {
   return most;
 }
 
-int TAUT_Encode(const void* values, size_t count, TAUT_Type type, double bound, const char* options,
-                void* frame, size_t capacity, size_t* bytes) {
+int TAUT_Encode(const void* values, size_t count, TAUT_Type type, const char* coding, void* frame,
+                size_t capacity, size_t* bytes) {
   if (!known(type)) return TAUT_ERR_TYPE;
   return guard([&] {
-    return encode({{values, count, dtype(type)}}, bound, options, bytes_at(frame, capacity), bytes);
+    return encode({{values, count, dtype(type)}}, coding, {}, bytes_at(frame, capacity), bytes);
+  });
+}
+
+int TAUT_Encode_nd(const void* values, int ndims, const size_t* extents, TAUT_Type type, const char* coding,
+                   void* frame, size_t capacity, size_t* bytes) {
+  if (!known(type)) return TAUT_ERR_TYPE;
+  return guard([&] {
+    Dims dims;
+    std::size_t count = 1;
+    if (const Status status = read_extents(ndims, extents, dims, count); status != Status::ok) return status;
+    return encode({{values, count, dtype(type)}}, coding, dims, bytes_at(frame, capacity), bytes);
   });
 }
 

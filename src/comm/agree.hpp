@@ -1,8 +1,8 @@
 // The agreement at the start of each compressed call: do all ranks mean the same, can they, and does it pay?
 #pragma once
 
-#include "core/codec.hpp"
 #include "core/transport.hpp"
+#include "core/value_range.hpp"
 
 namespace taut {
 
@@ -14,6 +14,7 @@ struct Facts {
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
+  ValueRange range;                                     // of all ranks' values, where a bound needs it
   float ratio_low[max_candidates] = {};                 // estimates of values over frames
   std::uint8_t type_low = 0, type_high = 0;             // DType; 0: not compressed on that rank
   std::uint8_t failed = 0;                              // some rank cannot take part

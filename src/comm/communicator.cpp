@@ -12,6 +12,7 @@ namespace {
 // Each call has lanes of its own: one a segment, then one for the agreement. They come round after 128 calls.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
+constexpr std::size_t most_cached = 2 * Facts::max_candidates;  // codecs
 static_assert(max_segments < lanes_of_a_call);
 
 template <class T>
@@ -56,29 +57,24 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
       policy_(std::move(policy)),
       kernels_(std::move(kernels)),
       policy_hash_(hash(std::as_bytes(std::span(policy_.text)))) {
-  if (policy_.kind == Policy::Kind::off) return;
-  const auto known = policy_.coding.codec->predictors;
-  if (policy_.coding.predictor == "auto" && known != nullptr)
-    predictors_ = known(policy_.coding.options(policy_.bound, kernels_));
-  if (predictors_.empty()) predictors_.push_back(policy_.coding.predictor);
-  codec(policy_.bound, predictors_[0]);
+  if (!policy_.off) check(policy_.coding, kernels_);
 }
 
-const Codec& Communicator::codec(double bound, const std::string& predictor) {
+const Codec& Communicator::codec(const Candidate& candidate, Bound bound) {
   for (const CachedCodec& cached : codecs_)
-    if (cached.bound == bound && cached.predictor == predictor) return *cached.codec;
-  CodecOptions options = policy_.coding.options(bound, kernels_);
-  options.predictor = predictor.c_str();
-  codecs_.push_back({bound, predictor, policy_.coding.codec->make(options)});
+    if (cached.candidate == candidate && cached.bound == bound) return *cached.codec;
+  if (codecs_.size() >= most_cached) codecs_.erase(codecs_.begin());  // bounds that follow the data's range
+  codecs_.push_back({candidate, bound, candidate.make(policy_.coding, bound, kernels_)});
   return *codecs_.back().codec;
 }
 
 // ---- Before the agreement: local, and without any effect
 
-Plan Communicator::plan(const Request& request) const {
+Plan Communicator::plan(const Request& request, Bound bound) {
   const DType type = request.data.out.type;
   return make_plan(
-      policy_, {request.collective, request.bytes / size_of(type), type, request.data.op, transport_.size()});
+      policy_, {request.collective, request.bytes / size_of(type), type, request.data.op, transport_.size()},
+      bound, candidates_);
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -108,8 +104,9 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
       plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
   const std::size_t values = part_range(block, 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
-  for (const std::string& predictor : predictors_) codec(plan.bound, predictor);  // none is made later
-  const std::size_t frame = codec(plan.bound, predictors_[0]).max_bytes(data.out.type, values, addends);
+  std::size_t frame = 0;
+  for (const Candidate& candidate : plan.candidates)  // no codec is made later
+    frame = std::max(frame, codec(candidate, plan.bound).max_bytes(data.out.type, values, addends));
   if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
     place_.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
   } else {  // two frames and their combination; values of as many bytes to combine by
@@ -118,27 +115,37 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
 }
 
 // Of the values of this rank.
-double Communicator::estimate_ratio(const Request& request, const Plan& plan, const std::string& predictor) {
+float Communicator::estimate_ratio(const Request& request, const Codec& coder) {
   const ConstSlice values = own_values(request, transport_.rank());
   if (values.count == 0) return std::numeric_limits<float>::max();
-  const Codec& coder = codec(plan.bound, predictor);
   const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());
   if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
-  return sample.ratio();
+  return static_cast<float>(sample.ratio());
 }
 
-Facts Communicator::facts(const Request& request, const Plan& plan, Status& failure) {
+// What the ranks' calls have to have in common, and the range of this rank's values where the bound depends
+// on it.
+Facts Communicator::identify(const Request& request) const noexcept {
   Facts mine;
   mine.set_signature(signature(request));
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
-  if (!request.coded_type || plan.plain != Plain::no) return mine;
+  const ConstSlice values = own_values(request, transport_.rank());
+  if (is_relative(policy_.coding.bound) && values.data != nullptr)
+    mine.range = range_of(values, policy_.coding.fill);
+  return mine;
+}
+
+Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Status& failure) {
+  Facts mine = identify(request);
   try {
+    plan = this->plan(request, bound);
+    if (!request.coded_type || plan.plain != Plain::no) return mine;
     prepare(request, plan);
-    const bool matters = plan.least_ratio > 0 || predictors_.size() > 1;
-    for (std::size_t i = 0; matters && i < predictors_.size(); ++i)
-      mine.ratio_low[i] = static_cast<float>(estimate_ratio(request, plan, predictors_[i]));
+    const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+    for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
+      mine.ratio_low[i] = estimate_ratio(request, codec(plan.candidates[i], plan.bound));
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
@@ -151,21 +158,14 @@ Facts Communicator::facts(const Request& request, const Plan& plan, Status& fail
 
 // ---- After it: the same decision on every rank
 
-// The one whose worst ratio on any rank is the best.
-std::size_t Communicator::best_predictor(const Facts& agreed) const noexcept {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < predictors_.size(); ++i)
-    if (agreed.ratio_low[i] > agreed.ratio_low[best]) best = i;
-  return best;
-}
-
-Verdict Communicator::judge(const Facts& agreed, const Plan& plan, Status failure) const noexcept {
+Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t chosen,
+                            Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
   if (agreed.type_low == 0 || plan.plain != Plain::no) return {Plain::unsupported};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
   if (agreed.short_of_memory != 0) return {Plain::unsupported};
-  if (agreed.ratio_low[best_predictor(agreed)] < plan.least_ratio) return {Plain::no_gain};
+  if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
 
@@ -186,15 +186,21 @@ Task<Verdict> Communicator::start(Request request) {
   Verdict verdict{plain_at_once(policy_, request.bytes, transport_.size())};
   if (verdict.plain == Plain::no) {
     const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
-    const Plan chosen = plan(request);
+    Bound bound = policy_.coding.bound;
+    if (is_relative(bound)) {
+      const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
+      bound = resolved(bound, known.range);
+    }
+    Plan made;
     Status failure = Status::ok;
-    const Facts mine = facts(request, chosen, failure);
+    const Facts mine = facts(request, bound, made, failure);
     const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
-    verdict = judge(agreed, chosen, failure);
+    const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
+    verdict = judge(agreed, made, chosen, failure);
     if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-      const Codec& coder = codec(chosen.bound, predictors_[best_predictor(agreed)]);
-      const Team team(transport_, coder, place_, ledger, chosen.how, lane);
-      co_await pipelined(*chosen.algorithm, team, request.data, chosen.segments);
+      const Codec& coder = codec(made.candidates[chosen], made.bound);
+      const Team team(transport_, coder, place_, ledger, made.how, lane);
+      co_await pipelined(*made.algorithm, team, request.data, made.segments);
       verdict.status = ledger.status;
     }
   }

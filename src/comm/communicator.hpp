@@ -47,19 +47,19 @@ class Communicator {
 
  private:
   struct CachedCodec {
-    double bound;
-    std::string predictor;
+    Candidate candidate;
+    Bound bound;
     std::unique_ptr<Codec> codec;
   };
 
-  const Codec& codec(double bound, const std::string& predictor);
-  Plan plan(const Request& request) const;
+  const Codec& codec(const Candidate& candidate, Bound bound);
+  Plan plan(const Request& request, Bound bound);
   std::uint64_t signature(const Request& request) const noexcept;
-  Facts facts(const Request& request, const Plan& plan, Status& failure);
+  Facts identify(const Request& request) const noexcept;
+  Facts facts(const Request& request, Bound bound, Plan& plan, Status& failure);
   void prepare(const Request& request, const Plan& plan);
-  double estimate_ratio(const Request& request, const Plan& plan, const std::string& predictor);
-  std::size_t best_predictor(const Facts& agreed) const noexcept;
-  Verdict judge(const Facts& agreed, const Plan& plan, Status failure) const noexcept;
+  float estimate_ratio(const Request& request, const Codec& coder);
+  Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
   void account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept;
 
   Transport& transport_;
@@ -67,7 +67,7 @@ class Communicator {
   Policy policy_;
   std::string kernels_;
   std::uint64_t policy_hash_;
-  std::vector<std::string> predictors_;  // that the ranks choose from
+  CandidateTable candidates_;
   std::vector<CachedCodec> codecs_;
   unsigned calls_ = 0;  // chooses the lanes of a call
   Statistics statistics_;

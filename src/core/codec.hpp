@@ -82,6 +82,9 @@ inline constexpr std::size_t max_predictors = 12;
 
 // What the registry knows of a codec.
 struct CodecInfo {
+  // When codec=auto considers it: lower ranks first.
+  static constexpr std::uint8_t usual = 1, also = 2, last_resort = 9, only_by_name = 255;
+
   const char* name;       // as in the folder and in policies
   std::uint8_t frame_id;  // as in frames; never reused
   const char* since;
@@ -91,6 +94,8 @@ struct CodecInfo {
   std::vector<std::string> (*predictors)(const CodecOptions& options);
   bool (*serves)(DType type, Bound::Kind kind) noexcept;
   std::unique_ptr<Codec> (*make)(const CodecOptions&);  // throws Error on options it cannot serve
+  std::uint8_t (*rank)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return usual; };
+  bool adds_frames = false;  // as in the contract
 };
 
 std::span<const CodecInfo* const> registered_codecs() noexcept;

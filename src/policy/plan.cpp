@@ -1,5 +1,6 @@
 #include "policy/plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/float_environment.hpp"
@@ -26,10 +27,22 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
   return nullptr;
 }
 
-Arithmetic choose_arithmetic(const Policy& policy, const Call& call) noexcept {
-  const bool add = policy.adds_frames && reduces(call.collective) && call.op == Reduction::sum &&
-                   policy.reducing != Policy::Reducing::values;
+bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
+
+Arithmetic choose_arithmetic(const Policy& policy, const Call& call,
+                             std::span<const Candidate> candidates) noexcept {
+  const bool add =
+      sums(call) && policy.reducing != Policy::Reducing::values && candidates[0].codec->adds_frames;
   return add ? Arithmetic::frames : Arithmetic::values;
+}
+
+// Sums of what is exact come in MPI's own order from MPI alone; a bound relative to each value says nothing
+// of a sum, and a rate nothing of any result.
+bool says_something(const Policy& policy, const Call& call, Bound bound) noexcept {
+  if (!reduces(call.collective)) return true;
+  if (bound.kind == Bound::Kind::rate) return false;
+  if (!sums(call)) return true;
+  return bound.exact() ? policy.coding.codec != nullptr : bound.kind != Bound::Kind::pointwise;
 }
 
 // So that `growth` times it is not above E: rounded down when the quotient was rounded up.
@@ -41,10 +54,9 @@ double share(double E, int growth) noexcept {
 
 // What is moved is quantised once; so are minima and maxima, because quantising is monotone and idempotent:
 // an operand that was coded before codes to itself.
-double choose_bound(const Policy& policy, const Call& call, const Plan& plan) noexcept {
-  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  if (!sums || policy.on_input) return policy.bound;
-  return share(policy.bound, plan.algorithm->growth(call.ranks, plan.how));
+Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
+  if (!sums(call) || policy.on_input || bound.exact()) return bound;
+  return {bound.kind, share(bound.value, plan.algorithm->growth(call.ranks, plan.how))};
 }
 
 // About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
@@ -63,14 +75,12 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
 }  // namespace
 
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept {
-  if (policy.kind == Policy::Kind::off) return Plain::off;
+  if (policy.off) return Plain::off;
   if (ranks < 2) return Plain::unsupported;
-  if (bytes < policy.min_bytes) return Plain::small;
-  const bool exact_frames = policy.bound == 0 && !policy.coding.codec_named;  // nothing to gain from copies
-  return exact_frames ? Plain::no_gain : Plain::no;
+  return bytes < policy.min_bytes ? Plain::small : Plain::no;
 }
 
-Plan make_plan(const Policy& policy, const Call& call) {
+Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table) {
   Plan plan;
   plan.plain = plain_at_once(policy, call.count * size_of(call.type), call.ranks);
   if (plan.plain != Plain::no) return plan;
@@ -80,9 +90,16 @@ Plan make_plan(const Policy& policy, const Call& call) {
     plan.plain = Plain::unsupported;
     return plan;
   }
-  plan.how = choose_arithmetic(policy, call);
-  plan.bound = choose_bound(policy, call, plan);
-  plan.least_ratio = policy.coding.codec_named ? 0 : worthwhile_ratio;
+  const bool adding = sums(call) && policy.reducing != Policy::Reducing::values;
+  plan.candidates = table.of(policy.coding, call.type, bound, adding);
+  if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Plain::unsupported;
+  if (plan.plain != Plain::no) return plan;
+  const bool named = policy.coding.codec != nullptr;
+  const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
+  if (copies && !named) plan.plain = Plain::no_gain;
+  plan.how = choose_arithmetic(policy, call, plan.candidates);
+  plan.bound = choose_bound(policy, call, bound, plan);
+  plan.least_ratio = named ? 0 : worthwhile_ratio;
   return plan;
 }
 

@@ -22,13 +22,15 @@ struct Plan {
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
   int segments = 1;
-  double bound = 0;        // of one value, for the codec; 0: exact
+  Bound bound;  // of one value, for the codec
+  std::span<const Candidate> candidates;
   double least_ratio = 0;  // go plain if the ranks' estimate is below
 };
 
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
 
-Plan make_plan(const Policy& policy, const Call& call);
+// `bound` is the policy's, not relative any more; `table` is of this policy.
+Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table);
 
 }  // namespace taut

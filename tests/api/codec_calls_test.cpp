@@ -4,7 +4,9 @@
 #include <taut/taut.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace {
@@ -17,10 +19,12 @@ std::vector<double> wave(std::size_t count, double phase = 0) {
   return x;
 }
 
-FrameBytes encoded(const std::vector<double>& x, double bound, const char* options = nullptr) {
+std::string abs(double bound) { return "abs:" + std::to_string(bound); }
+
+FrameBytes encoded(const std::vector<double>& x, const std::string& coding) {
   FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, x.size(), 1));
   std::size_t bytes = 0;
-  EXPECT_EQ(TAUT_Encode(x.data(), x.size(), TAUT_FLOAT64, bound, options, frame.data(), frame.size(), &bytes),
+  EXPECT_EQ(TAUT_Encode(x.data(), x.size(), TAUT_FLOAT64, coding.c_str(), frame.data(), frame.size(), &bytes),
             TAUT_SUCCESS);
   frame.resize(bytes);
   return frame;
@@ -29,7 +33,7 @@ FrameBytes encoded(const std::vector<double>& x, double bound, const char* optio
 TEST(CodecCalls, RoundTripWithinTheBound) {
   const auto x = wave(10000);
   for (const double bound : {0.0, 1e-6, 1e-2}) {
-    const FrameBytes frame = encoded(x, bound);
+    const FrameBytes frame = encoded(x, bound == 0 ? "lossless" : abs(bound));
     std::vector<double> y(x.size());
     ASSERT_EQ(TAUT_Decode(frame.data(), frame.size(), y.data(), y.size(), TAUT_FLOAT64), TAUT_SUCCESS);
     for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(x[i] - y[i]), bound);
@@ -41,7 +45,7 @@ TEST(CodecCalls, RoundTripWithinTheBound) {
 
 TEST(CodecCalls, FramesAddUp) {
   const auto a = wave(10000), b = wave(10000, 1);
-  const FrameBytes fa = encoded(a, 1e-3), fb = encoded(b, 1e-3);
+  const FrameBytes fa = encoded(a, "abs:1e-3"), fb = encoded(b, "abs:1e-3");
   FrameBytes sum(TAUT_Max_bytes(TAUT_FLOAT64, a.size(), 2));
   std::size_t bytes = 0;
   ASSERT_EQ(TAUT_Frame_add(fa.data(), fa.size(), fb.data(), fb.size(), sum.data(), sum.size(), &bytes),
@@ -59,7 +63,7 @@ TEST(CodecCalls, FramesAddUp) {
   ASSERT_EQ(TAUT_Decode(sum.data(), bytes, y.data(), y.size(), TAUT_FLOAT64), TAUT_SUCCESS);
   for (std::size_t i = 0; i < a.size(); ++i) ASSERT_LE(std::abs(a[i] + b[i] - y[i]), 2e-3 * (1 + 1e-12));
 
-  const FrameBytes raw = encoded(a, 1e-3, "codec=raw"), coarse = encoded(a, 1e-2);
+  const FrameBytes raw = encoded(a, "abs:1e-3,codec=raw"), coarse = encoded(a, "abs:1e-2");
   EXPECT_EQ(TAUT_Frame_add(raw.data(), raw.size(), raw.data(), raw.size(), sum.data(), sum.size(), &bytes),
             TAUT_ERR_FRAME_MISMATCH);
   EXPECT_EQ(TAUT_Frame_add(fa.data(), fa.size(), raw.data(), raw.size(), sum.data(), sum.size(), &bytes),
@@ -75,39 +79,80 @@ TEST(CodecCalls, ArgumentsAreChecked) {
   const auto x = wave(100);
   FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, 100, 1));
   std::size_t bytes = 0;
-  auto encode = [&](const void* values, std::size_t count, int type, double bound, const char* options,
-                    void* out, std::size_t room, std::size_t* n) {
-    return TAUT_Encode(values, count, static_cast<TAUT_Type>(type), bound, options, out, room, n);
+  auto encode = [&](const void* values, std::size_t count, int type, const char* coding, void* out,
+                    std::size_t room, std::size_t* n) {
+    return TAUT_Encode(values, count, static_cast<TAUT_Type>(type), coding, out, room, n);
   };
   const auto f = TAUT_FLOAT64;
-  EXPECT_EQ(encode(x.data(), 100, f, 1e-3, nullptr, frame.data(), frame.size(), &bytes), TAUT_SUCCESS);
-  EXPECT_EQ(encode(nullptr, 100, f, 1e-3, nullptr, frame.data(), frame.size(), &bytes), TAUT_ERR_ARGUMENT);
-  EXPECT_EQ(encode(x.data(), 100, f, 1e-3, nullptr, nullptr, frame.size(), &bytes), TAUT_ERR_ARGUMENT);
-  EXPECT_EQ(encode(x.data(), 100, f, 1e-3, nullptr, frame.data(), frame.size(), nullptr), TAUT_ERR_ARGUMENT);
-  for (const double bound : {-1.0, std::nan(""), HUGE_VAL})
-    EXPECT_EQ(encode(x.data(), 100, f, bound, nullptr, frame.data(), frame.size(), &bytes),
-              TAUT_ERR_ARGUMENT);
-  EXPECT_EQ(encode(x.data(), (std::size_t{1} << 30) + 1, f, 1, nullptr, frame.data(), frame.size(), &bytes),
+  const char* const fine = "abs:1e-3";
+  EXPECT_EQ(encode(x.data(), 100, f, fine, frame.data(), frame.size(), &bytes), TAUT_SUCCESS);
+  EXPECT_EQ(encode(nullptr, 100, f, fine, frame.data(), frame.size(), &bytes), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(x.data(), 100, f, fine, nullptr, frame.size(), &bytes), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(x.data(), 100, f, fine, frame.data(), frame.size(), nullptr), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(x.data(), 100, f, nullptr, frame.data(), frame.size(), &bytes), TAUT_ERR_ARGUMENT);
+  for (const char* coding : {"", "abs:-1", "abs:nan", "abs:inf", "off", "abs:1,codec=zip", "abs:1,on=input"})
+    EXPECT_EQ(encode(x.data(), 100, f, coding, frame.data(), frame.size(), &bytes), TAUT_ERR_POLICY)
+        << coding;
+  EXPECT_NE(std::string(TAUT_Last_error()).find("'on' is not an option"), std::string::npos);
+  EXPECT_EQ(encode(x.data(), (std::size_t{1} << 30) + 1, f, fine, frame.data(), frame.size(), &bytes),
             TAUT_ERR_COUNT);
-  EXPECT_EQ(encode(x.data(), 100, 3, 1e-3, nullptr, frame.data(), frame.size(), &bytes), TAUT_ERR_TYPE);
-  EXPECT_EQ(encode(x.data(), 100, f, 1e-3, "codec=zip", frame.data(), frame.size(), &bytes), TAUT_ERR_POLICY);
-  EXPECT_EQ(encode(x.data(), 100, f, 1e-3, "codec=raw", frame.data(), 63, &bytes), TAUT_ERR_BUFFER);
+  const int unknown = std::atoi("99");
+  EXPECT_EQ(encode(x.data(), 100, unknown, fine, frame.data(), frame.size(), &bytes), TAUT_ERR_TYPE);
+  EXPECT_EQ(encode(x.data(), 100, f, "abs:1,codec=raw", frame.data(), 63, &bytes), TAUT_ERR_BUFFER);
   std::vector<double> y(101);
   EXPECT_EQ(TAUT_Decode(frame.data(), 63, y.data(), 100, f), TAUT_ERR_FRAME);
   EXPECT_EQ(TAUT_Decode(nullptr, 63, y.data(), 100, f), TAUT_ERR_ARGUMENT);
   EXPECT_EQ(TAUT_Decode(frame.data(), bytes, y.data(), 101, f), TAUT_ERR_FRAME_MISMATCH);
   EXPECT_EQ(TAUT_Decode(frame.data(), bytes, y.data(), 100, TAUT_FLOAT32), TAUT_ERR_FRAME_MISMATCH);
-  EXPECT_EQ(TAUT_Max_bytes(static_cast<TAUT_Type>(3), 1, 1), 0u);
+  EXPECT_EQ(TAUT_Max_bytes(static_cast<TAUT_Type>(unknown), 1, 1), 0u);
   EXPECT_EQ(TAUT_Max_bytes(f, (std::size_t{1} << 30) + 1, 1), 0u);
 }
 
+// The bound follows the values' range; fills do not count in it.
+TEST(CodecCalls, RelativeBounds) {
+  auto x = wave(10000);
+  x[17] = 1e20;
+  const auto bound_of = [&](const char* coding) {
+    const FrameBytes frame = encoded(x, coding);
+    TAUT_Frame_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(TAUT_Frame_get_info(frame.data(), frame.size(), &info), TAUT_SUCCESS);
+    EXPECT_EQ(info.bound_kind, info.bound == 0 ? 0 : 1);
+    return info.bound;
+  };
+  EXPECT_NEAR(bound_of("rel:1e-3,fill=1e20"), 2e-2, 1e-5);
+  EXPECT_NEAR(bound_of("psnr:60,fill=1e20"), 2e-2, 1e-5);
+  EXPECT_NEAR(bound_of("rel:1e-3"), 1e17, 1e12);
+  x.assign(x.size(), 3);
+  EXPECT_EQ(bound_of("rel:1e-3"), 0);
+}
+
+TEST(CodecCalls, ArraysHaveExtents) {
+  const auto x = wave(60 * 100);
+  FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, x.size(), 1));
+  std::size_t bytes = 0;
+  const auto encode = [&](int n, const std::vector<std::size_t>& extents) {
+    return TAUT_Encode_nd(x.data(), n, extents.data(), TAUT_FLOAT64, "abs:1e-3", frame.data(), frame.size(),
+                          &bytes);
+  };
+  for (const std::vector<std::size_t>& extents :
+       {std::vector<std::size_t>{60, 100}, {6000}, {1, 2, 30, 4, 25}}) {
+    ASSERT_EQ(encode(static_cast<int>(extents.size()), extents), TAUT_SUCCESS);
+    std::vector<double> y(x.size());
+    ASSERT_EQ(TAUT_Decode(frame.data(), bytes, y.data(), y.size(), TAUT_FLOAT64), TAUT_SUCCESS);
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(x[i] - y[i]), 1e-3);
+  }
+  EXPECT_EQ(encode(0, {60, 100}), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(encode(2, {std::size_t{1} << 33, std::size_t{1} << 33}), TAUT_ERR_COUNT);
+}
+
 TEST(CodecCalls, NothingAtAllIsAFrameToo) {
-  const FrameBytes frame = encoded({}, 1e-3);
+  const FrameBytes frame = encoded({}, "abs:1e-3");
   EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), nullptr, 0, TAUT_FLOAT64), TAUT_SUCCESS);
 }
 
 TEST(CodecCalls, InfoIsCutToTheCallersStruct) {
-  const FrameBytes frame = encoded(wave(10), 1e-3);
+  const FrameBytes frame = encoded(wave(10), "abs:1e-3");
   TAUT_Frame_info info{};
   info.struct_size = offsetof(TAUT_Frame_info, bound);
   info.bound = 77;

@@ -10,10 +10,12 @@
 
 namespace {
 std::atomic<std::size_t> allocations{0};
-}
+std::atomic<bool> refused{false};
+}  // namespace
 
 void* operator new(std::size_t bytes) {
   ++allocations;
+  if (refused) throw std::bad_alloc();
   if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
@@ -61,6 +63,23 @@ TEST(Allocations, NoneOnceACodecIsMade) {
       expect_none<double>(kernels, bound);
     }
   }
+}
+
+// Where the integers of a frame are predicted across chunks, its codec remembers them.
+TEST(Allocations, WithLagsALackOfMemoryIsAStatus) {
+  const auto codec = planes(1e-3, "", "delta+100+5000"), other = planes(1e-3);
+  std::vector<float> x(30000, 1.0f), y(x.size());
+  const Frame frame = encoded(*codec, x), unlike = encoded(*other, x);
+  Frame out(codec->max_bytes(DType::f32, x.size(), 2));
+  const ConstBytes frames[] = {frame, unlike};
+
+  refused = true;
+  const Status statuses[] = {codec->encode(slice(std::as_const(x)), out).status,
+                             codec->decode(frame, slice(y)), codec->reduce(frame, slice(y), Reduction::sum),
+                             codec->arithmetic()->sum(frames, out).status,
+                             codec->arithmetic()->accumulate(frame, slice(std::as_const(x)), out).status};
+  refused = false;
+  for (const Status status : statuses) EXPECT_EQ(status, Status::out_of_memory);
 }
 
 }  // namespace

@@ -23,14 +23,15 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
-// Waves across a field of rows of `row` values.
+// A field of rows of `row` values: rough along these, smooth from one to the next.
 template <class T>
 std::vector<T> waves(std::size_t n, std::size_t row, double height = 5) {
   const double phase = 3 * uniform();
   std::vector<T> x(n);
-  for (std::size_t i = 0; i < n; ++i)
-    x[i] = static_cast<T>(height * std::sin(phase + 0.004 * static_cast<double>(i / row)) *
-                          std::cos(0.9 * static_cast<double>(i % row)));
+  for (std::size_t i = 0; i < n; ++i) {
+    const double down = static_cast<double>(i / row), along = static_cast<double>(i % row);
+    x[i] = static_cast<T>(height * std::sin(phase + 0.004 * down) * std::cos(1.7 * along * along));
+  }
   return x;
 }
 

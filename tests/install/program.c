@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   const size_t capacity = TAUT_Max_bytes(TAUT_FLOAT32, count, 1);
   size_t bytes = 0;
   void* frame = malloc(capacity);
-  const int status = TAUT_Encode(values, count, TAUT_FLOAT32, 1e-3, NULL, frame, capacity, &bytes);
+  const int status = TAUT_Encode(values, count, TAUT_FLOAT32, "abs:1e-3", frame, capacity, &bytes);
   if (status != TAUT_SUCCESS || bytes == 0 || bytes >= count * sizeof *values) {
     printf("rank %d: TAUT_Encode: %s, %zu bytes\n", rank, TAUT_Status_string(status), bytes);
     failed = 1;

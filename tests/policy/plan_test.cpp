@@ -9,7 +9,11 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 
 Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks,
           Reduction op = Reduction::sum) {
-  return make_plan(parse_policy(policy), {collective, bytes / 4, DType::f32, op, ranks});
+  static std::deque<CandidateTable> tables;  // the plan refers to them
+  CandidateTable& table = tables.emplace_back();
+  const Policy asked = parse_policy(policy);
+  return make_plan(asked, {collective, bytes / 4, DType::f32, op, ranks},
+                   resolved(asked.coding.bound, {-1, 1}), table);
 }
 
 TEST(Plan, SomeCallsArePlainAtOnce) {
@@ -18,7 +22,6 @@ TEST(Plan, SomeCallsArePlainAtOnce) {
   EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).plain, unsupported);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).plain, small);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).plain, no);
-  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, no_gain);
   EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).plain, no);
 }
 
@@ -28,24 +31,40 @@ TEST(Plan, TheBoundOfAResultIsShared) {
       const std::string bound = "abs:" + std::to_string(E);
       const Plan frames = plan(bound.c_str(), Collective::allreduce, 100 * MiB, P);
       EXPECT_EQ(frames.how, Arithmetic::frames);
-      EXPECT_LE(static_cast<long double>(frames.bound) * P,
+      EXPECT_LE(static_cast<long double>(frames.bound.value) * P,
                 static_cast<long double>(std::stod(bound.substr(4))));
-      EXPECT_GE(frames.bound * P, E * (1 - 1e-15) * (1 - 1e-6));
+      EXPECT_GE(frames.bound.value * P, E * (1 - 1e-15) * (1 - 1e-6));
     }
   }
-  EXPECT_EQ(plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound,
-            1.0 / 7);
-  EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound, 1.0 / 4);
+  EXPECT_EQ(
+      plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound.value,
+      1.0 / 7);
+  EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound.value, 1.0 / 4);
 }
 
 TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   for (const Collective move : {Collective::allgather, Collective::bcast, Collective::scatter})
-    EXPECT_EQ(plan("abs:1", move, MiB, 4).bound, 1);
+    EXPECT_EQ(plan("abs:1", move, MiB, 4).bound, Bound(1));
   for (const Reduction op : {Reduction::min, Reduction::max}) {
-    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).bound, 1);
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).bound, Bound(1));
     EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).how, Arithmetic::values);
   }
-  EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, 1);
+  EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
+}
+
+// Nobody but MPI knows the order of its sums, and neither a rate nor a bound relative to each value says
+// anything of a sum.
+TEST(Plan, SumsThatHaveNoBoundAreMpis) {
+  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, Plain::unsupported);
+  EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).plain, Plain::unsupported);
+  EXPECT_NE(plan("lossless", Collective::bcast, MiB, 4).plain, Plain::unsupported);
+}
+
+TEST(Plan, RelativeBoundsComeFromTheRange) {
+  EXPECT_NEAR(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
+  EXPECT_NEAR(plan("psnr:60", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
+  EXPECT_NEAR(plan("rel:1e-3", Collective::allreduce, MiB, 4).bound.value, 5e-4, 1e-8);
+  EXPECT_EQ(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.kind, Bound::Kind::absolute);
 }
 
 TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {

@@ -13,7 +13,7 @@ import decode_frame  # noqa: E402
 taut = ctypes.CDLL(os.environ["TAUT_LIBRARY"])
 taut.TAUT_Max_bytes.restype = ctypes.c_size_t
 taut.TAUT_Max_bytes.argtypes = [ctypes.c_int, ctypes.c_size_t, ctypes.c_uint]
-taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_double, ctypes.c_char_p,
+taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p,
                              ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 taut.TAUT_Decode.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 taut.TAUT_Frame_add.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t,
@@ -28,9 +28,9 @@ def filled(call, capacity):
     return out.raw[: size.value]
 
 
-def encode(values, kind, bound, options):
+def encode(values, kind, coding):
     data = struct.pack(f"<{len(values)}{FORMATS[kind]}", *values)
-    return filled(lambda *out: taut.TAUT_Encode(data, len(values), kind, bound, options, *out),
+    return filled(lambda *out: taut.TAUT_Encode(data, len(values), kind, coding.encode(), *out),
                   taut.TAUT_Max_bytes(kind, len(values), 1))
 
 
@@ -66,8 +66,10 @@ class FramesAgainstTheSpecification(unittest.TestCase):
         for kind in FORMATS:
             for n in (0, 1, 7, 65, 1000, 4097):
                 for bound in (1e-3, 0.37):
-                    options = rng.choice([b"", b"codec=planes,predictor=pairs", b"codec=planes,predictor=none,checksum=on"])
-                    frames = {name: encode(x, kind, bound, options) for name, x in fields(rng, n, bound)}
+                    options = rng.choice(["", ",codec=planes,predictor=pairs", ",codec=planes,predictor=none,checksum=on",
+                                          ",codec=planes,predictor=second", ",codec=planes,predictor=delta+64",
+                                          ",codec=planes,predictor=second+70+300"])
+                    frames = {name: encode(x, kind, f"abs:{bound!r}{options}") for name, x in fields(rng, n, bound)}
                     total = None
                     for name, frame in frames.items():
                         with self.subTest(kind=kind, n=n, bound=bound, options=options, field=name):
@@ -77,10 +79,10 @@ class FramesAgainstTheSpecification(unittest.TestCase):
 
     def test_exact_frames(self):
         x = [math.nan, 1.5, -0.0, 1e30]
-        self.check(encode(x, 2, 0.0, b""), 2, len(x))
+        self.check(encode(x, 2, "lossless"), 2, len(x))
 
     def test_damage_is_found(self):
-        frame = encode([math.sin(i) for i in range(300)], 1, 1e-3, b"checksum=on")
+        frame = encode([math.sin(i) for i in range(300)], 1, "abs:1e-3,checksum=on")
         for at in range(0, len(frame), 3):
             broken = bytearray(frame)
             broken[at] ^= 1 << at % 8

@@ -194,6 +194,7 @@ const CodecInfo& planes() noexcept {
       .predictors = taut::planes::predictors,
       .serves = taut::planes::serves,
       .make = taut::planes::make,
+      .adds_frames = true,
   };
   return info;
 }

@@ -92,6 +92,7 @@ const CodecInfo& raw() noexcept {
       .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
         return std::make_unique<Raw>(options.checksum);
       },
+      .rank = [](Bound::Kind) noexcept { return CodecInfo::last_resort; },
   };
   return info;
 }

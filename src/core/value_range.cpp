@@ -1,0 +1,70 @@
+#include "core/value_range.hpp"
+
+#include <cmath>
+
+#include "core/float_environment.hpp"
+
+namespace taut {
+namespace {
+
+// Several extremes side by side, so that compilers make vector code of it: an infinity or NaN enters none of
+// them, as its difference from itself is no number.
+template <class T>
+ValueRange range_of_reals(const T* x, std::size_t n, bool has_fill, T fill) noexcept {
+  constexpr std::size_t lanes = 64 / sizeof(T);
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  T least[lanes], greatest[lanes];
+  std::fill_n(least, lanes, infinity);
+  std::fill_n(greatest, lanes, -infinity);
+  const auto take = [&](T value, std::size_t lane) {
+    const bool counts = (value - value == T{0}) & !(has_fill & (value == fill));
+    const T low = counts ? value : infinity, high = counts ? value : -infinity;
+    least[lane] = low < least[lane] ? low : least[lane];
+    greatest[lane] = high > greatest[lane] ? high : greatest[lane];
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) take(x[i + lane], lane);
+  for (; i < n; ++i) take(x[i], i % lanes);
+  ValueRange range;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    range.merge({static_cast<double>(least[lane]), static_cast<double>(greatest[lane])});
+  return range;
+}
+
+}  // namespace
+
+void ValueRange::merge(const ValueRange& other) noexcept {
+  least = std::min(least, other.least);
+  greatest = std::max(greatest, other.greatest);
+}
+
+ValueRange range_of(ConstSlice values, std::optional<double> fill) noexcept {
+  const std::size_t n = values.count * components_of(values.type);
+  const double excluded = fill.value_or(0);
+  switch (component_of(values.type)) {
+    case DType::f32:
+      return range_of_reals(static_cast<const float*>(values.data), n, fill.has_value(),
+                            static_cast<float>(excluded));
+    case DType::f64:
+      return range_of_reals(static_cast<const double*>(values.data), n, fill.has_value(), excluded);
+    default: return {};
+  }
+}
+
+Bound resolved(Bound bound, const ValueRange& range) noexcept {
+  if (!is_relative(bound)) return bound;
+  if (!(range.least < range.greatest)) return {};
+  const FloatEnvironment environment;  // the same on every rank
+  // Halves: the difference of the extremes of float64 may overflow.
+  const double half = range.greatest / 2 - range.least / 2;
+  // Coarser than what mathematical libraries may differ by: ranks on different machines get the same.
+  const double factor = bound.kind == Bound::Kind::range
+                            ? bound.value
+                            : static_cast<double>(static_cast<float>(std::pow(10.0, -bound.value / 20)));
+  const double absolute = half * factor * 2 * (1 - 0x1p-20);
+  if (!(absolute > 0)) return {};
+  return {Bound::Kind::absolute, std::min(absolute, std::numeric_limits<double>::max())};
+}
+
+}  // namespace taut

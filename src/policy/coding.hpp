@@ -1,0 +1,70 @@
+// How values are coded: the part of a policy that the codec calls know as well.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "core/codec.hpp"
+#include "core/value_range.hpp"
+#include "policy/items.hpp"
+
+namespace taut {
+
+struct Coding {
+  Bound bound;                 // as asked for; may be relative to the range of the values
+  std::optional<double> fill;  // stands for missing values, which do not count in that range
+  Dims dims;
+  const CodecInfo* codec = nullptr;  // null: chosen for each message
+  std::string predictor = "auto";
+  bool checksum = false;
+};
+
+// A codec with one of its predictors.
+struct Candidate {
+  const CodecInfo* codec;
+  std::string predictor;
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+
+  // Throws Error when the codec cannot serve this.
+  std::unique_ptr<Codec> make(const Coding& coding, Bound bound, const std::string& kernels) const;
+};
+
+// What may code values of `type` under `bound` (not relative), the usual choice first. Empty only when a
+// codec or predictor was named that does not serve them.
+std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound);
+
+// Remembers them, so that a call need not find them again.
+class CandidateTable {
+ public:
+  // Those whose frames can be added, if there are any and that is wanted; else all.
+  std::span<const Candidate> of(const Coding& coding, DType type, Bound bound, bool adding);
+
+ private:
+  struct Entry {
+    DType type;
+    Bound::Kind kind;
+    bool adding;
+    std::vector<Candidate> candidates;
+  };
+  std::deque<Entry> entries_;  // of one coding
+};
+
+// The candidate to take, given the ratio of values to frames that each is expected to reach. Another codec
+// than the usual one has to gain something.
+std::size_t best_candidate(std::span<const Candidate> candidates, std::span<const float> ratios) noexcept;
+
+// Reads "abs:1e-4,codec=szx,checksum=on": a bound, then options. Throws Error(invalid_policy) naming the
+// option, its column and the remedy.
+Coding parse_coding(std::string_view text, const std::string& kernels = "");
+
+// For policies: the bound at the start of a text; an option, false when it is none of these.
+Bound read_bound(const Item& item);
+bool read_coding_option(const Item& item, Coding& coding);
+inline constexpr const char* coding_options = "codec, predictor, dims, fill and checksum";
+
+// Throws Error(invalid_policy) when no codec serves all that was asked for.
+void check(const Coding& coding, const std::string& kernels);
+
+}  // namespace taut

@@ -1,0 +1,50 @@
+// Policy strings as items between commas: "name=value", or a value alone.
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "core/status.hpp"
+
+namespace taut {
+
+struct Item {
+  std::string_view name, value;
+  std::size_t column = 1;  // of the value, from 1
+
+  [[noreturn]] void reject(const std::string& remedy) const;       // the value
+  [[noreturn]] void reject_name(const std::string& remedy) const;  // or the name
+};
+
+std::string_view trimmed(std::string_view text) noexcept;
+
+// The item that starts at `begin`, which moves behind the comma after it, or beyond the text.
+Item next_item(std::string_view text, std::size_t& begin) noexcept;
+
+// False unless all of `text` is the number.
+template <class T>
+bool read_number(std::string_view text, T& number) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::size_t read_size(const Item& item);  // in bytes: 65536, 64KiB, 1MiB
+
+template <class T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+template <class T, std::size_t n>
+T choose(const Item& item, const Choice<T> (&choices)[n]) {
+  std::string remedy = "use ";
+  for (std::size_t i = 0; i < n; ++i) {
+    if (choices[i].name == item.value) return choices[i].value;
+    remedy += (i == 0 ? "" : i + 1 == n ? " or " : ", ") + std::string(choices[i].name);
+  }
+  item.reject(remedy);
+}
+
+}  // namespace taut

@@ -1,0 +1,42 @@
+// Communicators on loopback.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "support/group.hpp"
+
+namespace taut::test {
+
+// Communicators of P ranks under one policy.
+class Ranks {
+ public:
+  Ranks(int P, const std::string& policy, LoopbackHub::Options options = {.seed = 1, .random_order = true})
+      : hub(P, options) {
+    for (int r = 0; r < P; ++r) {
+      places.push_back(std::make_unique<HostPlace>());
+      comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(), parse_policy(policy)));
+    }
+  }
+
+  // `change(rank, request)` before each rank starts.
+  template <class Change>
+  std::vector<Verdict> run(Collective collective, Job& job, Change change) {
+    return run_all<Verdict>(hub, [&](int rank) {
+      Request request{collective, job.operands(rank), job.bytes()};
+      change(rank, request);
+      return comms[static_cast<std::size_t>(rank)]->start(request);
+    });
+  }
+  std::vector<Verdict> run(Collective collective, Job& job) {
+    return run(collective, job, [](int, Request&) {});
+  }
+  Statistics statistics(int rank) const { return comms[static_cast<std::size_t>(rank)]->statistics(); }
+
+  LoopbackHub hub;
+  std::vector<std::unique_ptr<Place>> places;
+  std::vector<std::unique_ptr<Communicator>> comms;
+};
+
+inline constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter,
+                                             Collective::allgather, Collective::bcast, Collective::scatter};
+
+}  // namespace taut::test
