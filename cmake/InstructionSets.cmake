@@ -5,7 +5,7 @@ else()
   set(TAUT_X86 0)
 endif()
 
-set(TAUT_FLAGS_avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt) # no -mfma: results are the same on every processor
+set(TAUT_FLAGS_avx2 -mavx2 -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt) # no -mfma: results are the same on every processor
 set(TAUT_FLAGS_avx512
     -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi -mavx512vbmi2 -mavx512vnni -mgfni
     -mbmi -mbmi2 -mlzcnt -mpopcnt -mprefer-vector-width=512)

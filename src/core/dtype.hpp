@@ -1,8 +1,11 @@
 // Value types as they stand in frames: pinned numbers, independent of any MPI.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/half.hpp"
 
 namespace taut {
 
@@ -60,5 +63,51 @@ template <>
 inline constexpr DType dtype_of<float> = DType::f32;
 template <>
 inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<f16> = DType::f16;
+template <>
+inline constexpr DType dtype_of<bf16> = DType::bf16;
+template <>
+inline constexpr DType dtype_of<std::complex<float>> = DType::c64;
+template <>
+inline constexpr DType dtype_of<std::complex<double>> = DType::c128;
+template <>
+inline constexpr DType dtype_of<std::int8_t> = DType::i8;
+template <>
+inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
+template <>
+inline constexpr DType dtype_of<std::int16_t> = DType::i16;
+template <>
+inline constexpr DType dtype_of<std::uint16_t> = DType::u16;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<std::uint32_t> = DType::u32;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+template <>
+inline constexpr DType dtype_of<std::uint64_t> = DType::u64;
+
+// Calls action.operator()<T>() for the C++ type that a number stands for.
+template <class Action>
+decltype(auto) with_dtype(DType type, Action action) {
+  switch (type) {
+    case DType::f32: return action.template operator()<float>();
+    case DType::f64: return action.template operator()<double>();
+    case DType::f16: return action.template operator()<f16>();
+    case DType::bf16: return action.template operator()<bf16>();
+    case DType::c64: return action.template operator()<std::complex<float>>();
+    case DType::c128: return action.template operator()<std::complex<double>>();
+    case DType::i8: return action.template operator()<std::int8_t>();
+    case DType::u8: return action.template operator()<std::uint8_t>();
+    case DType::i16: return action.template operator()<std::int16_t>();
+    case DType::u16: return action.template operator()<std::uint16_t>();
+    case DType::i32: return action.template operator()<std::int32_t>();
+    case DType::u32: return action.template operator()<std::uint32_t>();
+    case DType::i64: return action.template operator()<std::int64_t>();
+    case DType::u64: break;
+  }
+  return action.template operator()<std::uint64_t>();
+}
 
 }  // namespace taut

@@ -22,8 +22,11 @@ void reduce_typed(Slice values, ConstSlice operand, Reduction op) noexcept {
 }  // namespace
 
 void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept {
-  if (values.type == DType::f64) return reduce_typed<double>(values, operand, op);
-  reduce_typed<float>(values, operand, op);
+  const Slice y{values.components()};
+  const ConstSlice x{operand.components()};
+  with_dtype(y.type, [&]<class T>() {
+    if constexpr (std::is_arithmetic_v<T> || is_half<T>) reduce_typed<T>(y, x, op);
+  });
 }
 
 }  // namespace taut

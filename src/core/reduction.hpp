@@ -11,17 +11,31 @@ constexpr const char* name_of(Reduction op) noexcept {
   return op == Reduction::sum ? "sum" : op == Reduction::min ? "min" : "max";
 }
 
-// y op x for one pair. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that
-// the result does not depend on the order of the ranks.
-template <class T>
-constexpr T combine(Reduction op, T y, T x) noexcept {
-  if (op == Reduction::sum) return y + x;
-  if (y != y) return y;
-  if (x != x) return x;
-  return (op == Reduction::min) == (x < y) ? x : y;
+// Complex numbers have no order.
+constexpr bool is_defined(Reduction op, DType type) noexcept {
+  return op == Reduction::sum || info_of(type).family != Family::complex;
 }
 
-// values <- values op operand, element by element; same type and count.
+// y op x for one pair. Integers add modulo 2^bits; halves are computed in float and rounded once. MIN and MAX
+// return a NaN when either operand is one, whichever side it is on, so that the result does not depend on the
+// order of the ranks.
+template <class T>
+constexpr T combine(Reduction op, T y, T x) noexcept {
+  if constexpr (std::is_integral_v<T>) {
+    using Bits = std::make_unsigned_t<T>;
+    if (op == Reduction::sum)
+      return static_cast<T>(static_cast<Bits>(static_cast<Bits>(y) + static_cast<Bits>(x)));
+    return (op == Reduction::min) == (x < y) ? x : y;
+  } else {
+    const auto a = static_cast<ComputedIn<T>>(y), b = static_cast<ComputedIn<T>>(x);
+    if (op == Reduction::sum) return static_cast<T>(a + b);
+    if (a != a) return y;
+    if (b != b) return x;
+    return (op == Reduction::min) == (b < a) ? x : y;
+  }
+}
+
+// values <- values op operand, element by element; same type and count, and is_defined.
 void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept;
 
 }  // namespace taut

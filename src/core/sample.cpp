@@ -5,12 +5,12 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t piece_values = 512, least_pieces = 4, most_pieces = 8, values_a_piece = 65536;
+constexpr std::size_t least_pieces = 4, most_pieces = 8, values_a_piece = 65536;
 
 }  // namespace
 
 Pieces::Pieces(std::size_t message_values) noexcept
-    : values(std::min(piece_values, message_values)), count(0), part(0) {
+    : values(std::min(Pieces::most_values, message_values)), count(0), part(0) {
   if (values == 0) return;
   const std::size_t wanted = std::clamp(message_values / values_a_piece, least_pieces, most_pieces);
   count = std::min(wanted, message_values / values);
@@ -18,7 +18,7 @@ Pieces::Pieces(std::size_t message_values) noexcept
 }
 
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept {
-  return codec.max_bytes(type, piece_values);
+  return codec.max_bytes(type, Pieces::most_values);
 }
 
 Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept {

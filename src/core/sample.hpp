@@ -8,6 +8,8 @@ namespace taut {
 // Four to eight pieces of 512 values, each in the middle of an equal part of the message; fewer of a short
 // one.
 struct Pieces {
+  static constexpr std::size_t most_values = 512;
+
   std::size_t values, count;  // of each; how many
   std::size_t part;           // distance between the beginnings of two, and of the first to half of that
 

@@ -22,6 +22,9 @@ struct BasicSlice {
   std::size_t bytes() const noexcept { return count * size_of(type); }
   std::span<Byte> as_bytes() const noexcept { return {static_cast<Byte*>(data), bytes()}; }
 
+  // Of complex elements: twice as many real ones. Of others: the same.
+  BasicSlice components() const noexcept { return {data, count * components_of(type), component_of(type)}; }
+
   // The elements [first, first + n) of this slice.
   BasicSlice part(std::size_t first, std::size_t n) const noexcept {
     return {static_cast<Byte*>(data) + first * size_of(type), n, type};

@@ -39,7 +39,7 @@ TEST_P(AddingCodec, SumsAreExactAndOrderDoesNotMatter) {
           ASSERT_EQ(codec->decode(ab_c, same.slice()), Status::ok);
           ASSERT_EQ(codec->decode(a_cb, again.slice()), Status::ok);
           ASSERT_TRUE(total == same && total == again);
-          for (std::size_t i = 0; i < count; ++i) {
+          for (std::size_t i = 0; i < total.numbers(); ++i) {
             const long double exact = static_cast<long double>(a.at(i)) + b.at(i) + c.at(i);
             ASSERT_LE(std::abs(total.at(i) - exact),
                       3 * bound.value + spacing(type, static_cast<double>(exact)) * 0.5001);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <cstdint>
 #include <vector>
 
 namespace taut {
@@ -28,6 +30,57 @@ TEST(Reduction, NaNWinsFromEitherSide) {
     EXPECT_TRUE(std::isnan(reduced<double>({NAN}, {1}, op)[0]));
     EXPECT_TRUE(std::isnan(reduced<double>({1}, {NAN}, op)[0]));
   }
+}
+
+TEST(Reduction, IntegersAddModuloTheirRange) {
+  EXPECT_EQ(reduced<std::int8_t>({127, -128, 5}, {1, -1, -7}, Reduction::sum),
+            (std::vector<std::int8_t>{-128, 127, -2}));
+  EXPECT_EQ(reduced<std::int64_t>({INT64_MAX}, {1}, Reduction::sum), std::vector<std::int64_t>{INT64_MIN});
+  EXPECT_EQ(reduced<std::uint16_t>({65535}, {3}, Reduction::sum), std::vector<std::uint16_t>{2});
+  EXPECT_EQ(reduced<std::int32_t>({-5, 7}, {-6, 8}, Reduction::min), (std::vector<std::int32_t>{-6, 7}));
+  EXPECT_EQ(reduced<std::uint64_t>({UINT64_MAX}, {1}, Reduction::max),
+            std::vector<std::uint64_t>{UINT64_MAX});
+}
+
+TEST(Reduction, ComplexNumbersAddAndHaveNoOrder) {
+  using Complex = std::complex<float>;
+  EXPECT_EQ(reduced<Complex>({{1, 2}, {3, -4}}, {{10, 20}, {0, 0.5}}, Reduction::sum),
+            (std::vector<Complex>{{11, 22}, {3, -3.5}}));
+  EXPECT_TRUE(is_defined(Reduction::sum, DType::c128));
+  EXPECT_FALSE(is_defined(Reduction::min, DType::c64));
+  EXPECT_TRUE(is_defined(Reduction::max, DType::u8));
+}
+
+// Sums of any two halves, rounded once: their exact sum has no more bits than a double.
+template <class Half>
+void check_halves() {
+  std::vector<Half> x(65536), y(65536);
+  for (std::uint32_t shift = 1; shift < 65536; shift = shift * 3 + 1) {
+    for (std::uint32_t i = 0; i < 65536; ++i) {
+      x[i] = Half::of_bits(static_cast<std::uint16_t>(i));
+      y[i] = Half::of_bits(static_cast<std::uint16_t>(i * 40503u + shift));
+    }
+    const std::vector<Half> sum = reduced(x, y, Reduction::sum), least = reduced(x, y, Reduction::min);
+    for (std::uint32_t i = 0; i < 65536; ++i) {
+      const double a = static_cast<double>(x[i]), b = static_cast<double>(y[i]);
+      if (std::isnan(a) || std::isnan(b)) {
+        ASSERT_TRUE(std::isnan(static_cast<double>(sum[i])) || std::isnan(a + b));
+        ASSERT_EQ(least[i].bits, std::isnan(a) ? x[i].bits : y[i].bits);
+      } else {
+        const double far = std::abs(a) > 0x1p50 * std::abs(b)   ? a
+                           : std::abs(b) > 0x1p50 * std::abs(a) ? b
+                                                                : a + b;
+        ASSERT_TRUE(std::isnan(a + b) ? std::isnan(static_cast<double>(sum[i]))
+                                      : sum[i].bits == Half(far).bits);
+        ASSERT_EQ(static_cast<double>(least[i]), std::min(a, b));
+      }
+    }
+  }
+}
+
+TEST(Reduction, HalvesAreRoundedOnce) {
+  check_halves<f16>();
+  check_halves<bf16>();
 }
 
 TEST(Slice, PartsCoverEverythingOnce) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,16 +23,24 @@ class Values {
 
   DType type() const noexcept { return type_; }
   std::size_t count() const noexcept { return count_; }
+  std::size_t numbers() const noexcept { return count_ * components_of(type_); }  // what at and set know
   Slice slice() noexcept { return {{bytes_.data(), count_, type_}}; }
   ConstSlice slice() const noexcept { return {{bytes_.data(), count_, type_}}; }
 
   double at(std::size_t i) const noexcept {
-    if (type_ == DType::f64) return read<double>(i);
-    return static_cast<double>(read<float>(i));
+    return with_dtype(component_of(type_), [&]<class T>() {
+      if constexpr (std::is_arithmetic_v<T> || is_half<T>) return static_cast<double>(read<T>(i));
+      return 0.0;
+    });
   }
   void set(std::size_t i, double value) noexcept {
-    if (type_ == DType::f64) return write(i, value);
-    write(i, static_cast<float>(value));
+    with_dtype(component_of(type_), [&]<class T>() {
+      if constexpr (std::is_integral_v<T>) {
+        write(i, nearest_integer<T>(value));
+      } else if constexpr (std::is_floating_point_v<T> || is_half<T>) {
+        write(i, static_cast<T>(value));
+      }
+    });
   }
   bool operator==(const Values& other) const noexcept {  // bit for bit
     return count_ == other.count_ &&
@@ -45,6 +54,12 @@ class Values {
     std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
     return value;
   }
+  template <class T>  // within the range of the type; of a NaN 0
+  static T nearest_integer(double x) noexcept {
+    constexpr T least = std::numeric_limits<T>::min(), greatest = std::numeric_limits<T>::max();
+    if (!(x > static_cast<double>(least))) return std::isnan(x) ? T{0} : least;
+    return x < static_cast<double>(greatest) ? static_cast<T>(x) : greatest;
+  }
   template <class T>
   void write(std::size_t i, T value) noexcept {
     std::memcpy(bytes_.data() + i * sizeof(T), &value, sizeof(T));
@@ -55,29 +70,48 @@ class Values {
   std::vector<std::byte> bytes_;
 };
 
-enum class Pattern { smooth, noisy, sparse, steps, wild };  // wild: scattered over many orders of magnitude
+// wild: scattered over many orders of magnitude, as many as the type has room for, so that some of them add
+// up
+enum class Pattern { smooth, noisy, sparse, steps, wild };
 
 inline Values make_values(DType type, std::size_t count, Pattern pattern, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53 * 2 - 1; };
   const double phase = uniform() * 3, scale = 10 + 5 * uniform();
+  const auto [least, decades] = type == DType::f16 ? std::pair{-7, 11} : std::pair{-12, 24};
   Values values(type, count);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < values.numbers(); ++i) {
     const double smooth = scale * std::sin(phase + 0.01 * static_cast<double>(i));
     double x = smooth;
     if (pattern == Pattern::noisy) x = smooth + uniform();
     if (pattern == Pattern::sparse) x = random() % 50 == 0 ? scale * uniform() : 0;
     if (pattern == Pattern::steps) x = std::floor(smooth);
-    if (pattern == Pattern::wild) x = uniform() * std::pow(10.0, static_cast<double>(random() % 24) - 12);
+    if (pattern == Pattern::wild)
+      x = uniform() * std::pow(10.0, static_cast<double>(random() % static_cast<unsigned>(decades)) + least);
     values.set(i, x);
   }
   return values;
 }
 
-// Distance from a representable value to the next one of its type, upwards in magnitude.
+// Of a half, by its bits; for the greatest ones that of those before them.
+template <class Half>
+double spacing_of_half(double magnitude) noexcept {
+  const std::uint16_t before_last = static_cast<std::uint16_t>(Half(INFINITY).bits - 2);
+  const std::uint16_t bits = std::min(Half(magnitude).bits, before_last);
+  const auto above = Half::of_bits(static_cast<std::uint16_t>(bits + 1));
+  return static_cast<double>(above) - static_cast<double>(Half::of_bits(bits));
+}
+
+// Distance from a representable value to the next one of its type, upwards in magnitude; of integers 0.
 inline double spacing(DType type, double value) noexcept {
   const double magnitude = std::abs(value);
-  if (type == DType::f64) return std::nextafter(magnitude, INFINITY) - magnitude;
+  switch (component_of(type)) {
+    case DType::f64: return std::nextafter(magnitude, INFINITY) - magnitude;
+    case DType::f16: return spacing_of_half<f16>(magnitude);
+    case DType::bf16: return spacing_of_half<bf16>(magnitude);
+    case DType::f32: break;
+    default: return 0;
+  }
   const auto narrow = static_cast<float>(magnitude);
   return static_cast<double>(std::nextafter(narrow, INFINITY)) - static_cast<double>(narrow);
 }
@@ -108,7 +142,7 @@ class Job {
     for (int r = 0; r < P; ++r) {
       inputs.push_back(make_values(type, count, pattern, seed * 131 + static_cast<std::uint64_t>(r)));
       outputs.push_back(Values(type, count));
-      for (std::size_t i = 0; i < count; ++i) outputs.back().set(i, -7777);
+      for (std::size_t i = 0; i < outputs.back().numbers(); ++i) outputs.back().set(i, -7777);
     }
     for (int r = 0; r < P; ++r)
       if (in_place || (collective == Collective::bcast && r == root)) outputs[index(r)] = inputs[index(r)];
@@ -139,23 +173,26 @@ class Job {
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
-  Reference exact(std::size_t i) const {
+  Reference exact(std::size_t i) const {  // of number i
     if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
     std::size_t source = index(root_);
+    const std::size_t parts = components_of(inputs[0].type());
     if (collective_ == Collective::allgather)
-      for (source = 0;
-           i >= part_range(count(), source, ranks()).first + part_range(count(), source, ranks()).count;)
+      for (source = 0; i / parts >= part_range(count(), source, ranks()).first +
+                                        part_range(count(), source, ranks()).count;)
         ++source;
     const long double x = inputs[source].at(i);
     return {x, std::abs(x)};
   }
 
-  // The first element of `rank` that is further than `bound` + rounding from the exact result; "" when there
+  // The first number of `rank` that is further than `bound` + rounding from the exact result; "" when there
   // is none. `roundings`: how often a sum is rounded on its way, besides the result. Raises `worst` to the
   // greatest error over the bound, where rounding does not matter.
   std::string check(int rank, double bound, int roundings, double* worst = nullptr) const {
-    const Range range = defined(rank);
     const Values& out = outputs[index(rank)];
+    Range range = defined(rank);
+    range.first *= components_of(out.type());
+    range.count *= components_of(out.type());
     for (std::size_t i = range.first; i < range.first + range.count; ++i) {
       const Reference want = exact(i);
       const long double error = std::abs(out.at(i) - want.value);

@@ -1,11 +1,12 @@
 // Kernels for AVX2 (Haswell, Zen and later): differences of up to 16 bits; wider ones are left to the scalar
 // kernels. A chunk goes through in batches of 32 blocks, padded by differences of zero.
+#include <cpuid.h>
+
 #include "codecs/planes/avx2_integers.hpp"
 #include "codecs/planes/avx2_rows.hpp"
 #include "codecs/planes/avx2_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
 #include "codecs/planes/lag_loops.hpp"
-#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -118,23 +119,6 @@ bool read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink
   return true;
 }
 
-template <bool Add>
-void write_values(__m256i q, float step, float* to) {
-  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step));
-  if constexpr (Add) x = _mm256_add_ps(_mm256_loadu_ps(to), x);
-  _mm256_storeu_ps(to, x);
-}
-
-template <bool Add>
-void write_values(__m256i q, double step, double* to) {
-  const __m128i half[] = {_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1)};
-  for (unsigned h = 0; h < 2; ++h) {
-    __m256d x = _mm256_mul_pd(_mm256_cvtepi32_pd(half[h]), _mm256_set1_pd(step));
-    if constexpr (Add) x = _mm256_add_pd(_mm256_loadu_pd(to + 4 * h), x);
-    _mm256_storeu_pd(to + 4 * h, x);
-  }
-}
-
 template <class T>
 void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
   const auto sink = [=, step = z.step](std::size_t block, __m256i q) {
@@ -183,7 +167,8 @@ template <class T>
 void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                    std::int32_t* q, T* values) noexcept {
   unpack_lagged(in, groups, {z.predictor, lags}, q);
-  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(q[i]) * z.step;
+  for (std::size_t i = 0; i < groups * group_values; i += block_values)
+    write_values<false>(load256(q + i), z.step, values + i);
 }
 
 void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
@@ -233,16 +218,25 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   scalar_kernels().ints.sum(in, n, groups, out);
 }
 
+// F16C, which not every compiler lets one ask for by name.
+bool converts_halves() noexcept {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+
+template <class T>
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>};
+
 }  // namespace
 
 const KernelSet& avx2_kernels() noexcept {
   static constexpr KernelSet set{
       "avx2",
-      []() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); },
-      {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>, decode_lagged<float>},
-      {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>, decode_lagged<double>},
+      []() noexcept {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && converts_halves();
+      },
+      {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
       {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx2Widths::inspect, write_widths<Avx2Widths>, read_widths<Avx2Widths>},
       scalar_general_kernels,

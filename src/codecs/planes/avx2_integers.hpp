@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codecs/planes/avx2_slices.hpp"
+#include "codecs/planes/avx2_values.hpp"
 
 namespace taut::planes {
 namespace {
@@ -15,7 +16,9 @@ struct Integers {
   std::int16_t* const of = with_previous + 16;
   std::size_t back;
 
-  explicit Integers(std::size_t distance) : back(distance) {}
+  explicit Integers(std::size_t distance) : back(distance) {
+    of[0] = 0;
+  }  // compilers do not know of a first group
   Integers(const Integers&) = delete;
 
   void complete(std::size_t groups) {
@@ -27,8 +30,9 @@ struct Integers {
 };
 
 // What is no number or out of range becomes INT_MIN.
-inline __m256i rounded(const float* x, float inverse) {
-  return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(inverse)));
+template <class T>
+__m256i rounded(const T* x, float inverse) {
+  return _mm256_cvtps_epi32(_mm256_mul_ps(eight(x), _mm256_set1_ps(inverse)));
 }
 inline __m256i rounded(const double* x, double inverse) {
   const __m256d by = _mm256_set1_pd(inverse);

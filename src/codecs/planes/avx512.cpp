@@ -1,57 +1,14 @@
 // Kernels for AVX-512 with VBMI, VBMI2, VNNI and GFNI (Ice Lake, Zen 4 and later).
 #include "codecs/planes/avx512_integers.hpp"
 #include "codecs/planes/avx512_planes.hpp"
+#include "codecs/planes/avx512_values.hpp"
 #include "codecs/planes/avx512_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
-#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
 
-// ---- Values <-> integers
-
-constexpr int to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-
-template <class T>
-class ValueReader {
- public:
-  ValueReader(const T* values, const Quantiser<T>& z) : values_(values) {
-    if constexpr (sizeof(T) == 4) {
-      inverse_ = _mm512_castps_si512(_mm512_set1_ps(z.inverse));
-    } else {
-      inverse_ = _mm512_castpd_si512(_mm512_set1_pd(z.inverse));
-    }
-  }
-
-  Integers group(std::size_t g) {
-    Integers q;
-    for (unsigned r = 0; r < 4; ++r) {
-      q.part[r] = part(values_ + g * group_values + 16 * r);
-      // Folding the sign keeps the magnitude's bits; what is no number or out of range converts to INT_MIN.
-      seen_ = _mm512_ternarylogic_epi32(seen_, q.part[r], _mm512_srai_epi32(q.part[r], 31), 0xF6);
-    }
-    return q;
-  }
-
-  bool small() const {
-    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << small_bits))) == 0;
-  }
-
- private:
-  __m512i part(const float* x) const {
-    const __m512 s = _mm512_mul_ps(_mm512_loadu_ps(x), _mm512_castsi512_ps(inverse_));
-    return _mm512_cvt_roundps_epi32(s, to_nearest);
-  }
-  __m512i part(const double* x) const {
-    const __m512d inverse = _mm512_castsi512_pd(inverse_);
-    const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x), inverse), to_nearest);
-    const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x + 8), inverse), to_nearest);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-  }
-
-  const T* values_;
-  __m512i inverse_, seen_ = _mm512_setzero_si512();
-};
+// ---- Sources of integers
 
 class IntegerReader {
  public:
@@ -88,26 +45,6 @@ class LaggedReader {
 
 void write_integers(const Integers& q, std::int32_t* to) {
   for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + 16 * r, q.part[r]);
-}
-
-template <bool Add>
-void write_values(const Integers& q, float step, float* to) {
-  for (unsigned r = 0; r < 4; ++r) {
-    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step));
-    if constexpr (Add) x = _mm512_add_ps(_mm512_loadu_ps(to + 16 * r), x);
-    _mm512_storeu_ps(to + 16 * r, x);
-  }
-}
-
-template <bool Add>
-void write_values(const Integers& q, double step, double* to) {
-  for (unsigned r = 0; r < 8; ++r) {
-    const __m256i half =
-        r % 2 == 0 ? _mm512_castsi512_si256(q.part[r / 2]) : _mm512_extracti64x4_epi64(q.part[r / 2], 1);
-    __m512d x = _mm512_mul_pd(_mm512_cvtepi32_pd(half), _mm512_set1_pd(step));
-    if constexpr (Add) x = _mm512_add_pd(_mm512_loadu_pd(to + 8 * r), x);
-    _mm512_storeu_pd(to + 8 * r, x);
-  }
 }
 
 // ---- Writing
@@ -348,6 +285,10 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   sums[n - 2](in, groups, out);
 }
 
+template <class T>
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>};
+
 }  // namespace
 
 const KernelSet& avx512_kernels() noexcept {
@@ -359,10 +300,7 @@ const KernelSet& avx512_kernels() noexcept {
                __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
                __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
       },
-      {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>, decode_lagged<float>},
-      {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>, decode_lagged<double>},
+      {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
       {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx512Widths::inspect, write_widths<Avx512Widths>, read_widths<Avx512Widths>},
       avx512_general_kernels,

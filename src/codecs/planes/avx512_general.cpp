@@ -1,4 +1,5 @@
 // Kernels of the general path for AVX-512 (as avx512.cpp).
+#include "codecs/planes/avx512_halves.hpp"
 #include "codecs/planes/avx512_wide.hpp"
 #include "codecs/planes/general_loops.hpp"
 
@@ -38,6 +39,17 @@ std::uint64_t equal(const std::int64_t* a, const std::int64_t* b, std::uint64_t 
   return bits;
 }
 
+std::uint64_t equal(const std::int16_t* a, const std::int16_t* b, std::uint64_t mask) {
+  std::uint64_t bits = 0;
+  for (unsigned r = 0; r < 2; ++r) {
+    const auto here = static_cast<__mmask32>(mask >> (32 * r));
+    const __m512i x = _mm512_maskz_loadu_epi16(here, a + 32 * r),
+                  y = _mm512_maskz_loadu_epi16(here, b + 32 * r);
+    bits |= std::uint64_t{_mm512_mask_cmpeq_epi16_mask(here, x, y)} << (32 * r);
+  }
+  return bits;
+}
+
 void mark_escaped(const std::int64_t* q, std::size_t n, Marks& marks) noexcept {
   alignas(64) std::int64_t wanted[64];
   std::fill_n(wanted, 64, escaped<std::int64_t>);
@@ -46,7 +58,7 @@ void mark_escaped(const std::int64_t* q, std::size_t n, Marks& marks) noexcept {
 
 template <class T>
 void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
-  using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  using Int = std::make_signed_t<BitsOf<T>>;
   const Int* const bits = reinterpret_cast<const Int*>(values);
   mark(n, marks, [=](std::size_t first, std::uint64_t mask) {
     // The first value of all has none before it.
@@ -63,6 +75,13 @@ void put(double* values, std::size_t n, const Marks& marks, double value) noexce
   const __m512d x = _mm512_set1_pd(value);
   for (std::size_t i = 0; i < n; i += 8)
     _mm512_mask_storeu_pd(values + i, static_cast<__mmask8>(marks.of[i / 64] >> (i % 64)), x);
+}
+
+template <class Half>
+void put(Half* values, std::size_t n, const Marks& marks, Half value) noexcept {
+  const __m512i x = _mm512_set1_epi16(static_cast<short>(value.bits));
+  for (std::size_t i = 0; i < n; i += 32)
+    _mm512_mask_storeu_epi16(values + i, static_cast<__mmask32>(marks.of[i / 64] >> (i % 64)), x);
 }
 
 void fill(std::int32_t* to, std::size_t n, std::int32_t value) {
@@ -88,12 +107,15 @@ std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::s
 
 // ---- Values to integers
 
-constexpr int to_nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-
-inline __m512d eight(const float* x) { return _mm512_cvtps_pd(_mm256_loadu_ps(x)); }
 inline __m512d eight(const double* x) { return _mm512_loadu_pd(x); }
+inline __m512d eight(const float* x) { return _mm512_cvtps_pd(_mm256_loadu_ps(x)); }
+template <class Half>
+__m512d eight(const Half* x) {
+  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  return _mm512_cvtps_pd(_mm512_castps512_ps256(widened(_mm256_castsi128_si256(bits), x)));
+}
 
-// Which of 64 values come back from their integers within the bound.
+// Which of 64 values come back from their integers within the bound. Multiples for halves need no rounding.
 template <class T>
 std::uint64_t within_bound(const T* values, const std::int32_t* q, const Quantiser<T>& z) {
   const __m512d step = _mm512_set1_pd(static_cast<double>(z.step)), bound = _mm512_set1_pd(z.bound);
@@ -101,7 +123,7 @@ std::uint64_t within_bound(const T* values, const std::int32_t* q, const Quantis
   for (unsigned i = 0; i < group_values; i += 8) {
     const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + i));
     __m512d back = _mm512_mul_pd(_mm512_cvtepi32_pd(integers), step);
-    if constexpr (sizeof(T) == 4) back = _mm512_cvtps_pd(_mm512_cvtpd_ps(back));
+    if constexpr (std::is_same_v<T, float>) back = _mm512_cvtps_pd(_mm512_cvtpd_ps(back));
     const __m512d error = _mm512_abs_pd(_mm512_sub_pd(eight(values + i), back));
     good |= std::uint64_t{_mm512_cmp_pd_mask(error, bound, _CMP_LE_OQ)} << i;
   }
@@ -124,7 +146,7 @@ Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, s
       const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i), scale), to_nearest);
       const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i + 8), scale), to_nearest);
       __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-      if constexpr (sizeof(T) == 4) {  // what is small is quantised as in a small chunk
+      if constexpr (std::is_same_v<T, float>) {  // what is small is quantised as in a small chunk
         const __m512 s = _mm512_mul_ps(_mm512_loadu_ps(values + i), _mm512_set1_ps(z.inverse));
         const __m512i q_small = _mm512_cvt_roundps_epi32(s, to_nearest);
         const __mmask16 is_small =
@@ -167,8 +189,18 @@ std::uint64_t beyond(const double* x, double limit, std::uint64_t here) {
   return bits;
 }
 
+template <class Half>
+std::uint64_t beyond(const Half* x, float limit, std::uint64_t here) {
+  std::uint64_t bits = 0;
+  for (unsigned r = 0; r < 4; ++r) {
+    const __m256i part = _mm256_maskz_loadu_epi16(static_cast<__mmask16>(here >> (16 * r)), x + 16 * r);
+    bits |= _mm512_cmp_ps_mask(_mm512_abs_ps(widened(part, x)), _mm512_set1_ps(limit), _CMP_NLE_UQ);
+  }
+  return bits;
+}
+
 template <class T>
-bool all_below(const T* values, std::size_t n, T limit) noexcept {
+bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
   for (std::size_t i = 0; i < n; i += 64)
     if (beyond(values + i, limit, first_places(std::min<std::size_t>(n - i, 64))) != 0) return false;
   return true;
@@ -188,15 +220,15 @@ constexpr GeneralValueKernels<T> value_kernels{quantise<T>,
 }  // namespace
 
 const GeneralKernels& avx512_general_kernels() noexcept {
-  static constexpr GeneralKernels set{value_kernels<float>,
-                                      value_kernels<double>,
-                                      mark_repeats<std::int32_t>,
-                                      mark_repeats<std::int64_t>,
-                                      mark_escaped,
-                                      multiply,
-                                      pack,
-                                      unpack_add,
-                                      sum};
+  static constexpr GeneralKernels set{
+      {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
+      mark_repeats<std::int32_t>,
+      mark_repeats<std::int64_t>,
+      mark_escaped,
+      multiply,
+      pack,
+      unpack_add,
+      sum};
   return set;
 }
 

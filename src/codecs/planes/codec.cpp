@@ -16,6 +16,8 @@ namespace taut {
 namespace planes {
 namespace {
 
+constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
+
 class Planes final : public Codec, private FrameArithmetic {
  public:
   // Of several predictions the one is taken for each message that a sample likes best.
@@ -23,43 +25,40 @@ class Planes final : public Codec, private FrameArithmetic {
       : contract_{options.bound, false, true},
         predictions_(std::move(predictions)),
         checksum_(options.checksum),
-        f32_(options.bound.value, kernels),
-        f64_(options.bound.value, kernels) {}
+        f32_(options.bound, kernels),
+        f64_(options.bound, kernels),
+        f16_(options.bound, kernels),
+        bf16_(options.bound, kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
-    return max_frame_bytes(size_of(type), count, addends);
+    return max_frame_bytes(size_of(component_of(type)), count * components_of(type), addends);
   }
 
   Sized encode(ConstSlice values, Bytes out) const noexcept override {
-    if (values.count > max_count) return {Status::invalid_count};
+    if (!coded(values.type)) return {Status::invalid_type};
+    if (values.count > max_count / components_of(values.type)) return {Status::invalid_count};
     const std::size_t most = max_bytes(values.type, values.count, 1);
     if (out.size() < most) return {Status::buffer_too_small};
-    return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      const auto* data = static_cast<const T*>(values.data);
-      const TypedCodec<T> chosen = codec.with(choose(codec, data, values.count));
-      return Sized{Status::ok,
-                   chosen.encode(data, values.count, header(values, codec.step()), out.first(most))};
+    return typed<Sized>(values.type, [&](const auto& codec) {
+      const auto chosen = codec.with(choose(codec, values));
+      return Sized{Status::ok, chosen.encode(values, header(values), out.first(most))};
     });
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
-    return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      return codec.decode(in, static_cast<T*>(values.data), values.count);
-    });
+    return typed<Status>(values.type, [&](const auto& codec) { return codec.decode(in, values); });
   }
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return typed<Status>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      return codec.reduce(in, static_cast<T*>(values.data), values.count, op);
-    });
+    return typed<Status>(values.type, [&](const auto& codec) { return codec.reduce(in, values, op); });
   }
 
   Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
-    return typed<Sample>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      const Estimates estimates(codec, static_cast<const T*>(values.data), values.count, predictions_);
+    return typed<Sample>(values.type, [&](const auto& codec) {
+      const Estimates estimates(codec, values, predictions_);
       if (estimates.value_bytes == 0) return Codec::sample(values, scratch);
       return Sample{Status::ok, estimates.value_bytes, estimates.bytes[estimates.best()]};
     });
@@ -69,34 +68,34 @@ class Planes final : public Codec, private FrameArithmetic {
     FrameHeader first;
     if (frames.empty()) return {Status::invalid_argument};
     if (const Status s = read_header(frames[0], first); s != Status::ok) return {s};
-    return typed<Sized>(first.type,
-                        [&]<class T>(const TypedCodec<T>& codec) { return codec.sum(frames, out); });
+    return typed<Sized>(first.type, [&](const auto& codec) { return codec.sum(frames, out); });
   }
 
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    return typed<Sized>(values.type, [&]<class T>(const TypedCodec<T>& codec) {
-      return codec.accumulate(frame, static_cast<const T*>(values.data), values.count, out);
-    });
+    return typed<Sized>(values.type, [&](const auto& codec) { return codec.accumulate(frame, values, out); });
   }
 
  private:
-  // Runs `action` on the codec of the type, under the float environment that the bound's proof assumes.
+  // Runs `action` on the codec of the type's components, under the float environment that the bound's proof
+  // assumes.
   template <class Result, class Action>
   Result typed(DType type, Action action) const noexcept {
     const FloatEnvironment environment;
     try {
-      return type == DType::f64 ? action(f64_) : action(f32_);
+      switch (component_of(type)) {
+        case DType::f32: return action(f32_);
+        case DType::f64: return action(f64_);
+        case DType::f16: return action(f16_);
+        case DType::bf16: return action(bf16_);
+        default: return {Status::invalid_type};
+      }
     } catch (const std::bad_alloc&) {
       return {Status::out_of_memory};
     }
   }
 
-  FrameHeader header(ConstSlice values, double step) const noexcept {
-    FrameHeader h{.codec = frame_id,
-                  .type = values.type,
-                  .count = values.count,
-                  .bound = contract_.bound,
-                  .step = step};
+  FrameHeader header(ConstSlice values) const noexcept {
+    FrameHeader h{.codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     h.flags = checksum_ ? FrameHeader::checksummed : 0;
     return h;
   }
@@ -105,38 +104,50 @@ class Planes final : public Codec, private FrameArithmetic {
   struct Estimates {
     std::size_t value_bytes = 0, bytes[max_predictors] = {}, n;
 
-    template <class T>
-    Estimates(const TypedCodec<T>& codec, const T* values, std::size_t count,
-              std::span<const Prediction> predictions) noexcept
+    template <class Typed>
+    Estimates(const Typed& codec, ConstSlice values, std::span<const Prediction> predictions) noexcept
         : n(predictions.size()) {
       constexpr std::size_t least_values = 4096;  // fewer are soon encoded
-      if (count >= least_values) value_bytes = codec.estimate(values, count, predictions, {bytes, n});
+      if (values.count < least_values) return;
+      Prediction of_parts[max_predictors];
+      for (std::size_t k = 0; k < n; ++k) of_parts[k] = for_parts(predictions[k], values.type);
+      value_bytes = codec.estimate(values, {of_parts, n}, {bytes, n});
     }
     std::size_t best() const noexcept {
       return static_cast<std::size_t>(std::min_element(bytes, bytes + n) - bytes);
     }
   };
 
-  // A sample has to be small beside the message to be worth it.
-  template <class T>
-  const Prediction& choose(const TypedCodec<T>& codec, const T* values, std::size_t count) const noexcept {
+  // A sample has to be small beside the message to be worth it. Complex numbers are two series side by side.
+  template <class Typed>
+  Prediction choose(const Typed& codec, ConstSlice values) const noexcept {
     constexpr std::size_t least_values = 65536;
-    if (predictions_.size() == 1 || count < least_values) return predictions_[0];
-    const Estimates estimates(codec, values, count, predictions_);
-    return predictions_[estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values, count)];
+    if (predictions_.size() == 1) return for_parts(predictions_[0], values.type);
+    const bool complex = components_of(values.type) == 2;
+    if (values.components().count < least_values) return {complex ? Predictor::pairs : Predictor::delta, {}};
+    const Estimates estimates(codec, values, predictions_);
+    const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
+    return for_parts(predictions_[best], values.type);
+  }
+
+  // Lags count values; the parts of complex ones are coded.
+  static Prediction for_parts(Prediction prediction, DType type) noexcept {
+    for (std::uint32_t& lag : prediction.lags.of) lag *= static_cast<std::uint32_t>(components_of(type));
+    return prediction;
   }
 
   // By encoding the pieces, which lags do not reach out of.
   template <class T>
-  std::size_t best_encoded(const TypedCodec<T>& codec, const T* values, std::size_t count) const noexcept {
-    const Pieces pieces(count);
-    std::byte room[max_frame_bytes(sizeof(T), 512, 1)];
+  std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
+    const ConstSlice parts{values.components()};
+    const Pieces pieces(parts.count);
+    std::byte room[max_frame_bytes(sizeof(T), Pieces::most_values, 1)];
     std::size_t best = 0, least = 0;
     for (std::size_t k = 0; k < predictions_.size(); ++k) {
       if (predictions_[k].lags.any()) continue;
       std::size_t bytes = 0;
       for (std::size_t i = 0; i < pieces.count; ++i)
-        bytes += codec.with(predictions_[k]).encode(values + pieces.first(i), pieces.values, {}, room);
+        bytes += codec.with(predictions_[k]).encode({parts.part(pieces.first(i), pieces.values)}, {}, room);
       if (k > 0 && bytes >= least) continue;
       best = k;
       least = bytes;
@@ -149,10 +160,12 @@ class Planes final : public Codec, private FrameArithmetic {
   bool checksum_;
   TypedCodec<float> f32_;
   TypedCodec<double> f64_;
+  TypedCodec<f16> f16_;
+  TypedCodec<bf16> bf16_;
 };
 
 bool serves(DType type, Bound::Kind kind) noexcept {
-  return (type == DType::f32 || type == DType::f64) && kind == Bound::Kind::absolute;
+  return coded(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
 }
 
 std::vector<Prediction> predictions(const CodecOptions& options) {
@@ -162,7 +175,7 @@ std::vector<Prediction> predictions(const CodecOptions& options) {
 
 std::unique_ptr<Codec> make(const CodecOptions& options) {
   const double bound = options.bound.value;
-  if (options.bound.kind != Bound::Kind::absolute || !(bound > 0) || !std::isfinite(bound))
+  if (!serves(DType::f32, options.bound.kind) || !(bound > 0) || !std::isfinite(bound))
     throw Error(Status::invalid_argument,
                 "the planes codec needs a finite bound above 0; for exact values use lossless");
   const KernelSet* kernels = find_kernels(options.kernels);

@@ -6,7 +6,7 @@ namespace {
 template <class T>
 Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
   Quantiser<T> z;
-  z.step = static_cast<T>(frame.header().step);
+  z.step = static_cast<typename Quantiser<T>::Step>(frame.header().step);
   z.predictor = frame.prediction().inner;
   return z;
 }
@@ -67,7 +67,7 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
                                  : general_.decode(operand.record, z, values);
   }
   if (operand.record.greatest == 0 && !operand.history.any()) {
-    std::fill_n(values, n, dequantise(operand.record.header.base, z.step));
+    std::fill_n(values, n, dequantise<T>(operand.record.header.base, z.step));
     return;
   }
   if (n % group_values == 0) return decode_groups(operand, addends, z, values, n / group_values);
@@ -77,14 +77,15 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
 }
 
 template <class T>
-Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const {
+Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return s;
-  if (frame.header().count != count) return Status::frame_mismatch;
+  if (!frame.holds(slice.type, slice.count)) return Status::frame_mismatch;
   if (frame.stored()) {
-    if (count > 0) std::memcpy(values, frame.raw(0), count * sizeof(T));
+    if (slice.count > 0) std::memcpy(slice.data, frame.raw(0), slice.bytes());
     return Status::ok;
   }
+  T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
   Operand operand;
   operand.follow_lags(frame);
@@ -96,10 +97,12 @@ Status TypedCodec<T>::decode(ConstBytes in, T* values, std::size_t count) const 
 }
 
 template <class T>
-Status TypedCodec<T>::reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const {
+Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
   FrameReader<T> frame;
+  if (!is_defined(op, slice.type)) return Status::invalid_type;
   if (const Status s = frame.open(in); s != Status::ok) return s;
-  if (frame.header().count != count) return Status::frame_mismatch;
+  if (!frame.holds(slice.type, slice.count)) return Status::frame_mismatch;
+  T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
   const std::uint32_t addends = frame.header().addends;
   Operand operand;
@@ -122,5 +125,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, T* values, std::size_t count, Reduct
 
 template class TypedCodec<float>;
 template class TypedCodec<double>;
+template class TypedCodec<f16>;
+template class TypedCodec<bf16>;
 
 }  // namespace taut::planes

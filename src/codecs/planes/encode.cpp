@@ -34,6 +34,10 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
       const std::uint8_t size = found.small ? 0 : large;
       return general_.encode(values, n, q, marks, size, z_, writer) ? Form::general : Form::layer;
     }
+    // The fused sums do without the planes of a small chunk: it keeps them, whatever they take. Large
+    // integers of halves may take more than the values.
+    if (is_half<T>)
+      return general_.encode(values, n, q, marks, large, z_, writer) ? Form::general : Form::layer;
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }
@@ -57,5 +61,7 @@ bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::si
 
 template class TypedCodec<float>;
 template class TypedCodec<double>;
+template class TypedCodec<f16>;
+template class TypedCodec<bf16>;
 
 }  // namespace taut::planes

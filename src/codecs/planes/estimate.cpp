@@ -5,7 +5,7 @@
 namespace taut::planes {
 namespace {
 
-constexpr std::size_t piece_values = 512, piece_groups = piece_values / group_values,
+constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_values / group_values,
                       piece_blocks = piece_values / block_values;
 
 // What takes more time than the usual predictions has to save one byte in so many.
@@ -60,7 +60,7 @@ class Piece {
     const T* x = values_ + first_ - std::min(first_, distance);
     if (distance > first_) {
       const std::size_t absent = std::min(distance - first_, piece_values);
-      std::fill_n(padded, absent, T{0});
+      std::fill_n(padded, absent, T{});
       std::copy(values_, values_ + (piece_values - absent), padded + absent);
       x = padded;
     }
@@ -113,6 +113,10 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
 template std::size_t estimate(const float*, std::size_t, const Quantiser<float>&, const KernelSet&,
                               std::span<const Prediction>, std::span<std::size_t>) noexcept;
 template std::size_t estimate(const double*, std::size_t, const Quantiser<double>&, const KernelSet&,
+                              std::span<const Prediction>, std::span<std::size_t>) noexcept;
+template std::size_t estimate(const f16*, std::size_t, const Quantiser<f16>&, const KernelSet&,
+                              std::span<const Prediction>, std::span<std::size_t>) noexcept;
+template std::size_t estimate(const bf16*, std::size_t, const Quantiser<bf16>&, const KernelSet&,
                               std::span<const Prediction>, std::span<std::size_t>) noexcept;
 
 }  // namespace taut::planes

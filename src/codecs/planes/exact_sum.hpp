@@ -31,13 +31,13 @@ class ExactSum {
 
   template <class T>
   T rounded() const noexcept {
-    if (std::isnan(special_)) return std::numeric_limits<T>::quiet_NaN();
+    if (std::isnan(special_)) return static_cast<T>(std::numeric_limits<double>::quiet_NaN());
     if (special_ != 0) return static_cast<T>(special_);
     if (huge_.size == 0) return static_cast<T>(usual_.template rounded<T>());
     Expansion all = huge_;
     for (int i = 0; i < usual_.size; ++i) all.grow(usual_.part[i] * 0x1p-200);
-    const T scaled = static_cast<T>(all.template rounded<double>() * 0x1p200);
-    return scaled != 0 ? scaled : static_cast<T>(usual_.template rounded<T>());
+    const double scaled = all.template rounded<T>() * 0x1p200;
+    return static_cast<T>(scaled != 0 ? scaled : usual_.template rounded<T>());
   }
 
  private:
@@ -83,7 +83,7 @@ class ExactSum {
       size = top + 1;
     }
 
-    // For float: a double that rounds to the same float as the exact sum (round to odd).
+    // For shorter types: a double that rounds to the same one as the exact sum (round to odd).
     template <class T>
     double rounded() const noexcept {
       if (size == 0) return 0;
@@ -95,7 +95,7 @@ class ExactSum {
         error = y - (sum - x);
       }
       if (error == 0) return sum;
-      if constexpr (sizeof(T) == 4) {
+      if constexpr (sizeof(T) < 8) {
         if ((error < 0) != (sum < 0)) sum = std::nextafter(sum, 0.0);
         return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) | 1);
       }

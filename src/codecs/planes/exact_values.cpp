@@ -9,47 +9,49 @@ namespace {
 // What the exact values at some places come to.
 template <class T>
 struct Total {
-  T alone = 0;               // where the integers add nothing
-  T settled = 0;             // where they add a rest that cannot change the rounded sum
+  T alone{};                 // where the integers add nothing
+  T settled{};               // where they add a rest that cannot change the rounded sum
   std::int64_t settles = 0;  // up to this |rest|
 };
 
 // Half the distance to the next smaller magnitude: less than that, added to x, rounds to x.
 template <class T>
 double half_spacing(T x) noexcept {
-  if (x == 0) return 0;
-  const T below = std::bit_cast<T>(std::bit_cast<BitsOf<T>>(std::abs(x)) - 1);
-  return (static_cast<double>(std::abs(x)) - static_cast<double>(below)) / 2;
+  const double magnitude = std::abs(static_cast<double>(x));
+  if (magnitude == 0) return 0;
+  const T below =
+      std::bit_cast<T>(static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(static_cast<T>(magnitude)) - 1));
+  return (magnitude - static_cast<double>(below)) / 2;
 }
 
 // The greatest |rest| with |rest| * step < distance for sure.
-template <class T>
-std::int64_t rests_within(double distance, T step) noexcept {
+inline std::int64_t rests_within(double distance, double step) noexcept {
   if (!(distance > 0)) return 0;
-  return static_cast<std::int64_t>(
-      std::min(distance * (1 - 0x1p-40) / static_cast<double>(step), double{0x1p62}));
+  return static_cast<std::int64_t>(std::min(distance * (1 - 0x1p-40) / step, double{0x1p62}));
 }
 
 template <class T>
-Total<T> total_of_one(T value, T step) noexcept {
-  if (std::isfinite(value)) return {value, value, rests_within(half_spacing(value), step)};
-  const T special = std::isnan(value) ? std::numeric_limits<T>::quiet_NaN() : value;
+Total<T> total_of_one(T value, double step) noexcept {
+  const double x = static_cast<double>(value);
+  if (std::isfinite(x)) return {value, value, rests_within(half_spacing(value), step)};
+  const T special = std::isnan(x) ? static_cast<T>(std::numeric_limits<double>::quiet_NaN()) : value;
   return {value, special, std::numeric_limits<std::int64_t>::max()};
 }
 
 template <class T>
-Total<T> total_of(const RunSweep<T>& places, T step) noexcept {
+Total<T> total_of(const RunSweep<T>& places, double step) noexcept {
   ExactSum sum;
   sum.add(0);
   bool special = false, huge = false;
   places.each_value([&](T value) {
-    special |= !std::isfinite(value);
-    huge |= std::abs(static_cast<double>(value)) >= 0x1p900;
-    sum.add(static_cast<double>(value));
+    const double x = static_cast<double>(value);
+    special |= !std::isfinite(x);
+    huge |= std::abs(x) >= 0x1p900;
+    sum.add(x);
   });
   const T all = sum.rounded<T>();
   if (special) return {all, all, std::numeric_limits<std::int64_t>::max()};
-  if (huge || !std::isfinite(all)) return {all, all, 0};
+  if (huge || !std::isfinite(static_cast<double>(all))) return {all, all, 0};
   sum.add(-static_cast<double>(all));
   const double away = std::abs(sum.rounded<double>()) * (1 + 0x1p-50);
   return {all, all, rests_within(half_spacing(all) - away, step)};
@@ -59,11 +61,11 @@ Total<T> total_of(const RunSweep<T>& places, T step) noexcept {
 template <class T>
 class Totals {
  public:
-  explicit Totals(T step) noexcept : step_(step) {}
+  explicit Totals(double step) noexcept : step_(step) {}
 
   const Total<T>& of(const RunSweep<T>& places) noexcept {
     bool same = true;
-    T value = 0;
+    T value{};
     std::size_t seen = 0;
     places.each_value([&](T x) { same &= seen++ == 0 || same_bits(x, value), value = x; });
     if (same && seen == count_ && same_bits(value, value_)) return total_;
@@ -74,7 +76,8 @@ class Totals {
   }
 
  private:
-  T step_, value_ = 0;
+  double step_;
+  T value_{};
   std::size_t count_ = 0;
   Total<T> total_;
 };
@@ -82,7 +85,8 @@ class Totals {
 template <class T, class Int>
 class Places {
  public:
-  Places(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels, T* values) noexcept
+  Places(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
+         T* values) noexcept
       : record_(record), q_(q), step_(step), kernels_(kernels), values_(values), totals_(step) {}
 
   void put(const RunSweep<T>& places) {
@@ -100,7 +104,8 @@ class Places {
   // False: there are exact values.
   bool put_integers(const RunSweep<T>& places) noexcept {
     if (places.exact() > 0) return false;
-    for (std::size_t i = places.from(); i < places.to(); ++i) values_[i] = dequantise(rest(places, i), step_);
+    for (std::size_t i = places.from(); i < places.to(); ++i)
+      values_[i] = dequantise<T>(rest(places, i), step_);
     return true;
   }
 
@@ -138,7 +143,7 @@ class Places {
       rests[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(rests[i]) +
                                            (is_integer ? static_cast<std::uint64_t>(q) : 0));
       exact_values[i] += !is_integer;
-      if (is_integer) exact[i] = 0;
+      if (is_integer) exact[i] = T{};
     }
   }
 
@@ -156,7 +161,7 @@ class Places {
     std::copy_n(rests, n, multiples);
     Strip strip;
     const auto add = [&] { kernels_.of<T>().add(strip, exact, padded); };
-    kernels_.multiply(strip, multiples, static_cast<double>(step_), padded);
+    kernels_.multiply(strip, multiples, step_, padded);
     places.each_value([&](T value) {
       std::fill_n(exact, n, value);
       std::fill_n(last, n, value);
@@ -171,7 +176,7 @@ class Places {
     const bool all_certain = kernels_.of<T>().round(strip, padded, sums);
     for (std::size_t i = 0; i < n; ++i) {
       if (exact_values[i] == 0) {
-        sums[i] = dequantise(rests[i], step_);
+        sums[i] = dequantise<T>(rests[i], step_);
       } else if (exact_values[i] == 1 && rests[i] == 0) {
         sums[i] = last[i];  // one exact value and nothing else: its very bits
       } else if (!all_certain && strip.certain[i] == 0) {
@@ -183,7 +188,7 @@ class Places {
 
   T slow_sum(const RunSweep<T>& places, std::size_t i, std::int64_t integer) const noexcept {
     ExactSum sum;
-    sum.add_product(static_cast<double>(integer), static_cast<double>(step_));
+    sum.add_product(static_cast<double>(integer), step_);
     places.each_value([&](T value) { sum.add(static_cast<double>(value)); });
     for (std::size_t k = 0; k < record_.layer_count; ++k) {
       const T value = load<T>(layer_values(k, i));
@@ -199,7 +204,7 @@ class Places {
 
   const Record<T>& record_;
   const Int* q_;
-  T step_;
+  double step_;
   const GeneralKernels& kernels_;
   T* values_;
   Totals<T> totals_;
@@ -208,7 +213,8 @@ class Places {
 // The usual case: one fill value, in runs that do not overlap, where the integers hold on and add nothing.
 // False: something else, and nothing was done.
 template <class T, class Int>
-bool put_fill_value(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels, T* values) {
+bool put_fill_value(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
+                    T* values) {
   const Runs<T> runs = record.run_list();
   if (record.layer_count > 0 || runs.size() == 0) return false;
   const T value = runs[0].value;
@@ -264,7 +270,7 @@ bool put_fill_value(const Record<T>& record, const Int* q, T step, const General
 }  // namespace
 
 template <class T, class Int>
-void put_exact_values(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels,
+void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                       T* values) {
   if (put_fill_value(record, q, step, kernels, values)) return;
   Places<T, Int> places(record, q, step, kernels, values);
@@ -272,13 +278,19 @@ void put_exact_values(const Record<T>& record, const Int* q, T step, const Gener
     if (sweep.covered() || record.layer_count > 0) places.put(sweep);
 }
 
-template void put_exact_values(const Record<float>&, const std::int32_t*, float, const GeneralKernels&,
+template void put_exact_values(const Record<float>&, const std::int32_t*, double, const GeneralKernels&,
                                float*);
-template void put_exact_values(const Record<float>&, const std::int64_t*, float, const GeneralKernels&,
+template void put_exact_values(const Record<float>&, const std::int64_t*, double, const GeneralKernels&,
                                float*);
 template void put_exact_values(const Record<double>&, const std::int32_t*, double, const GeneralKernels&,
                                double*);
 template void put_exact_values(const Record<double>&, const std::int64_t*, double, const GeneralKernels&,
                                double*);
+template void put_exact_values(const Record<f16>&, const std::int32_t*, double, const GeneralKernels&, f16*);
+template void put_exact_values(const Record<f16>&, const std::int64_t*, double, const GeneralKernels&, f16*);
+template void put_exact_values(const Record<bf16>&, const std::int32_t*, double, const GeneralKernels&,
+                               bf16*);
+template void put_exact_values(const Record<bf16>&, const std::int64_t*, double, const GeneralKernels&,
+                               bf16*);
 
 }  // namespace taut::planes

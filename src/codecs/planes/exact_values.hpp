@@ -9,7 +9,7 @@ namespace taut::planes {
 // Replaces the values at such places. `q` are the integers of the record, whose product with the step
 // `values` holds already.
 template <class T, class Int>
-void put_exact_values(const Record<T>& record, const Int* q, T step, const GeneralKernels& kernels,
+void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                       T* values);
 
 }  // namespace taut::planes

@@ -75,7 +75,8 @@ inline constexpr std::size_t layer_head_bytes =
     12;  // of a record of one layer: what stands before its values
 
 template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
 
 template <class T>
 T load(const std::byte* from) noexcept {
@@ -106,7 +107,7 @@ constexpr std::size_t groups_of(std::size_t values) noexcept {
 constexpr std::size_t chunks_of(std::size_t values) noexcept {
   return (values + chunk_values - 1) / chunk_values;
 }
-constexpr std::size_t words(std::size_t bytes) noexcept { return (bytes + 3) / 4; }
+constexpr std::size_t whole_words(std::size_t bytes) noexcept { return (bytes + 3) / 4 * 4; }
 
 // Largest record with planes and widths but neither runs nor layers, and room for a kernel's overrun.
 template <class Int>

@@ -6,12 +6,13 @@ namespace taut::planes {
 namespace {
 
 // 0: the bound was below what can be coded, every chunk travels as it is.
-bool step_fits(double step, DType type) noexcept {
+template <class T>
+bool step_fits(double step) noexcept {
+  using Step = typename Quantiser<T>::Step;
   if (step == 0) return true;
-  const bool f32 = type == DType::f32;
-  const double lowest = f32 ? StepRange<float>::lowest : StepRange<double>::lowest;
-  const double highest = f32 ? StepRange<float>::highest : StepRange<double>::highest;
-  return step >= lowest && step <= highest && (!f32 || static_cast<double>(static_cast<float>(step)) == step);
+  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
+         static_cast<double>(static_cast<Step>(step)) == step &&
+         (!is_half<T> || step == power_of_two_below(step));
 }
 
 // Completes a frame whose payload stands; returns its size.
@@ -29,14 +30,17 @@ template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (const Status s = read_header(frame, header_); s != Status::ok) return s;
   if (header_.has(FrameHeader::failed)) return Status::peer_failed;
-  if (header_.codec != frame_id || header_.type != dtype_of<T>) return Status::frame_mismatch;
+  if (header_.codec != frame_id || component_of(header_.type) != dtype_of<T>) return Status::frame_mismatch;
   payload_ = frame.subspan(frame_header_bytes, header_.payload_bytes);
   if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
     return Status::corrupt_frame;
-  if (header_.count > max_count || header_.addends == 0 || !read_prediction()) return Status::corrupt_frame;
-  if (stored()) return payload_.size() == header_.count * sizeof(T) ? Status::ok : Status::corrupt_frame;
+  const std::size_t parts = components_of(header_.type);
+  if (header_.count > max_count / parts || header_.addends == 0) return Status::corrupt_frame;
+  count_ = static_cast<std::size_t>(header_.count) * parts;
+  if (!read_prediction()) return Status::corrupt_frame;
+  if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
-  if (!step_fits(header_.step, header_.type)) return Status::corrupt_frame;
+  if (!step_fits<T>(header_.step)) return Status::corrupt_frame;
   const std::size_t index_bytes = 4 * (chunks() + 1);
   if (payload_.size() < index_bytes) return Status::corrupt_frame;
   std::uint32_t before = 0;
@@ -57,7 +61,7 @@ bool FrameReader<T>::read_prediction() noexcept {
   if (stored() || payload_.size() < 4 * std::size_t{lags}) return lags == 0;
   for (std::uint32_t before = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
     const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
-    if (lag < before || lag >= header_.count) return false;
+    if (lag < before || lag >= count_) return false;
     prediction_.lags.of[prediction_.lags.n] = before = lag;
   }
   payload_ = payload_.subspan(4 * std::size_t{lags});
@@ -89,6 +93,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
 
 template class FrameReader<float>;
 template class FrameReader<double>;
+template class FrameReader<f16>;
+template class FrameReader<bf16>;
 
 FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction) noexcept
     : prediction_(prediction),
@@ -128,7 +134,7 @@ std::size_t FrameWriter::finish(FrameHeader header) noexcept {
 
 std::size_t FrameWriter::finish_stored(FrameHeader header) noexcept {
   const std::size_t bytes = header.count * size_of(header.type),
-                    chunk_bytes = chunk_values * size_of(header.type);
+                    chunk_bytes = chunk_values * size_of(component_of(header.type));
   std::byte* to = frame_ + frame_header_bytes;
   const std::byte* from = records_;
   for (std::size_t done = 0; done < bytes; done += chunk_bytes) {

@@ -15,14 +15,19 @@ struct Padding {
 template <class T>
 class FrameReader {
  public:
+  // A frame of T, or of complex numbers of them.
   Status open(ConstBytes frame) noexcept;
 
   const FrameHeader& header() const noexcept { return header_; }
   const Prediction& prediction() const noexcept { return prediction_; }
   bool stored() const noexcept { return header_.has(FrameHeader::stored); }
-  std::size_t chunks() const noexcept { return chunks_of(header_.count); }
+  bool holds(DType type, std::size_t count) const noexcept {
+    return header_.type == type && header_.count == count;
+  }
+  std::size_t count() const noexcept { return count_; }  // of T
+  std::size_t chunks() const noexcept { return chunks_of(count_); }
   std::size_t chunk_count(std::size_t i) const noexcept {
-    return std::min(chunk_values, static_cast<std::size_t>(header_.count) - i * chunk_values);
+    return std::min(chunk_values, count_ - i * chunk_values);
   }
 
   // The values of chunk i of a stored frame.
@@ -40,10 +45,13 @@ class FrameReader {
   FrameHeader header_;
   Prediction prediction_;
   ConstBytes payload_;  // from the index on
+  std::size_t count_ = 0;
 };
 
 extern template class FrameReader<float>;
 extern template class FrameReader<double>;
+extern template class FrameReader<f16>;
+extern template class FrameReader<bf16>;
 
 // Appends records behind the index, never beyond `out`. Writes the prediction into the header.
 class FrameWriter {

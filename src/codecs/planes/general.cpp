@@ -66,18 +66,34 @@ WidePlanes wide_planes(const Record<T>& r) noexcept {
   return {{r.payload, r.header.plane_bytes}, &r.widths, r.header.base};
 }
 
-// A record of one layer and nothing else.
-template <class T>
-void write_layer(const T* values, std::size_t n, const Quantiser<T>& z, FrameWriter& writer) noexcept {
-  std::byte* out = write_record_header(writer.at(), {.flags = has_layers});
-  out = store(out, std::uint32_t{1});
-  for (std::size_t i = 0; i < n; ++i) out = store(out, as_decoded(values[i], z));
-  writer.advance(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
+// Zeros up to the next word behind `bytes` bytes of a record.
+void pad_words(std::byte* record, std::size_t bytes) noexcept {
+  std::memset(record + bytes, 0, whole_words(bytes) - bytes);
 }
 
 }  // namespace
 
 // ---- Encoding
+
+// A record of one layer and nothing else: multiples of the integers `q`, and the marked values as they come.
+template <class T>
+void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
+                                 const Quantiser<T>& z, FrameWriter& writer) const noexcept {
+  T layer[chunk_values];
+  kernels_.of<T>().dequantise_large(q, groups_of(n), z, layer);
+  for (std::size_t w = 0; w < std::size(marks.of); ++w) {
+    for (std::uint64_t left = marks.of[w]; left != 0; left &= left - 1) {
+      const std::size_t i = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
+      layer[i] = as_decoded(values[i], z);
+    }
+  }
+  std::byte* const record = writer.at();
+  std::byte* const out = store(write_record_header(record, {.flags = has_layers}), std::uint32_t{1});
+  const std::size_t used = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
+  std::memcpy(out, layer, n * sizeof(T));
+  pad_words(record, used);
+  writer.advance(whole_words(used));
+}
 
 template <class T>
 bool GeneralPath<T>::wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
@@ -114,9 +130,10 @@ std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uin
 template <class T>
 bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
                             const Quantiser<T>& z, FrameWriter& writer) const {
-  const std::size_t layer_bytes = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
+  const std::size_t layer_bytes = whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
   trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
+  const Marks no_integer = marks;  // of 32 bits
   const bool is_wide = wants_wide(values, n, n - marked_values(marks), z, wide_q);
   if (is_wide) general_.mark_escaped(wide_q, n, marks);
 
@@ -125,7 +142,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const GeneralValueKernels<T>& take = general_.of<T>();
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
-  if (count > most) return write_layer(values, n, z, writer), false;
+  if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
   put_as_decoded(runs, count, each, z);
 
   Workbench bench(writer);
@@ -137,10 +154,11 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   } else {
     bytes = pack_narrow(q, n, flags, z.predictor, bench.planes());
   }
-  const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
-  if (total >= layer_bytes) return write_layer(values, n, z, writer), false;
+  const std::size_t used = bytes + (count > 0 ? 4 + count * each : 0), total = whole_words(used);
+  if (total >= layer_bytes) return write_layer(values, n, q, no_integer, z, writer), false;
   std::byte* const behind = bench.place(bytes, total);
   if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * each);
+  pad_words(writer.at(), used);
   return writer.advance(total);
 }
 
@@ -163,7 +181,7 @@ template <class Int>
 void GeneralPath<T>::decode_as(const Record<T>& r, const Quantiser<T>& z, T* values) const {
   alignas(64) Int q[chunk_values];
   integers(r, z, q, values);
-  if (r.run_count + r.layer_count > 0) put_exact_values(r, q, z.step, general_, values);
+  if (r.run_count + r.layer_count > 0) put_exact_values(r, q, static_cast<double>(z.step), general_, values);
 }
 
 // The integers of the planes, and their products with the step.
@@ -172,7 +190,7 @@ void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::in
   if (r.greatest == 0) {
     const std::int32_t base = z.predictor == Predictor::none ? 0 : r.planes().base;
     std::fill_n(q, r.count, base);
-    std::fill_n(values, r.count, dequantise(base, z.step));
+    std::fill_n(values, r.count, dequantise<T>(base, z.step));
     return;
   }
   kernels_.ints.unpack(r.planes(), groups_of(r.count), z.predictor, q);
@@ -286,16 +304,20 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
   const std::size_t bytes = !alike    ? sum_integers(parts, n, flags, predictor, bench.planes())
                             : is_wide ? sum_wide(parts, n, flags, predictor, bench.planes())
                                       : sum_narrow(parts, n, flags, bench.planes());
-  const std::size_t total =
+  const std::size_t used =
       bytes + (runs > 0 ? 4 + runs * run_bytes<T>(is_wide) : 0) + layers_bytes<T>(layers, n);
+  const std::size_t total = whole_words(used);
   std::byte* out = bench.place(bytes, total);
   if (out == nullptr) return false;
   if (runs > 0) out = merge_runs(parts, is_wide, store(out, static_cast<std::uint32_t>(runs)));
   if (layers > 0) write_layers(parts, n, store(out, static_cast<std::uint32_t>(layers)));
+  pad_words(writer.at(), used);
   return writer.advance(total);
 }
 
 template class GeneralPath<float>;
 template class GeneralPath<double>;
+template class GeneralPath<f16>;
+template class GeneralPath<bf16>;
 
 }  // namespace taut::planes

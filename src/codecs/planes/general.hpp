@@ -15,7 +15,7 @@ class GeneralPath {
 
   // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
   bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
-    return general_.of<T>().all_below(values, n, z.step * T{1 << (small_bits + 1)});
+    return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
   // Integers for values beyond the small range; where that is not complete, go on with encode.
@@ -52,6 +52,8 @@ class GeneralPath {
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
   void multiply(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const;
 
+  void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
+                   const Quantiser<T>& z, FrameWriter& writer) const noexcept;
   bool wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
                   std::int64_t* q) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
@@ -69,11 +71,13 @@ class GeneralPath {
   const GeneralKernels& general_;
 };
 
-// A few values of a chunk that is not wide may have integers of 64 bits: they travel as what these come to.
+// A few values of a chunk that is not wide may have integers of 64 bits, and where values snap, all of them
+// do: they travel as what these come to.
 template <class T>
 void put_as_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
                     const Quantiser<T>& z) noexcept {
-  for (std::size_t i = 0; sizeof(T) == 8 && i < count; ++i) {
+  const bool by_integers = sizeof(T) == 8 || z.snaps;
+  for (std::size_t i = 0; by_integers && i < count; ++i) {
     std::byte* const value = runs + (i + 1) * run_bytes - sizeof(T);
     store(value, as_decoded(load<T>(value), z));
   }
@@ -81,5 +85,7 @@ void put_as_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
 
 extern template class GeneralPath<float>;
 extern template class GeneralPath<double>;
+extern template class GeneralPath<f16>;
+extern template class GeneralPath<bf16>;
 
 }  // namespace taut::planes

@@ -33,12 +33,12 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
   std::uint64_t failed = 0;
   for (std::size_t i = 0; i < groups * group_values; ++i) {
-    const double x = values[i], s = x * scale;
+    const double x = static_cast<double>(values[i]), s = x * scale;
     const double shifted = s + 0x1.8p52, integer = shifted - 0x1.8p52;
     const double error = x - static_cast<double>(static_cast<T>(integer * step));
     std::uint64_t good = all_ones_if((integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound));
     std::uint64_t bits = std::bit_cast<std::uint64_t>(shifted);
-    if constexpr (sizeof(T) == 4) {  // what is small is quantised as in a small chunk
+    if constexpr (std::is_same_v<T, float>) {  // what is small is quantised as in a small chunk
       const float rounded = values[i] * z.inverse + 0x1.8p23f;
       const std::uint32_t small_q =
           std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0x1.8p23f);
@@ -73,9 +73,9 @@ std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::s
 }
 
 template <class T>
-bool all_below(const T* values, std::size_t n, T limit) noexcept {
+bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
   bool all = true;
-  for (std::size_t i = 0; i < n; ++i) all &= std::abs(values[i]) <= limit;
+  for (std::size_t i = 0; i < n; ++i) all &= std::abs(static_cast<ComputedIn<T>>(values[i])) <= limit;
   return all;
 }
 
@@ -176,15 +176,15 @@ constexpr GeneralValueKernels<T> value_kernels{quantise<T>,
 }  // namespace
 
 const GeneralKernels& scalar_general_kernels() noexcept {
-  static constexpr GeneralKernels set{value_kernels<float>,
-                                      value_kernels<double>,
-                                      mark_repeats<std::int32_t>,
-                                      mark_repeats<std::int64_t>,
-                                      mark_escaped<std::int64_t>,
-                                      multiply,
-                                      pack,
-                                      unpack_add,
-                                      sum};
+  static constexpr GeneralKernels set{
+      {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
+      mark_repeats<std::int32_t>,
+      mark_repeats<std::int64_t>,
+      mark_escaped<std::int64_t>,
+      multiply,
+      pack,
+      unpack_add,
+      sum};
   return set;
 }
 

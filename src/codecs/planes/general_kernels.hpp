@@ -41,7 +41,7 @@ struct GeneralValueKernels {
   void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
 
   // False: some |x| is beyond `limit` or no number.
-  bool (*all_below)(const T* values, std::size_t n, T limit) noexcept;
+  bool (*all_below)(const T* values, std::size_t n, ComputedIn<T> limit) noexcept;
 
   // Writes the runs of the marked values, and gives their places the integer before them. Returns the runs'
   // number; when that is above `most`, nothing is done.
@@ -67,8 +67,7 @@ struct WidePlanes {
 };
 
 struct GeneralKernels {
-  GeneralValueKernels<float> f32;
-  GeneralValueKernels<double> f64;
+  ForEachType<GeneralValueKernels> values;
 
   // Marks integers equal to the one before. Sets all marks.
   void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
@@ -91,11 +90,7 @@ struct GeneralKernels {
 
   template <class T>
   const GeneralValueKernels<T>& of() const noexcept {
-    if constexpr (sizeof(T) == 8) {
-      return f64;
-    } else {
-      return f32;
-    }
+    return std::get<GeneralValueKernels<T>>(values);
   }
 };
 

@@ -13,7 +13,7 @@ std::size_t quantise_wide(const T* values, std::size_t n, const Quantiser<T>& z,
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
   std::uint64_t coded = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double x = values[i];
+    const double x = static_cast<double>(values[i]);
     const double shifted = x * scale + 0x1.8p52, integer = shifted - 0x1.8p52;
     const double error = x - static_cast<double>(static_cast<T>(integer * step));
     const std::uint64_t good =
@@ -73,8 +73,8 @@ void add_strip(Strip& strip, const T* values, std::size_t places) noexcept {
   }
 }
 
-// Once sum + error is high + low with |low| <= ulp(high) / 2: float takes the double rounded to odd, double
-// takes high unless what was lost could carry low across half an ulp.
+// Once sum + error is high + low with |low| <= ulp(high) / 2: shorter types take the double rounded to odd,
+// double takes high unless what was lost could carry low across half an ulp.
 template <class T>
 bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
   std::uint64_t all = ~std::uint64_t{0};

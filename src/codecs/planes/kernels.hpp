@@ -3,6 +3,8 @@
 // byte.
 #pragma once
 
+#include <tuple>
+
 #include "codecs/planes/lags.hpp"
 #include "codecs/planes/quantiser.hpp"
 #include "codecs/planes/widths.hpp"
@@ -35,10 +37,14 @@ struct PlanesOut {
   explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
 };
 
+// One kernel table for each type that integers are made of.
+template <template <class> class Table>
+using ForEachType = std::tuple<Table<float>, Table<double>, Table<f16>, Table<bf16>>;
+
 template <class T>
 struct Kernels {
-  // Quantises in the arithmetic of T. False when some |q| leaves the small range (or is no number): nothing
-  // usable was written.
+  // Quantises in the arithmetic of T, of halves in float. False when some |q| leaves the small range (or is
+  // no number): nothing usable was written.
   bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
 
   // q <- quantise(values), under the same condition.
@@ -52,7 +58,7 @@ struct Kernels {
   void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
                            T* values) noexcept;
 
-  // values <- step * q, and values <- values + step * q, in the arithmetic of T: for |q| <= 2^24.
+  // values <- step * q, and values <- values + step * q, in the same arithmetic: for |q| <= 2^24.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
 
@@ -108,19 +114,14 @@ struct GeneralKernels;  // general_kernels.hpp
 struct KernelSet {
   const char* name;
   bool (*supported)() noexcept;
-  Kernels<float> f32;
-  Kernels<double> f64;
+  ForEachType<Kernels> values;
   IntKernels ints;
   WidthKernels widths;
   const GeneralKernels& (*general)() noexcept;
 
   template <class T>
   const Kernels<T>& of() const noexcept {
-    if constexpr (sizeof(T) == 8) {
-      return f64;
-    } else {
-      return f32;
-    }
+    return std::get<Kernels<T>>(values);
   }
 };
 

@@ -61,6 +61,8 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
 
 template class GeneralPath<float>;
 template class GeneralPath<double>;
+template class GeneralPath<f16>;
+template class GeneralPath<bf16>;
 
 // ---- Frames
 
@@ -90,7 +92,7 @@ bool TypedCodec<T>::quantise_chunk(const T* values, std::size_t n, Form& form, s
   form = Form::general;
   const Quantised found = general_.quantise(whole, n, z_, q, marks);
   flags = found.complete || !found.small ? large : 0;
-  return found.complete;
+  return found.complete && !is_half<T>;  // of halves large integers may take more than the values
 }
 
 template <class T>
@@ -162,5 +164,7 @@ auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* val
 
 template class TypedCodec<float>;
 template class TypedCodec<double>;
+template class TypedCodec<f16>;
+template class TypedCodec<bf16>;
 
 }  // namespace taut::planes

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "codecs/planes/format.hpp"
+#include "core/bound.hpp"
 
 namespace taut::planes {
 
-// step is rounded towards zero to the type of the values; the margin of 2^-7 absorbs every rounding of a
-// small or wide q. A bound whose step leaves [lowest, highest] is not coded at all: the values travel as they
-// are.
+// A bound whose step leaves [lowest, highest] is not coded at all below: the values travel as they are;
+// above, highest serves.
 template <class T>
 struct StepRange;
 template <>
@@ -21,21 +21,45 @@ template <>
 struct StepRange<double> {
   static constexpr double lowest = 0x1p-1000, highest = 0x1p960;
 };
+// Halves: up to the spacing of the greatest numbers, so that no multiple next to a number is beyond them. All
+// f16 are multiples of the lowest step, which serves any smaller bound too.
+template <>
+struct StepRange<f16> {
+  static constexpr double lowest = 0x1p-24, highest = 0x1p5;
+};
+template <>
+struct StepRange<bf16> {
+  static constexpr double lowest = 0x1p-120, highest = 0x1p120;
+};
+
+// The greatest power of two that is not above a normal x > 0.
+inline double power_of_two_below(double x) noexcept {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0} << 52);
+}
 
 template <class T>
 struct Quantiser {
-  double bound = 0;
-  T step = 0;     // 0: the bound cannot be coded
-  T inverse = 0;  // 1 / step, rounded to T
-  Predictor predictor = Predictor::delta;
+  using Step = ComputedIn<T>;
 
-  static Quantiser make(double bound, Predictor predictor) noexcept {
-    Quantiser z{bound, 0, 0, predictor};
-    const double wanted = std::min(2 * bound * (1 - 0x1p-7), StepRange<T>::highest);
+  double bound = 0;
+  Step step = 0;     // 0: the bound cannot be coded
+  Step inverse = 0;  // 1 / step, rounded
+  Predictor predictor = Predictor::delta;
+  bool snaps = false;  // every value comes to a multiple of the step, also one that has no integer
+
+  // The step of a snapping bound, and of halves under any: the greatest power of two up to twice the bound.
+  // All products are exact. Other steps are rounded towards zero to the type of the values; their margin of
+  // 2^-7 absorbs every rounding of a small or wide q.
+  static Quantiser make(const Bound& of, Predictor predictor) noexcept {
+    Quantiser z{of.value, 0, 0, predictor, of.kind == Bound::Kind::snap};
+    const bool power_of_two = z.snaps || is_half<T>;
+    double wanted = std::min(power_of_two ? 2 * z.bound : 2 * z.bound * (1 - 0x1p-7), StepRange<T>::highest);
+    if (std::is_same_v<T, f16> && z.bound > 0) wanted = std::max(wanted, StepRange<T>::lowest);
     if (!(wanted >= StepRange<T>::lowest)) return z;
-    z.step = static_cast<T>(wanted);
-    if (z.step > wanted) z.step = std::nextafter(z.step, T{0});
-    z.inverse = static_cast<T>(1 / static_cast<double>(z.step));
+    if (power_of_two) wanted = power_of_two_below(wanted);
+    z.step = static_cast<Step>(wanted);
+    if (z.step > wanted) z.step = std::nextafter(z.step, Step{0});
+    z.inverse = static_cast<Step>(1 / static_cast<double>(z.step));
     return z;
   }
 };
@@ -49,8 +73,8 @@ constexpr std::uint64_t all_ones_if(bool condition) noexcept { return ~(std::uin
 
 // q -> value, the same operations wherever it is done: one product in double, one rounding to the type.
 template <class T>
-T dequantise(std::int64_t q, T step) noexcept {
-  return static_cast<T>(static_cast<double>(q) * static_cast<double>(step));
+T dequantise(std::int64_t q, double step) noexcept {
+  return static_cast<T>(static_cast<double>(q) * step);
 }
 
 // Bits of the integer that one value may have.
@@ -75,27 +99,35 @@ bool on_grid(T value, double step, std::int64_t& q) noexcept {
   if (!(std::abs(s) < 0x1p45)) return false;
   q = round_to_integer(s);
   return within(q, value_bits<T>) &&
-         std::bit_cast<BitsOf<T>>(dequantise(q, static_cast<T>(step))) == std::bit_cast<BitsOf<T>>(value);
+         std::bit_cast<BitsOf<T>>(dequantise<T>(q, step)) == std::bit_cast<BitsOf<T>>(value);
+}
+
+// The nearest multiple of a power of two. A value beyond 2^52 of them is one.
+template <class T>
+T nearest_multiple(T x, double step) noexcept {
+  const double s = static_cast<double>(x) / step;
+  return std::abs(s) < 0x1p52 ? static_cast<T>(std::nearbyint(s) * step) : x;
 }
 
 // What a value comes to: the multiple of its integer, or itself where it has to travel exactly.
 template <class T>
 T as_decoded(T x, const Quantiser<T>& z) noexcept {
   std::int64_t q = 0;
-  if constexpr (sizeof(T) == 4) {  // the small range is quantised in the arithmetic of T
+  if constexpr (std::is_same_v<T, float>) {  // the small range is quantised in the arithmetic of T
     const float s = x * z.inverse;
     if (std::abs(s) < 0x1p15f) {
       q = round_to_integer(static_cast<double>(s));
-      if (within(q, small_bits)) return dequantise(q, z.step);
+      if (within(q, small_bits)) return dequantise<T>(q, z.step);
     }
   }
   const double s = static_cast<double>(x) * (1 / static_cast<double>(z.step));
-  if (!(std::abs(s) < 0x1p45)) return x;
-  q = round_to_integer(s);
-  const T back = dequantise(q, z.step);
-  const bool good =
-      within(q, value_bits<T>) && std::abs(static_cast<double>(x) - static_cast<double>(back)) <= z.bound;
-  return good ? back : x;
+  if (std::abs(s) < 0x1p45) {
+    q = round_to_integer(s);
+    const T back = dequantise<T>(q, z.step);
+    if (within(q, value_bits<T>) && std::abs(static_cast<double>(x) - static_cast<double>(back)) <= z.bound)
+      return back;
+  }
+  return z.snaps ? nearest_multiple(x, z.step) : x;
 }
 
 }  // namespace taut::planes

@@ -104,13 +104,17 @@ bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, cons
   if (!in.pad()) return false;
   if (r.header.has(has_runs) && !read_runs(in, r)) return false;
   if (r.header.has(has_layers) && !read_layers(in, r)) return false;
-  return in.left() == 0;
+  return in.pad() && in.left() == 0;
 }
 
 template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                           Record<float>&) noexcept;
 template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                           Record<double>&) noexcept;
+template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                          Record<f16>&) noexcept;
+template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                          Record<bf16>&) noexcept;
 
 template <class T>
 void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
@@ -141,6 +145,10 @@ void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, c
 template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
                          PlanesOut&) noexcept;
 template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
+                         PlanesOut&) noexcept;
+template void sum_planes(std::span<const Record<f16>* const>, std::size_t, const IntKernels&,
+                         PlanesOut&) noexcept;
+template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
                          PlanesOut&) noexcept;
 
 void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {

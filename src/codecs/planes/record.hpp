@@ -36,6 +36,10 @@ extern template bool read_record(ConstBytes, const std::byte*, std::size_t, cons
                                  Record<float>&) noexcept;
 extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                                  Record<double>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<f16>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<bf16>&) noexcept;
 
 // The sum of the planes of records that are not wide, all of one predictor. Those without planes only move
 // the base, and planes alone stay as they are.
@@ -46,6 +50,10 @@ void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, c
 extern template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
                                 PlanesOut&) noexcept;
 extern template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+extern template void sum_planes(std::span<const Record<f16>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+extern template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
                                 PlanesOut&) noexcept;
 
 // Forgets what second differences leave in the groups of a chunk behind its blocks.

@@ -14,7 +14,7 @@ namespace taut::planes {
 template <class T>
 class RunSweep {
  public:
-  RunSweep(const Runs<T>& runs, std::size_t count, T step) : runs_(runs), count_(count), step_(step) {}
+  RunSweep(const Runs<T>& runs, std::size_t count, double step) : runs_(runs), count_(count), step_(step) {}
 
   // Moves on to the next places; false behind the last of the chunk's `count`.
   bool next() {
@@ -88,7 +88,7 @@ class RunSweep {
 
   Runs<T> runs_;
   std::size_t count_, next_ = 0, from_ = 0, to_ = 0;
-  T step_;
+  double step_;
   std::size_t groups_ = 0, exact_ = 0;
   std::uint64_t holds_ = 0;  // modulo 2^64, whatever a frame says
   std::array<Group, usual_groups> usual_;

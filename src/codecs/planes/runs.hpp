@@ -14,7 +14,7 @@ template <class T>
 struct Run {
   std::uint32_t place = 0;  // start << 16 | length
   std::int64_t hold = 0;    // what the integers carry there
-  T value = 0;
+  T value{};
 
   std::size_t start() const noexcept { return place >> 16; }
   std::size_t end() const noexcept { return start() + (place & 0xFFFF); }

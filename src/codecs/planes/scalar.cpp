@@ -4,6 +4,7 @@
 #include "codecs/planes/kernels.hpp"
 #include "codecs/planes/lag_loops.hpp"
 #include "codecs/planes/large.hpp"
+#include "core/reduction.hpp"
 
 namespace taut::planes {
 namespace {
@@ -23,11 +24,11 @@ std::int64_t round_to_int(double s) noexcept { return round_to_integer(s); }
 
 // False when some integer leaves the small range: 2^14 added, bits beyond the 15th show it.
 template <class T>
-bool quantise(const T* values, std::size_t n, T inverse, std::int32_t* q) noexcept {
-  using Wide = decltype(round_to_int(T{}));
+bool quantise(const T* values, std::size_t n, ComputedIn<T> inverse, std::int32_t* q) noexcept {
+  using Wide = decltype(round_to_int(ComputedIn<T>{}));
   std::make_unsigned_t<Wide> seen = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const Wide v = round_to_int(values[i] * inverse);
+    const Wide v = round_to_int(static_cast<ComputedIn<T>>(values[i]) * inverse);
     seen |= static_cast<std::make_unsigned_t<Wide>>(v) + (1u << small_bits);
     q[i] = static_cast<std::int32_t>(v);
   }
@@ -118,17 +119,23 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
 }
 
 template <class T>
+T multiple(std::int32_t q, const Quantiser<T>& z) noexcept {
+  return static_cast<T>(static_cast<ComputedIn<T>>(q) * z.step);
+}
+
+template <class T>
 void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
   Integers q;
   read_integers(in, groups * group_values, z.predictor, q);
-  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(q.of[i]) * z.step;
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = multiple(q.of[i], z);
 }
 
 template <class T>
 void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
   Integers q;
   read_integers(in, groups * group_values, z.predictor, q);
-  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] += static_cast<T>(q.of[i]) * z.step;
+  for (std::size_t i = 0; i < groups * group_values; ++i)
+    values[i] = combine(Reduction::sum, values[i], multiple(q.of[i], z));
 }
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
@@ -159,7 +166,7 @@ template <class T>
 void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                    std::int32_t* q, T* values) noexcept {
   unpack_lagged(in, groups, {z.predictor, lags}, q);
-  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = static_cast<T>(q[i]) * z.step;
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = multiple(q[i], z);
 }
 
 void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
@@ -238,16 +245,17 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
   return table_read(inspect(widths), map_bytes(blocks) + entry_bytes(next, flags));
 }
 
+template <class T>
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise_large<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>};
+
 }  // namespace
 
 const KernelSet& scalar_kernels() noexcept {
   static constexpr KernelSet set{
       "scalar",
       []() noexcept { return true; },
-      {encode<float>, quantise<float>, accumulate<float>, dequantise_large<float>, decode<float>,
-       decode_add<float>, decode_lagged<float>},
-      {encode<double>, quantise<double>, accumulate<double>, dequantise_large<double>, decode<double>,
-       decode_add<double>, decode_lagged<double>},
+      {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
       {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {inspect, write_widths, read_widths},
       scalar_general_kernels,

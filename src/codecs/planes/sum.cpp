@@ -38,7 +38,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
       prediction = readers[0].prediction();
       continue;
     }
-    const bool alike = h.count == total.count && h.step == total.step && h.bound == total.bound;
+    const bool alike =
+        h.type == total.type && h.count == total.count && h.step == total.step && h.bound == total.bound;
     if (!alike) return {Status::frame_mismatch};
     if (readers[k].prediction() != prediction) lagged = false;
     prediction.inner =
@@ -56,7 +57,7 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
     chunk[k] = &operands[k];
     if (!prediction.lags.any()) operands[k].follow_lags(readers[k]);
   }
-  FrameWriter writer(out, total.count, prediction);
+  FrameWriter writer(out, readers[0].count(), prediction);
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
       if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
@@ -70,12 +71,13 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
 }
 
 template <class T>
-Sized TypedCodec<T>::accumulate(ConstBytes in, const T* values, std::size_t count, Bytes out) const {
+Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
-  const FrameHeader& h = frame.header();
-  if (h.count != count || h.step != static_cast<double>(z_.step)) return {Status::frame_mismatch};
-  return with(frame.prediction()).accumulate(frame, values, out);
+  const bool alike =
+      frame.holds(slice.type, slice.count) && frame.header().step == static_cast<double>(z_.step);
+  if (!alike) return {Status::frame_mismatch};
+  return with(frame.prediction()).accumulate(frame, static_cast<const T*>(slice.data), out);
 }
 
 template <class T>
@@ -91,7 +93,7 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
 
   Operand operand;
   operand.follow_lags(frame);
-  FrameWriter writer(out, total.count, {z_.predictor, {}});
+  FrameWriter writer(out, frame.count(), {z_.predictor, {}});
   unsigned width_class = 8;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
@@ -152,5 +154,7 @@ bool TypedCodec<T>::add_chunk(const Operand& operand, ConstBytes own_frame, std:
 
 template class TypedCodec<float>;
 template class TypedCodec<double>;
+template class TypedCodec<f16>;
+template class TypedCodec<bf16>;
 
 }  // namespace taut::planes

@@ -9,25 +9,26 @@
 
 namespace taut::planes {
 
-// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes.
-// In a sum the widths of a block add up at most and runs stay as many; but in 64-bit records these are longer
-// (16 for 12, 20 for 16 bytes), and the table of widths may go from nibbles to bytes.
+// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
+// of halves also 16 bits a block, for the bit by which second differences of small integers may be longer
+// than they are and for the table of widths. In a sum the widths of a block add up at most and runs stay as
+// many; but in 64-bit records these are longer (14 for 10, 16 for 12, 20 for 16 bytes), and the table of
+// widths may go from nibbles to bytes.
 constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
                                       std::uint32_t addends) noexcept {
-  const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes;
+  const std::size_t table = value_bytes == 2 ? 2 * blocks_of(count) : 0;
+  const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes + table;
   const bool may_be_wide = value_bytes == 8 || addends >= 256;
-  const std::size_t all =
-      addends == 1 ? records : addends * (records + (may_be_wide ? records / 3 : 0)) + 640 * chunks_of(count);
+  const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
+  const std::size_t all = addends == 1 ? records : addends * (records + longer) + 640 * chunks_of(count);
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
 }
 
 template <class T>
 class TypedCodec {
  public:
-  TypedCodec(double bound, const KernelSet& kernels)
+  TypedCodec(const Bound& bound, const KernelSet& kernels)
       : z_(Quantiser<T>::make(bound, Predictor::delta)), kernels_(kernels), general_(kernels) {}
-
-  T step() const noexcept { return z_.step; }
 
   // The same codec, encoding with that prediction.
   TypedCodec with(const Prediction& prediction) const noexcept {
@@ -37,26 +38,30 @@ class TypedCodec {
     return other;
   }
 
-  // `out` holds max_frame_bytes; returns the frame's bytes.
-  std::size_t encode(const T* values, std::size_t count, FrameHeader header, Bytes out) const {
-    const Lags lags = lags_.within(count);
+  // Slices are of T, or of complex numbers of them. `out` holds max_frame_bytes; returns the frame's bytes.
+  std::size_t encode(ConstSlice values, FrameHeader header, Bytes out) const {
+    header.step = static_cast<double>(z_.step);
+    const ConstSlice parts{values.components()};
+    const T* const data = static_cast<const T*>(parts.data);
+    const Lags lags = lags_.within(parts.count);
     if (lags.any() && z_.step != 0)
-      if (const std::size_t bytes = with({z_.predictor, lags}).encode_lagged(values, count, header, out))
+      if (const std::size_t bytes = with({z_.predictor, lags}).encode_lagged(data, parts.count, header, out))
         return bytes;
-    return encode_likely(Form::simple, 8, values, count, header, out);
+    return encode_likely(Form::simple, 8, data, parts.count, header, out);
   }
-  // As estimate.hpp says.
-  std::size_t estimate(const T* values, std::size_t count, std::span<const Prediction> predictions,
+  // As estimate.hpp says, of the components.
+  std::size_t estimate(ConstSlice values, std::span<const Prediction> predictions,
                        std::span<std::size_t> bytes) const noexcept {
-    return planes::estimate(values, count, z_, kernels_, predictions, bytes);
+    const ConstSlice parts{values.components()};
+    return planes::estimate(static_cast<const T*>(parts.data), parts.count, z_, kernels_, predictions, bytes);
   }
 
-  Status decode(ConstBytes in, T* values, std::size_t count) const;
-  Status reduce(ConstBytes in, T* values, std::size_t count, Reduction op) const;
+  Status decode(ConstBytes in, Slice values) const;
+  Status reduce(ConstBytes in, Slice values, Reduction op) const;
 
   // Write as far as `out` reaches; buffer_too_small beyond.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
-  Sized accumulate(ConstBytes frame, const T* values, std::size_t count, Bytes out) const;
+  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
 
  private:
   // One chunk of a frame that takes part in a decoding or a sum.
@@ -80,7 +85,7 @@ class TypedCodec {
     Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
   };
 
-  // Up to 2^24 a float holds every integer: one product in float is correctly rounded.
+  // Up to 2^24 a float holds every integer: one product in float is correctly rounded, of halves even exact.
   static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
@@ -136,7 +141,7 @@ class TypedCodec {
   static constexpr std::size_t own_chunk_bytes =
       max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>;
   FrameHeader chunk_header(std::size_t n) const noexcept {
-    return {.codec = frame_id, .type = dtype_of<T>, .count = n, .step = z_.step};
+    return {.codec = frame_id, .type = dtype_of<T>, .count = n, .step = static_cast<double>(z_.step)};
   }
 
   Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
@@ -155,7 +160,7 @@ const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
   const std::size_t back = lag(predictor);
   std::memcpy(padded, values, n * sizeof(T));
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i)
-    padded[i] = back == 0 ? T{0} : padded[i < back ? 0 : i - back];
+    padded[i] = back == 0 ? T{} : padded[i < back ? 0 : i - back];
   return padded;
 }
 

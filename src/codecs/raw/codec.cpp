@@ -44,6 +44,7 @@ class Raw final : public Codec {
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     ConstBytes payload;
+    if (!is_defined(op, values.type)) return Status::invalid_type;
     if (const Status status = open(in, values, payload); status != Status::ok) return status;
     // A frame inside a bundle need not be aligned for its values.
     alignas(64) std::byte piece[piece_bytes];
