@@ -10,11 +10,11 @@ constexpr std::size_t least_pieces = 4, most_pieces = 8, values_a_piece = 65536;
 }  // namespace
 
 Pieces::Pieces(std::size_t message_values) noexcept
-    : values(std::min(Pieces::most_values, message_values)), count(0), part(0) {
+    : values(std::min(Pieces::most_values, message_values)), count(0), part_(0) {
   if (values == 0) return;
   const std::size_t wanted = std::clamp(message_values / values_a_piece, least_pieces, most_pieces);
   count = std::min(wanted, message_values / values);
-  part = message_values / count;
+  part_ = message_values / count;
 }
 
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept {

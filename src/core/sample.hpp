@@ -5,16 +5,24 @@
 
 namespace taut {
 
-// Four to eight pieces of 512 values, each in the middle of an equal part of the message; fewer of a short
+// Four to eight pieces of 512 values, one in each of as many equal parts of the message; fewer of a short
 // one.
 struct Pieces {
   static constexpr std::size_t most_values = 512;
 
   std::size_t values, count;  // of each; how many
-  std::size_t part;           // distance between the beginnings of two, and of the first to half of that
 
   explicit Pieces(std::size_t message_values) noexcept;
-  std::size_t first(std::size_t i) const noexcept { return i * part + (part - values) / 2; }
+
+  // At another place in each part, as the extents of a field may divide the parts: the fractions of the
+  // golden ratio's multiples, from the middle on.
+  std::size_t first(std::size_t i) const noexcept {
+    const std::uint32_t fraction = (1u << 31) + static_cast<std::uint32_t>(i) * 2654435769u;
+    return i * part_ + static_cast<std::size_t>(std::uint64_t{fraction} * (part_ - values) >> 32);
+  }
+
+ private:
+  std::size_t part_;
 };
 
 // Bytes of scratch that take_sample needs.
