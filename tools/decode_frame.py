@@ -142,12 +142,39 @@ def signed(value, bits):
     return value - (value >> (bits - 1) << bits)
 
 
-def decode_record(data, n, kind, step, lag):
+class Prediction:
+    """The predictor inside a chunk, and the lags across all of them: `integers` are those of the chunks before."""
+
+    def __init__(self, predictor, lags):
+        self.predictor, self.lags, self.integers = predictor, lags, []
+
+    def undo_predictor(self, q, base, bits):
+        for i in range(len(q)):
+            one, two = (q[i - k] if i >= k else base for k in (1, 2))
+            predicted = (0, one, two, 2 * one - two)[self.predictor]
+            q[i] = signed(q[i] + predicted, bits)
+
+    def before(self, distance):
+        return self.integers[-distance] if distance <= len(self.integers) else 0
+
+    def undo_lags(self, q):
+        for i in range(len(q) if self.lags else 0):
+            predicted = sum(map(self.before, self.lags))
+            if len(self.lags) == 2:
+                predicted -= self.before(sum(self.lags))
+            q[i] = signed(q[i] + predicted, 32)
+            self.integers.append(q[i])
+
+
+def decode_record(data, n, kind, step, prediction):
     if not data:
-        return [kind.product(0, step)] * n
+        q = [0] * n
+        prediction.undo_lags(q)
+        return [kind.product(integer, step) for integer in q]
     cursor = Cursor(data)
     flags, zero, plane_bytes = cursor.read("BBH")
     require(flags < 128 and zero == 0, "record flags")
+    require(not (prediction.lags and flags & (WIDE | LAYERS)), "record of a frame with lags")
     (base,) = cursor.read("q" if flags & WIDE else "i")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
@@ -158,8 +185,9 @@ def decode_record(data, n, kind, step, lag):
         q = read_differences(planes, widths)
     else:
         require(plane_bytes == 0 and not flags & (DENSE | BYTES), "planes without a flag")
-    for i in range(len(q)):
-        q[i] = signed(q[i] + ((q[i - lag] if i >= lag else base) if lag else 0), bits)
+    prediction.undo_predictor(q, base, bits)
+    del q[n:]
+    prediction.undo_lags(q)
     cursor.take(-cursor.at % 4)
 
     exact = [[] for _ in range(n)]
@@ -265,11 +293,13 @@ def split_records(payload, chunks):
 
 
 def decode_planes(payload, kind, count, addends, parameters, step):
-    lag = parameters[0]
-    require(lag <= 2 and addends > 0, "parameters")
-    bits = []
-    for i, record in enumerate(split_records(payload, (count + CHUNK - 1) // CHUNK)):
-        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, lag)
+    (predictor, n), chunks = parameters[:2], (count + CHUNK - 1) // CHUNK
+    require(predictor <= 3 and n <= 2 and addends > 0 and 4 * n <= len(payload), "parameters")
+    lags = struct.unpack_from(f"<{n}I", payload)
+    require(all(64 <= lag < count for lag in lags) and list(lags) == sorted(lags), "lags")
+    bits, prediction = [], Prediction(predictor, lags)
+    for i, record in enumerate(split_records(payload[4 * n :], chunks)):
+        bits += decode_record(record, min(CHUNK, count - i * CHUNK), kind, step, prediction)
     return bits
 
 
@@ -289,7 +319,7 @@ def decode(frame):
         require(addends == 1 and not flags & STORED, "addends or flags")
         return kind, decode_zfp.decode(payload, kind, count, bound, bound_kind, parameters[0], require)
     if codec == RAW or flags & STORED:
-        require(size == count * kind.size, "size of stored values")
+        require(size == count * kind.size and (codec != PLANES or parameters[1] == 0), "size of stored values, or lags")
         return kind, kind.unpack(payload)
     if codec == MPC:
         return kind, decode_mpc(payload, kind, count, addends, parameters)

@@ -90,7 +90,7 @@ Candidate choose(const Coding& coding, Bound bound, ConstSlice values) {
   for (const Candidate& candidate : all) {
     const auto codec = candidate.make(coding, bound, options().kernels);
     const auto scratch = std::make_unique<std::byte[]>(sample_scratch(*codec, values.type));
-    const Sample sample = take_sample(*codec, values, {scratch.get(), sample_scratch(*codec, values.type)});
+    const Sample sample = codec->sample(values, {scratch.get(), sample_scratch(*codec, values.type)});
     ratios.push_back(static_cast<float>(sample.ratio()));
   }
   return all[best_candidate(all, ratios)];

@@ -119,7 +119,7 @@ float Communicator::estimate_ratio(const Request& request, const Codec& coder) {
   const ConstSlice values = own_values(request, transport_.rank());
   if (values.count == 0) return std::numeric_limits<float>::max();
   const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
-  const Sample sample = take_sample(coder, values, scratch.bytes());
+  const Sample sample = coder.sample(values, scratch.bytes());
   if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
   return static_cast<float>(sample.ratio());
 }

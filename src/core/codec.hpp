@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "core/dims.hpp"
 #include "core/frame.hpp"
@@ -22,7 +24,7 @@ struct Contract {
 struct CodecOptions {
   Bound bound = {};                // for one value; of a kind that stands in frames
   bool checksum = false;           // protect the payload as well as the header
-  const char* predictor = "auto";  // one that CodecInfo names; auto: by a sample of what is encoded
+  const char* predictor = "auto";  // one that the codec knows; auto: by a sample of what is encoded
   const char* kernels = "";        // name of a kernel set; empty: the best of this processor
   Dims dims = {};                  // of the field that values come from
 };
@@ -38,6 +40,17 @@ class FrameArithmetic {
 
   // out <- frame + encode(values), in one pass.
   virtual Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
+};
+
+// What a codec is going to make of a message, judged by a few pieces of it.
+struct Sample {
+  Status status = Status::ok;
+  std::size_t value_bytes = 0;
+  std::size_t frame_bytes = 0;  // without headers
+
+  double ratio() const noexcept {
+    return static_cast<double>(value_bytes) / static_cast<double>(frame_bytes == 0 ? 1 : frame_bytes);
+  }
 };
 
 class Codec {
@@ -58,11 +71,15 @@ class Codec {
   // values <- values op decode(in).
   virtual Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept = 0;
 
+  // Judges encode. `scratch` holds sample_scratch bytes (core/sample.hpp); by default pieces are encoded to
+  // it.
+  virtual Sample sample(ConstSlice values, Bytes scratch) const noexcept;
+
   // Null unless contract().adds_frames.
   virtual const FrameArithmetic* arithmetic() const noexcept { return nullptr; }
 };
 
-inline constexpr std::size_t max_predictors = 8;
+inline constexpr std::size_t max_predictors = 12;
 
 // What the registry knows of a codec.
 struct CodecInfo {
@@ -73,7 +90,9 @@ struct CodecInfo {
   std::uint8_t frame_id;  // as in frames; never reused
   const char* since;
   const char* summary;
-  std::span<const char* const> predictors;  // at most max_predictors; the usual one first
+  // What `auto` chooses from under these options, at most max_predictors, the usual one first: names for
+  // CodecOptions::predictor, so that ranks can agree on one. Null: there is no choice.
+  std::vector<std::string> (*predictors)(const CodecOptions& options);
   bool (*serves)(DType type, Bound::Kind kind) noexcept;
   std::unique_ptr<Codec> (*make)(const CodecOptions&);  // throws Error on options it cannot serve
   std::uint8_t (*rank)(Bound::Kind kind) noexcept = [](Bound::Kind) noexcept { return usual; };

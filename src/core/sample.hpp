@@ -1,24 +1,34 @@
-// What a codec is going to make of a message, judged by a few pieces of it.
+// Judging a codec by a few pieces of a message.
 #pragma once
 
 #include "core/codec.hpp"
 
 namespace taut {
 
-struct Sample {
-  Status status = Status::ok;
-  std::size_t value_bytes = 0;
-  std::size_t frame_bytes = 0;  // without headers
+// Four to eight pieces of 512 values, one in each of as many equal parts of the message; fewer of a short
+// one.
+struct Pieces {
+  static constexpr std::size_t most_values = 512;
 
-  double ratio() const noexcept {
-    return static_cast<double>(value_bytes) / static_cast<double>(frame_bytes == 0 ? 1 : frame_bytes);
+  std::size_t values, count;  // of each; how many
+
+  explicit Pieces(std::size_t message_values) noexcept;
+
+  // At another place in each part, as the extents of a field may divide the parts: the fractions of the
+  // golden ratio's multiples, from the middle on.
+  std::size_t first(std::size_t i) const noexcept {
+    const std::uint32_t fraction = (1u << 31) + static_cast<std::uint32_t>(i) * 2654435769u;
+    return i * part_ + static_cast<std::size_t>(std::uint64_t{fraction} * (part_ - values) >> 32);
   }
+
+ private:
+  std::size_t part_;
 };
 
 // Bytes of scratch that take_sample needs.
 std::size_t sample_scratch(const Codec& codec, DType type) noexcept;
 
-// Encodes four to eight pieces of 512 values, evenly spread; fewer of a short message.
+// Encodes the pieces.
 Sample take_sample(const Codec& codec, ConstSlice values, Bytes scratch) noexcept;
 
 }  // namespace taut

@@ -87,10 +87,11 @@ std::string remedies() {
 }
 
 void add_predictors(const CodecInfo& codec, const Coding& coding, std::vector<Candidate>& all) {
-  if (coding.predictor != "auto" || codec.predictors.empty()) {
+  if (coding.predictor != "auto" || codec.predictors == nullptr) {
     all.push_back({&codec, coding.predictor});
   } else {
-    for (const char* predictor : codec.predictors) all.push_back({&codec, predictor});
+    for (const std::string& predictor : codec.predictors({.dims = coding.dims}))
+      all.push_back({&codec, predictor});
   }
 }
 

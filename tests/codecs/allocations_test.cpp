@@ -83,5 +83,22 @@ TEST(Allocations, ExhaustedMemoryIsAStatus) {
   }
 }
 
+// Where the integers of a frame are predicted across chunks, its codec remembers them.
+TEST(Allocations, WithLagsALackOfMemoryIsAStatus) {
+  const auto codec = planes(1e-3, "", "delta+100+5000"), other = planes(1e-3);
+  std::vector<float> x(30000, 1.0f), y(x.size());
+  const Frame frame = encoded(*codec, x), unlike = encoded(*other, x);
+  Frame out(codec->max_bytes(DType::f32, x.size(), 2));
+  const ConstBytes frames[] = {frame, unlike};
+
+  exhausted = true;
+  const Status statuses[] = {codec->encode(slice(std::as_const(x)), out).status,
+                             codec->decode(frame, slice(y)), codec->reduce(frame, slice(y), Reduction::sum),
+                             codec->arithmetic()->sum(frames, out).status,
+                             codec->arithmetic()->accumulate(frame, slice(std::as_const(x)), out).status};
+  exhausted = false;
+  for (const Status status : statuses) EXPECT_EQ(status, Status::out_of_memory);
+}
+
 }  // namespace
 }  // namespace taut::test

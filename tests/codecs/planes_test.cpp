@@ -101,7 +101,8 @@ TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
     for (int data = 0; data < static_cast<int>(Data::count); ++data) {
       for (const std::size_t n : {0u, 1u, 2u, 7u, 8u, 63u, 64u, 65u, 255u, 4095u, 4096u, 4097u, 9001u}) {
         for (const double bound : {1e-8, 1e-5, 1e-3, 0.5}) {
-          for (const char* predictor : {"delta", "pairs", "none"}) {
+          for (const char* predictor : {"delta", "pairs", "none", "second", "delta+64", "pairs+65+300",
+                                        "second+100", "none+4096+8193", "second+64+64"}) {
             const Data kind{data};
             expect_same_bytes<float>(kind, n, bound, predictor, set->name);
             expect_same_bytes<double>(kind, n, bound, predictor, set->name);
@@ -127,10 +128,13 @@ std::vector<float> interleaved(std::size_t n) {
 
 TEST(PlanesPredictor, AutoTakesTheOneThatFits) {
   const auto smooth = values<float>(Data::smooth, 100000), mixed = interleaved(100000);
+  auto rough = smooth;
+  for (float& x : rough) x += static_cast<float>(0.1 * uniform());
   const auto bytes = [](const std::vector<float>& x, const char* predictor) {
     return encode(*codec(1e-3, predictor, ""), x).size();
   };
-  EXPECT_EQ(bytes(smooth, "auto"), bytes(smooth, "delta"));
+  EXPECT_EQ(bytes(smooth, "auto"), bytes(smooth, "second"));
+  EXPECT_EQ(bytes(rough, "auto"), bytes(rough, "delta"));
   EXPECT_EQ(bytes(mixed, "auto"), bytes(mixed, "pairs"));
   EXPECT_LT(3 * bytes(mixed, "auto"), bytes(mixed, "delta"));
 }
@@ -149,10 +153,10 @@ TEST(PlanesPredictor, ComplexNumbersAreTwoSeries) {
 
 TEST(PlanesPredictor, EveryCodecReadsFramesOfAllPredictors) {
   const auto x = interleaved(50000);
-  for (const char* predictor : {"delta", "pairs", "none"}) {
+  for (const char* predictor : {"delta", "pairs", "none", "second", "delta+500"}) {
     const Frame frame = encode(*codec(1e-3, predictor, ""), x);
     std::vector<float> y(x.size());
-    for (const char* reader : {"auto", "delta", "none"}) {
+    for (const char* reader : {"auto", "delta", "none", "second+64"}) {
       ASSERT_EQ(codec(1e-3, reader, "")->decode(frame, {y.data(), y.size(), DType::f32}), Status::ok);
       for (std::size_t i = 0; i < x.size(); ++i) ASSERT_LE(std::abs(x[i] - y[i]), 1e-3f) << predictor << i;
     }

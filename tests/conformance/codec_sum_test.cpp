@@ -62,7 +62,12 @@ TEST_P(AddingCodec, AccumulateIsEncodeThenSum) {
         const Sized size = codec->arithmetic()->accumulate(fa, b.slice(), fused);
         ASSERT_EQ(size.status, Status::ok);
         fused.resize(size.bytes);
-        ASSERT_TRUE(fused == sum(*codec, a, std::vector<ConstBytes>{fa, fb}, 2));
+        // The same values: under `auto` fb may have another predictor than fa, and then so has their sum.
+        const FrameBytes added = sum(*codec, a, std::vector<ConstBytes>{fa, fb}, 2);
+        Values one(type, count), other(type, count);
+        ASSERT_EQ(codec->decode(fused, one.slice()), Status::ok);
+        ASSERT_EQ(codec->decode(added, other.slice()), Status::ok);
+        ASSERT_TRUE(one == other);
         FrameHeader header;
         ASSERT_EQ(read_header(fused, header), Status::ok);
         ASSERT_EQ(header.addends, 2u);

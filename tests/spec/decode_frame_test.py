@@ -82,7 +82,9 @@ class FramesAgainstTheSpecification(unittest.TestCase):
         for kind in range(1, 7):
             for n in LENGTHS if kind < 4 else (7, 1000):
                 for bound in (1e-3, 0.37):
-                    options = rng.choice(["", ",codec=planes,predictor=pairs", ",codec=planes,predictor=none,checksum=on"])
+                    options = rng.choice(["", ",codec=planes,predictor=pairs", ",codec=planes,predictor=none,checksum=on",
+                                          ",codec=planes,predictor=second", ",codec=planes,predictor=delta+64",
+                                          ",codec=planes,predictor=second+70+300"])
                     numbers = fields(rng, n * decode_frame.Type(kind).parts, bound)
                     frames = {name: encode(x, kind, f"abs:{bound!r}{options}") for name, x in numbers}
                     total = None

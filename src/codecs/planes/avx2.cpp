@@ -6,6 +6,7 @@
 #include "codecs/planes/avx2_rows.hpp"
 #include "codecs/planes/avx2_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/lag_loops.hpp"
 
 namespace taut::planes {
 namespace {
@@ -50,8 +51,12 @@ void write_integers(const Integers& q, std::size_t groups, PlanesOut& out) {
   write_batches<16, 16>(q, Nothing{}, batches, out);
 }
 
+// Second differences may exceed 16 bits.
+constexpr bool served(Predictor predictor) { return predictor != Predictor::second; }
+
 template <class T>
 bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+  if (!served(z.predictor)) return scalar_kernels().of<T>().encode(values, groups, z, out);
   Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
   out.base = q.base();
@@ -72,6 +77,7 @@ bool add_in_class(const PlanesIn& in, const Integers& q, std::size_t groups, Pla
 template <class T>
 bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                 PlanesOut& out) noexcept {
+  if (!served(z.predictor)) return scalar_kernels().of<T>().accumulate(in, values, groups, z, out);
   Integers q(lag(z.predictor));
   if (!quantise(values, groups, z, q)) return false;
   out.base = sum_of_bases(in.base, q.base());
@@ -82,7 +88,7 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
   Integers d(0);
-  if (!differences(q, groups, lag(predictor), d))
+  if (!served(predictor) || !differences(q, groups, lag(predictor), d))
     return scalar_kernels().ints.pack(q, groups, predictor, out);
   out.base = predictor == Predictor::none ? 0 : q[0];
   write_integers(d, groups, out);
@@ -103,10 +109,10 @@ void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
   }
 }
 
-// False for differences of more than 16 bits.
+// False for differences that are left to the scalar kernels.
 template <class Sink>
 bool read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
-  if (in.greatest > 16) return false;
+  if (in.greatest > 16 || !served(predictor)) return false;
   with_predictor(predictor, [&]<Predictor P>() {
     in.greatest <= 8 ? read_batches<8, P>(in, groups, sink) : read_batches<16, P>(in, groups, sink);
   });
@@ -132,6 +138,50 @@ void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T
 void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* to) noexcept {
   const auto sink = [=](std::size_t block, __m256i q) { store256(to + block * block_values, q); };
   if (!read(in, groups, predictor, sink)) scalar_kernels().ints.unpack(in, groups, predictor, to);
+}
+
+// ---- With lags
+
+template <class T>
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  Integers small(0);
+  const bool fits = quantise(values, groups, z, small);
+  for (std::size_t i = 0; i < groups * group_values; i += 8)
+    store256(q + i, _mm256_cvtepi16_epi32(load128(small.of + i)));
+  return fits;
+}
+
+void pack_lagged(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
+  alignas(32) std::int32_t r[chunk_values];
+  subtract_lagged(q, groups, p.lags, r);
+  pack(r, groups, p.inner, out);
+}
+
+void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept {
+  alignas(32) std::int32_t r[chunk_values];
+  unpack(in, groups, p.inner, r);
+  add_lagged(r, groups, p.lags, q);
+}
+
+template <class T>
+void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                   std::int32_t* q, T* values) noexcept {
+  unpack_lagged(in, groups, {z.predictor, lags}, q);
+  for (std::size_t i = 0; i < groups * group_values; i += block_values)
+    write_values<false>(load256(q + i), z.step, values + i);
+}
+
+void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                PlanesOut& out) noexcept {
+  alignas(32) std::int32_t r[chunk_values];
+  subtract_lagged(q, groups, p.lags, r);
+  Integers d(0);
+  if (served(p.inner) && differences(r, groups, lag(p.inner), d)) {
+    out.base = sum_of_bases(in.base, p.inner == Predictor::none ? 0 : r[0]);
+    if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return;
+    if (add_in_class<16>(in, d, groups, out)) return;
+  }
+  scalar_kernels().ints.add_lagged(in, q, groups, p, out);
 }
 
 // ---- Sums
@@ -175,7 +225,8 @@ bool converts_halves() noexcept {
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise<T>, decode<T>, decode_add<T>};
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>};
 
 }  // namespace
 
@@ -186,7 +237,7 @@ const KernelSet& avx2_kernels() noexcept {
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && converts_halves();
       },
       {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
-      {pack, unpack, sum},
+      {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx2Widths::inspect, write_widths<Avx2Widths>, read_widths<Avx2Widths>},
       scalar_general_kernels,
   };

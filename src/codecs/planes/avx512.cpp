@@ -24,6 +24,29 @@ class IntegerReader {
   const std::int32_t* q_;
 };
 
+// What remains of integers with lags.
+class LaggedReader {
+ public:
+  LaggedReader(const std::int32_t* q, const Lags& lags) : q_(q), lags_(lags) {}
+  Integers group(std::size_t g) {
+    Integers r;
+    for (unsigned k = 0; k < 4; ++k) {
+      const std::int32_t* const at = q_ + g * group_values + 16 * k;
+      r.part[k] = _mm512_sub_epi32(_mm512_loadu_si512(at), predicted_part(at, lags_));
+    }
+    return r;
+  }
+  bool small() const { return true; }
+
+ private:
+  const std::int32_t* q_;
+  Lags lags_;
+};
+
+void write_integers(const Integers& q, std::int32_t* to) {
+  for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + 16 * r, q.part[r]);
+}
+
 // ---- Writing
 
 // Differences of what `Reader` delivers, in class C; the first integer goes to the base.
@@ -40,7 +63,7 @@ class Differences {
       if (g == 0) {
         const __m128i first = _mm512_castsi512_si128(q.part[0]);
         base_ = sum_of_bases(base_, _mm_cvtsi128_si32(first));
-        previous_ = _mm512_broadcastd_epi32(first);
+        previous_.integer = _mm512_broadcastd_epi32(first);
       }
       return narrow(differences<P>(q, previous_), fit_);
     }
@@ -51,22 +74,22 @@ class Differences {
  private:
   Reader reader_;
   std::int32_t& base_;
-  __m512i previous_ = _mm512_setzero_si512();
+  Carry previous_;
   Fit<C, Bits> fit_;
 };
 
-template <class T>
+template <class Reader>
 struct Addend {
-  ValueReader<T> values;
+  Reader reader;
   const PlanesIn& planes;
 };
 
 // The same with the differences of other planes added: C - 1 bits each give C.
-template <class T, Predictor P, unsigned C>
-class Differences<Addend<T>, P, C, C> {
+template <class Reader, Predictor P, unsigned C>
+class Differences<Addend<Reader>, P, C, C> {
  public:
-  Differences(const Addend<T>& addend, std::size_t groups, PlanesOut& out)
-      : values_(addend.values, groups, out),
+  Differences(const Addend<Reader>& addend, std::size_t groups, PlanesOut& out)
+      : values_(addend.reader, groups, out),
         planes_(addend.planes, groups),
         fits_(addend.planes.greatest < C) {
     out.base = addend.planes.base;
@@ -76,7 +99,7 @@ class Differences<Addend<T>, P, C, C> {
   bool small() const { return values_.small(); }
 
  private:
-  Differences<ValueReader<T>, P, C, C == 32 ? 32 : C - 1> values_;
+  Differences<Reader, P, C, C == 32 ? 32 : C - 1> values_;
   PlaneReader<C> planes_;
   bool fits_;
 };
@@ -117,15 +140,32 @@ bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOu
   return write(ValueReader<T>(values, z), z.predictor, 8, groups, out);
 }
 
+unsigned least_class(const PlanesIn& in) { return in.greatest < 8 ? 8 : in.greatest < 16 ? 16 : 32; }
+
 template <class T>
 bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                 PlanesOut& out) noexcept {
-  const unsigned least = in.greatest < 8 ? 8 : in.greatest < 16 ? 16 : 32;
-  return write(Addend<T>{ValueReader<T>(values, z), in}, z.predictor, least, groups, out);
+  return write(Addend<ValueReader<T>>{{values, z}, in}, z.predictor, least_class(in), groups, out);
 }
 
 void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept {
   write(IntegerReader(q), predictor, 8, groups, out);
+}
+
+template <class T>
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  ValueReader<T> reader(values, z);
+  for (std::size_t g = 0; g < groups; ++g) write_integers(reader.group(g), q + g * group_values);
+  return reader.small();
+}
+
+void pack_lagged(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
+  write(LaggedReader(q, p.lags), p.inner, 8, groups, out);
+}
+
+void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                PlanesOut& out) noexcept {
+  write(Addend<LaggedReader>{{q, p.lags}, in}, p.inner, least_class(in), groups, out);
 }
 
 // ---- Reading
@@ -133,8 +173,17 @@ void pack(const std::int32_t* q, std::size_t groups, Predictor predictor, Planes
 template <unsigned C, Predictor P, class Sink>
 void read_groups(const PlanesIn& in, std::size_t groups, Sink sink) {
   PlaneReader<C> reader(in, groups);
-  __m512i carry = _mm512_set1_epi32(in.base);
-  for (std::size_t g = 0; g < groups; ++g) sink(g, integers<P>(reader.group(g), carry));
+  Carry carry{_mm512_set1_epi32(in.base)};
+  if constexpr (P == Predictor::second && C < 32) {
+    Seconds<C> next(reader.group(0), carry);
+    for (std::size_t g = 0; g < groups; ++g) {
+      const Seconds<C> d = next;
+      if (g + 1 < groups) next = Seconds<C>(reader.group(g + 1), carry);
+      sink(g, d.integers(carry));
+    }
+  } else {
+    for (std::size_t g = 0; g < groups; ++g) sink(g, integers<P>(reader.group(g), carry));
+  }
 }
 
 template <class Sink>
@@ -161,8 +210,23 @@ void decode_add(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T
 }
 
 void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* to) noexcept {
-  read(in, groups, predictor, [=](std::size_t g, const Integers& q) {
-    for (unsigned r = 0; r < 4; ++r) _mm512_storeu_si512(to + g * group_values + 16 * r, q.part[r]);
+  read(in, groups, predictor,
+       [=](std::size_t g, const Integers& q) { write_integers(q, to + g * group_values); });
+}
+
+void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept {
+  read(in, groups, p.inner, [=, lags = p.lags](std::size_t g, const Integers& r) {
+    write_integers(with_lagged(r, q + g * group_values, lags), q + g * group_values);
+  });
+}
+
+template <class T>
+void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                   std::int32_t* q, T* values) noexcept {
+  read(in, groups, z.predictor, [=, step = z.step](std::size_t g, const Integers& r) {
+    const Integers sum = with_lagged(r, q + g * group_values, lags);
+    write_integers(sum, q + g * group_values);
+    write_values<false>(sum, step, values + g * group_values);
   });
 }
 
@@ -222,7 +286,8 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise<T>, decode<T>, decode_add<T>};
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>};
 
 }  // namespace
 
@@ -236,7 +301,7 @@ const KernelSet& avx512_kernels() noexcept {
                __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
       },
       {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
-      {pack, unpack, sum},
+      {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {Avx512Widths::inspect, write_widths<Avx512Widths>, read_widths<Avx512Widths>},
       avx512_general_kernels,
   };

@@ -92,16 +92,125 @@ inline Integers short_deltas(const Group<16>& d, __m512i& carry) {
   return q;
 }
 
-template <Predictor P, unsigned C>
-Integers integers(const Group<C>& d, __m512i& carry) {
-  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
-  Integers q = widened(d);
-  if constexpr (P == Predictor::none) return q;
+// ---- Lags
+
+// What is predicted of 16 integers at `q`.
+inline __m512i predicted_part(const std::int32_t* q, const Lags& lags) {
+  const __m512i near = _mm512_loadu_si512(q - lags.of[0]);
+  if (lags.n == 1) return near;
+  const __m512i far = _mm512_loadu_si512(q - lags.of[1]), both = _mm512_loadu_si512(q - lags.span());
+  return _mm512_sub_epi32(_mm512_add_epi32(near, far), both);
+}
+
+inline Integers with_lagged(const Integers& r, const std::int32_t* q, const Lags& lags) {
+  Integers sum;
+  for (unsigned k = 0; k < 4; ++k)
+    sum.part[k] = _mm512_add_epi32(r.part[k], predicted_part(q + 16 * k, lags));
+  return sum;
+}
+
+// What a group leaves to the next one, in every lane.
+struct Carry {
+  __m512i integer = _mm512_setzero_si512();     // the last one; of pairs the last of the lane's kind
+  __m512i difference = _mm512_setzero_si512();  // for second differences: the last difference
+};
+
+template <Predictor P>
+inline void sum_up(Integers& q, __m512i& carry) {
   for (__m512i& part : q.part) {
     const __m512i upto = scan<P>(part);
     part = _mm512_add_epi32(upto, carry);
     carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<P>(16), upto));
   }
+}
+
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, __m512i& carry) {
+  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
+  Integers q = widened(d);
+  if constexpr (P != Predictor::none) sum_up<P>(q, carry);
+  return q;
+}
+
+// Four registers whose lanes l hold the elements 4 l, 4 l + 1, .. of a group, as the group. `parted` brings
+// the lanes into the order that this asks for.
+inline __m512i parted(__m512i v) {
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
+}
+inline Integers interleaved(const __m512i (&of)[4]) {
+  const __m512i a = _mm512_unpacklo_epi32(of[0], of[1]), b = _mm512_unpacklo_epi32(of[2], of[3]),
+                c = _mm512_unpackhi_epi32(of[0], of[1]), d = _mm512_unpackhi_epi32(of[2], of[3]);
+  return {{_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b), _mm512_unpacklo_epi64(c, d),
+           _mm512_unpackhi_epi64(c, d)}};
+}
+
+// Four second differences to a lane, as bytes, or as words in two registers. `on`: base + the differences by
+// their weights, that of the first as the highest byte.
+template <unsigned C>
+struct Quads;
+
+template <>
+struct Quads<8> {
+  __m512i of;
+  explicit Quads(const Group<8>& d) : of(d.part[0]) {}
+  Quads(__m512i v) : of(v) {}
+  Quads part() const { return parted(of); }
+  template <unsigned Weights>
+  __m512i on(__m512i base) const {
+    return _mm512_dpbusd_epi32(base, _mm512_set1_epi32(static_cast<int>(__builtin_bswap32(Weights))), of);
+  }
+};
+
+template <>
+struct Quads<16> {
+  __m512i first, last;  // two and two
+  explicit Quads(const Group<16>& d)
+      : Quads(_mm512_permutex2var_epi32(d.part[0], evens(0), d.part[1]),
+              _mm512_permutex2var_epi32(d.part[0], evens(1), d.part[1])) {}
+  Quads(__m512i a, __m512i b) : first(a), last(b) {}
+  Quads part() const { return {parted(first), parted(last)}; }
+  template <unsigned Weights>
+  __m512i on(__m512i base) const {
+    base = _mm512_dpwssd_epi32(base, pair(Weights >> 24, Weights >> 16 & 255), first);
+    return (Weights & 0xFFFF) == 0 ? base
+                                   : _mm512_dpwssd_epi32(base, pair(Weights >> 8 & 255, Weights & 255), last);
+  }
+  static __m512i evens(int from) {
+    return _mm512_add_epi32(_mm512_set1_epi32(from),
+                            _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
+  }
+  static __m512i pair(unsigned a, unsigned b) { return _mm512_set1_epi32(static_cast<int>(a | b << 16)); }
+};
+
+// With D and Q before a lane, difference k is D + d[0] + .. + d[k] and integer k is
+// Q + (k + 1) D + (k + 1) d[0] + k d[1] + .. + d[k]. In two steps: the first of a group can overlap the
+// second of the one before.
+template <unsigned C>
+struct Seconds {
+  Quads<C> quads;
+  __m512i before;  // D
+
+  Seconds(const Group<C>& d, Carry& carry)
+      : quads(d),
+        before(sums_before(quads.template on<0x01010101>(_mm512_setzero_si512()), carry.difference)) {}
+
+  Integers integers(Carry& carry) const {
+    const Quads<C> apart = quads.part();
+    const __m512i ends = quads.template on<0x04030201>(_mm512_slli_epi32(before, 2));
+    const __m512i Q = parted(sums_before(ends, carry.integer)), D = parted(before);
+    const __m512i twice = _mm512_slli_epi32(D, 1), one = _mm512_add_epi32(Q, D);
+    const __m512i two = _mm512_add_epi32(Q, twice);
+    return interleaved({apart.template on<0x01000000>(one), apart.template on<0x02010000>(two),
+                        apart.template on<0x03020100>(_mm512_add_epi32(one, twice)),
+                        apart.template on<0x04030201>(_mm512_add_epi32(two, twice))});
+  }
+};
+
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, Carry& carry) {
+  if constexpr (P != Predictor::second) return integers<P>(d, carry.integer);
+  Integers q = integers<Predictor::delta>(d, carry.difference);
+  sum_up<Predictor::delta>(q, carry.integer);
   return q;
 }
 
@@ -121,13 +230,19 @@ struct Fit {
   }
 };
 
+// `previous`: the register before; then the last one of the group.
 template <Predictor P>
-Group<32> differences(const Integers& q, __m512i& previous) {
+Group<32> differences(const Integers& q, Carry& previous) {
+  constexpr int back = 16 - static_cast<int>(lag(P));
   Group<32> d;
   for (unsigned r = 0; r < 4; ++r) {
-    d.part[r] =
-        _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous, 16 - static_cast<int>(lag(P))));
-    previous = q.part[r];
+    d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous.integer, back));
+    previous.integer = q.part[r];
+    if constexpr (P == Predictor::second) {
+      const __m512i first = d.part[r];
+      d.part[r] = _mm512_sub_epi32(first, _mm512_alignr_epi32(first, previous.difference, back));
+      previous.difference = first;
+    }
   }
   return d;
 }

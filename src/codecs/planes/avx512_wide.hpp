@@ -92,12 +92,18 @@ class WideReader {
 template <Predictor P>
 std::size_t pack_blocks(const std::int64_t* q, std::size_t blocks, std::byte* out, Widths& widths) {
   WideWriter writer(out, widths);
-  __m512i previous = _mm512_set1_epi64(q[0]);
+  __m512i previous = _mm512_set1_epi64(q[0]), previous_difference = _mm512_setzero_si512();
+  constexpr int back = static_cast<int>(lag(P));
   for (std::size_t b = 0; b < blocks; ++b) {
     const __m512i v = _mm512_loadu_si512(q + b * block_values);
-    constexpr int back = static_cast<int>(lag(P));
-    writer.next(back == 0 ? v : _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 8 - back)));
+    __m512i d = back == 0 ? v : _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 8 - back));
     previous = v;
+    if constexpr (P == Predictor::second) {
+      const __m512i before = _mm512_alignr_epi64(d, previous_difference, 7);
+      previous_difference = d;
+      d = _mm512_sub_epi64(d, before);
+    }
+    writer.next(d);
   }
   return writer.bytes();
 }
@@ -116,18 +122,24 @@ __m512i scan(__m512i v) {
   return _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
 }
 
+// `carry`: what stands before, in every lane; then what is last.
+template <Predictor P>
+__m512i sum_up(__m512i v, __m512i& carry) {
+  v = _mm512_add_epi64(scan<P>(v), carry);
+  const __m512i ends =
+      P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
+  carry = _mm512_permutexvar_epi64(ends, v);
+  return v;
+}
+
 template <Predictor P>
 void unpack_blocks(const WidePlanes& in, std::size_t blocks, std::int64_t* q) {
   WideReader reader(in);
-  __m512i carry = _mm512_set1_epi64(in.base);
+  __m512i carry = _mm512_set1_epi64(in.base), carried_difference = _mm512_setzero_si512();
   for (std::size_t b = 0; b < blocks; ++b) {
     __m512i v = reader.next();
-    if constexpr (P != Predictor::none) {
-      v = _mm512_add_epi64(scan<P>(v), carry);
-      const __m512i ends =
-          P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
-      carry = _mm512_permutexvar_epi64(ends, v);
-    }
+    if constexpr (P == Predictor::second) v = sum_up<P>(v, carried_difference);
+    if constexpr (P != Predictor::none) v = sum_up<P>(v, carry);
     std::int64_t* const to = q + b * block_values;
     _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_loadu_si512(to), v));
   }

@@ -1,10 +1,12 @@
 // The planes codec: frames of quantised values as bit planes of their differences. Format: spec.md beside
 // this file.
+#include <algorithm>
 #include <cmath>
 #include <new>
 #include <string>
 #include <string_view>
 
+#include "codecs/planes/prediction.hpp"
 #include "codecs/planes/typed_codec.hpp"
 #include "core/codec.hpp"
 #include "core/float_environment.hpp"
@@ -18,14 +20,15 @@ constexpr bool coded(DType type) noexcept { return info_of(type).family != Famil
 
 class Planes final : public Codec, private FrameArithmetic {
  public:
-  Planes(const CodecOptions& options, Predictor predictor, const KernelSet& kernels)
-      : contract_{options.bound, false, true, true},
-        predictor_(predictor),
+  // Of several predictions the one is taken for each message that a sample likes best.
+  Planes(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
+      : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
+        predictions_(std::move(predictions)),
         checksum_(options.checksum),
-        f32_(options.bound, predictor, kernels),
-        f64_(options.bound, predictor, kernels),
-        f16_(options.bound, predictor, kernels),
-        bf16_(options.bound, predictor, kernels) {}
+        f32_(options.bound, kernels),
+        f64_(options.bound, kernels),
+        f16_(options.bound, kernels),
+        bf16_(options.bound, kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }
@@ -40,7 +43,8 @@ class Planes final : public Codec, private FrameArithmetic {
     const std::size_t most = max_bytes(values.type, values.count, 1);
     if (out.size() < most) return {Status::buffer_too_small};
     return typed<Sized>(values.type, [&](const auto& codec) {
-      return Sized{Status::ok, codec.encode(values, header(values), out.first(most))};
+      const auto chosen = codec.with(choose(codec, values));
+      return Sized{Status::ok, chosen.encode(values, header(values), out.first(most))};
     });
   }
 
@@ -50,6 +54,14 @@ class Planes final : public Codec, private FrameArithmetic {
 
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     return typed<Status>(values.type, [&](const auto& codec) { return codec.reduce(in, values, op); });
+  }
+
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    return typed<Sample>(values.type, [&](const auto& codec) {
+      const Estimates estimates(codec, values, predictions_);
+      if (estimates.value_bytes == 0) return Codec::sample(values, scratch);
+      return Sample{Status::ok, estimates.value_bytes, estimates.bytes[estimates.best()]};
+    });
   }
 
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
@@ -85,12 +97,66 @@ class Planes final : public Codec, private FrameArithmetic {
   FrameHeader header(ConstSlice values) const noexcept {
     FrameHeader h{.codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     h.flags = checksum_ ? FrameHeader::checksummed : 0;
-    h.parameters[0] = static_cast<std::uint8_t>(predictor_);
     return h;
   }
 
+  // Of the pieces' records under each prediction; none where the integers do not tell.
+  struct Estimates {
+    std::size_t value_bytes = 0, bytes[max_predictors] = {}, n;
+
+    template <class Typed>
+    Estimates(const Typed& codec, ConstSlice values, std::span<const Prediction> predictions) noexcept
+        : n(predictions.size()) {
+      constexpr std::size_t least_values = 4096;  // fewer are soon encoded
+      if (values.count < least_values) return;
+      Prediction of_parts[max_predictors];
+      for (std::size_t k = 0; k < n; ++k) of_parts[k] = for_parts(predictions[k], values.type);
+      value_bytes = codec.estimate(values, {of_parts, n}, {bytes, n});
+    }
+    std::size_t best() const noexcept {
+      return static_cast<std::size_t>(std::min_element(bytes, bytes + n) - bytes);
+    }
+  };
+
+  // A sample has to be small beside the message to be worth it. Complex numbers are two series side by side.
+  template <class Typed>
+  Prediction choose(const Typed& codec, ConstSlice values) const noexcept {
+    constexpr std::size_t least_values = 65536;
+    if (predictions_.size() == 1) return for_parts(predictions_[0], values.type);
+    const bool complex = components_of(values.type) == 2;
+    if (values.components().count < least_values) return {complex ? Predictor::pairs : Predictor::delta, {}};
+    const Estimates estimates(codec, values, predictions_);
+    const std::size_t best = estimates.value_bytes > 0 ? estimates.best() : best_encoded(codec, values);
+    return for_parts(predictions_[best], values.type);
+  }
+
+  // Lags count values; the parts of complex ones are coded.
+  static Prediction for_parts(Prediction prediction, DType type) noexcept {
+    for (std::uint32_t& lag : prediction.lags.of) lag *= static_cast<std::uint32_t>(components_of(type));
+    return prediction;
+  }
+
+  // By encoding the pieces, which lags do not reach out of.
+  template <class T>
+  std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
+    const ConstSlice parts{values.components()};
+    const Pieces pieces(parts.count);
+    std::byte room[max_frame_bytes(sizeof(T), Pieces::most_values, 1)];
+    std::size_t best = 0, least = 0;
+    for (std::size_t k = 0; k < predictions_.size(); ++k) {
+      if (predictions_[k].lags.any()) continue;
+      std::size_t bytes = 0;
+      for (std::size_t i = 0; i < pieces.count; ++i)
+        bytes += codec.with(predictions_[k]).encode({parts.part(pieces.first(i), pieces.values)}, {}, room);
+      if (k > 0 && bytes >= least) continue;
+      best = k;
+      least = bytes;
+    }
+    return best;
+  }
+
   Contract contract_;
-  Predictor predictor_;
+  std::vector<Prediction> predictions_;
   bool checksum_;
   TypedCodec<float> f32_;
   TypedCodec<double> f64_;
@@ -98,76 +164,13 @@ class Planes final : public Codec, private FrameArithmetic {
   TypedCodec<bf16> bf16_;
 };
 
-constexpr const char* predictors[] = {"delta", "pairs", "none"};  // in the order of preference
-
-// Chooses the predictor for each message by a sample of it.
-class AutoPlanes final : public Codec, private FrameArithmetic {
- public:
-  AutoPlanes(const CodecOptions& options, const KernelSet& kernels)
-      : delta_(options, Predictor::delta, kernels),
-        pairs_(options, Predictor::pairs, kernels),
-        none_(options, Predictor::none, kernels) {}
-
-  const Contract& contract() const noexcept override { return delta_.contract(); }
-  const FrameArithmetic* arithmetic() const noexcept override { return this; }
-  std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends) const noexcept override {
-    return delta_.max_bytes(type, count, addends);
-  }
-
-  Sized encode(ConstSlice values, Bytes out) const noexcept override {
-    return best_for(values).encode(values, out);
-  }
-  Status decode(ConstBytes in, Slice values) const noexcept override { return delta_.decode(in, values); }
-  Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
-    return delta_.reduce(in, values, op);
-  }
-
- private:
-  Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override {
-    return delta_.arithmetic()->sum(frames, out);
-  }
-  Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    FrameHeader h;
-    if (const Status s = read_header(frame, h); s != Status::ok) return {s};
-    const auto predictor = static_cast<Predictor>(h.parameters[0]);
-    const Planes& same = predictor == Predictor::pairs  ? pairs_
-                         : predictor == Predictor::none ? none_
-                                                        : delta_;
-    return same.arithmetic()->accumulate(frame, values, out);
-  }
-
-  // A sample has to be small beside the message to be worth it. Complex numbers are two series side by side.
-  const Planes& best_for(ConstSlice numbers) const noexcept {
-    constexpr std::size_t least_values = 65536, scratch_bytes = 8192;
-    std::byte scratch[scratch_bytes];
-    const bool complex = components_of(numbers.type) == 2;
-    const ConstSlice values{numbers.components()};
-    const Planes* best = complex ? &pairs_ : &delta_;
-    if (values.count < least_values || sample_scratch(*best, values.type) > scratch_bytes) return *best;
-    std::size_t least = take_sample(*best, values, scratch).frame_bytes;
-    for (const Planes* other : {complex ? &delta_ : &pairs_, &none_}) {
-      const std::size_t bytes = take_sample(*other, values, scratch).frame_bytes;
-      if (bytes < least) {
-        best = other;
-        least = bytes;
-      }
-    }
-    return *best;
-  }
-
-  Planes delta_, pairs_, none_;
-};
-
-Predictor predictor_named(std::string_view name) {
-  if (name == "none") return Predictor::none;
-  if (name == "delta") return Predictor::delta;
-  if (name == "pairs") return Predictor::pairs;
-  throw Error(Status::invalid_policy,
-              "predictor '" + std::string(name) + "' is unknown; use auto, delta, pairs or none");
-}
-
 bool serves(DType type, Bound::Kind kind) noexcept {
   return coded(type) && (kind == Bound::Kind::absolute || kind == Bound::Kind::snap);
+}
+
+std::vector<Prediction> predictions(const CodecOptions& options) {
+  if (std::string_view(options.predictor) == "auto") return candidates(options.dims);
+  return {prediction_named(options.predictor, options.dims)};
 }
 
 std::unique_ptr<Codec> make(const CodecOptions& options) {
@@ -181,8 +184,13 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
                 "kernel set '" + std::string(options.kernels) +
                     "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
   const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
-  if (std::string_view(options.predictor) == "auto") return std::make_unique<AutoPlanes>(options, *kernels);
-  return std::make_unique<Planes>(options, predictor_named(options.predictor), *kernels);
+  return std::make_unique<Planes>(options, predictions(options), *kernels);
+}
+
+std::vector<std::string> predictors(const CodecOptions& options) {
+  std::vector<std::string> names;
+  for (const Prediction& p : predictions(options)) names.push_back(name_of(p));
+  return names;
 }
 
 }  // namespace

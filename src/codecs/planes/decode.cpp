@@ -7,17 +7,31 @@ template <class T>
 Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
   Quantiser<T> z;
   z.step = static_cast<typename Quantiser<T>::Step>(frame.header().step);
-  z.predictor = frame.predictor();
+  z.predictor = frame.prediction().inner;
   return z;
 }
 
 }  // namespace
 
 template <class T>
+void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
+  lags = frame.prediction().lags;
+  if (lags.any()) history = History(lags, frame.header().count);
+}
+
+template <class T>
+void TypedCodec<T>::Operand::resolve(const KernelSet& kernels) noexcept {
+  if (!history.any()) return;
+  kernels.ints.unpack_lagged(record.planes(), groups_of(record.count), {predictor, lags}, room);
+  integers = room;
+}
+
+template <class T>
 Status TypedCodec<T>::Operand::read(const FrameReader<T>& frame, std::size_t i,
                                     const KernelSet& kernels) noexcept {
   raw = frame.stored() ? frame.raw(i) : nullptr;
-  predictor = frame.predictor();
+  predictor = frame.prediction().inner;
+  if (history.any()) room = history.next();
   return frame.stored() ? Status::ok : frame.read(i, kernels.widths, record, padding);
 }
 
@@ -25,21 +39,34 @@ template <class T>
 void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
                                   T* whole, std::size_t groups) const {
   const PlanesIn planes = operand.record.planes();
-  if (exact_in_type(operand.size_flag(), addends)) return kernels_.of<T>().decode(planes, groups, z, whole);
-  alignas(64) std::int32_t q[chunk_values];
-  kernels_.ints.unpack(planes, groups, z.predictor, q);
+  const bool lagged = operand.history.any();
+  if (exact_in_type(operand.size_flag(), addends)) {
+    if (lagged) return kernels_.of<T>().decode_lagged(planes, groups, z, operand.lags, operand.room, whole);
+    return kernels_.of<T>().decode(planes, groups, z, whole);
+  }
+  alignas(64) std::int32_t unlagged[chunk_values];
+  std::int32_t* const q = lagged ? operand.room : unlagged;
+  if (lagged) {
+    kernels_.ints.unpack_lagged(planes, groups, {z.predictor, operand.lags}, q);
+  } else {
+    kernels_.ints.unpack(planes, groups, z.predictor, q);
+  }
   kernels_.of<T>().dequantise_large(q, groups, z, whole);
 }
 
 template <class T>
-void TypedCodec<T>::decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z,
-                                 T* values, std::size_t n) const {
+void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
+                                 std::size_t n) const {
   if (operand.raw != nullptr) {
     std::memcpy(values, operand.raw, n * sizeof(T));
     return;
   }
-  if (!operand.simple()) return general_.decode(operand.record, z, values);
-  if (operand.record.greatest == 0) {
+  if (!operand.simple()) {
+    operand.resolve(kernels_);
+    return operand.history.any() ? general_.decode_integers(operand.record, operand.room, z, values)
+                                 : general_.decode(operand.record, z, values);
+  }
+  if (operand.record.greatest == 0 && !operand.history.any()) {
     std::fill_n(values, n, dequantise<T>(operand.record.header.base, z.step));
     return;
   }
@@ -61,6 +88,7 @@ Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
   T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
   Operand operand;
+  operand.follow_lags(frame);
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
@@ -78,11 +106,12 @@ Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
   const Quantiser<T> z = quantiser_of(frame);
   const std::uint32_t addends = frame.header().addends;
   Operand operand;
+  operand.follow_lags(frame);
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
-    if (op == Reduction::sum && operand.simple() && n % group_values == 0 &&
+    if (op == Reduction::sum && operand.simple() && !operand.history.any() && n % group_values == 0 &&
         exact_in_type(operand.size_flag(), addends)) {
       kernels_.of<T>().decode_add(operand.record.planes(), n / group_values, z, to);
       continue;

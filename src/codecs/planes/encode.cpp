@@ -6,7 +6,7 @@ template <class T>
 std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                                          FrameHeader header, Bytes out) const {
   if (z_.step == 0) return write_stored(header, std::as_bytes(std::span(values, count)), out);
-  FrameWriter writer(out, count);
+  FrameWriter writer(out, count, {z_.predictor, {}});
   bool any_coded = false;
   for (std::size_t first = 0; first < count; first += chunk_values) {
     const std::size_t n = std::min(chunk_values, count - first);
@@ -49,7 +49,8 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
 template <class T>
 bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                                   FrameWriter& writer) const noexcept {
-  if (planes.bytes == 0 && planes.base == 0) return writer.commit(0);
+  drop_behind(planes, blocks_of(n));
+  if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
   const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};
   WidthFacts facts;
   if (planes.bytes > 0) facts = kernels_.widths.inspect(planes.widths);

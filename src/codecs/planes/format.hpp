@@ -45,11 +45,14 @@ enum RecordFlags : std::uint8_t {
 };
 
 // An integer is coded as its difference from the one before, or from the one before that: for two interleaved
-// series, as of complex numbers. Those before the first are taken to equal it.
-enum class Predictor : std::uint8_t { none = 0, delta = 1, pairs = 2 };
+// series, as of complex numbers; or (second) that difference as its difference from the one before. Those
+// before the first are taken to equal it.
+enum class Predictor : std::uint8_t { none = 0, delta = 1, pairs = 2, second = 3 };
 
 // How far back the prediction is; 0: there is none.
-constexpr std::size_t lag(Predictor predictor) noexcept { return static_cast<std::size_t>(predictor); }
+constexpr std::size_t lag(Predictor predictor) noexcept {
+  return predictor == Predictor::second ? 1 : static_cast<std::size_t>(predictor);
+}
 
 struct RecordHeader {
   std::uint8_t flags = 0;

@@ -35,10 +35,9 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
     return Status::corrupt_frame;
   const std::size_t parts = components_of(header_.type);
-  if (header_.count > max_count / parts || header_.addends == 0 ||
-      header_.parameters[0] > static_cast<std::uint8_t>(Predictor::pairs))
-    return Status::corrupt_frame;
+  if (header_.count > max_count / parts || header_.addends == 0) return Status::corrupt_frame;
   count_ = static_cast<std::size_t>(header_.count) * parts;
+  if (!read_prediction()) return Status::corrupt_frame;
   if (stored()) return payload_.size() == count_ * sizeof(T) ? Status::ok : Status::corrupt_frame;
 
   if (!step_fits<T>(header_.step)) return Status::corrupt_frame;
@@ -53,6 +52,22 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   return payload_.size() == index_bytes + 4 * std::size_t{before} ? Status::ok : Status::corrupt_frame;
 }
 
+// False for a predictor or lags that there are not; lags beyond the count would ask for memory in vain.
+template <class T>
+bool FrameReader<T>::read_prediction() noexcept {
+  const auto [inner, lags, zero, also_zero] = header_.parameters;
+  prediction_ = {static_cast<Predictor>(inner), {}};
+  if (inner > static_cast<std::uint8_t>(Predictor::second) || lags > max_lags) return false;
+  if (stored() || payload_.size() < 4 * std::size_t{lags}) return lags == 0;
+  for (std::uint32_t before = least_lag; prediction_.lags.n < lags; ++prediction_.lags.n) {
+    const auto lag = load<std::uint32_t>(payload_.data() + 4 * prediction_.lags.n);
+    if (lag < before || lag >= count_) return false;
+    prediction_.lags.of[prediction_.lags.n] = before = lag;
+  }
+  payload_ = payload_.subspan(4 * std::size_t{lags});
+  return true;
+}
+
 template <class T>
 Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T>& record,
                             Padding& padding) const noexcept {
@@ -62,6 +77,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const ConstBytes records = payload_.subspan(4 * (chunks() + 1));
   const std::byte* const end = records.data() + records.size();
   if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
+    return Status::corrupt_frame;
+  if (prediction_.lags.any() && (record.header.flags & (wide | has_layers)) != 0)
     return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
@@ -79,12 +96,20 @@ template class FrameReader<double>;
 template class FrameReader<f16>;
 template class FrameReader<bf16>;
 
-FrameWriter::FrameWriter(Bytes out, std::size_t count) noexcept
-    : frame_(out.data()), index_(nullptr), records_(nullptr), at_(frame_ + out.size()), end_(at_) {
-  const std::size_t before_records = frame_header_bytes + 4 * (chunks_of(count) + 1);
+FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction) noexcept
+    : prediction_(prediction),
+      frame_(out.data()),
+      index_(nullptr),
+      records_(nullptr),
+      at_(frame_ + out.size()),
+      end_(at_) {
+  const Lags& lags = prediction.lags;
+  const std::size_t before_records = frame_header_bytes + 4 * (lags.n + chunks_of(count) + 1);
   if (out.size() < before_records) return;
   records_ = at_ = frame_ + before_records;
-  index_ = store(frame_ + frame_header_bytes, std::uint32_t{0});
+  index_ = frame_ + frame_header_bytes;
+  for (unsigned k = 0; k < lags.n; ++k) index_ = store(index_, lags.of[k]);
+  index_ = store(index_, std::uint32_t{0});
 }
 
 bool FrameWriter::commit(std::size_t bytes) noexcept {
@@ -102,6 +127,8 @@ bool FrameWriter::advance(std::size_t bytes) noexcept {
 
 std::size_t FrameWriter::finish(FrameHeader header) noexcept {
   if (index_ == nullptr) return 0;
+  header.parameters[0] = static_cast<std::uint8_t>(prediction_.inner);
+  header.parameters[1] = static_cast<std::uint8_t>(prediction_.lags.n);
   return seal(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
 }
 

@@ -19,7 +19,7 @@ class FrameReader {
   Status open(ConstBytes frame) noexcept;
 
   const FrameHeader& header() const noexcept { return header_; }
-  Predictor predictor() const noexcept { return static_cast<Predictor>(header_.parameters[0]); }
+  const Prediction& prediction() const noexcept { return prediction_; }
   bool stored() const noexcept { return header_.has(FrameHeader::stored); }
   bool holds(DType type, std::size_t count) const noexcept {
     return header_.type == type && header_.count == count;
@@ -40,8 +40,11 @@ class FrameReader {
   Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record, Padding& padding) const noexcept;
 
  private:
+  bool read_prediction() noexcept;
+
   FrameHeader header_;
-  ConstBytes payload_;
+  Prediction prediction_;
+  ConstBytes payload_;  // from the index on
   std::size_t count_ = 0;
 };
 
@@ -50,10 +53,10 @@ extern template class FrameReader<double>;
 extern template class FrameReader<f16>;
 extern template class FrameReader<bf16>;
 
-// Appends records behind the index, never beyond `out`.
+// Appends records behind the index, never beyond `out`. Writes the prediction into the header.
 class FrameWriter {
  public:
-  FrameWriter(Bytes out, std::size_t count) noexcept;
+  FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {}) noexcept;
 
   // Room for a record of up to max_plane_record<int32>, in place or aside; commit takes it over. False: out
   // is full.
@@ -72,6 +75,7 @@ class FrameWriter {
   std::size_t finish_stored(FrameHeader header) noexcept;
 
  private:
+  Prediction prediction_;
   std::byte *frame_, *index_, *records_, *at_, *end_;
   alignas(64) std::byte aside_[max_plane_record<std::int32_t>];
 };

@@ -30,11 +30,6 @@ struct Workbench {
   }
 };
 
-// Forgets what was found behind the chunk's n values.
-void trim(Marks& marks, std::size_t n) noexcept {
-  if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
-}
-
 std::size_t marked_values(const Marks& marks) noexcept {
   std::size_t n = 0;
   for (const std::uint64_t word : marks.of) n += static_cast<std::size_t>(std::popcount(word));
@@ -46,6 +41,13 @@ template <class Int>
 void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noexcept {
   const std::size_t back = lag(predictor), whole = (n + unit - 1) / unit * unit;
   for (std::size_t i = n; i < whole; ++i) q[i] = back == 0 ? 0 : q[i < back ? 0 : i - back];
+}
+
+// total <- total + q, modulo 2^64.
+void add(const std::int32_t* q, std::size_t n, std::int64_t* total) noexcept {
+  for (std::size_t i = 0; i < n; ++i)
+    total[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(total[i]) +
+                                         static_cast<std::uint64_t>(std::int64_t{q[i]}));
 }
 
 template <class T>
@@ -118,6 +120,7 @@ std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uin
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());
   kernels_.ints.pack(q, groups_of(n), predictor, planes);
+  drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
   return finish_planes(out, h, planes.widths, kernels_.widths.inspect(planes.widths), blocks_of(n),
@@ -139,14 +142,8 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const GeneralValueKernels<T>& take = general_.of<T>();
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
-  // A few values of a chunk that is not wide may have integers of 64 bits, and where values snap, all of them
-  // do: they travel as what these come to.
-  const bool by_integers = sizeof(T) == 8 || z.snaps;
-  for (std::size_t i = 0; by_integers && i < std::min(count, most); ++i) {
-    std::byte* const value = runs + (i + 1) * each - sizeof(T);
-    store(value, as_decoded(load<T>(value), z));
-  }
   if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
+  put_as_decoded(runs, count, each, z);
 
   Workbench bench(writer);
   if (is_wide) flags = wide | large;
@@ -197,10 +194,22 @@ void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::in
     return;
   }
   kernels_.ints.unpack(r.planes(), groups_of(r.count), z.predictor, q);
-  if (r.count % group_values == 0) return kernels_.of<T>().dequantise_large(q, groups_of(r.count), z, values);
+  multiply(q, r.count, z, values);
+}
+
+template <class T>
+void GeneralPath<T>::multiply(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const {
+  if (n % group_values == 0) return kernels_.of<T>().dequantise_large(q, groups_of(n), z, values);
   T whole[chunk_values];
-  kernels_.of<T>().dequantise_large(q, groups_of(r.count), z, whole);
-  std::memcpy(values, whole, r.count * sizeof(T));
+  kernels_.of<T>().dequantise_large(q, groups_of(n), z, whole);
+  std::memcpy(values, whole, n * sizeof(T));
+}
+
+template <class T>
+void GeneralPath<T>::decode_integers(const Record<T>& r, const std::int32_t* q, const Quantiser<T>& z,
+                                     T* values) const {
+  multiply(q, r.count, z, values);
+  if (r.run_count > 0) put_exact_values(r, q, z.step, general_, values);
 }
 
 template <class T>
@@ -252,21 +261,21 @@ std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t
   return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
 }
 
-// By way of the integers: for chunks of different widths or predictors.
+// By way of the integers: for chunks of different widths or predictions.
 template <class T>
 std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                                          Predictor predictor, std::byte* out) const noexcept {
   alignas(64) std::int64_t q[chunk_values] = {};
   for (const Part<T>& part : parts) {
     if (part.raw != nullptr) continue;
-    if (part.is_wide()) {
+    if (part.integers != nullptr) {
+      add(part.integers, n, q);
+    } else if (part.is_wide()) {
       general_.unpack_add(wide_planes(*part.record), blocks_of(n), part.predictor, q);
     } else if (part.record->greatest > 0 || part.record->header.base != 0) {
       alignas(64) std::int32_t narrow[chunk_values];
       kernels_.ints.unpack(part.record->planes(), groups_of(n), part.predictor, narrow);
-      for (std::size_t i = 0; i < n; ++i)
-        q[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(q[i]) +
-                                         static_cast<std::uint64_t>(std::int64_t{narrow[i]}));
+      add(narrow, n, q);
     }
   }
   if ((flags & wide) != 0) return pack_wide(q, n, flags, predictor, out);
@@ -291,7 +300,7 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
 
   Workbench bench(writer);
   const bool alike = std::ranges::all_of(
-      parts, [&](const Part<T>& part) { return part.raw != nullptr || part.predictor == predictor; });
+      parts, [&](const Part<T>& part) { return part.raw != nullptr || part.planes_of(predictor); });
   const std::size_t bytes = !alike    ? sum_integers(parts, n, flags, predictor, bench.planes())
                             : is_wide ? sum_wide(parts, n, flags, predictor, bench.planes())
                                       : sum_narrow(parts, n, flags, bench.planes());

@@ -29,7 +29,16 @@ class GeneralPath {
   bool encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
               const Quantiser<T>& z, FrameWriter& writer) const;
 
+  // The same with lags, `q` standing in a History. False: nothing was written, because in such a frame, or in
+  // what becomes of it in a sum without lags, the chunk would take more bytes than a layer.
+  bool encode_lagged(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
+                     const Quantiser<T>& z, const Lags& lags, FrameWriter& writer) const;
+
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
+
+  // The same once the integers are known.
+  void decode_integers(const Record<T>& record, const std::int32_t* q, const Quantiser<T>& z,
+                       T* values) const;
 
   // The record of a sum of up to max_operands chunks, which makes `addends` in all; false when it does not
   // fit.
@@ -41,6 +50,7 @@ class GeneralPath {
   void decode_as(const Record<T>& record, const Quantiser<T>& z, T* values) const;
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int32_t* q, T* values) const;
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
+  void multiply(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const;
 
   void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
                    const Quantiser<T>& z, FrameWriter& writer) const noexcept;
@@ -60,6 +70,18 @@ class GeneralPath {
   const KernelSet& kernels_;
   const GeneralKernels& general_;
 };
+
+// A few values of a chunk that is not wide may have integers of 64 bits, and where values snap, all of them
+// do: they travel as what these come to.
+template <class T>
+void put_as_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
+                    const Quantiser<T>& z) noexcept {
+  const bool by_integers = sizeof(T) == 8 || z.snaps;
+  for (std::size_t i = 0; by_integers && i < count; ++i) {
+    std::byte* const value = runs + (i + 1) * run_bytes - sizeof(T);
+    store(value, as_decoded(load<T>(value), z));
+  }
+}
 
 extern template class GeneralPath<float>;
 extern template class GeneralPath<double>;

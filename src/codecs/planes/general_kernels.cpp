@@ -127,12 +127,14 @@ std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor,
                  Widths& widths) noexcept {
   std::byte* at = out;
   const std::size_t back = lag(predictor);
-  std::int64_t previous[2] = {q[0], q[0]};
+  std::int64_t previous[2] = {q[0], q[0]}, previous_difference = 0;
   for (std::size_t b = 0; b < blocks; ++b) {
     WideBlock d;
     std::memcpy(d, q + b * block_values, sizeof d);
     for (std::size_t i = 0; back > 0 && i < block_values; ++i)
       d[i] = minus(d[i], std::exchange(previous[i % back], d[i]));
+    for (std::size_t i = 0; predictor == Predictor::second && i < block_values; ++i)
+      d[i] = minus(d[i], std::exchange(previous_difference, d[i]));
     at = write_wide(at, d, widths.of[b]);
   }
   return static_cast<std::size_t>(at - out);
@@ -141,11 +143,12 @@ std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor,
 void unpack_add(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept {
   WideReader reader(in);
   const std::size_t back = lag(predictor);
-  std::int64_t previous[2] = {in.base, in.base};
+  std::int64_t previous[2] = {in.base, in.base}, difference = 0;
   for (std::size_t b = 0; b < blocks; ++b) {
     WideBlock d;
     reader.next(d);
     for (std::size_t i = 0; i < block_values; ++i) {
+      if (predictor == Predictor::second) d[i] = difference = plus(difference, d[i]);
       if (back > 0) d[i] = previous[i % back] = plus(previous[i % back], d[i]);
       q[b * block_values + i] = plus(q[b * block_values + i], d[i]);
     }

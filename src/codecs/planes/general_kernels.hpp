@@ -11,6 +11,11 @@ struct Marks {
   std::uint64_t of[chunk_values / 64];
 };
 
+// Forgets what was found behind the chunk's n values.
+inline void trim(Marks& marks, std::size_t n) noexcept {
+  if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
+}
+
 struct Quantised {
   bool complete;  // no value was marked
   bool small;     // all others are in the small range

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "codecs/planes/lags.hpp"
 #include "codecs/planes/quantiser.hpp"
 #include "codecs/planes/widths.hpp"
 
@@ -46,6 +47,9 @@ struct Kernels {
   // no number): nothing usable was written.
   bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
 
+  // q <- quantise(values), under the same condition.
+  bool (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept;
+
   // out <- in + quantise(values), under the same condition.
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
@@ -57,6 +61,10 @@ struct Kernels {
   // values <- step * q, and values <- values + step * q, in the same arithmetic: for |q| <= 2^24.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
+
+  // The first of them with lags; `q` stands in a History.
+  void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                        std::int32_t* q, T* values) noexcept;
 };
 
 inline constexpr std::size_t max_operands = 8;  // of one sum
@@ -76,6 +84,16 @@ struct IntKernels {
   void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept;
 
+  // The same of integers with lags: `q` stands in a History.
+  void (*pack_lagged)(const std::int32_t* q, std::size_t groups, const Prediction& p,
+                      PlanesOut& out) noexcept;
+  void (*unpack_lagged)(const PlanesIn& in, std::size_t groups, const Prediction& p,
+                        std::int32_t* q) noexcept;
+
+  // out <- in + the plane form of integers with lags.
+  void (*add_lagged)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                     PlanesOut& out) noexcept;
+
   // Sum of 2 <= n <= max_operands chunks; the caller knows that the sums of q stay in range.
   void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
 };
@@ -86,6 +104,7 @@ auto with_predictor(Predictor predictor, Action action) {
   switch (predictor) {
     case Predictor::none: return action.template operator()<Predictor::none>();
     case Predictor::pairs: return action.template operator()<Predictor::pairs>();
+    case Predictor::second: return action.template operator()<Predictor::second>();
     default: return action.template operator()<Predictor::delta>();
   }
 }

@@ -151,6 +151,12 @@ template void sum_planes(std::span<const Record<f16>* const>, std::size_t, const
 template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
                          PlanesOut&) noexcept;
 
+void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
+  if (planes.bytes == 0) return;  // the widths may not have been written
+  for (std::size_t i = blocks; i % group_blocks != 0; ++i)
+    planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});
+}
+
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
                           std::size_t blocks, const WidthKernels& kernels) noexcept {
   std::byte* at = out + header.bytes();

@@ -56,6 +56,9 @@ extern template void sum_planes(std::span<const Record<f16>* const>, std::size_t
 extern template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
                                 PlanesOut&) noexcept;
 
+// Forgets what second differences leave in the groups of a chunk behind its blocks.
+void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
+
 // Completes a record whose payload stands behind the header at `out`, which has room for max_plane_record:
 // writes header and widths; returns the record's bytes, a multiple of 4.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,

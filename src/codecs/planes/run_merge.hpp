@@ -10,10 +10,12 @@ template <class T>
 struct Part {
   const Record<T>* record;
   Predictor predictor;
-  const std::byte* raw;  // the values themselves, of a stored frame; else null
+  const std::byte* raw;          // the values themselves, of a stored frame; else null
+  const std::int32_t* integers;  // where the planes are not of them, but of what remains with lags; else null
 
   std::size_t runs() const noexcept { return raw != nullptr ? 0 : record->run_count; }
   std::size_t layers() const noexcept { return raw != nullptr ? 1 : record->layer_count; }
+  bool planes_of(Predictor p) const noexcept { return predictor == p && integers == nullptr; }
   bool is_wide() const noexcept { return raw == nullptr && record->header.has(wide); }
 };
 

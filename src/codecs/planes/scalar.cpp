@@ -2,6 +2,7 @@
 #include "codecs/planes/block.hpp"
 #include "codecs/planes/general_kernels.hpp"
 #include "codecs/planes/kernels.hpp"
+#include "codecs/planes/lag_loops.hpp"
 #include "codecs/planes/large.hpp"
 #include "core/reduction.hpp"
 
@@ -23,33 +24,29 @@ std::int64_t round_to_int(double s) noexcept { return round_to_integer(s); }
 
 // False when some integer leaves the small range: 2^14 added, bits beyond the 15th show it.
 template <class T>
-bool quantise(const T* values, std::size_t n, ComputedIn<T> inverse, Integers& q) noexcept {
+bool quantise(const T* values, std::size_t n, ComputedIn<T> inverse, std::int32_t* q) noexcept {
   using Wide = decltype(round_to_int(ComputedIn<T>{}));
   std::make_unsigned_t<Wide> seen = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const Wide v = round_to_int(static_cast<ComputedIn<T>>(values[i]) * inverse);
     seen |= static_cast<std::make_unsigned_t<Wide>>(v) + (1u << small_bits);
-    q.of[i] = static_cast<std::int32_t>(v);
+    q[i] = static_cast<std::int32_t>(v);
   }
   return seen >> (small_bits + 1) == 0;
 }
 
-std::int32_t subtract(std::int32_t a, std::int32_t b) noexcept {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
-}
-std::int32_t add(std::int32_t a, std::int32_t b) noexcept {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-}
-
-// Differences from the integer before; returns the first integer, for the base.
-std::int32_t difference(const std::int32_t* q, std::size_t n, Predictor predictor, Integers& d) noexcept {
+// Differences from the integer before, or of these differences; returns the first integer, for the base.
+[[gnu::always_inline]] inline std::int32_t difference(const std::int32_t* q, std::size_t n,
+                                                      Predictor predictor, Integers& d) noexcept {
   const std::size_t back = lag(predictor);
   if (back == 0) {
     std::memcpy(d.of, q, n * sizeof *q);
     return 0;
   }
-  for (std::size_t i = 0; i < back; ++i) d.of[i] = subtract(q[i], q[0]);
-  for (std::size_t i = back; i < n; ++i) d.of[i] = subtract(q[i], q[i - back]);
+  for (std::size_t i = 0; i < back; ++i) d.of[i] = subtract_wrapping(q[i], q[0]);
+  for (std::size_t i = back; i < n; ++i) d.of[i] = subtract_wrapping(q[i], q[i - back]);
+  if (predictor == Predictor::second)
+    for (std::size_t i = n; i-- > 1;) d.of[i] = subtract_wrapping(d.of[i], d.of[i - 1]);
   return q[0];
 }
 
@@ -87,15 +84,22 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integ
   read(in, n, q);
   const std::size_t back = lag(predictor);
   if (back == 0) return;
-  for (std::size_t i = 0; i < back; ++i) q.of[i] = add(in.base, q.of[i]);
-  for (std::size_t i = back; i < n; ++i) q.of[i] = add(q.of[i - back], q.of[i]);
+  if (predictor == Predictor::second)
+    for (std::size_t i = 1; i < n; ++i) q.of[i] = add_wrapping(q.of[i - 1], q.of[i]);
+  for (std::size_t i = 0; i < back; ++i) q.of[i] = add_wrapping(in.base, q.of[i]);
+  for (std::size_t i = back; i < n; ++i) q.of[i] = add_wrapping(q.of[i - back], q.of[i]);
+}
+
+template <class T>
+bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
+  return quantise(values, groups * group_values, z.inverse, q);
 }
 
 template <class T>
 bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
   const std::size_t n = groups * group_values;
   Integers q, d;
-  if (!quantise(values, n, z.inverse, q)) return false;
+  if (!quantise(values, n, z.inverse, q.of)) return false;
   out.base = difference(q.of, n, z.predictor, d);
   write(d, n, out);
   return true;
@@ -106,10 +110,10 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
                 PlanesOut& out) noexcept {
   const std::size_t n = groups * group_values;
   Integers q, d;
-  if (!quantise(values, n, z.inverse, q)) return false;
-  out.base = add(in.base, difference(q.of, n, z.predictor, d));
+  if (!quantise(values, n, z.inverse, q.of)) return false;
+  out.base = add_wrapping(in.base, difference(q.of, n, z.predictor, d));
   read(in, n, q);
-  for (std::size_t i = 0; i < n; ++i) d.of[i] = add(d.of[i], q.of[i]);
+  for (std::size_t i = 0; i < n; ++i) d.of[i] = add_wrapping(d.of[i], q.of[i]);
   write(d, n, out);
   return true;
 }
@@ -146,6 +150,36 @@ void unpack(const PlanesIn& in, std::size_t groups, Predictor predictor, std::in
   std::memcpy(q, integers.of, groups * group_values * sizeof *q);
 }
 
+void pack_lagged(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept {
+  Integers r;
+  subtract_lagged(q, groups, p.lags, r.of);
+  pack(r.of, groups, p.inner, out);
+}
+
+void unpack_lagged(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept {
+  Integers r;
+  read_integers(in, groups * group_values, p.inner, r);
+  add_lagged(r.of, groups, p.lags, q);
+}
+
+template <class T>
+void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
+                   std::int32_t* q, T* values) noexcept {
+  unpack_lagged(in, groups, {z.predictor, lags}, q);
+  for (std::size_t i = 0; i < groups * group_values; ++i) values[i] = multiple(q[i], z);
+}
+
+void add_lagged(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+                PlanesOut& out) noexcept {
+  const std::size_t n = groups * group_values;
+  Integers r, d, other;
+  subtract_lagged(q, groups, p.lags, r.of);
+  out.base = add_wrapping(in.base, difference(r.of, n, p.inner, d));
+  read(in, n, other);
+  for (std::size_t i = 0; i < n; ++i) d.of[i] = add_wrapping(d.of[i], other.of[i]);
+  write(d, n, out);
+}
+
 void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept {
   const std::size_t values = groups * group_values;
   Integers total, other;
@@ -153,8 +187,8 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   out.base = in[0].base;
   for (std::size_t k = 1; k < n; ++k) {
     read(in[k], values, other);
-    for (std::size_t i = 0; i < values; ++i) total.of[i] = add(total.of[i], other.of[i]);
-    out.base = add(out.base, in[k].base);
+    for (std::size_t i = 0; i < values; ++i) total.of[i] = add_wrapping(total.of[i], other.of[i]);
+    out.base = add_wrapping(out.base, in[k].base);
   }
   write(total, values, out);
 }
@@ -212,7 +246,8 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise_large<T>, decode<T>, decode_add<T>};
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise_large<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>};
 
 }  // namespace
 
@@ -221,7 +256,7 @@ const KernelSet& scalar_kernels() noexcept {
       "scalar",
       []() noexcept { return true; },
       {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
-      {pack, unpack, sum},
+      {pack, unpack, pack_lagged, unpack_lagged, add_lagged, sum},
       {inspect, write_widths, read_widths},
       scalar_general_kernels,
   };

@@ -28,31 +28,42 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   if (frames.empty() || frames.size() > max_operands) return {Status::invalid_argument};
   FrameReader<T> readers[max_operands];
   FrameHeader total;
+  Prediction prediction;
+  bool lagged = true;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     if (const Status s = readers[k].open(frames[k]); s != Status::ok) return {s};
     const FrameHeader& h = readers[k].header();
     if (k == 0) {
       total = h;
+      prediction = readers[0].prediction();
       continue;
     }
     const bool alike =
         h.type == total.type && h.count == total.count && h.step == total.step && h.bound == total.bound;
     if (!alike) return {Status::frame_mismatch};
-    total.parameters[0] = std::min(total.parameters[0], h.parameters[0]);  // in whatever order they come
+    if (readers[k].prediction() != prediction) lagged = false;
+    prediction.inner =
+        std::min(prediction.inner, readers[k].prediction().inner);  // in whatever order they come
     if (__builtin_add_overflow(total.addends, h.addends, &total.addends)) return {Status::invalid_count};
     total.flags |= h.flags & FrameHeader::checksummed;
   }
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
 
+  if (!lagged || !fits_lagged(total.addends)) prediction.lags = {};
+
   Operand operands[max_operands];
   const Operand* chunk[max_operands];
-  for (std::size_t k = 0; k < frames.size(); ++k) chunk[k] = &operands[k];
-  FrameWriter writer(out, readers[0].count());
+  for (std::size_t k = 0; k < frames.size(); ++k) {
+    chunk[k] = &operands[k];
+    if (!prediction.lags.any()) operands[k].follow_lags(readers[k]);
+  }
+  FrameWriter writer(out, readers[0].count(), prediction);
   for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
     for (std::size_t k = 0; k < frames.size(); ++k)
       if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
-    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends,
-                   static_cast<Predictor>(total.parameters[0]), writer))
+    for (std::size_t k = 0; k < frames.size(); ++k) operands[k].resolve(kernels_);
+    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, prediction.inner,
+                   writer))
       return {Status::buffer_too_small};
   }
   const std::size_t bytes = writer.finish(total);
@@ -63,19 +74,30 @@ template <class T>
 Sized TypedCodec<T>::accumulate(ConstBytes in, ConstSlice slice, Bytes out) const {
   FrameReader<T> frame;
   if (const Status s = frame.open(in); s != Status::ok) return {s};
-  FrameHeader total = frame.header();
-  const bool alike = frame.holds(slice.type, slice.count) && total.step == static_cast<double>(z_.step) &&
-                     frame.predictor() == z_.predictor;
+  const bool alike =
+      frame.holds(slice.type, slice.count) && frame.header().step == static_cast<double>(z_.step);
   if (!alike) return {Status::frame_mismatch};
+  return with(frame.prediction()).accumulate(frame, static_cast<const T*>(slice.data), out);
+}
+
+template <class T>
+Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const {
+  FrameHeader total = frame.header();
   if (++total.addends == 0) return {Status::invalid_count};
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
+  if (lags_.any() && fits_lagged(total.addends)) {
+    Lagged outcome = Lagged::done;
+    const Sized size = accumulate_lagged(frame, values, total, out, outcome);
+    if (outcome != Lagged::not_lagged) return size;
+  }
 
-  const T* const values = static_cast<const T*>(slice.data);
   Operand operand;
-  FrameWriter writer(out, frame.count());
+  operand.follow_lags(frame);
+  FrameWriter writer(out, frame.count(), {z_.predictor, {}});
   unsigned width_class = 8;
   for (std::size_t i = 0; i < frame.chunks(); ++i) {
     if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
+    operand.resolve(kernels_);
     if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
                           width_class, writer))
       return {Status::buffer_too_small};
@@ -114,15 +136,18 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, FrameWriter& writer) const {
-  std::byte bytes[max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>];
-  FrameHeader header{
-      .codec = frame_id, .type = dtype_of<T>, .count = n, .step = static_cast<double>(z_.step)};
-  header.parameters[0] = static_cast<std::uint8_t>(z_.predictor);
+  std::byte bytes[own_chunk_bytes];
   const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
-  const std::size_t size = encode_likely(Form::general, width_class, values, n, header, bytes);
+  const std::size_t size = encode_likely(Form::general, width_class, values, n, chunk_header(n), bytes);
+  return add_chunk(operand, {bytes, size}, n, addends, writer);
+}
+
+template <class T>
+bool TypedCodec<T>::add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n,
+                              std::uint32_t addends, FrameWriter& writer) const {
   FrameReader<T> frame;
   Operand own;
-  if (frame.open({bytes, size}) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;
+  if (frame.open(own_frame) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;
   const Operand* const both[] = {&operand, &own};
   return sum_chunk(both, n, addends, z_.predictor, writer);
 }

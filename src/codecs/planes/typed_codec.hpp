@@ -2,18 +2,21 @@
 // take.
 #pragma once
 
+#include "codecs/planes/estimate.hpp"
 #include "codecs/planes/general.hpp"
+#include "codecs/planes/history.hpp"
 #include "core/codec.hpp"
 
 namespace taut::planes {
 
 // Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
-// of halves also a table of widths, because their small integers may have as many bits as they.
-// In a sum the widths of a block add up at most and runs stay as many; but in 64-bit records these are longer
-// (14 for 10, 16 for 12, 20 for 16 bytes), and the table of widths may go from nibbles to bytes.
+// of halves also 16 bits a block, for the bit by which second differences of small integers may be longer
+// than they are and for the table of widths. In a sum the widths of a block add up at most and runs stay as
+// many; but in 64-bit records these are longer (14 for 10, 16 for 12, 20 for 16 bytes), and the table of
+// widths may go from nibbles to bytes.
 constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
                                       std::uint32_t addends) noexcept {
-  const std::size_t table = value_bytes == 2 ? blocks_of(count) : 0;
+  const std::size_t table = value_bytes == 2 ? 2 * blocks_of(count) : 0;
   const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes + table;
   const bool may_be_wide = value_bytes == 8 || addends >= 256;
   const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
@@ -24,15 +27,35 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
 template <class T>
 class TypedCodec {
  public:
-  TypedCodec(const Bound& bound, Predictor predictor, const KernelSet& kernels)
-      : z_(Quantiser<T>::make(bound, predictor)), kernels_(kernels), general_(kernels) {}
+  TypedCodec(const Bound& bound, const KernelSet& kernels)
+      : z_(Quantiser<T>::make(bound, Predictor::delta)), kernels_(kernels), general_(kernels) {}
+
+  // The same codec, encoding with that prediction.
+  TypedCodec with(const Prediction& prediction) const noexcept {
+    TypedCodec other = *this;
+    other.z_.predictor = prediction.inner;
+    other.lags_ = prediction.lags;
+    return other;
+  }
 
   // Slices are of T, or of complex numbers of them. `out` holds max_frame_bytes; returns the frame's bytes.
   std::size_t encode(ConstSlice values, FrameHeader header, Bytes out) const {
     header.step = static_cast<double>(z_.step);
     const ConstSlice parts{values.components()};
-    return encode_likely(Form::simple, 8, static_cast<const T*>(parts.data), parts.count, header, out);
+    const T* const data = static_cast<const T*>(parts.data);
+    const Lags lags = lags_.within(parts.count);
+    if (lags.any() && z_.step != 0)
+      if (const std::size_t bytes = with({z_.predictor, lags}).encode_lagged(data, parts.count, header, out))
+        return bytes;
+    return encode_likely(Form::simple, 8, data, parts.count, header, out);
   }
+  // As estimate.hpp says, of the components.
+  std::size_t estimate(ConstSlice values, std::span<const Prediction> predictions,
+                       std::span<std::size_t> bytes) const noexcept {
+    const ConstSlice parts{values.components()};
+    return planes::estimate(static_cast<const T*>(parts.data), parts.count, z_, kernels_, predictions, bytes);
+  }
+
   Status decode(ConstBytes in, Slice values) const;
   Status reduce(ConstBytes in, Slice values, Reduction op) const;
 
@@ -45,13 +68,21 @@ class TypedCodec {
   struct Operand {
     Record<T> record;
     Predictor predictor = Predictor::delta;
-    const std::byte* raw = nullptr;  // of a stored frame
+    const std::byte* raw = nullptr;          // of a stored frame
+    const std::int32_t* integers = nullptr;  // of a record with lags, once these are resolved
     Padding padding;
+    Lags lags;
+    History history;
+    std::int32_t* room = nullptr;  // in it, for the integers of this chunk
 
+    // From now on chunk after chunk is read of a frame whose lags, if any, are resolved on the way: of each
+    // chunk by resolve, or by a kernel that fills the room.
+    void follow_lags(const FrameReader<T>& frame);
+    void resolve(const KernelSet& kernels) noexcept;
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
-    bool simple() const noexcept { return raw == nullptr && record.simple(); }
+    bool simple() const noexcept { return raw == nullptr && integers == nullptr && record.simple(); }
     std::uint8_t size_flag() const noexcept { return raw == nullptr ? record.header.flags & large : 0; }
-    Part<T> part() const noexcept { return {&record, predictor, raw}; }
+    Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
   };
 
   // Up to 2^24 a float holds every integer: one product in float is correctly rounded, of halves even exact.
@@ -65,6 +96,27 @@ class TypedCodec {
                     FrameWriter& writer) const;
   std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                             FrameHeader header, Bytes out) const;
+
+  // ---- With lags (lagged.cpp)
+
+  // 0: the frame has to do without.
+  std::size_t encode_lagged(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
+  // False: so does it, or `writer` is full.
+  bool encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form, unsigned& width_class,
+                           FrameWriter& writer) const;
+  bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
+                    FrameWriter& writer) const;
+  // Writes the integers of a chunk to a History; false: some value has none, `marks` names them.
+  bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
+                      std::uint8_t& flags) const;
+
+  enum class Lagged { done, not_lagged, full };  // not_lagged: the sum has to do without
+  Sized accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
+                          Lagged& outcome) const;
+  Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
+                                 std::uint32_t addends, Form& form, unsigned& width_class,
+                                 FrameWriter& writer) const;
+
   // Leaves in planes.width_class what would have served.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
                      FrameWriter& writer) const noexcept;
@@ -72,7 +124,7 @@ class TypedCodec {
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
                          PlanesOut& out) const noexcept;
 
-  void decode_chunk(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
+  void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
   void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
                      std::size_t groups) const;
@@ -83,8 +135,19 @@ class TypedCodec {
                         unsigned& width_class, FrameWriter& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                           FrameWriter& writer) const;
+  // Adds a chunk that stands in a frame of its own.
+  bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
+                 FrameWriter& writer) const;
+  static constexpr std::size_t own_chunk_bytes =
+      max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>;
+  FrameHeader chunk_header(std::size_t n) const noexcept {
+    return {.codec = frame_id, .type = dtype_of<T>, .count = n, .step = static_cast<double>(z_.step)};
+  }
+
+  Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
 
   Quantiser<T> z_;
+  Lags lags_;
   const KernelSet& kernels_;
   GeneralPath<T> general_;
 };

@@ -1,0 +1,22 @@
+// Names of predictions, and those that are worth a try.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codecs/planes/lags.hpp"
+#include "core/dims.hpp"
+
+namespace taut::planes {
+
+// "second+192+18432": the predictor, then the lags in values; "lorenzo2" and "lorenzo3" stand for delta with
+// the lags that the extents give. Throws Error(invalid_policy) with the remedy.
+Prediction prediction_named(std::string_view name, const Dims& dims);
+
+std::string name_of(const Prediction& prediction);
+
+// What `auto` chooses from, the usual one first; at most max_predictors.
+std::vector<Prediction> candidates(const Dims& dims);
+
+}  // namespace taut::planes
