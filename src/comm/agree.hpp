@@ -2,14 +2,13 @@
 #pragma once
 
 #include "core/transport.hpp"
-#include "core/value_range.hpp"
+#include "policy/coding.hpp"
 
 namespace taut {
 
 // As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank
 // counts.
 struct Facts {
-  static constexpr std::size_t max_candidates = 16;       // codings to choose from
   static constexpr std::uint64_t tag = 0x3330'5455'4154;  // "TAUT03": changes with this struct
 
   std::uint64_t version = tag;

@@ -12,7 +12,7 @@ namespace {
 // Each call has lanes of its own: one a segment, then one for the agreement. They come round after 128 calls.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
-constexpr std::size_t most_cached = 2 * Facts::max_candidates;  // codecs
+constexpr std::size_t most_cached = 2 * max_candidates;  // codecs
 static_assert(max_segments < lanes_of_a_call);
 
 template <class T>

@@ -136,6 +136,7 @@ std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound)
   if (more) able.pop_back();
   std::vector<Candidate> all;
   for (const CodecInfo* codec : able) add_predictors(*codec, coding, all);
+  if (all.size() > max_candidates) all.erase(all.begin() + max_candidates, all.end());
   return all;
 }
 

@@ -31,6 +31,9 @@ struct Candidate {
   std::unique_ptr<Codec> make(const Coding& coding, Bound bound, const std::string& kernels) const;
 };
 
+// Of one message; more are left out.
+inline constexpr std::size_t max_candidates = 16;
+
 // What may code values of `type` under `bound` (not relative), the usual choice first. Empty only when a
 // codec or predictor was named that does not serve them.
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound);

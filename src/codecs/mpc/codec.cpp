@@ -113,13 +113,17 @@ class Mpc final : public Codec {
   const KernelSet& kernels_;
 };
 
-constexpr const char* predictors[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
-static_assert(std::size(predictors) == max_distance && max_distance <= max_predictors);
+constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
+static_assert(std::size(distances) == max_distance && max_distance <= max_predictors);
+
+std::vector<std::string> predictors(const CodecOptions&) {
+  return {std::begin(distances), std::end(distances)};
+}
 
 unsigned distance_named(std::string_view name) {
   if (name == "auto") return 0;
   for (unsigned d = 1; d <= max_distance; ++d)
-    if (name == predictors[d - 1]) return d;
+    if (name == distances[d - 1]) return d;
   throw Error(Status::invalid_policy,
               "predictor '" + std::string(name) + "' is unknown; use auto, or d1 to d8");
 }
