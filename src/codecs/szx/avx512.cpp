@@ -163,7 +163,7 @@ struct Avx512 {
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i index = _mm512_mullo_epi32(
         _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(first))), _mm512_set1_epi32(0x01010101));
-    return _mm512_maskz_permutexvar_epi8(0x1111111111111111 << at, index, bytes);
+    return _mm512_maskz_permutexvar_epi8(std::uint64_t{0x1111111111111111} << at, index, bytes);
   }
 
   template <unsigned whole>

@@ -30,7 +30,7 @@ void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<
   const double step = static_cast<double>(grid.step), inverse = 1 / step, bound = grid.bound;
   alignas(64) std::int64_t low[chunk_blocks], span[chunk_blocks], code[chunk_blocks];
   for (std::size_t b = 0; b < blocks; ++b) {
-    const bool good = served(least[b], inverse) & served(greatest[b], inverse);
+    const bool good = int{served(least[b], inverse)} & int{served(greatest[b], inverse)};
     const double from = good ? static_cast<double>(least[b]) : 0,
                  to = good ? static_cast<double>(greatest[b]) : 0;
     const Interval found = interval(from, to, step, inverse, bound);
