@@ -1,6 +1,7 @@
 // What is special to mpc: every bit of every type comes back, from every kernel set the same bytes.
 #include <cmath>
 
+#include "codecs/mpc/frame_io.hpp"
 #include "support/mpc_frames.hpp"
 
 namespace taut::test {
@@ -136,7 +137,7 @@ TEST(Mpc, HeadsDoNotMisleadTheSample) {
   const auto noise = [&](int bits) { return random() % (std::uint64_t{1} << bits); };
   std::vector<std::uint64_t> walk(100000), eight(100000);
   std::uint64_t at = std::uint64_t{1} << 60, of[8];
-  for (std::uint64_t& x : of) x = at + noise(45);
+  for (std::uint64_t& x : of) x = at + noise(42);
   for (std::size_t i = 0; i < walk.size(); ++i) {
     walk[i] = at += noise(40) - (std::uint64_t{1} << 39);
     eight[i] = of[i % 8] + noise(40);
@@ -144,6 +145,11 @@ TEST(Mpc, HeadsDoNotMisleadTheSample) {
   const ByteVector a = as_bytes(walk), b = as_bytes(eight);
   EXPECT_EQ(payload_bytes("auto", DType::u64, a), payload_bytes("d1", DType::u64, a));
   EXPECT_EQ(payload_bytes("auto", DType::u64, b), payload_bytes("d8", DType::u64, b));
+
+  const ByteVector same = values_of(Data::constant, DType::u64, 131072);  // nothing but heads: 4 pieces
+  const mpc::KernelSet& kernels = mpc::scalar_kernels();
+  EXPECT_EQ(mpc::sampled_bytes(same, {.word_bytes = 8, .distance = 8}, kernels), 4 * 64 / 4);
+  EXPECT_EQ(mpc::sampled_bytes(same, {.word_bytes = 8, .distance = 1}, kernels), 4 * 8 / 4);
 }
 
 TEST(Mpc, WhatItDoesNotServeIsRefused) {

@@ -51,10 +51,9 @@ struct Scalar {
     Vector differences;
     for (std::size_t i = 0; i < lanes; ++i) {
       const std::byte* block = planes.data() + i / block_words * planes_of_block;
-      Word digits = 0;
+      std::uint64_t digits = 0;
       for (std::size_t p = 0; p < planes_of_block; ++p)
-        digits =
-            static_cast<Word>(digits << 1 | (std::to_integer<unsigned>(block[p]) >> i % block_words & 1));
+        digits = digits << 1 | (std::to_integer<unsigned>(block[p]) >> i % block_words & 1);
       differences.word[i] = static_cast<Word>((digits ^ negabinary) - negabinary);
     }
     return differences;
