@@ -129,6 +129,7 @@ def decode_record(data, n, kind, step, lag):
     flags, zero, plane_bytes = cursor.read("BBH")
     require(flags < 128 and zero == 0, "record flags")
     (base,) = cursor.read("q" if flags & WIDE else "i")
+    require(lag or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
     if flags & PLANES:

@@ -60,6 +60,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::byte* const end = records.data() + records.size();
   if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
+  if (predictor() == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
