@@ -176,6 +176,7 @@ def decode_record(data, n, kind, step, prediction):
     require(flags < 128 and zero == 0, "record flags")
     require(not (prediction.lags and flags & (WIDE | LAYERS)), "record of a frame with lags")
     (base,) = cursor.read("q" if flags & WIDE else "i")
+    require(lag or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
     if flags & PLANES:

@@ -80,6 +80,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
     return Status::corrupt_frame;
   if (prediction_.lags.any() && (record.header.flags & (wide | has_layers)) != 0)
     return Status::corrupt_frame;
+  if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
   if (record.header.has(wide)) return Status::ok;
   const std::size_t bytes = record.header.plane_bytes;
   if (bytes == 0) {
