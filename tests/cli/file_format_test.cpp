@@ -64,7 +64,8 @@ class TautFile : public testing::Test {
   }
 
   static void put(Contents& contents, std::size_t at, auto value) {
-    std::memcpy(contents.data() + at, &value, sizeof value);
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    for (std::size_t i = 0; i < bytes.size(); ++i) contents.at(at + i) = static_cast<char>(bytes[i]);
   }
   static std::uint32_t checksum(const Contents& contents, std::size_t begin, std::size_t size) {
     return crc32c(std::as_bytes(std::span(contents)).subspan(begin, size));
@@ -121,7 +122,7 @@ TEST_F(TautFile, BytesBehindTheEndAreRefused) {
 
 TEST_F(TautFile, NoByteUnderARightChecksumDoesHarm) {
   for (std::size_t at = 0; at < good_.size(); ++at) {
-    for (const unsigned char value : {0x00, 0x01, 0x7F, 0x80, 0xFF}) {
+    for (const int value : {0x00, 0x01, 0x7F, 0x80, 0xFF}) {
       Contents hostile = good_;
       hostile[at] = static_cast<char>(value);
       repair(hostile);

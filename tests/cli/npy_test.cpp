@@ -103,7 +103,8 @@ TEST_F(Npy, BrokenHeadersAreRefused) {
   for (std::size_t at = 10; at < good.size() - 18; ++at) {
     std::string broken = good;
     broken[at] = '(';
-    if (broken != good) EXPECT_NE(refusal(broken), "") << at;
+    if (broken == good) continue;
+    EXPECT_NE(refusal(broken), "") << at;
   }
 }
 
