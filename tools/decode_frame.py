@@ -29,28 +29,44 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+# Of each value type: format of its bits, parts of a value; of reals also their format, bits of the significand, exponents
+# of the least number and of the greatest binade, bits of the integer of one value.
+TYPES = {
+    1: ("<I", 1, "<f", 24, -149, 127, 22), 2: ("<Q", 1, "<d", 53, -1074, 1023, 43), 3: ("<H", 1, "<e", 11, -24, 15, 22),
+    4: ("<H", 1, "bfloat16", 8, -133, 127, 22), 5: ("<I", 2, "<f", 24, -149, 127, 22), 6: ("<Q", 2, "<d", 53, -1074, 1023, 43),
+    7: ("<b", 1), 8: ("<B", 1), 9: ("<h", 1), 10: ("<H", 1), 11: ("<i", 1), 12: ("<I", 1), 13: ("<q", 1), 14: ("<Q", 1),
+}
+
+
 class Type:
-    """float32 or float64; values are handled as their bits."""
+    """A value type; reals, and the parts of complex numbers, are handled as their bits, integers as they are."""
 
     def __init__(self, number):
-        require(number in (1, 2), "type")
-        self.size = 4 * number
-        self.float, self.bits = ("<f", "<I") if number == 1 else ("<d", "<Q")
-        self.precision, self.least = (24, -149) if number == 1 else (53, -1074)
-        self.greatest_exponent = 127 if number == 1 else 1023
-        self.value_bits = 22 if number == 1 else 43  # of the integer of one value
+        require(number in TYPES, "type")
+        self.bits, self.parts, *real = TYPES[number]
+        self.size = struct.calcsize(self.bits)  # of a part
+        if real:
+            self.float, self.precision, self.least, self.greatest_exponent, self.value_bits = real
 
     def unpack(self, data):
         return [b for (b,) in struct.iter_unpack(self.bits, data)]
 
     def value(self, bits):
+        if self.float == "bfloat16":
+            return struct.unpack("<f", struct.pack("<HH", 0, bits))[0]
         return struct.unpack(self.float, struct.pack(self.bits, bits))[0]
+
+    def bits_of(self, value):
+        """Of a number that the type has."""
+        if self.float == "bfloat16":
+            return struct.unpack("<HH", struct.pack("<f", value))[1]
+        return struct.unpack(self.bits, struct.pack(self.float, value))[0]
 
     def of(self, number):
         """The bits of a float or Fraction, rounded to nearest, ties to even."""
         if isinstance(number, float):
             if not math.isfinite(number) or number == 0:
-                return struct.unpack(self.bits, struct.pack(self.float, math.nan if number != number else number))[0]
+                return self.bits_of(math.nan if number != number else number)
             number = Fraction(number)
         if number == 0:
             return 0
@@ -61,7 +77,7 @@ class Type:
         rounded = round(magnitude / Fraction(2) ** unit) * Fraction(2) ** unit  # Python rounds ties to even
         too_large = rounded >= Fraction(2) ** (self.greatest_exponent + 1)
         result = math.inf if too_large else float(rounded)
-        return struct.unpack(self.bits, struct.pack(self.float, math.copysign(result, number)))[0]
+        return self.bits_of(math.copysign(result, number))
 
     def product(self, q, step):
         return self.of(float(q) * step)
@@ -163,6 +179,7 @@ def decode_record(data, n, kind, step, lag):
         for _ in range(cursor.read("I")[0]):
             for i, value in enumerate(kind.unpack(cursor.take(n * kind.size))):
                 put(i, value)
+    cursor.take(-cursor.at % 4)
     require(cursor.at == len(data), "record is too long")
     return [total(q[i], exact[i], kind, step) for i in range(n)]
 
@@ -179,7 +196,7 @@ def total(q, exact, kind, step):
 
 
 def decode(frame):
-    """The frame's type and the bits of its values; raises Damaged."""
+    """The frame's type and the bits of its values, complex ones by their parts; raises Damaged."""
     require(len(frame) >= 64, "shorter than a header")
     (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, bound_kind, zero,
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
@@ -189,9 +206,11 @@ def decode(frame):
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
+    count *= kind.parts
     if codec == 1 or flags & STORED:
         require(size == count * kind.size, "size of stored values")
         return kind, kind.unpack(payload)
+    require(number <= 6, "planes of integers")
     lag, chunks = parameters[0], (count + CHUNK - 1) // CHUNK
     require(lag <= 2 and addends > 0 and 4 * (chunks + 1) <= size, "parameters")
     offsets = struct.unpack_from(f"<{chunks + 1}I", payload)

@@ -103,7 +103,9 @@ std::vector<double> read(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   stream.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(count * sizeof(T)));
   if (!stream || count == 0) throw std::runtime_error(file + ": cannot be read");
-  return {values.begin(), values.end()};
+  std::vector<double> wide(count);
+  std::ranges::transform(values, wide.begin(), [](T x) { return static_cast<double>(x); });
+  return wide;
 }
 
 double range_of(const std::vector<double>& values) {
@@ -132,7 +134,7 @@ const std::vector<FieldClass>& field_classes() {
 }
 
 Field field_of_file(const std::string& file, taut::DType type, double wanted, bool of_range) {
-  std::vector<double> values = type == taut::DType::f64 ? read<double>(file) : read<float>(file);
+  std::vector<double> values = with_real(type, [&]<class T>() { return read<T>(file); });
   const double absolute = of_range ? wanted * range_of(values) : wanted;
   if (!(absolute > 0) || !std::isfinite(absolute)) throw std::invalid_argument(file + ": no range");
   return {std::filesystem::path(file).stem().string(), absolute, std::move(values)};

@@ -2,12 +2,34 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "core/slice.hpp"
 
 namespace bench {
+
+inline constexpr taut::DType measured_types[] = {taut::DType::f32, taut::DType::f64, taut::DType::f16,
+                                                 taut::DType::bf16};
+
+// action.operator()<T>() for the one at hand.
+template <class Action>
+auto with_real(taut::DType type, Action action) {
+  switch (type) {
+    case taut::DType::f64: return action.template operator()<double>();
+    case taut::DType::f16: return action.template operator()<taut::f16>();
+    case taut::DType::bf16: return action.template operator()<taut::bf16>();
+    default: return action.template operator()<float>();
+  }
+}
+
+// Of the numbers from 1 on.
+template <class T>
+double relative_spacing() noexcept {
+  if constexpr (taut::is_half<T>) return 1.0 / (1 << T::layout.fraction_bits);
+  return static_cast<double>(std::numeric_limits<T>::epsilon());
+}
 
 // A long table of values and the bound they are coded under. Operand k of a sum begins k * shift values into
 // it and goes round. The shift is whole chunks of the codec, so that what lies at chunk borders in one

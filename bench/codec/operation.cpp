@@ -28,7 +28,7 @@ template <class T>
 Check compare(const Subject& s, std::uint32_t addends, double bound) {
   const T* const got = reinterpret_cast<const T*>(s.target.data());
   const std::size_t stride = s.count >> 18 | 1;  // odd: meets every position in a block
-  constexpr double epsilon = std::numeric_limits<T>::epsilon();
+  const double epsilon = relative_spacing<T>();
   Check result;
   for (std::size_t i = 0; i < s.count; i += stride) {
     double exact = 0;
@@ -67,8 +67,7 @@ Check check(const Operation& operation, const Codec& codec, Subject& s) {
     status = codec.decode(s.out.bytes().first(result.bytes), s.decoded());
   if (status != taut::Status::ok) return {.within_bound = false};
   const double bound = codec.contract().bound.value;
-  return s.type == taut::DType::f64 ? compare<double>(s, operation.addends, bound)
-                                    : compare<float>(s, operation.addends, bound);
+  return with_real(s.type, [&]<class T>() { return compare<T>(s, operation.addends, bound); });
 }
 
 }  // namespace bench

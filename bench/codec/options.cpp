@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -12,8 +13,10 @@ namespace {
 void set_types(Options& options, const std::string& text) {
   options.types.clear();
   for (const std::string& name : split(text, ',')) {
-    if (name != "f32" && name != "f64") throw std::invalid_argument("'" + name + "' is neither f32 nor f64");
-    options.types.push_back(name == "f64" ? taut::DType::f64 : taut::DType::f32);
+    const auto* const known = std::ranges::find(measured_types, name, [](taut::DType type) { return name_of(type); });
+    if (known == std::end(measured_types))
+      throw std::invalid_argument("'" + name + "' is none of f32, f64, f16, bf16");
+    options.types.push_back(*known);
   }
 }
 
@@ -51,7 +54,7 @@ const std::map<std::string, Setter>& setters() {
 void check(const Options& options) {
   if (options.input.empty()) return;
   if (!(options.bound > 0)) throw std::invalid_argument("--input wants --bound or --range-bound");
-  if (options.types.size() != 1) throw std::invalid_argument("--input wants --dtype f32 or f64");
+  if (options.types.size() != 1) throw std::invalid_argument("--input wants one --dtype");
 }
 
 }  // namespace
@@ -81,12 +84,12 @@ Options parse(int& argc, char** argv) {
 
 const char* usage() {
   return R"(taut_bench_codec: speed of the codec, in alternation with memcpy; lists are separated by commas.
-  --types L         f32, f64                                                     (both)
+  --types L         f32, f64, f16, bf16                                          (all)
   --sizes L         bytes of values: 16K, 1M, 64MB                               (16K,256K,1M,16M; smooth 256M too)
   --fields L        smooth, rough, very_smooth, patches, gradient, random, nan   (all)
   --sets L          kernel sets and peers: avx512, avx2, scalar, zfp, zstd       (all there are; peers at 1M)
   --operations L    encode, decode, decode_add, frame_add, accumulate, sum_4, sum_8    (all)
-  --input FILE      a raw field in place of these; with --dtype f32|f64 and a bound
+  --input FILE      a raw field in place of these; of the type --dtype, with a bound
   --bound E         its absolute bound
   --range-bound R   or its bound in units of the range of its finite values
   --seconds S       for each figure                                              (0.05)

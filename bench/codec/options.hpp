@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/slice.hpp"
+#include "field.hpp"
 
 namespace bench {
 
 struct Options {
-  std::vector<taut::DType> types{taut::DType::f32, taut::DType::f64};
+  std::vector<taut::DType> types{std::begin(measured_types), std::end(measured_types)};
   std::vector<std::size_t> sizes;       // bytes of values; empty: the default ones
   std::vector<std::string> fields;      // classes; empty: all
   std::vector<std::string> sets;        // kernel sets and peers; empty: all there are

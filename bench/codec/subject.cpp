@@ -7,11 +7,7 @@ namespace bench {
 namespace {
 
 void fill(const Field& field, taut::DType type, Buffer& values, std::size_t count, std::size_t operand) {
-  if (type == taut::DType::f64) {
-    field.fill(reinterpret_cast<double*>(values.data()), count, operand);
-  } else {
-    field.fill(reinterpret_cast<float*>(values.data()), count, operand);
-  }
+  with_real(type, [&]<class T>() { field.fill(reinterpret_cast<T*>(values.data()), count, operand); });
 }
 
 }  // namespace

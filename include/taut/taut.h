@@ -68,10 +68,26 @@ TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
 /* ---- Codec calls (no MPI needed) ---- */
 
 /* Value types as they stand in frames (docs/spec/frame.md). */
-typedef enum TAUT_Type { TAUT_FLOAT32 = 1, TAUT_FLOAT64 = 2 } TAUT_Type;
+typedef enum TAUT_Type {
+  TAUT_FLOAT32 = 1,
+  TAUT_FLOAT64 = 2,
+  TAUT_FLOAT16 = 3,   /* IEEE 754 binary16 */
+  TAUT_BFLOAT16 = 4,  /* the upper half of a float32 */
+  TAUT_COMPLEX64 = 5, /* two float32, the real part first; a bound holds for each part */
+  TAUT_COMPLEX128 = 6,
+  TAUT_INT8 = 7, /* integers are coded exactly */
+  TAUT_UINT8 = 8,
+  TAUT_INT16 = 9,
+  TAUT_UINT16 = 10,
+  TAUT_INT32 = 11,
+  TAUT_UINT32 = 12,
+  TAUT_INT64 = 13,
+  TAUT_UINT64 = 14
+} TAUT_Type;
 
 /* Room for a frame of any codec, header included. */
-TAUT_API size_t                              /* bytes; 0 for an unknown type or a count beyond 2^30 */
+TAUT_API size_t                              /* bytes; 0 for an unknown type or a count beyond 2^30
+                                                (2^29 complex numbers) */
 TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
                unsigned addends /* 1 for TAUT_Encode; frames that go into one sum for TAUT_Frame_add */
 );
@@ -97,7 +113,7 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  * cannot be coded within the bound comes back exactly. `values` and `frame` do not overlap. After an error
  * `frame` may hold anything. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _COUNT, _TYPE, _POLICY or _BUFFER */
-TAUT_Encode(const void* values, size_t count,                /* at most 2^30 */
+TAUT_Encode(const void* values, size_t count,                /* at most 2^30; complex: 2^29 */
             TAUT_Type type, const char* coding, void* frame, /* out */
             size_t capacity, /* bytes at `frame`; at least TAUT_Max_bytes(type, count, 1) */
             size_t* bytes    /* out: size of the frame */
@@ -171,7 +187,9 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
 
 /* The collectives below are collective over comm, as MPI's are, and blocking. All of them:
  *
- * - Values of MPI_FLOAT and MPI_DOUBLE are compressed; other types, other operators than MPI_SUM,
+ * - Compressed are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats where the
+ *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
+ *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types, other operators than MPI_SUM,
  *   MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below min_bytes (of all blocks
  *   together) and values that do not compress go to plain MPI, for the same reason on every rank.
  *   Results are then MPI's.
@@ -194,7 +212,7 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
 TAUT_API int TAUT_Allreduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE on every rank */
                             void* recvbuf,       /* count elements */
                             MPI_Count count,     /* the same on every rank */
-                            MPI_Datatype type,   /* MPI_FLOAT, MPI_DOUBLE; others go to MPI unchanged */
+                            MPI_Datatype type,   /* what is not compressed goes to MPI unchanged */
                             MPI_Op op,           /* MPI_SUM, MPI_MIN, MPI_MAX; others go to MPI unchanged */
                             MPI_Comm comm);
 

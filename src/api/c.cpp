@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "api/attached.hpp"
+#include "api/datatypes.hpp"
 #include "api/plain.hpp"
 #include "policy/options.hpp"
 
@@ -13,31 +14,6 @@ namespace taut::api {
 namespace {
 
 using Described = std::optional<Request>;  // nothing: not a call that is compressed, on any rank
-
-// ---- Types and operators
-
-std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
-  if (type == MPI_FLOAT) return DType::f32;
-  if (type == MPI_DOUBLE) return DType::f64;
-  return std::nullopt;
-}
-
-std::optional<Reduction> reduction_of(MPI_Op op) noexcept {
-  if (op == MPI_SUM) return Reduction::sum;
-  if (op == MPI_MIN) return Reduction::min;
-  if (op == MPI_MAX) return Reduction::max;
-  return std::nullopt;
-}
-
-// A derived or packed type may have the signature of another rank's floats; a predefined one of another kind
-// cannot.
-bool may_match_floats(MPI_Datatype type) {
-  if (type == MPI_DATATYPE_NULL) return false;
-  if (dtype_of_mpi(type) || type == MPI_PACKED) return true;
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner != MPI_COMBINER_NAMED;
-}
 
 // ---- Memory
 
@@ -64,22 +40,21 @@ std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int
 
 Described describe_reduction(Collective collective, const void* sendbuf, void* recvbuf, MPI_Count count,
                              MPI_Datatype type, MPI_Op op, int blocks) {
-  const auto dtype = dtype_of_mpi(type);
-  const auto reduction = reduction_of(op);
+  const auto reducing = known_reduction(type, op);
   const auto bytes = message_bytes(count, type, blocks);
   if (!bytes) return {};
-  if (!dtype || !reduction) return Request{collective, {}, *bytes, false};
+  if (!reducing) return Request{collective, {}, *bytes, false};
   const void* const in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  Operands data{slice(in, count * blocks, *dtype), slice(recvbuf, count, *dtype), *reduction};
+  Operands data{slice(in, count * blocks, reducing->type), slice(recvbuf, count, reducing->type), reducing->op};
   return Request{collective, data, *bytes};
 }
 
-// A call that moves data, of a type that may be compressed on some rank; `data` counts only if it is on this
-// one.
+// A call that moves data; `data` counts only if its type is known here. It may be another one with the same
+// signature on another rank, so that all ask the others.
 Described describe_move(Collective collective, MPI_Count count, MPI_Datatype type, int blocks, int root,
                         bool same_types, Operands data) {
   const auto bytes = message_bytes(count, type, blocks);
-  if (!bytes || !may_match_floats(type)) return {};
+  if (!bytes) return {};
   const bool coded = dtype_of_mpi(type).has_value() && same_types;
   if (!coded) data = {};
   data.root = root;

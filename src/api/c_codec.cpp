@@ -13,6 +13,8 @@
 namespace taut {
 namespace {
 
+static_assert(static_cast<int>(TAUT_UINT64) == dtypes && static_cast<DType>(TAUT_COMPLEX64) == DType::c64);
+
 constexpr std::size_t most_values = std::size_t{1} << 30;
 
 thread_local char last_error[512] = "";
@@ -36,7 +38,7 @@ int guard(Action action) noexcept {
   }
 }
 
-bool known(TAUT_Type type) noexcept { return type == TAUT_FLOAT32 || type == TAUT_FLOAT64; }
+bool known(TAUT_Type type) noexcept { return type >= TAUT_FLOAT32 && type <= TAUT_UINT64; }
 DType dtype(TAUT_Type type) noexcept { return static_cast<DType>(type); }
 ConstBytes bytes_at(const void* data, std::size_t size) noexcept {
   return {static_cast<const std::byte*>(data), size};
@@ -79,7 +81,9 @@ constexpr std::size_t least_to_sample = 65536;
 
 Candidate choose(const Coding& coding, Bound bound, ConstSlice values) {
   const std::vector<Candidate> all = candidates(coding, values.type, bound);
-  if (all.empty()) throw Error(Status::invalid_type, "the codec does not code values of this type");
+  if (all.empty())
+    throw Error(Status::invalid_type, std::string("the codec does not code values of type ") + name_of(values.type) +
+                                          " under this kind of bound; leave codec= away, or use codec=raw");
   if (all.size() == 1 || values.count < least_to_sample) return all[0];
   std::vector<float> ratios;
   for (const Candidate& candidate : all) {
@@ -95,7 +99,7 @@ Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::si
   const bool usable = (values.data != nullptr || values.count == 0) && text != nullptr &&
                       out.data() != nullptr && bytes != nullptr;
   if (!usable) return Status::invalid_argument;
-  if (values.count > most_values) return Status::invalid_count;
+  if (values.count > most_values / components_of(values.type)) return Status::invalid_count;
   Coding coding = parse_coding(text, options().kernels);
   if (dims.n > 0) coding.dims = dims;
   const ValueRange range = is_relative(coding.bound) ? range_of(values, coding.fill) : ValueRange{};
@@ -168,7 +172,7 @@ void TAUT_Get_version(int* major, int* minor, int* patch) {
 }
 
 size_t TAUT_Max_bytes(TAUT_Type type, size_t count, unsigned addends) {
-  if (!known(type) || count > most_values) return 0;
+  if (!known(type) || count > most_values / components_of(dtype(type))) return 0;
   std::size_t most = 0;
   for (const CodecInfo* const info : registered_codecs()) {
     for (const Bound bound : {Bound(), Bound(1), Bound(Bound::Kind::rate, 32)}) {

@@ -161,8 +161,9 @@ Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Statu
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t chosen,
                             Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
-  if (agreed.type_low == 0 || plan.plain != Plain::no) return {Plain::unsupported};
+  if (agreed.type_low == 0) return {Plain::unsupported};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
+  if (plan.plain != Plain::no) return {Plain::unsupported};  // on all ranks, as the type is the same
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
   if (agreed.short_of_memory != 0) return {Plain::unsupported};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};

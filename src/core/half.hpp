@@ -1,5 +1,5 @@
 // The two number types of 16 bits: IEEE 754 binary16 and bfloat16, the upper half of a binary32. They hold bits;
-// arithmetic is done in float or double. Integer operations only, so that no rounding mode matters.
+// arithmetic is done in float or double.
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,31 @@ struct FloatLayout {
 };
 
 // The nearest number of the 16-bit layout `To`, ties to even; a NaN keeps its sign and its upper bits and becomes
-// quiet, what rounds beyond the greatest number becomes an infinity.
+// quiet, what rounds beyond the greatest number becomes an infinity. Every operation is exact, so that no rounding
+// mode matters, and there are neither branches nor shifts by other than constants: compilers make vector code of it.
 template <FloatLayout To, class Float>
 constexpr std::uint16_t narrowed(Float value) noexcept {
   using Bits = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
   constexpr FloatLayout from = sizeof(Float) == 8 ? FloatLayout{11, 52} : FloatLayout{8, 23};
   constexpr int dropped = from.fraction_bits - To.fraction_bits, down = from.bias() - To.bias();
   constexpr Bits infinity = ((Bits{1} << To.exponent_bits) - 1) << To.fraction_bits;
-  constexpr Bits hidden = Bits{1} << from.fraction_bits;
-  const auto round = [](Bits x, Bits shift) { return (x + (Bits{1} << (shift - 1)) - 1 + (x >> shift & 1)) >> shift; };
+  constexpr Bits beyond = ((Bits{1} << from.exponent_bits) - 1) << from.fraction_bits;
 
   const Bits bits = std::bit_cast<Bits>(value), size = bits & ~Bits{0} >> 1;
-  const Bits sign = bits >> (8 * sizeof(Float) - 16) & 0x8000;
-  const Bits exponent = size >> from.fraction_bits;
-  Bits result = std::min(round(size - (Bits{down} << from.fraction_bits), dropped), infinity);
+  const Bits moved = size - (Bits{down} << from.fraction_bits);
+  Bits result = std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
   if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal one
-    const Bits shift = std::min(Bits{dropped + down + 1} - exponent, Bits{from.fraction_bits + 2});
-    const Bits multiple = round((size & (hidden - 1)) | hidden, exponent <= Bits{down} ? shift : 1);
-    result = exponent <= Bits{down} ? multiple : result;
+    constexpr auto least = std::bit_cast<Float>(Bits{down + 1} << from.fraction_bits);
+    constexpr auto inverse = std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);
+    const Float multiple = std::min(least, std::bit_cast<Float>(size)) * inverse;
+    const auto whole = static_cast<std::int32_t>(multiple);
+    const Float rest = multiple - static_cast<Float>(whole);
+    const bool up = (rest > Float{0.5}) | ((rest == Float{0.5}) & (whole % 2 != 0));
+    result = size < std::bit_cast<Bits>(least) ? static_cast<Bits>(whole + up) : result;
   }
-  const bool is_nan = size > ((Bits{1} << from.exponent_bits) - 1) << from.fraction_bits;
-  const Bits nan = infinity | Bits{1} << (To.fraction_bits - 1) | (size & (hidden - 1)) >> dropped;
-  return static_cast<std::uint16_t>(sign | (is_nan ? nan : result));
+  const Bits nan = infinity | Bits{1} << (To.fraction_bits - 1) | (size & ((Bits{1} << from.fraction_bits) - 1)) >> dropped;
+  const Bits sign = bits >> (8 * sizeof(Float) - 16) & 0x8000;
+  return static_cast<std::uint16_t>(sign | (size > beyond ? nan : result));
 }
 
 struct f16 {

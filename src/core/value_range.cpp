@@ -9,8 +9,12 @@ namespace {
 
 // Several extremes side by side, so that compilers make vector code of it: an infinity or NaN enters none of
 // them, as its difference from itself is no number.
-template <class T>
-ValueRange range_of_reals(const T* x, std::size_t n, bool has_fill, T fill) noexcept {
+template <class Number>
+ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double> excluded) noexcept {
+  using T = ComputedIn<Number>;
+  const Number* const x = static_cast<const Number*>(data);
+  const bool has_fill = excluded.has_value();
+  const T fill = static_cast<T>(static_cast<Number>(excluded.value_or(0)));
   constexpr std::size_t lanes = 64 / sizeof(T);
   constexpr T infinity = std::numeric_limits<T>::infinity();
   T least[lanes], greatest[lanes];
@@ -24,8 +28,8 @@ ValueRange range_of_reals(const T* x, std::size_t n, bool has_fill, T fill) noex
   };
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    for (std::size_t lane = 0; lane < lanes; ++lane) take(x[i + lane], lane);
-  for (; i < n; ++i) take(x[i], i % lanes);
+    for (std::size_t lane = 0; lane < lanes; ++lane) take(static_cast<T>(x[i + lane]), lane);
+  for (; i < n; ++i) take(static_cast<T>(x[i]), i % lanes);
   ValueRange range;
   for (std::size_t lane = 0; lane < lanes; ++lane)
     range.merge({static_cast<double>(least[lane]), static_cast<double>(greatest[lane])});
@@ -41,13 +45,11 @@ void ValueRange::merge(const ValueRange& other) noexcept {
 
 ValueRange range_of(ConstSlice values, std::optional<double> fill) noexcept {
   const std::size_t n = values.count * components_of(values.type);
-  const double excluded = fill.value_or(0);
   switch (component_of(values.type)) {
-    case DType::f32:
-      return range_of_reals(static_cast<const float*>(values.data), n, fill.has_value(),
-                            static_cast<float>(excluded));
-    case DType::f64:
-      return range_of_reals(static_cast<const double*>(values.data), n, fill.has_value(), excluded);
+    case DType::f32: return range_of_reals<float>(values.data, n, fill);
+    case DType::f64: return range_of_reals<double>(values.data, n, fill);
+    case DType::f16: return range_of_reals<f16>(values.data, n, fill);
+    case DType::bf16: return range_of_reals<bf16>(values.data, n, fill);
     default: return {};
   }
 }

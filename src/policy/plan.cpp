@@ -59,6 +59,12 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   return {bound.kind, share(bound.value, plan.algorithm->growth(call.ranks, plan.how))};
 }
 
+// Integers have nothing to lose: they are coded where nothing may be lost, and their sums are left to MPI.
+bool may_be_coded(const Policy& policy, const Call& call) noexcept {
+  if (reduces(call.collective) && !is_defined(call.op, call.type)) return false;
+  return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
+}
+
 // About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
 // message. More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
@@ -90,6 +96,8 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
     plan.plain = Plain::unsupported;
     return plan;
   }
+  if (!may_be_coded(policy, call)) plan.plain = Plain::unsupported;
+  if (plan.plain != Plain::no) return plan;
   const bool adding = sums(call) && policy.reducing != Policy::Reducing::values;
   plan.candidates = table.of(policy.coding, call.type, bound, adding);
   if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Plain::unsupported;

@@ -75,6 +75,29 @@ TEST(CodecCalls, FramesAddUp) {
             TAUT_ERR_FRAME);
 }
 
+TEST(CodecCalls, EveryTypeHasAFrame) {
+  for (int code = TAUT_FLOAT32; code <= TAUT_UINT64; ++code) {
+    const auto type = static_cast<TAUT_Type>(code);
+    const std::vector<std::byte> x(160000);  // zeros of any type
+    for (const char* coding : {"lossless", "abs:1e-3"}) {
+      FrameBytes frame(TAUT_Max_bytes(type, 10000, 1));
+      std::size_t bytes = 0;
+      ASSERT_EQ(TAUT_Encode(x.data(), 10000, type, coding, frame.data(), frame.size(), &bytes), TAUT_SUCCESS);
+      std::vector<std::byte> y(x.size(), std::byte{1});
+      ASSERT_EQ(TAUT_Decode(frame.data(), bytes, y.data(), 10000, type), TAUT_SUCCESS);
+      EXPECT_EQ(y[0], std::byte{0});
+      EXPECT_EQ(TAUT_Decode(frame.data(), bytes, y.data(), 10000, code == 1 ? TAUT_INT32 : TAUT_FLOAT32),
+                TAUT_ERR_FRAME_MISMATCH);
+    }
+    std::size_t bytes = 0;
+    FrameBytes frame(TAUT_Max_bytes(type, 100, 1));
+    const int status = TAUT_Encode(x.data(), 100, type, "abs:1,codec=planes", frame.data(), frame.size(), &bytes);
+    EXPECT_EQ(status, type >= TAUT_INT8 ? TAUT_ERR_TYPE : TAUT_SUCCESS);
+  }
+  EXPECT_NE(std::string(TAUT_Last_error()).find("codec=raw"), std::string::npos);
+  EXPECT_EQ(TAUT_Max_bytes(TAUT_COMPLEX64, (std::size_t{1} << 29) + 1, 1), 0u);
+}
+
 TEST(CodecCalls, ArgumentsAreChecked) {
   const auto x = wave(100);
   FrameBytes frame(TAUT_Max_bytes(TAUT_FLOAT64, 100, 1));

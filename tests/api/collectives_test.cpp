@@ -66,6 +66,17 @@ TEST_P(Collectives, ExactWhenLossless) {
   }
 }
 
+TEST_P(Collectives, ComplexNumbers) {
+  expect_within("abs:1e-3", 30001, DType::c64, 1e-3, 0);
+  expect_within("abs:1e-3,segments=2", 20001, DType::c128, 1e-3, 0);
+  expect_within("abs:1e-3,reduction=values", 30001, DType::c64, 1e-3, 2 * size_of_comm(MPI_COMM_WORLD));
+}
+
+TEST_P(Collectives, IntegersWhereNothingIsLost) {
+  for (const DType type : {DType::i8, DType::u16, DType::i32, DType::u64})
+    expect_within("lossless,codec=raw,min_bytes=0", 30001, type, 0, 0, Reduction::min);
+}
+
 TEST_P(Collectives, FewValuesAndNone) {
   const int P = size_of_comm(MPI_COMM_WORLD);
   for (const std::size_t count : {0u, 1u, 2u, 33u}) {
@@ -141,6 +152,31 @@ TEST(PlainCalls, OtherTypesAndOperators) {
   EXPECT_EQ(comm.stats().compressed_calls, 0u);
 }
 
+TEST(PlainCalls, IntegersUnderABoundAndTheirSums) {
+  for (const char* policy : {"abs:1e-1,codec=raw", "lossless,codec=raw"}) {
+    const Comm comm(policy);
+    const std::size_t n = 50000;
+    const auto ints = numbers<int>(n, comm.rank());
+    std::vector<int> got(n), want(n);
+    ASSERT_EQ(TAUT_Allreduce(ints.data(), got.data(), n, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    MPI_Allreduce(ints.data(), want.data(), n, MPI_INT, MPI_SUM, comm);
+    EXPECT_TRUE(got == want);
+    EXPECT_EQ(comm.stats().compressed_calls, 0u);
+    ASSERT_EQ(TAUT_Allreduce(ints.data(), got.data(), n, MPI_INT, MPI_MAX, comm), MPI_SUCCESS);
+    MPI_Allreduce(ints.data(), want.data(), n, MPI_INT, MPI_MAX, comm);
+    EXPECT_TRUE(got == want);
+    const bool lossless = policy[0] == 'l' && comm.size() > 1;
+    EXPECT_EQ(comm.stats().compressed_calls, lossless ? 1u : 0u);
+  }
+}
+
+TEST(PlainCalls, ComplexNumbersHaveNoOrder) {
+  const Comm comm("abs:1e-1");
+  std::vector<double> x(100000, 1), y(100000);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  EXPECT_NE(TAUT_Allreduce(x.data(), y.data(), 50000, MPI_C_DOUBLE_COMPLEX, MPI_MAX, comm), MPI_SUCCESS);
+}
+
 TEST(PlainCalls, SmallOnesAndThoseWithoutAPolicy) {
   for (const char* policy : {(const char*)nullptr, "off", "abs:1e-1"}) {
     const Comm comm(policy);
@@ -181,6 +217,13 @@ TEST(PlainCalls, ADerivedTypeOnOneRank) {
             MPI_SUCCESS);
   EXPECT_TRUE(block == own);
   EXPECT_EQ(comm.stats().compressed_calls, 0u);
+  MPI_Type_free(&row);
+
+  MPI_Type_contiguous(100, MPI_INT, &row);
+  MPI_Type_commit(&row);
+  auto ints = numbers<int>(100000, comm.rank());
+  ASSERT_EQ(TAUT_Bcast(ints.data(), derived ? 1000 : 100000, derived ? row : MPI_INT, 0, comm), MPI_SUCCESS);
+  EXPECT_TRUE(ints == numbers<int>(100000, 0));
   MPI_Type_free(&row);
 }
 

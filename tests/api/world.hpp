@@ -49,7 +49,18 @@ class Comm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-inline MPI_Datatype mpi_type(DType type) { return type == DType::f32 ? MPI_FLOAT : MPI_DOUBLE; }
+inline MPI_Datatype mpi_type(DType type) {
+  switch (type) {
+    case DType::f64: return MPI_DOUBLE;
+    case DType::c64: return MPI_C_FLOAT_COMPLEX;
+    case DType::c128: return MPI_C_DOUBLE_COMPLEX;
+    case DType::i8: return MPI_INT8_T;
+    case DType::u16: return MPI_UINT16_T;
+    case DType::i32: return MPI_INT;
+    case DType::u64: return MPI_UINT64_T;
+    default: return MPI_FLOAT;
+  }
+}
 inline MPI_Op mpi_op(Reduction op) {
   return op == Reduction::sum ? MPI_SUM : op == Reduction::min ? MPI_MIN : MPI_MAX;
 }
@@ -85,7 +96,8 @@ inline std::string check_here(Collective collective, Job& job, bool in_place, in
   if (collective == Collective::reduce_scatter && in_place) {
     Values& out = job.outputs[static_cast<std::size_t>(rank)];
     const Range range = job.defined(rank);
-    for (std::size_t i = range.count; i-- > 0;) out.set(range.first + i, out.at(i));
+    const std::size_t parts = components_of(out.type());
+    for (std::size_t i = range.count * parts; i-- > 0;) out.set(range.first * parts + i, out.at(i));
   }
   return job.check(rank, bound, roundings, worst);
 }

@@ -78,7 +78,7 @@ TEST(GeneralKernels, MarksNameTheirPlaces) {
       kernels->mark_narrow_repeats(q.data(), n, narrow_repeats);
       kernels->mark_wide_repeats(wide_q.data(), n, wide_repeats);
       std::vector<double> put(n, 1.0);
-      kernels->f64.put(put.data(), n, marks, 7.0);
+      kernels->of<double>().put(put.data(), n, marks, 7.0);
       for (std::size_t i = 0; i < chunk_values; ++i) {
         const bool is_escaped = i < n && q[i] == escaped<std::int32_t>;
         ASSERT_EQ(marked(marks, i), is_escaped);
@@ -131,7 +131,7 @@ void check_quantisers(std::size_t groups) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double exact = nearest_integer(x[i], z);
       const bool good = exact >= -0x1p22 && exact < 0x1p22 &&
-                        std::abs(x[i] - dequantise(static_cast<std::int64_t>(exact), z.step)) <= T(z.bound);
+                        std::abs(x[i] - dequantise<T>(static_cast<std::int64_t>(exact), z.step)) <= T(z.bound);
       ASSERT_EQ(marked(marks, i), !good) << x[i] / z.step;
       if (good) {
         ASSERT_EQ(q[i], static_cast<std::int32_t>(exact));
@@ -163,11 +163,11 @@ TEST(GeneralKernels, QuantisersAgreeAndMarkWhatMissesTheBound) {
 TEST(GeneralKernels, LooksAheadSeeWhatIsLargeOrNoNumber) {
   for (const GeneralKernels* kernels : sets()) {
     std::vector<float> x(100, -2);
-    EXPECT_TRUE(kernels->f32.all_below(x.data(), x.size(), 2));
+    EXPECT_TRUE(kernels->of<float>().all_below(x.data(), x.size(), 2));
     for (const float bad : {2.5f, -1e30f, INFINITY, NAN}) {
       x[99] = bad;
-      EXPECT_FALSE(kernels->f32.all_below(x.data(), x.size(), 2));
-      EXPECT_TRUE(kernels->f32.all_below(x.data(), 99, 2));
+      EXPECT_FALSE(kernels->of<float>().all_below(x.data(), x.size(), 2));
+      EXPECT_TRUE(kernels->of<float>().all_below(x.data(), 99, 2));
     }
   }
 }

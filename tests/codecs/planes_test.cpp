@@ -24,8 +24,8 @@ template <class T>
 T value_at(Data data, std::size_t i) {
   switch (data) {
     case Data::smooth: return static_cast<T>(10 * std::sin(0.01 * static_cast<double>(i)));
-    case Data::constant: return 5;
-    case Data::special: return i % 7 == 0 ? std::numeric_limits<T>::quiet_NaN() : static_cast<T>(uniform());
+    case Data::constant: return static_cast<T>(5.0);
+    case Data::special: return static_cast<T>(i % 7 == 0 ? std::numeric_limits<double>::quiet_NaN() : uniform());
     case Data::fill: return i / 50 % 3 == 0 ? static_cast<T>(1e20) : static_cast<T>(280 + uniform());
     case Data::outliers: return static_cast<T>(i % 500 == 0 ? 1e9 * uniform() : uniform());
     case Data::wide: return static_cast<T>(1e6 * uniform());
@@ -46,7 +46,7 @@ std::vector<T> values(Data data, std::size_t n) {
   return x;
 }
 
-std::unique_ptr<Codec> codec(double bound, const char* predictor, const char* kernels) {
+std::unique_ptr<Codec> codec(Bound bound, const char* predictor, const char* kernels) {
   return find_codec("planes")->make({.bound = bound, .predictor = predictor, .kernels = kernels});
 }
 
@@ -69,9 +69,9 @@ Frame sum(const Codec& codec, DType type, std::size_t n, const Frame& a, const F
 }
 
 template <class T>
-void expect_same_bytes(Data data, std::size_t n, double bound, const char* predictor, const char* kernels) {
+void expect_same_bytes(Data data, std::size_t n, Bound bound, const char* predictor, const char* kernels) {
   SCOPED_TRACE(testing::Message() << kernels << " data " << static_cast<int>(data) << " n " << n << " bound "
-                                  << bound << " predictor " << predictor << " " << name_of(dtype_of<T>));
+                                  << bound.value << " predictor " << predictor << " " << name_of(dtype_of<T>));
   const auto reference = codec(bound, predictor, "scalar"), tested = codec(bound, predictor, kernels);
   const std::vector<T> x = values<T>(data, n);
   const Frame frame = encode(*reference, x);
@@ -83,10 +83,14 @@ void expect_same_bytes(Data data, std::size_t n, double bound, const char* predi
   ASSERT_EQ(tested->decode(frame, {{b.data(), n, dtype_of<T>}}), Status::ok);
   EXPECT_TRUE(n == 0 || std::memcmp(a.data(), b.data(), n * sizeof(T)) == 0);
   for (std::size_t i = 0; i < n; ++i) {
-    if (!std::isfinite(x[i])) continue;
-    ASSERT_LE(std::abs(static_cast<long double>(x[i]) - static_cast<long double>(b[i])), bound)
+    const double want = static_cast<double>(x[i]), got = static_cast<double>(b[i]);
+    if (!std::isfinite(want)) continue;
+    ASSERT_LE(std::abs(static_cast<long double>(want) - static_cast<long double>(got)), bound.value)
         << "value " << i;
   }
+  ASSERT_EQ(reference->reduce(frame, {{a.data(), n, dtype_of<T>}}, Reduction::sum), Status::ok);
+  ASSERT_EQ(tested->reduce(frame, {{b.data(), n, dtype_of<T>}}, Reduction::sum), Status::ok);
+  EXPECT_TRUE(n == 0 || std::memcmp(a.data(), b.data(), n * sizeof(T)) == 0);
 }
 
 TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
@@ -96,8 +100,14 @@ TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
       for (const std::size_t n : {0u, 1u, 2u, 7u, 8u, 63u, 64u, 65u, 255u, 4095u, 4096u, 4097u, 9001u}) {
         for (const double bound : {1e-8, 1e-5, 1e-3, 0.5}) {
           for (const char* predictor : {"delta", "pairs", "none"}) {
-            expect_same_bytes<float>(static_cast<Data>(data), n, bound, predictor, set->name);
-            expect_same_bytes<double>(static_cast<Data>(data), n, bound, predictor, set->name);
+            const Data kind{data};
+            expect_same_bytes<float>(kind, n, bound, predictor, set->name);
+            expect_same_bytes<double>(kind, n, bound, predictor, set->name);
+            expect_same_bytes<f16>(kind, n, bound, predictor, set->name);
+            expect_same_bytes<bf16>(kind, n, bound, predictor, set->name);
+            if (n % 64 != 1) continue;
+            expect_same_bytes<float>(kind, n, {Bound::Kind::snap, bound}, predictor, set->name);
+            expect_same_bytes<double>(kind, n, {Bound::Kind::snap, bound}, predictor, set->name);
           }
         }
       }
@@ -121,6 +131,18 @@ TEST(PlanesPredictor, AutoTakesTheOneThatFits) {
   EXPECT_EQ(bytes(smooth, "auto"), bytes(smooth, "delta"));
   EXPECT_EQ(bytes(mixed, "auto"), bytes(mixed, "pairs"));
   EXPECT_LT(3 * bytes(mixed, "auto"), bytes(mixed, "delta"));
+}
+
+TEST(PlanesPredictor, ComplexNumbersAreTwoSeries) {
+  for (const std::size_t n : {1000u, 70000u}) {  // too few for a sample, and enough
+    const std::vector<float> x = interleaved(n);
+    const auto bytes = [&](const char* predictor, ConstSlice values) {
+      const auto planes = codec(1e-3, predictor, "");
+      Frame frame(planes->max_bytes(values.type, values.count));
+      return planes->encode(values, frame).bytes;
+    };
+    EXPECT_EQ(bytes("auto", {{x.data(), n / 2, DType::c64}}), bytes("pairs", {{x.data(), n, DType::f32}}));
+  }
 }
 
 TEST(PlanesPredictor, EveryCodecReadsFramesOfAllPredictors) {

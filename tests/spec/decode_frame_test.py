@@ -18,7 +18,7 @@ taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, cty
 taut.TAUT_Decode.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 taut.TAUT_Frame_add.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t,
                                 ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
-FORMATS = {1: "f", 2: "d"}
+LENGTHS = (0, 1, 7, 65, 1000, 4097)
 
 
 def filled(call, capacity):
@@ -29,9 +29,11 @@ def filled(call, capacity):
 
 
 def encode(values, kind, coding):
-    data = struct.pack(f"<{len(values)}{FORMATS[kind]}", *values)
-    return filled(lambda *out: taut.TAUT_Encode(data, len(values), kind, coding.encode(), *out),
-                  taut.TAUT_Max_bytes(kind, len(values), 1))
+    """Of reals, or the parts of complex numbers."""
+    of = decode_frame.Type(kind)
+    data, count = b"".join(struct.pack(of.bits, of.of(v)) for v in values), len(values) // of.parts
+    return filled(lambda *out: taut.TAUT_Encode(data, count, kind, coding.encode(), *out),
+                  taut.TAUT_Max_bytes(kind, count, 1))
 
 
 def add(a, b, kind, count):
@@ -39,9 +41,11 @@ def add(a, b, kind, count):
 
 
 def decode(frame, kind, count):
-    out = ctypes.create_string_buffer(max(1, count * 4 * kind))
+    of = decode_frame.Type(kind)
+    size = count * of.size * of.parts
+    out = ctypes.create_string_buffer(max(1, size))
     assert taut.TAUT_Decode(frame, len(frame), out, count, kind) == 0
-    return [b for (b,) in struct.iter_unpack("<I" if kind == 1 else "<Q", out.raw[: count * 4 * kind])]
+    return of.unpack(out.raw[:size])
 
 
 def fields(rng, n, bound):
@@ -58,16 +62,17 @@ def fields(rng, n, bound):
 class FramesAgainstTheSpecification(unittest.TestCase):
     def check(self, frame, kind, count):
         got, bits = decode_frame.decode(frame)
-        self.assertEqual(got.size, 4 * kind)
+        self.assertEqual((got.bits, got.parts), decode_frame.TYPES[kind][:2])
         self.assertEqual(bits, decode(frame, kind, count))
 
     def test_frames_and_sums(self):
         rng = random.Random(5)
-        for kind in FORMATS:
-            for n in (0, 1, 7, 65, 1000, 4097):
+        for kind in range(1, 7):
+            for n in LENGTHS if kind < 4 else LENGTHS[2:]:
                 for bound in (1e-3, 0.37):
                     options = rng.choice(["", ",codec=planes,predictor=pairs", ",codec=planes,predictor=none,checksum=on"])
-                    frames = {name: encode(x, kind, f"abs:{bound!r}{options}") for name, x in fields(rng, n, bound)}
+                    numbers = fields(rng, n * decode_frame.Type(kind).parts, bound)
+                    frames = {name: encode(x, kind, f"abs:{bound!r}{options}") for name, x in numbers}
                     total = None
                     for name, frame in frames.items():
                         with self.subTest(kind=kind, n=n, bound=bound, options=options, field=name):
@@ -78,6 +83,18 @@ class FramesAgainstTheSpecification(unittest.TestCase):
     def test_exact_frames(self):
         x = [math.nan, 1.5, -0.0, 1e30]
         self.check(encode(x, 2, "lossless"), 2, len(x))
+        for kind, (form, *_) in decode_frame.TYPES.items():
+            if kind > 6:
+                values = struct.pack(f"<3{form[1]}", 1, 2, 127)
+                frame = filled(lambda *out: taut.TAUT_Encode(values, 3, kind, b"lossless", *out), 1000)
+                self.check(frame, kind, 3)
+
+    def test_snapped_frames(self):
+        rng = random.Random(6)
+        for kind in (1, 2, 3):
+            for name, x in fields(rng, 3000, 1e-3):
+                with self.subTest(kind=kind, field=name):
+                    self.check(encode(x, kind, "snap:1e-3,codec=planes"), kind, len(x))
 
     def test_damage_is_found(self):
         frame = encode([math.sin(i) for i in range(300)], 1, "abs:1e-3,checksum=on")

@@ -6,7 +6,6 @@
 #include "codecs/planes/avx2_rows.hpp"
 #include "codecs/planes/avx2_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
-#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -176,7 +175,7 @@ bool converts_halves() noexcept {
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise_large<T>, decode<T>, decode_add<T>};
+constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise<T>, decode<T>, decode_add<T>};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "codecs/planes/kernels.hpp"
+#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -55,6 +56,29 @@ void write_values(__m256i q, float step, Half* to) {
     x = narrowed(_mm256_add_ps(before, eight(to)), to);
   }
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
+}
+
+// Integers as floats that round to the same halves, as float_for_half.
+inline __m256 floats_for_halves(__m256i q) {
+  const __m256i low = _mm256_set1_epi32(0xFF), most = _mm256_set1_epi32((1 << 24) - 1);
+  const __m256i magnitude = _mm256_abs_epi32(q), exact = _mm256_cmpeq_epi32(_mm256_and_si256(q, low), _mm256_setzero_si256());
+  const __m256i rest = _mm256_andnot_si256(exact, _mm256_set1_epi32(0x80));
+  const __m256i big = _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, most), _mm256_srai_epi32(magnitude, 31));
+  const __m256i jammed = _mm256_or_si256(_mm256_andnot_si256(low, q), rest);
+  return _mm256_cvtepi32_ps(_mm256_blendv_epi8(q, jammed, big));
+}
+
+template <class T>
+void dequantise(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* to) noexcept {
+  if constexpr (!is_half<T>) {
+    dequantise_large(q, groups, z, to);
+  } else {
+    for (std::size_t i = 0; i < groups * group_values; i += 8) {
+      const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + i));
+      const __m256 x = _mm256_mul_ps(floats_for_halves(integers), _mm256_set1_ps(z.step));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), narrowed(x, to));
+    }
+  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "codecs/planes/avx512_values.hpp"
 #include "codecs/planes/avx512_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
-#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -223,7 +222,7 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise_large<T>, decode<T>, decode_add<T>};
+constexpr Kernels<T> value_kernels{encode<T>, accumulate<T>, dequantise<T>, decode<T>, decode_add<T>};
 
 }  // namespace
 

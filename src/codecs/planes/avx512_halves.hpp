@@ -23,15 +23,41 @@ __m512 sixteen(const Half* x) {
   return widened(load256(x), x);
 }
 
-// Rounded to nearest even; a NaN keeps its upper bits and becomes quiet.
-inline __m256i narrowed(__m512 x, const f16*) { return _mm512_cvtps_ph(x, to_nearest); }
-inline __m256i narrowed(__m512 x, const bf16*) {
-  const __m512i bits = _mm512_castps_si512(x), upper = _mm512_srli_epi32(bits, 16);
-  const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
-  const __m512i rounded =
-      _mm512_srli_epi32(_mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd), 16);
+// Floats as halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if there may be one.
+template <bool MayBeNan>
+__m512i narrowed(__m512 a, __m512 b, const f16*) {
+  const __m512i low = _mm512_castsi256_si512(_mm512_cvtps_ph(a, to_nearest));
+  return _mm512_inserti64x4(low, _mm512_cvtps_ph(b, to_nearest), 1);
+}
+
+// The bfloat16 in the upper half of each lane; the lower half is to be left out.
+template <bool MayBeNan>
+__m512i rounded_upper(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x);
+  const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+  const __m512i half = _mm512_mask_set1_epi32(_mm512_set1_epi32(0x7FFF), odd, 0x8000);
+  const __m512i rounded = _mm512_add_epi32(bits, half);
+  if constexpr (!MayBeNan) return rounded;
   const __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
-  return _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(rounded, is_nan, upper, _mm512_set1_epi32(0x40)));
+  return _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
+}
+template <bool MayBeNan>
+__m512i narrowed(__m512 a, __m512 b, const bf16*) {
+  static constexpr struct Index {
+    alignas(64) std::uint16_t of[32];
+    constexpr Index() : of() {
+      for (unsigned i = 0; i < 32; ++i) of[i] = static_cast<std::uint16_t>(2 * i + 1);
+    }
+  } upper;
+  return _mm512_permutex2var_epi16(rounded_upper<MayBeNan>(a), _mm512_load_si512(upper.of),
+                                   rounded_upper<MayBeNan>(b));
+}
+
+// The half next to each float that is a number, as a float again.
+inline __m512 rounded(__m512 x, const f16*) { return _mm512_cvtph_ps(_mm512_cvtps_ph(x, to_nearest)); }
+inline __m512 rounded(__m512 x, const bf16*) {
+  const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));
+  return _mm512_castsi512_ps(_mm512_and_si512(rounded_upper<false>(x), upper));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "codecs/planes/avx512_halves.hpp"
 #include "codecs/planes/avx512_integers.hpp"
+#include "codecs/planes/large.hpp"
 
 namespace taut::planes {
 namespace {
@@ -72,10 +73,36 @@ void write_values(const Integers& q, double step, double* to) {
 // What is added is rounded before, as where it is decoded first.
 template <bool Add, class Half>
 void write_values(const Integers& q, float step, Half* to) {
-  for (unsigned r = 0; r < 4; ++r, to += 16) {
-    __m256i x = narrowed(_mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step)), to);
-    if constexpr (Add) x = narrowed(_mm512_add_ps(sixteen(to), widened(x, to)), to);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), x);
+  const auto value = [=](__m512i integers, const Half* before) {
+    const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_set1_ps(step));
+    return Add ? _mm512_add_ps(sixteen(before), rounded(x, before)) : x;
+  };
+  for (unsigned r = 0; r < 4; r += 2, to += 32) {
+    const __m512 a = value(q.part[r], to), b = value(q.part[r + 1], to + 16);
+    _mm512_storeu_si512(to, narrowed<Add>(a, b, to));
+  }
+}
+
+// Integers as floats that round to the same halves, as float_for_half.
+inline __m512 floats_for_halves(__m512i q) {
+  const __m512i low = _mm512_set1_epi32(0xFF), most = _mm512_set1_epi32(1 << 24);
+  const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), most);
+  const __mmask16 inexact = _mm512_mask_test_epi32_mask(big, q, low);
+  const __m512i cut = _mm512_mask_andnot_epi32(q, big, low, q);
+  return _mm512_cvtepi32_ps(_mm512_mask_or_epi32(cut, inexact, cut, _mm512_set1_epi32(0x80)));
+}
+
+template <class T>
+void dequantise(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* to) noexcept {
+  if constexpr (!is_half<T>) {
+    dequantise_large(q, groups, z, to);
+  } else {
+    const __m512 step = _mm512_set1_ps(z.step);
+    for (std::size_t i = 0; i < groups * group_values; i += 32) {
+      const __m512 a = _mm512_mul_ps(floats_for_halves(_mm512_loadu_si512(q + i)), step);
+      const __m512 b = _mm512_mul_ps(floats_for_halves(_mm512_loadu_si512(q + i + 16)), step);
+      _mm512_storeu_si512(to + i, narrowed<false>(a, b, to));
+    }
   }
 }
 

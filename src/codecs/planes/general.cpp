@@ -69,19 +69,29 @@ void pad_words(std::byte* record, std::size_t bytes) noexcept {
   std::memset(record + bytes, 0, whole_words(bytes) - bytes);
 }
 
-// A record of one layer and nothing else.
-template <class T>
-void write_layer(const T* values, std::size_t n, const Quantiser<T>& z, FrameWriter& writer) noexcept {
-  std::byte* out = write_record_header(writer.at(), {.flags = has_layers});
-  out = store(out, std::uint32_t{1});
-  for (std::size_t i = 0; i < n; ++i) out = store(out, as_decoded(values[i], z));
-  pad_words(writer.at(), RecordHeader{}.bytes() + layers_bytes<T>(1, n));
-  writer.advance(whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n)));
-}
-
 }  // namespace
 
 // ---- Encoding
+
+// A record of one layer and nothing else: multiples of the integers `q`, and the marked values as they come.
+template <class T>
+void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
+                                 const Quantiser<T>& z, FrameWriter& writer) const noexcept {
+  T layer[chunk_values];
+  kernels_.of<T>().dequantise_large(q, groups_of(n), z, layer);
+  for (std::size_t w = 0; w < std::size(marks.of); ++w) {
+    for (std::uint64_t left = marks.of[w]; left != 0; left &= left - 1) {
+      const std::size_t i = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
+      layer[i] = as_decoded(values[i], z);
+    }
+  }
+  std::byte* const record = writer.at();
+  std::byte* const out = store(write_record_header(record, {.flags = has_layers}), std::uint32_t{1});
+  const std::size_t used = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
+  std::memcpy(out, layer, n * sizeof(T));
+  pad_words(record, used);
+  writer.advance(whole_words(used));
+}
 
 template <class T>
 bool GeneralPath<T>::wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
@@ -120,6 +130,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const std::size_t layer_bytes = whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
   trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
+  const Marks no_integer = marks;  // of 32 bits
   const bool is_wide = wants_wide(values, n, n - marked_values(marks), z, wide_q);
   if (is_wide) general_.mark_escaped(wide_q, n, marks);
 
@@ -135,7 +146,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
     std::byte* const value = runs + (i + 1) * each - sizeof(T);
     store(value, as_decoded(load<T>(value), z));
   }
-  if (count > most) return write_layer(values, n, z, writer), false;
+  if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
 
   Workbench bench(writer);
   if (is_wide) flags = wide | large;
@@ -147,7 +158,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
     bytes = pack_narrow(q, n, flags, z.predictor, bench.planes());
   }
   const std::size_t used = bytes + (count > 0 ? 4 + count * each : 0), total = whole_words(used);
-  if (total >= layer_bytes) return write_layer(values, n, z, writer), false;
+  if (total >= layer_bytes) return write_layer(values, n, q, no_integer, z, writer), false;
   std::byte* const behind = bench.place(bytes, total);
   if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * each);
   pad_words(writer.at(), used);

@@ -42,6 +42,8 @@ class GeneralPath {
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int32_t* q, T* values) const;
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
 
+  void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
+                   const Quantiser<T>& z, FrameWriter& writer) const noexcept;
   bool wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
                   std::int64_t* q) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,

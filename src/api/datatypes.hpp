@@ -1,0 +1,34 @@
+// MPI's datatypes and operators as the library knows them.
+#pragma once
+
+#include <taut/taut.h>
+
+#include <optional>
+
+#include "core/reduction.hpp"
+
+namespace taut::api {
+
+// A predefined type whose values are numbers of a known kind. `computes` is false where MPI defines no operators
+// on it (bytes, characters): it is only moved.
+struct Datatype {
+  DType type;
+  bool computes;
+};
+
+std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept;
+
+// For calls that move values.
+inline std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
+  const auto known = known_datatype(type);
+  return known ? std::optional(known->type) : std::nullopt;
+}
+
+// Of these types under this operator; nothing for what the library leaves to MPI, or what MPI does not define.
+struct Reducing {
+  DType type;
+  Reduction op;
+};
+std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept;
+
+}  // namespace taut::api
