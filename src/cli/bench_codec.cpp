@@ -116,24 +116,26 @@ Line measure(const Subject& subject, const ArrayCoding& coding, const std::strin
           quality.psnr()};
 }
 
-// As asked for; else all that serve the subject, and what `auto` chooses.
-std::vector<std::string> codecs_for(const Subject& subject, const ArrayCoding& coding,
-                                    const Arguments& arguments) {
+// Of --codec; empty: not given.
+std::vector<std::string> named_codecs(const Arguments& arguments) {
   std::vector<std::string> names;
-  if (const auto list = arguments.value("codec")) {
-    for (std::size_t begin = 0; begin <= list->size();) {
-      const std::size_t end = std::min(list->find(',', begin), list->size());
-      names.push_back(list->substr(begin, end - begin));
-      if (names.back() != "auto" && find_codec(names.back().c_str()) == nullptr)
-        reject("--codec: '" + names.back() + "' is no codec of this build");
-      begin = end + 1;
-    }
-    return names;
+  const std::string list = arguments.value("codec").value_or("");
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    if (names.back() != "auto" && find_codec(names.back().c_str()) == nullptr)
+      reject("--codec: '" + names.back() + "' is no codec of this build");
+    begin = end + 1;
   }
-  const ConstSlice values = subject.slice();
-  const Bound bound = coding.bound(coding.needs_range() ? range_of(values, coding.fill()) : ValueRange{});
+  return names;
+}
+
+// All that serve the subject, and what `auto` chooses.
+std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
+  const ValueRange range = coding.needs_range() ? range_of(subject.slice(), coding.fill()) : ValueRange{};
+  std::vector<std::string> names;
   for (const CodecInfo* codec : registered_codecs())
-    if (codec->serves(subject.type, bound.kind)) names.emplace_back(codec->name);
+    if (codec->serves(subject.type, coding.bound(range).kind)) names.emplace_back(codec->name);
   names.emplace_back("auto");
   return names;
 }
@@ -159,6 +161,7 @@ Exit run(const Arguments& arguments) {
   const auto given = arguments.value("seconds");
   const double seconds = given ? positive_number("seconds", *given) : 0.5;
   const bool as_json = arguments.has("json");
+  const std::vector<std::string> codecs = named_codecs(arguments);
   std::vector<std::string> names = arguments.names();
   if (names.empty()) names.emplace_back();
   if (!as_json)
@@ -168,7 +171,7 @@ Exit run(const Arguments& arguments) {
   for (const std::string& name : names) {
     const Subject subject = name.empty() ? built_in() : subject_of(name, arguments);
     check_coded(subject.type);
-    for (const std::string& codec : codecs_for(subject, coding, arguments)) {
+    for (const std::string& codec : codecs.empty() ? codecs_that_serve(subject, coding) : codecs) {
       lines.push_back(measure(subject, coding, codec, seconds));
       if (!as_json) print(lines.back());
     }

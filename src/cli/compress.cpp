@@ -162,10 +162,12 @@ class Compression {
       std::printf("  max error  %s, NRMSE %s, PSNR %s dB; decoded and checked\n",
                   rounded(quality.max_error(), 4).c_str(), rounded(quality.nrmse(), 3).c_str(),
                   rounded(quality.psnr(), 4).c_str());
-      std::printf("  speed      encode %.2f GB/s, decode %.2f GB/s\n", rate(summary_.encode_seconds),
-                  rate(summary_.decode_seconds));
+      std::printf("  speed      encode %s GB/s, decode %s GB/s\n",
+                  rounded(rate(summary_.encode_seconds), 3).c_str(),
+                  rounded(rate(summary_.decode_seconds), 3).c_str());
     } else {
-      std::printf("  speed      encode %.2f GB/s; not checked\n", rate(summary_.encode_seconds));
+      std::printf("  speed      encode %s GB/s; not checked\n",
+                  rounded(rate(summary_.encode_seconds), 3).c_str());
     }
   }
 

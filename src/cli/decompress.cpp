@@ -82,9 +82,9 @@ Exit run(const Arguments& arguments) {
     all.add("input_bytes", file.size()).add("output_bytes", output.written()).add("decode_gb_s", rate);
     std::puts(all.text().c_str());
   } else if (!quiet) {
-    std::printf("%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %.2f GB/s\n",
+    std::printf("%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %s GB/s\n",
                 file.path().c_str(), output.path().c_str(), text_of(array.shape).c_str(), name_of(array.type),
-                static_cast<unsigned long long>(output.written()), rate);
+                static_cast<unsigned long long>(output.written()), rounded(rate, 3).c_str());
   }
   return Exit::ok;
 }

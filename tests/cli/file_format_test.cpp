@@ -9,6 +9,7 @@
 #include "cli/coding.hpp"
 #include "cli/failure.hpp"
 #include "core/frame.hpp"
+#include "memory_file.hpp"
 
 namespace taut::cli {
 namespace {
@@ -20,14 +21,17 @@ constexpr std::size_t coding_bytes = 8, header_bytes = 24 + 2 * 8 + coding_bytes
 
 class TautFile : public testing::Test {
  protected:
-  TautFile() : path_(std::filesystem::path(testing::TempDir()) / ("taut_file_" + std::to_string(getpid()))) {
+  TautFile() {
     for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<float>(i % 17);
-    write_file();
+    const auto path = std::filesystem::path(testing::TempDir()) / ("taut_file_" + std::to_string(getpid()));
+    write_file(path);
+    std::ifstream file(path, std::ios::binary);
+    good_.assign(std::istreambuf_iterator<char>(file), {});
+    std::filesystem::remove(path);
   }
-  ~TautFile() override { std::filesystem::remove(path_); }
 
-  void write_file() {
-    OutputFile output(path_, true);
+  void write_file(const std::string& path) const {
+    OutputFile output(path, true);
     FrameWriter writer(output, {DType::f32, Form::raw, {4, 25}}, "abs:1e-3");
     const Room frame(most_frame_bytes(DType::f32, 50));
     for (const std::size_t first : {0, 50}) {
@@ -37,16 +41,13 @@ class TautFile : public testing::Test {
     }
     writer.finish();
     output.commit();
-    std::ifstream file(path_, std::ios::binary);
-    good_.assign(std::istreambuf_iterator<char>(file), {});
   }
 
   // The values, or none where the file is refused; anything else than a Failure is an error of the test.
   std::vector<float> read(const Contents& contents) const {
-    std::ofstream(path_, std::ios::binary)
-        .write(contents.data(), static_cast<std::streamsize>(contents.size()));
+    const MemoryFile memory({contents.data(), contents.size()});
     try {
-      const InputFile file(path_);
+      const InputFile file(memory.path());
       FrameReader reader(file);
       EXPECT_LE(reader.array().bytes(), 1u << 20) << "more than these frames can hold";
       std::vector<float> all;
@@ -86,7 +87,6 @@ class TautFile : public testing::Test {
     put(contents, footer + 28, checksum(contents, footer, 28));
   }
 
-  std::string path_;
   std::vector<float> values_ = std::vector<float>(100);
   Contents good_;
 };

@@ -2,22 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "cli/failure.hpp"
+#include "memory_file.hpp"
 
 namespace taut::cli {
 namespace {
 
 class Npy : public testing::Test {
  protected:
-  Npy() : path_(std::filesystem::path(testing::TempDir()) / ("taut_npy_" + std::to_string(getpid()))) {}
-  ~Npy() override { std::filesystem::remove(path_); }
-
-  NpyFile read(const std::string& contents, std::optional<DType> wanted = {}) const {
-    std::ofstream(path_, std::ios::binary) << contents;
-    const InputFile file(path_);
+  static NpyFile read(const std::string& contents, std::optional<DType> wanted = {}) {
+    const MemoryFile memory(contents);
+    const InputFile file(memory.path());
     EXPECT_TRUE(is_npy(file));
     return read_npy(file, wanted);
   }
@@ -31,7 +26,7 @@ class Npy : public testing::Test {
     if (version > 1) text += std::string(2, '\0');
     return text + dictionary + std::string(bytes, '\0');
   }
-  std::string refusal(const std::string& contents, std::optional<DType> wanted = {}) const {
+  static std::string refusal(const std::string& contents, std::optional<DType> wanted = {}) {
     try {
       read(contents, wanted);
     } catch (const Failure& failure) {
@@ -39,17 +34,15 @@ class Npy : public testing::Test {
     }
     return "";
   }
-
-  std::string path_;
 };
 
 TEST_F(Npy, HeadersOfAllVersionsAreRead) {
   for (const int version : {1, 2, 3}) {
-    const NpyFile npy =
-        read(file(version, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  \n", 96));
+    const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }  \n";
+    const NpyFile npy = read(file(version, dictionary, 96));
     EXPECT_EQ(npy.array.type, DType::f64);
     EXPECT_EQ(npy.array.shape, (std::vector<std::uint64_t>{3, 4}));
-    EXPECT_EQ(npy.values_at, (version == 1 ? 10u : 12u) + 65u);
+    EXPECT_EQ(npy.values_at, (version == 1 ? 10u : 12u) + dictionary.size());
   }
 }
 
