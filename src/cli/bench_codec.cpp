@@ -25,11 +25,11 @@ constexpr Option options[] = {
 };
 
 constexpr const char* details =
-    "IN is as for taut compress; of each, its middle part of at most 2^22 values is coded as one frame. "
-    "Without IN:\n"
-    "waves with noise, made here. GB/s are of values, one thread; beside them the share of memcpy of as many "
-    "bytes,\n"
-    "which takes turns with the codec; medians.\n\n";
+    "IN is as for taut compress. Of each, its middle part of at most 2^22 values is coded as one frame; rel "
+    "and\n"
+    "psnr refer to that part. Without IN: waves with noise, made here. GB/s are of values, one thread, "
+    "medians;\n"
+    "beside them the share of memcpy of as many bytes, which takes turns with the codec.\n\n";
 
 // What is coded: one frame's worth of values.
 struct Subject {

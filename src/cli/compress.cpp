@@ -159,9 +159,11 @@ class Compression {
     std::printf("  ratio      %.2f, %llu bytes\n", ratio(),
                 static_cast<unsigned long long>(summary_.file_bytes));
     if (verified()) {
-      std::printf("  max error  %s, NRMSE %s, PSNR %s dB; decoded and checked\n",
-                  rounded(quality.max_error(), 4).c_str(), rounded(quality.nrmse(), 3).c_str(),
-                  rounded(quality.psnr(), 4).c_str());
+      std::printf("  max error  %s", rounded(quality.max_error(), 4).c_str());
+      if (quality.rmse() > 0)
+        std::printf(", NRMSE %s, PSNR %s dB", rounded(quality.nrmse(), 3).c_str(),
+                    rounded(quality.psnr(), 4).c_str());
+      std::printf("; decoded and checked\n");
       std::printf("  speed      encode %s GB/s, decode %s GB/s\n",
                   rounded(rate(summary_.encode_seconds), 3).c_str(),
                   rounded(rate(summary_.decode_seconds), 3).c_str());
