@@ -4,7 +4,7 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Taut)
 
 set_target_properties(taut PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # finds an MPI that lies outside the system
 install(TARGETS taut EXPORT TautTargets)
-install(TARGETS taut_program)
+install(PROGRAMS $<TARGET_FILE:taut_program> DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME taut)
 install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 

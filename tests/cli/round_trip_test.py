@@ -28,14 +28,14 @@ class RoundTrip(ProgramTest):
                 self.assertEqual(summary["shape"], [20, 30])
 
     def test_npy_files_of_every_type_and_version_come_back_with_shape_and_type(self):
-        for dtype in TYPES:
-            for version in (1, 2, 3):
-                with self.subTest(dtype=dtype, version=version):
-                    raw = numbers(dtype, 24)
-                    name = self.file("x.npy", npy(dtype, (2, 3, 4), raw, version))
-                    _, back = self.back(name, *(["--dtype", "bf16"] if dtype == "bf16" else []))
-                    self.assertTrue(back.endswith(raw))
-                    self.assertIn(f"'descr': '{TYPES[dtype][1]}', 'fortran_order': False, 'shape': (2, 3, 4)".encode(), back)
+        for dtype, version in [*((dtype, 1) for dtype in TYPES), ("f32", 2), ("f32", 3)]:
+            with self.subTest(dtype=dtype, version=version):
+                raw = numbers(dtype, 24)
+                name = self.file("x.npy", npy(dtype, (2, 3, 4), raw, version))
+                _, back = self.back(name, *(["--dtype", "bf16"] if dtype == "bf16" else []))
+                self.assertTrue(back.endswith(raw))
+                header = f"'descr': '{TYPES[dtype][1]}', 'fortran_order': False, 'shape': (2, 3, 4)"
+                self.assertIn(header.encode(), back)
 
     def test_bounds_hold_for_each_floating_type(self):
         for dtype in ("f16", "bf16", "f32", "f64", "c64", "c128"):
