@@ -13,7 +13,8 @@ namespace {
 void set_types(Options& options, const std::string& text) {
   options.types.clear();
   for (const std::string& name : split(text, ',')) {
-    const auto* const known = std::ranges::find(measured_types, name, [](taut::DType type) { return name_of(type); });
+    const auto* const known =
+        std::ranges::find(measured_types, name, [](taut::DType type) { return name_of(type); });
     if (known == std::end(measured_types))
       throw std::invalid_argument("'" + name + "' is none of f32, f64, f16, bf16");
     options.types.push_back(*known);

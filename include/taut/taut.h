@@ -189,15 +189,15 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *
  * - Compressed are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats where the
  *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
- *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types, other operators than MPI_SUM,
- *   MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below min_bytes (of all blocks
- *   together) and values that do not compress go to plain MPI, for the same reason on every rank.
- *   Results are then MPI's.
+ *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types,
+ *   other operators than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below
+ *   min_bytes (of all blocks together) and values that do not compress go to plain MPI, for the same
+ *   reason on every rank. Results are then MPI's.
  * - Under abs:E every element of the result is within E of the exact result, which for sums is the sum
  *   of the inputs as real numbers. Where a float32 (float64) sum exceeds 65536 E (3.5e13 E), half an ulp
- *   of it comes on top; with reduction=values, half an ulp of each of the P-1 partial sums. Under
- *   on=input a sum of P ranks is within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and
- *   what is only moved: within E.
+ *   of it comes on top (of sums of 16-bit floats, and under snap:E, at any size); with
+ *   reduction=values, half an ulp of each of the P-1 partial sums. Under on=input a sum of P ranks is
+ *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and what is only moved: within E.
  * - NaN and infinities arrive as such. MIN and MAX give NaN where an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - They return MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank when

@@ -45,7 +45,8 @@ Described describe_reduction(Collective collective, const void* sendbuf, void* r
   if (!bytes) return {};
   if (!reducing) return Request{collective, {}, *bytes, false};
   const void* const in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-  Operands data{slice(in, count * blocks, reducing->type), slice(recvbuf, count, reducing->type), reducing->op};
+  Operands data{slice(in, count * blocks, reducing->type), slice(recvbuf, count, reducing->type),
+                reducing->op};
   return Request{collective, data, *bytes};
 }
 

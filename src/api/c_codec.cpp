@@ -82,7 +82,8 @@ constexpr std::size_t least_to_sample = 65536;
 Candidate choose(const Coding& coding, Bound bound, ConstSlice values) {
   const std::vector<Candidate> all = candidates(coding, values.type, bound);
   if (all.empty())
-    throw Error(Status::invalid_type, std::string("the codec does not code values of type ") + name_of(values.type) +
+    throw Error(Status::invalid_type, std::string("the codec does not code values of type ") +
+                                          name_of(values.type) +
                                           " under this kind of bound; leave codec= away, or use codec=raw");
   if (all.size() == 1 || values.count < least_to_sample) return all[0];
   std::vector<float> ratios;

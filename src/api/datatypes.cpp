@@ -21,8 +21,8 @@ std::vector<Named> names() {
       if (type != MPI_DATATYPE_NULL) all.push_back({type, kind});
   };
   add(Kind::real, {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8});
-  add(Kind::complex, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8,
-                      MPI_COMPLEX16});
+  add(Kind::complex, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX,
+                      MPI_COMPLEX8, MPI_COMPLEX16});
 #ifdef MPI_CXX_FLOAT_COMPLEX
   add(Kind::complex, {MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX});
 #endif

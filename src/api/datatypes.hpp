@@ -9,8 +9,8 @@
 
 namespace taut::api {
 
-// A predefined type whose values are numbers of a known kind. `computes` is false where MPI defines no operators
-// on it (bytes, characters): it is only moved.
+// A predefined type whose values are numbers of a known kind. `computes` is false where MPI defines no
+// operators on it (bytes, characters): it is only moved.
 struct Datatype {
   DType type;
   bool computes;
@@ -24,7 +24,8 @@ inline std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
   return known ? std::optional(known->type) : std::nullopt;
 }
 
-// Of these types under this operator; nothing for what the library leaves to MPI, or what MPI does not define.
+// Of these types under this operator; nothing for what the library leaves to MPI, or what MPI does not
+// define.
 struct Reducing {
   DType type;
   Reduction op;

@@ -1,5 +1,5 @@
-// The two number types of 16 bits: IEEE 754 binary16 and bfloat16, the upper half of a binary32. They hold bits;
-// arithmetic is done in float or double.
+// The two number types of 16 bits: IEEE 754 binary16 and bfloat16, the upper half of a binary32. They hold
+// bits; arithmetic is done in float or double.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,10 @@ struct FloatLayout {
   constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
 };
 
-// The nearest number of the 16-bit layout `To`, ties to even; a NaN keeps its sign and its upper bits and becomes
-// quiet, what rounds beyond the greatest number becomes an infinity. Every operation is exact, so that no rounding
-// mode matters, and there are neither branches nor shifts by other than constants: compilers make vector code of it.
+// The nearest number of the 16-bit layout `To`, ties to even; a NaN keeps its sign and its upper bits and
+// becomes quiet, what rounds beyond the greatest number becomes an infinity. Every operation is exact, so
+// that no rounding mode matters, and there are neither branches nor shifts by other than constants: compilers
+// make vector code of it.
 template <FloatLayout To, class Float>
 constexpr std::uint16_t narrowed(Float value) noexcept {
   using Bits = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
@@ -28,17 +29,20 @@ constexpr std::uint16_t narrowed(Float value) noexcept {
 
   const Bits bits = std::bit_cast<Bits>(value), size = bits & ~Bits{0} >> 1;
   const Bits moved = size - (Bits{down} << from.fraction_bits);
-  Bits result = std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
+  Bits result =
+      std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
   if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal one
     constexpr auto least = std::bit_cast<Float>(Bits{down + 1} << from.fraction_bits);
-    constexpr auto inverse = std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);
+    constexpr auto inverse =
+        std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);
     const Float multiple = std::min(least, std::bit_cast<Float>(size)) * inverse;
     const auto whole = static_cast<std::int32_t>(multiple);
     const Float rest = multiple - static_cast<Float>(whole);
     const bool up = (rest > Float{0.5}) | ((rest == Float{0.5}) & (whole % 2 != 0));
     result = size < std::bit_cast<Bits>(least) ? static_cast<Bits>(whole + up) : result;
   }
-  const Bits nan = infinity | Bits{1} << (To.fraction_bits - 1) | (size & ((Bits{1} << from.fraction_bits) - 1)) >> dropped;
+  const Bits nan = infinity | Bits{1} << (To.fraction_bits - 1) |
+                   (size & ((Bits{1} << from.fraction_bits) - 1)) >> dropped;
   const Bits sign = bits >> (8 * sizeof(Float) - 16) & 0x8000;
   return static_cast<std::uint16_t>(sign | (size > beyond ? nan : result));
 }
@@ -54,11 +58,15 @@ struct f16 {
 
   explicit constexpr operator float() const noexcept {
     const std::uint32_t size = bits & 0x7FFFu, sign = (bits & 0x8000u) << 16;
-    const auto denormal = std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24f);
-    const std::uint32_t rebias = size >= 0x7C00 ? 2 * (112u << 23) : 112u << 23;  // infinities and NaN: all ones
+    const auto denormal =
+        std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24f);
+    const std::uint32_t rebias =
+        size >= 0x7C00 ? 2 * (112u << 23) : 112u << 23;  // infinities and NaN: all ones
     return std::bit_cast<float>(sign | (size < 0x400 ? denormal : (size << 13) + rebias));
   }
-  explicit constexpr operator double() const noexcept { return static_cast<double>(static_cast<float>(*this)); }
+  explicit constexpr operator double() const noexcept {
+    return static_cast<double>(static_cast<float>(*this));
+  }
 };
 
 struct bf16 {
@@ -70,8 +78,12 @@ struct bf16 {
   explicit constexpr bf16(double x) noexcept : bits(narrowed<layout>(x)) {}
   static constexpr bf16 of_bits(std::uint16_t b) noexcept { return std::bit_cast<bf16>(b); }
 
-  explicit constexpr operator float() const noexcept { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-  explicit constexpr operator double() const noexcept { return static_cast<double>(static_cast<float>(*this)); }
+  explicit constexpr operator float() const noexcept {
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+  }
+  explicit constexpr operator double() const noexcept {
+    return static_cast<double>(static_cast<float>(*this));
+  }
 };
 
 template <class T>

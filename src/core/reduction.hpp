@@ -23,7 +23,8 @@ template <class T>
 constexpr T combine(Reduction op, T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
     using Bits = std::make_unsigned_t<T>;
-    if (op == Reduction::sum) return static_cast<T>(static_cast<Bits>(static_cast<Bits>(y) + static_cast<Bits>(x)));
+    if (op == Reduction::sum)
+      return static_cast<T>(static_cast<Bits>(static_cast<Bits>(y) + static_cast<Bits>(x)));
     return (op == Reduction::min) == (x < y) ? x : y;
   } else {
     const auto a = static_cast<ComputedIn<T>>(y), b = static_cast<ComputedIn<T>>(x);

@@ -91,7 +91,8 @@ TEST(CodecCalls, EveryTypeHasAFrame) {
     }
     std::size_t bytes = 0;
     FrameBytes frame(TAUT_Max_bytes(type, 100, 1));
-    const int status = TAUT_Encode(x.data(), 100, type, "abs:1,codec=planes", frame.data(), frame.size(), &bytes);
+    const int status =
+        TAUT_Encode(x.data(), 100, type, "abs:1,codec=planes", frame.data(), frame.size(), &bytes);
     EXPECT_EQ(status, type >= TAUT_INT8 ? TAUT_ERR_TYPE : TAUT_SUCCESS);
   }
   EXPECT_NE(std::string(TAUT_Last_error()).find("codec=raw"), std::string::npos);

@@ -14,8 +14,10 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     std::mt19937_64 random(seed);
     auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
     const auto collective = static_cast<Collective>(1 + pick(5));
-    const DType type = pick(2) == 0 ? DType::f32 : DType::f64;
-    const Reduction op = reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
+    constexpr DType types[] = {DType::f32, DType::f64, DType::f32, DType::f64, DType::c64, DType::c128};
+    const DType type = types[pick(6)];
+    Reduction op = reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
+    if (!is_defined(op, type)) op = Reduction::sum;
     const double bound = std::pow(10.0, pick(6) - 6);
     const bool in_place = collective != Collective::bcast && pick(3) == 0, by_values = pick(3) == 0;
     char text[160];

@@ -130,8 +130,9 @@ void check_quantisers(std::size_t groups) {
     bool complete = true, small = true;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double exact = nearest_integer(x[i], z);
-      const bool good = exact >= -0x1p22 && exact < 0x1p22 &&
-                        std::abs(x[i] - dequantise<T>(static_cast<std::int64_t>(exact), z.step)) <= T(z.bound);
+      const bool good =
+          exact >= -0x1p22 && exact < 0x1p22 &&
+          std::abs(x[i] - dequantise<T>(static_cast<std::int64_t>(exact), z.step)) <= T(z.bound);
       ASSERT_EQ(marked(marks, i), !good) << x[i] / z.step;
       if (good) {
         ASSERT_EQ(q[i], static_cast<std::int32_t>(exact));

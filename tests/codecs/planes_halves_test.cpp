@@ -79,7 +79,8 @@ TYPED_TEST(PlanesHalves, EveryPatternAlone) {
   }
 }
 
-// The sum of frames is the exact sum of what they decode to, rounded once: also where 2^24 is not enough for it.
+// The sum of frames is the exact sum of what they decode to, rounded once: also where 2^24 is not enough for
+// it.
 TYPED_TEST(PlanesHalves, SumsAreRoundedOnce) {
   std::mt19937_64 random(4);
   for (const double bound : {1e-4, 0.01, 0.3}) {
@@ -88,7 +89,8 @@ TYPED_TEST(PlanesHalves, SumsAreRoundedOnce) {
       std::vector<TypeParam> x(5001), y(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) {
         x[i] = static_cast<TypeParam>(size * (static_cast<double>(random() >> 11) * 0x1p-52 - 1));
-        y[i] = random() % 50 == 0 ? static_cast<TypeParam>(INFINITY) : static_cast<TypeParam>(static_cast<double>(x[i]) / 3);
+        y[i] = random() % 50 == 0 ? static_cast<TypeParam>(INFINITY)
+                                  : static_cast<TypeParam>(static_cast<double>(x[i]) / 3);
       }
       std::vector<double> exact(x.size(), 0);
       Frame total;

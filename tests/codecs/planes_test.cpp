@@ -25,7 +25,8 @@ T value_at(Data data, std::size_t i) {
   switch (data) {
     case Data::smooth: return static_cast<T>(10 * std::sin(0.01 * static_cast<double>(i)));
     case Data::constant: return static_cast<T>(5.0);
-    case Data::special: return static_cast<T>(i % 7 == 0 ? std::numeric_limits<double>::quiet_NaN() : uniform());
+    case Data::special:
+      return static_cast<T>(i % 7 == 0 ? std::numeric_limits<double>::quiet_NaN() : uniform());
     case Data::fill: return i / 50 % 3 == 0 ? static_cast<T>(1e20) : static_cast<T>(280 + uniform());
     case Data::outliers: return static_cast<T>(i % 500 == 0 ? 1e9 * uniform() : uniform());
     case Data::wide: return static_cast<T>(1e6 * uniform());
@@ -71,7 +72,8 @@ Frame sum(const Codec& codec, DType type, std::size_t n, const Frame& a, const F
 template <class T>
 void expect_same_bytes(Data data, std::size_t n, Bound bound, const char* predictor, const char* kernels) {
   SCOPED_TRACE(testing::Message() << kernels << " data " << static_cast<int>(data) << " n " << n << " bound "
-                                  << bound.value << " predictor " << predictor << " " << name_of(dtype_of<T>));
+                                  << bound.value << " predictor " << predictor << " "
+                                  << name_of(dtype_of<T>));
   const auto reference = codec(bound, predictor, "scalar"), tested = codec(bound, predictor, kernels);
   const std::vector<T> x = values<T>(data, n);
   const Frame frame = encode(*reference, x);

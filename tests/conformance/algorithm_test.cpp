@@ -64,12 +64,16 @@ Counts awkward_counts(int P) {
 
 // ---- Results
 
+constexpr DType reals[] = {DType::f32, DType::f64,  DType::f16, DType::f64,
+                           DType::c64, DType::bf16, DType::f32, DType::c128};
+
 TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
   std::uint64_t seed = 1;
   for (int P = 1; P <= 17; ++P) {
     for (const std::size_t count : awkward_counts(P)) {
       for (const int segments : {1, 3}) {
-        const DType type = ++seed % 2 == 0 ? DType::f32 : DType::f64;
+        const DType type = reals[++seed % std::size(reals)];
+        if (!GetParam().codec->serves(type, codec->contract().bound.kind)) continue;
         SCOPED_TRACE(testing::Message()
                      << "P " << P << " count " << count << " segments " << segments << " seed " << seed);
         Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2,
@@ -105,7 +109,8 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
   const AlgorithmInfo& reference = *find_algorithm(Collective::allreduce, "recursive_doubling");
   std::uint64_t seed = 0;
   for (const Pattern pattern : {Pattern::noisy, Pattern::sparse, Pattern::wild}) {
-    for (const DType type : {DType::f32, DType::f64}) {
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64}) {
+      if (!GetParam().codec->serves(type, codec->contract().bound.kind)) continue;
       const int P = 2 + static_cast<int>(++seed % 4);
       Job whole(Collective::allreduce, P, 20011, type, pattern, seed);
       LoopbackHub first(P);
@@ -117,7 +122,8 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
         for (int r = 0; r < P; ++r) {
           const auto rank = static_cast<std::size_t>(r);
           const Range range = job.defined(r);
-          for (std::size_t i = range.first; i < range.first + range.count; ++i)
+          const std::size_t parts = components_of(type);
+          for (std::size_t i = range.first * parts; i < (range.first + range.count) * parts; ++i)
             ASSERT_EQ(job.outputs[rank].at(i), whole.outputs[rank].at(i))
                 << "P " << P << " segments " << segments << " seed " << seed << " value " << i;
         }

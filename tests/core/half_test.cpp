@@ -53,7 +53,8 @@ TYPED_TEST(Halves, EveryPatternWidensExactlyAndComesBack) {
 
 // Between each two neighbours: the middle goes to the even one, what lies beside it to the nearer one.
 TYPED_TEST(Halves, NarrowingRoundsToNearestEven) {
-  constexpr std::uint16_t past_greatest = ((1 << TypeParam::layout.exponent_bits) - 1) << TypeParam::layout.fraction_bits;
+  constexpr std::uint16_t past_greatest = ((1 << TypeParam::layout.exponent_bits) - 1)
+                                          << TypeParam::layout.fraction_bits;
   for (std::uint16_t low = 0; low < past_greatest; ++low) {
     const auto high = static_cast<std::uint16_t>(low + 1);
     const double a = meaning<TypeParam>(low);
@@ -82,7 +83,8 @@ TYPED_TEST(Halves, NarrowingRoundsToNearestEven) {
 }
 
 TYPED_TEST(Halves, EndsOfTheRange) {
-  constexpr std::uint16_t inf = ((1 << TypeParam::layout.exponent_bits) - 1) << TypeParam::layout.fraction_bits;
+  constexpr std::uint16_t inf = ((1 << TypeParam::layout.exponent_bits) - 1)
+                                << TypeParam::layout.fraction_bits;
   EXPECT_EQ(TypeParam(infinity).bits, inf);
   EXPECT_EQ(TypeParam(-1e308).bits, 0x8000 | inf);
   EXPECT_EQ(TypeParam(std::numeric_limits<float>::infinity()).bits, inf);

@@ -33,11 +33,13 @@ TEST(Reduction, NaNWinsFromEitherSide) {
 }
 
 TEST(Reduction, IntegersAddModuloTheirRange) {
-  EXPECT_EQ(reduced<std::int8_t>({127, -128, 5}, {1, -1, -7}, Reduction::sum), (std::vector<std::int8_t>{-128, 127, -2}));
+  EXPECT_EQ(reduced<std::int8_t>({127, -128, 5}, {1, -1, -7}, Reduction::sum),
+            (std::vector<std::int8_t>{-128, 127, -2}));
   EXPECT_EQ(reduced<std::int64_t>({INT64_MAX}, {1}, Reduction::sum), std::vector<std::int64_t>{INT64_MIN});
   EXPECT_EQ(reduced<std::uint16_t>({65535}, {3}, Reduction::sum), std::vector<std::uint16_t>{2});
   EXPECT_EQ(reduced<std::int32_t>({-5, 7}, {-6, 8}, Reduction::min), (std::vector<std::int32_t>{-6, 7}));
-  EXPECT_EQ(reduced<std::uint64_t>({UINT64_MAX}, {1}, Reduction::max), std::vector<std::uint64_t>{UINT64_MAX});
+  EXPECT_EQ(reduced<std::uint64_t>({UINT64_MAX}, {1}, Reduction::max),
+            std::vector<std::uint64_t>{UINT64_MAX});
 }
 
 TEST(Reduction, ComplexNumbersAddAndHaveNoOrder) {
@@ -65,8 +67,11 @@ void check_halves() {
         ASSERT_TRUE(std::isnan(static_cast<double>(sum[i])) || std::isnan(a + b));
         ASSERT_EQ(least[i].bits, std::isnan(a) ? x[i].bits : y[i].bits);
       } else {
-        const double far = std::abs(a) > 0x1p50 * std::abs(b) ? a : std::abs(b) > 0x1p50 * std::abs(a) ? b : a + b;
-        ASSERT_TRUE(std::isnan(a + b) ? std::isnan(static_cast<double>(sum[i])) : sum[i].bits == Half(far).bits);
+        const double far = std::abs(a) > 0x1p50 * std::abs(b)   ? a
+                           : std::abs(b) > 0x1p50 * std::abs(a) ? b
+                                                                : a + b;
+        ASSERT_TRUE(std::isnan(a + b) ? std::isnan(static_cast<double>(sum[i]))
+                                      : sum[i].bits == Half(far).bits);
         ASSERT_EQ(static_cast<double>(least[i]), std::min(a, b));
       }
     }

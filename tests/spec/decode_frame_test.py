@@ -68,7 +68,7 @@ class FramesAgainstTheSpecification(unittest.TestCase):
     def test_frames_and_sums(self):
         rng = random.Random(5)
         for kind in range(1, 7):
-            for n in LENGTHS if kind < 4 else LENGTHS[2:]:
+            for n in LENGTHS if kind < 4 else (7, 1000):
                 for bound in (1e-3, 0.37):
                     options = rng.choice(["", ",codec=planes,predictor=pairs", ",codec=planes,predictor=none,checksum=on"])
                     numbers = fields(rng, n * decode_frame.Type(kind).parts, bound)
@@ -92,7 +92,7 @@ class FramesAgainstTheSpecification(unittest.TestCase):
     def test_snapped_frames(self):
         rng = random.Random(6)
         for kind in (1, 2, 3):
-            for name, x in fields(rng, 3000, 1e-3):
+            for name, x in fields(rng, 1000, 1e-3):
                 with self.subTest(kind=kind, field=name):
                     self.check(encode(x, kind, "snap:1e-3,codec=planes"), kind, len(x))
 

@@ -70,7 +70,8 @@ class Values {
   std::vector<std::byte> bytes_;
 };
 
-// wild: scattered over many orders of magnitude, as many as the type has room for, so that some of them add up
+// wild: scattered over many orders of magnitude, as many as the type has room for, so that some of them add
+// up
 enum class Pattern { smooth, noisy, sparse, steps, wild };
 
 inline Values make_values(DType type, std::size_t count, Pattern pattern, std::uint64_t seed) {
@@ -92,18 +93,22 @@ inline Values make_values(DType type, std::size_t count, Pattern pattern, std::u
   return values;
 }
 
-// Distance from a representable value to the next one of its type, upwards in magnitude.
+// Of a half, by its bits; for the greatest ones that of those before them.
+template <class Half>
+double spacing_of_half(double magnitude) noexcept {
+  const std::uint16_t before_last = static_cast<std::uint16_t>(Half(INFINITY).bits - 2);
+  const std::uint16_t bits = std::min(Half(magnitude).bits, before_last);
+  const auto above = Half::of_bits(static_cast<std::uint16_t>(bits + 1));
+  return static_cast<double>(above) - static_cast<double>(Half::of_bits(bits));
+}
+
+// Distance from a representable value to the next one of its type, upwards in magnitude; of integers 0.
 inline double spacing(DType type, double value) noexcept {
   const double magnitude = std::abs(value);
-  const auto above = [=]<class Half>(Half least) {  // of a half, by its bits; the greatest ones as those below
-    const auto bits = std::min(Half(magnitude).bits, static_cast<std::uint16_t>(Half(INFINITY).bits - 2));
-    least.bits = static_cast<std::uint16_t>(bits + 1);
-    return static_cast<double>(least) - static_cast<double>(Half::of_bits(bits));
-  };
   switch (component_of(type)) {
     case DType::f64: return std::nextafter(magnitude, INFINITY) - magnitude;
-    case DType::f16: return above(f16());
-    case DType::bf16: return above(bf16());
+    case DType::f16: return spacing_of_half<f16>(magnitude);
+    case DType::bf16: return spacing_of_half<bf16>(magnitude);
     case DType::f32: break;
     default: return 0;
   }
@@ -173,8 +178,8 @@ class Job {
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());
     if (collective_ == Collective::allgather)
-      for (source = 0;
-           i / parts >= part_range(count(), source, ranks()).first + part_range(count(), source, ranks()).count;)
+      for (source = 0; i / parts >= part_range(count(), source, ranks()).first +
+                                        part_range(count(), source, ranks()).count;)
         ++source;
     const long double x = inputs[source].at(i);
     return {x, std::abs(x)};

@@ -16,7 +16,9 @@ struct Integers {
   std::int16_t* const of = with_previous + 16;
   std::size_t back;
 
-  explicit Integers(std::size_t distance) : back(distance) { of[0] = 0; }  // compilers do not know of a first group
+  explicit Integers(std::size_t distance) : back(distance) {
+    of[0] = 0;
+  }  // compilers do not know of a first group
   Integers(const Integers&) = delete;
 
   void complete(std::size_t groups) {

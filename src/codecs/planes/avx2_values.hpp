@@ -10,7 +10,9 @@ namespace taut::planes {
 namespace {
 
 inline __m256 eight(const float* x) { return _mm256_loadu_ps(x); }
-inline __m256 eight(const f16* x) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x))); }
+inline __m256 eight(const f16* x) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+}
 inline __m256 eight(const bf16* x) {
   const __m128i upper = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
@@ -61,7 +63,8 @@ void write_values(__m256i q, float step, Half* to) {
 // Integers as floats that round to the same halves, as float_for_half.
 inline __m256 floats_for_halves(__m256i q) {
   const __m256i low = _mm256_set1_epi32(0xFF), most = _mm256_set1_epi32((1 << 24) - 1);
-  const __m256i magnitude = _mm256_abs_epi32(q), exact = _mm256_cmpeq_epi32(_mm256_and_si256(q, low), _mm256_setzero_si256());
+  const __m256i magnitude = _mm256_abs_epi32(q),
+                exact = _mm256_cmpeq_epi32(_mm256_and_si256(q, low), _mm256_setzero_si256());
   const __m256i rest = _mm256_andnot_si256(exact, _mm256_set1_epi32(0x80));
   const __m256i big = _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, most), _mm256_srai_epi32(magnitude, 31));
   const __m256i jammed = _mm256_or_si256(_mm256_andnot_si256(low, q), rest);

@@ -220,15 +220,15 @@ constexpr GeneralValueKernels<T> value_kernels{quantise<T>,
 }  // namespace
 
 const GeneralKernels& avx512_general_kernels() noexcept {
-  static constexpr GeneralKernels set{{value_kernels<float>, value_kernels<double>, value_kernels<f16>,
-                                       value_kernels<bf16>},
-                                      mark_repeats<std::int32_t>,
-                                      mark_repeats<std::int64_t>,
-                                      mark_escaped,
-                                      multiply,
-                                      pack,
-                                      unpack_add,
-                                      sum};
+  static constexpr GeneralKernels set{
+      {value_kernels<float>, value_kernels<double>, value_kernels<f16>, value_kernels<bf16>},
+      mark_repeats<std::int32_t>,
+      mark_repeats<std::int64_t>,
+      mark_escaped,
+      multiply,
+      pack,
+      unpack_add,
+      sum};
   return set;
 }
 

@@ -1,4 +1,5 @@
-// AVX-512: sixteen values of up to 32 bits as floats, and floats as halves. Included by avx512*.{hpp,cpp} only.
+// AVX-512: sixteen values of up to 32 bits as floats, and floats as halves. Included by avx512*.{hpp,cpp}
+// only.
 #pragma once
 
 #include <immintrin.h>
@@ -23,7 +24,8 @@ __m512 sixteen(const Half* x) {
   return widened(load256(x), x);
 }
 
-// Floats as halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if there may be one.
+// Floats as halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if there may be
+// one.
 template <bool MayBeNan>
 __m512i narrowed(__m512 a, __m512 b, const f16*) {
   const __m512i low = _mm512_castsi256_si512(_mm512_cvtps_ph(a, to_nearest));

@@ -60,8 +60,7 @@ class Planes final : public Codec, private FrameArithmetic {
   }
 
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
-    return typed<Sized>(values.type,
-                        [&](const auto& codec) { return codec.accumulate(frame, values, out); });
+    return typed<Sized>(values.type, [&](const auto& codec) { return codec.accumulate(frame, values, out); });
   }
 
  private:
@@ -84,8 +83,7 @@ class Planes final : public Codec, private FrameArithmetic {
   }
 
   FrameHeader header(ConstSlice values) const noexcept {
-    FrameHeader h{
-        .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
+    FrameHeader h{.codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     h.flags = checksum_ ? FrameHeader::checksummed : 0;
     h.parameters[0] = static_cast<std::uint8_t>(predictor_);
     return h;

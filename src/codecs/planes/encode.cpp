@@ -34,9 +34,10 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
       const std::uint8_t size = found.small ? 0 : large;
       return general_.encode(values, n, q, marks, size, z_, writer) ? Form::general : Form::layer;
     }
-    // The fused sums do without the planes of a small chunk: it keeps them, whatever they take. Large integers
-    // of halves may take more than the values.
-    if (is_half<T>) return general_.encode(values, n, q, marks, large, z_, writer) ? Form::general : Form::layer;
+    // The fused sums do without the planes of a small chunk: it keeps them, whatever they take. Large
+    // integers of halves may take more than the values.
+    if (is_half<T>)
+      return general_.encode(values, n, q, marks, large, z_, writer) ? Form::general : Form::layer;
     kernels_.ints.pack(q, groups, z_.predictor, planes);
     flags = large;
   }

@@ -19,15 +19,15 @@ template <class T>
 double half_spacing(T x) noexcept {
   const double magnitude = std::abs(static_cast<double>(x));
   if (magnitude == 0) return 0;
-  const T below = std::bit_cast<T>(static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(static_cast<T>(magnitude)) - 1));
+  const T below =
+      std::bit_cast<T>(static_cast<BitsOf<T>>(std::bit_cast<BitsOf<T>>(static_cast<T>(magnitude)) - 1));
   return (magnitude - static_cast<double>(below)) / 2;
 }
 
 // The greatest |rest| with |rest| * step < distance for sure.
 inline std::int64_t rests_within(double distance, double step) noexcept {
   if (!(distance > 0)) return 0;
-  return static_cast<std::int64_t>(
-      std::min(distance * (1 - 0x1p-40) / step, double{0x1p62}));
+  return static_cast<std::int64_t>(std::min(distance * (1 - 0x1p-40) / step, double{0x1p62}));
 }
 
 template <class T>
@@ -85,7 +85,8 @@ class Totals {
 template <class T, class Int>
 class Places {
  public:
-  Places(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels, T* values) noexcept
+  Places(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
+         T* values) noexcept
       : record_(record), q_(q), step_(step), kernels_(kernels), values_(values), totals_(step) {}
 
   void put(const RunSweep<T>& places) {
@@ -103,7 +104,8 @@ class Places {
   // False: there are exact values.
   bool put_integers(const RunSweep<T>& places) noexcept {
     if (places.exact() > 0) return false;
-    for (std::size_t i = places.from(); i < places.to(); ++i) values_[i] = dequantise<T>(rest(places, i), step_);
+    for (std::size_t i = places.from(); i < places.to(); ++i)
+      values_[i] = dequantise<T>(rest(places, i), step_);
     return true;
   }
 
@@ -211,7 +213,8 @@ class Places {
 // The usual case: one fill value, in runs that do not overlap, where the integers hold on and add nothing.
 // False: something else, and nothing was done.
 template <class T, class Int>
-bool put_fill_value(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels, T* values) {
+bool put_fill_value(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
+                    T* values) {
   const Runs<T> runs = record.run_list();
   if (record.layer_count > 0 || runs.size() == 0) return false;
   const T value = runs[0].value;
@@ -275,13 +278,19 @@ void put_exact_values(const Record<T>& record, const Int* q, double step, const 
     if (sweep.covered() || record.layer_count > 0) places.put(sweep);
 }
 
-template void put_exact_values(const Record<float>&, const std::int32_t*, double, const GeneralKernels&, float*);
-template void put_exact_values(const Record<float>&, const std::int64_t*, double, const GeneralKernels&, float*);
-template void put_exact_values(const Record<double>&, const std::int32_t*, double, const GeneralKernels&, double*);
-template void put_exact_values(const Record<double>&, const std::int64_t*, double, const GeneralKernels&, double*);
+template void put_exact_values(const Record<float>&, const std::int32_t*, double, const GeneralKernels&,
+                               float*);
+template void put_exact_values(const Record<float>&, const std::int64_t*, double, const GeneralKernels&,
+                               float*);
+template void put_exact_values(const Record<double>&, const std::int32_t*, double, const GeneralKernels&,
+                               double*);
+template void put_exact_values(const Record<double>&, const std::int64_t*, double, const GeneralKernels&,
+                               double*);
 template void put_exact_values(const Record<f16>&, const std::int32_t*, double, const GeneralKernels&, f16*);
 template void put_exact_values(const Record<f16>&, const std::int64_t*, double, const GeneralKernels&, f16*);
-template void put_exact_values(const Record<bf16>&, const std::int32_t*, double, const GeneralKernels&, bf16*);
-template void put_exact_values(const Record<bf16>&, const std::int64_t*, double, const GeneralKernels&, bf16*);
+template void put_exact_values(const Record<bf16>&, const std::int32_t*, double, const GeneralKernels&,
+                               bf16*);
+template void put_exact_values(const Record<bf16>&, const std::int64_t*, double, const GeneralKernels&,
+                               bf16*);
 
 }  // namespace taut::planes

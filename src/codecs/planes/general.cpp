@@ -139,8 +139,8 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const GeneralValueKernels<T>& take = general_.of<T>();
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
-  // A few values of a chunk that is not wide may have integers of 64 bits, and where values snap, all of them do:
-  // they travel as what these come to.
+  // A few values of a chunk that is not wide may have integers of 64 bits, and where values snap, all of them
+  // do: they travel as what these come to.
   const bool by_integers = sizeof(T) == 8 || z.snaps;
   for (std::size_t i = 0; by_integers && i < std::min(count, most); ++i) {
     std::byte* const value = runs + (i + 1) * each - sizeof(T);

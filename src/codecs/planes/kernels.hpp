@@ -42,8 +42,8 @@ using ForEachType = std::tuple<Table<float>, Table<double>, Table<f16>, Table<bf
 
 template <class T>
 struct Kernels {
-  // Quantises in the arithmetic of T, of halves in float. False when some |q| leaves the small range (or is no number): nothing
-  // usable was written.
+  // Quantises in the arithmetic of T, of halves in float. False when some |q| leaves the small range (or is
+  // no number): nothing usable was written.
   bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
 
   // out <- in + quantise(values), under the same condition.

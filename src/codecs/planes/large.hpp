@@ -7,8 +7,8 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// A float that rounds to the same half as q: what lies far below the last bit of a half is made one bit that says
-// whether there is anything.
+// A float that rounds to the same half as q: what lies far below the last bit of a half is made one bit that
+// says whether there is anything.
 inline float float_for_half(std::int32_t q) noexcept {
   const std::int32_t jammed = (q & ~0xFF) | ((q & 0xFF) != 0 ? 0x80 : 0);
   return static_cast<float>((q >= 1 << 24) | (q <= -(1 << 24)) ? jammed : q);

@@ -9,8 +9,8 @@
 
 namespace taut::planes {
 
-// A bound whose step leaves [lowest, highest] is not coded at all below: the values travel as they are; above,
-// highest serves.
+// A bound whose step leaves [lowest, highest] is not coded at all below: the values travel as they are;
+// above, highest serves.
 template <class T>
 struct StepRange;
 template <>
@@ -47,9 +47,9 @@ struct Quantiser {
   Predictor predictor = Predictor::delta;
   bool snaps = false;  // every value comes to a multiple of the step, also one that has no integer
 
-  // The step of a snapping bound, and of halves under any: the greatest power of two up to twice the bound. All
-  // products are exact. Other steps are rounded towards zero to the type of the values; their margin of 2^-7
-  // absorbs every rounding of a small or wide q.
+  // The step of a snapping bound, and of halves under any: the greatest power of two up to twice the bound.
+  // All products are exact. Other steps are rounded towards zero to the type of the values; their margin of
+  // 2^-7 absorbs every rounding of a small or wide q.
   static Quantiser make(const Bound& of, Predictor predictor) noexcept {
     Quantiser z{of.value, 0, 0, predictor, of.kind == Bound::Kind::snap};
     const bool power_of_two = z.snaps || is_half<T>;

@@ -35,8 +35,8 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
       total = h;
       continue;
     }
-    const bool alike = h.type == total.type && h.count == total.count && h.step == total.step &&
-                       h.bound == total.bound;
+    const bool alike =
+        h.type == total.type && h.count == total.count && h.step == total.step && h.bound == total.bound;
     if (!alike) return {Status::frame_mismatch};
     total.parameters[0] = std::min(total.parameters[0], h.parameters[0]);  // in whatever order they come
     if (__builtin_add_overflow(total.addends, h.addends, &total.addends)) return {Status::invalid_count};

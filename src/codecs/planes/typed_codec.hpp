@@ -17,8 +17,7 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
   const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes + table;
   const bool may_be_wide = value_bytes == 8 || addends >= 256;
   const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
-  const std::size_t all =
-      addends == 1 ? records : addends * (records + longer) + 640 * chunks_of(count);
+  const std::size_t all = addends == 1 ? records : addends * (records + longer) + 640 * chunks_of(count);
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
 }
 
