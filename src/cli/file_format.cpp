@@ -140,7 +140,8 @@ std::uint64_t FrameReader::read_header() {
   array_.type = DType{header.type};
   array_.form = Form{header.form};
   array_.shape.resize(header.dims);
-  std::memcpy(array_.shape.data(), bytes.data() + sizeof header, 8 * std::size_t{header.dims});
+  std::ranges::copy(ConstBytes(bytes).subspan(sizeof header, 8 * std::size_t{header.dims}),
+                    std::as_writable_bytes(std::span(array_.shape)).begin());
   if (!is_possible(array_)) damaged("shape in its header");
   coding_.assign(reinterpret_cast<const char*>(bytes.data()) + sizeof header + 8 * header.dims,
                  header.coding_bytes);
