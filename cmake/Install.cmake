@@ -1,9 +1,10 @@
-# cmake --install: headers, library, the CMake package Taut and taut.pc.
+# cmake --install: headers, library, program, the CMake package Taut and taut.pc.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Taut)
 
 set_target_properties(taut PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # finds an MPI that lies outside the system
 install(TARGETS taut EXPORT TautTargets)
+install(PROGRAMS $<TARGET_FILE:taut_program> DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME taut)
 install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 

@@ -1,0 +1,199 @@
+// taut bench-codec: what each codec makes of given arrays, and how fast.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/coding.hpp"
+#include "cli/command.hpp"
+#include "cli/input.hpp"
+#include "cli/json.hpp"
+#include "cli/quality.hpp"
+#include "cli/rates.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr Option options[] = {
+    {"bound", 'b', "BOUND", "as of taut compress, without codec=; default: rel:1e-3"},
+    {"codec", 0, "A,B", "codecs to measure; default: all that serve the bound, and auto"},
+    dtype_option,
+    shape_option,
+    {"seconds", 0, "S", "to spend on each line; default: 0.5"},
+    {"json", 0, "", "print the table as JSON"},
+};
+
+constexpr const char* details =
+    "IN is as for taut compress. Of each, its middle part of at most 2^22 values is coded as one frame; rel "
+    "and\n"
+    "psnr refer to that part. Without IN: waves with noise, made here. GB/s are of values, one thread, "
+    "medians;\n"
+    "beside them the share of memcpy of as many bytes, which takes turns with the codec.\n\n";
+
+// What is coded: one frame's worth of values.
+struct Subject {
+  std::string name;
+  DType type;
+  Piece piece;
+  Room values;
+
+  ConstSlice slice() const { return {{values.all().data(), piece.count(), type}}; }
+};
+
+struct Line {
+  std::string subject, codec, frame_codec;
+  double ratio, encode, decode, copy;  // GB/s
+  double max_error, psnr;
+};
+
+Subject subject_of(const std::string& path, const Arguments& arguments) {
+  const InputFile file(path);
+  const Input input = read_input(file, arguments);
+  const std::vector<Piece> pieces = pieces_of(input.array.shape);
+  if (pieces.empty()) fail(path + ": holds no values");
+  const Piece& middle = pieces[pieces.size() / 2];
+  const std::size_t size = size_of(input.array.type);
+  Subject subject{std::filesystem::path(path).filename().string(), input.array.type, middle,
+                  Room(middle.count() * size)};
+  file.read(input.values_at + middle.first * size, subject.values.all());
+  return subject;
+}
+
+// Three waves and noise of a thousandth, from a generator of its own: the same on every machine.
+Subject built_in() {
+  constexpr std::size_t n = 128;
+  Subject subject{"waves+noise", DType::f32, {0, {n, n, n}}, Room(n * n * n * sizeof(float))};
+  std::uint64_t state = 1;
+  std::size_t i = 0;
+  for (std::size_t z = 0; z < n; ++z)
+    for (std::size_t y = 0; y < n; ++y)
+      for (std::size_t x = 0; x < n; ++x, ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const double noise = static_cast<double>(state >> 11) * 0x1p-53 - 0.5;
+        const auto wave = [](std::size_t k, double period) {
+          return std::sin(static_cast<double>(k) * 6.2831853 / period);
+        };
+        const auto value = static_cast<float>(wave(x + y, 61) + wave(y + z, 97) * wave(x, 41) + 2e-3 * noise);
+        std::memcpy(subject.values.all().data() + i * sizeof value, &value, sizeof value);
+      }
+  return subject;
+}
+
+Line measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
+  const ConstSlice values = subject.slice();
+  const ValueRange range = coding.needs_range() ? range_of(values, coding.fill()) : ValueRange{};
+  const std::string text = coding.frame_text(range) + ",codec=" + codec;
+  const Room frame(most_frame_bytes(subject.type, values.count)), decoded(values.bytes()),
+      copied(values.bytes());
+  std::size_t bytes = 0;
+  const auto encoding = [&] {
+    bytes = encode(subject.piece, values.as_bytes(), subject.type, text, frame.all());
+  };
+  const auto decoding = [&] {
+    if (!decode(frame.first(bytes), values.count, subject.type, decoded.all()))
+      fail(subject.name + ": codec " + codec + " cannot decode its own frame; please report it");
+  };
+  const auto copying = [&] { std::memcpy(copied.all().data(), values.data, values.bytes()); };
+  const std::vector<double> medians = median_seconds({copying, encoding, decoding}, seconds);
+
+  Quality quality(coding.bound(range), coding.fill());
+  quality.compare(values, {{decoded.all().data(), values.count, subject.type}});
+  if (quality.beyond() > 0)
+    throw Failure(Exit::bound_broken,
+                  subject.name + ": codec " + codec + " went beyond the bound; please report it");
+  const double total = static_cast<double>(values.bytes());
+  FrameFacts facts;
+  const bool known = read_facts(frame.first(bytes), facts);
+  return {subject.name,
+          codec,
+          known ? facts.codec : "",
+          total / static_cast<double>(bytes),
+          total / medians[1] * 1e-9,
+          total / medians[2] * 1e-9,
+          total / medians[0] * 1e-9,
+          quality.max_error(),
+          quality.psnr()};
+}
+
+// Of --codec; empty: not given.
+std::vector<std::string> named_codecs(const Arguments& arguments) {
+  std::vector<std::string> names;
+  const std::string list = arguments.value("codec").value_or("");
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    if (names.back() != "auto" && find_codec(names.back().c_str()) == nullptr)
+      reject("--codec: '" + names.back() + "' is no codec of this build");
+    begin = end + 1;
+  }
+  return names;
+}
+
+// All that serve the subject, and what `auto` chooses.
+std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
+  const ValueRange range = coding.needs_range() ? range_of(subject.slice(), coding.fill()) : ValueRange{};
+  std::vector<std::string> names;
+  for (const CodecInfo* codec : registered_codecs())
+    if (codec->serves(subject.type, coding.bound(range).kind)) names.emplace_back(codec->name);
+  names.emplace_back("auto");
+  return names;
+}
+
+void print(const Line& line) {
+  const std::string codec = line.codec == "auto" ? "auto: " + line.frame_codec : line.codec;
+  std::printf("%-24s %-13s %8.2f  %8.2f %5.0f %%  %8.2f %5.0f %%  %10.3g  %7s\n", line.subject.c_str(),
+              codec.c_str(), line.ratio, line.encode, 100 * line.encode / line.copy, line.decode,
+              100 * line.decode / line.copy, line.max_error, rounded(line.psnr, 4).c_str());
+}
+
+std::string json_of(const Line& line) {
+  json::Object object;
+  object.add("input", line.subject).add("codec", line.codec).add("frame_codec", line.frame_codec);
+  object.add("ratio", line.ratio).add("encode_gb_s", line.encode).add("decode_gb_s", line.decode);
+  object.add("memcpy_gb_s", line.copy).add("max_error", line.max_error).add("psnr_db", line.psnr);
+  return object.text();
+}
+
+Exit run(const Arguments& arguments) {
+  const ArrayCoding coding("bound", arguments.value("bound").value_or("rel:1e-3"));
+  if (coding.names_codec()) reject("--bound: takes no codec= here; name codecs with --codec");
+  const auto given = arguments.value("seconds");
+  const double seconds = given ? positive_number("seconds", *given) : 0.5;
+  const bool as_json = arguments.has("json");
+  const std::vector<std::string> codecs = named_codecs(arguments);
+  std::vector<std::string> names = arguments.names();
+  if (names.empty()) names.emplace_back();
+  if (!as_json)
+    std::printf("%-24s %-13s %8s  %16s  %16s  %10s  %7s\n", coding.text().c_str(), "codec", "ratio",
+                "encode GB/s   ", "decode GB/s   ", "max error", "PSNR dB");
+  std::vector<Line> lines;
+  for (const std::string& name : names) {
+    const Subject subject = name.empty() ? built_in() : subject_of(name, arguments);
+    check_coded(subject.type);
+    for (const std::string& codec : codecs.empty() ? codecs_that_serve(subject, coding) : codecs) {
+      lines.push_back(measure(subject, coding, codec, seconds));
+      if (!as_json) print(lines.back());
+    }
+  }
+  if (as_json) {
+    json::Object all;
+    all.add("bound", coding.text()).add_text("lines", json::list(lines, json_of));
+    std::puts(all.text().c_str());
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+const Command& bench_codec_command() noexcept {
+  static constexpr Command command{"bench-codec",
+                                   "ratio and speed of each codec beside memcpy",
+                                   "[IN...] [--bound BOUND] [--codec A,B]",
+                                   details,
+                                   options,
+                                   run};
+  return command;
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,97 @@
+#include "cli/coding.hpp"
+
+#define TAUT_NO_MPI
+#include <taut/taut.h>
+
+#include "cli/failure.hpp"
+#include "cli/json.hpp"
+
+namespace taut::cli {
+namespace {
+
+TAUT_Type api_type(DType type) noexcept { return static_cast<TAUT_Type>(type); }
+
+std::string explained(int status) {
+  const std::string why = status == TAUT_ERR_TYPE ? "" : TAUT_Last_error();
+  return why.empty() ? TAUT_Status_string(status) : why;
+}
+
+}  // namespace
+
+ArrayCoding::ArrayCoding(std::string_view option, const std::string& text) : text_(text) {
+  try {
+    coding_ = parse_coding(text);
+  } catch (const Error& error) {
+    reject("--" + std::string(option) + " '" + text + "': " + error.what());
+  }
+  if (coding_.dims.n > 0)
+    reject("--" + std::string(option) + " '" + text + "': dims= follows from the shape; use --shape");
+}
+
+double ArrayCoding::wanted_psnr() const noexcept {
+  return coding_.bound.kind == Bound::Kind::psnr ? coding_.bound.value : 0;
+}
+
+std::string ArrayCoding::frame_text(const ValueRange& range) const {
+  if (!needs_range()) return text_;
+  const Bound absolute = bound(range);
+  std::string text = text_of(absolute);
+  // Where there is nothing to lose, the codec asked for may not be able to do that.
+  if (coding_.codec != nullptr && !absolute.exact()) text += std::string(",codec=") + coding_.codec->name;
+  if (coding_.predictor != "auto" && !absolute.exact()) text += ",predictor=" + coding_.predictor;
+  if (coding_.checksum) text += ",checksum=on";
+  return text;
+}
+
+std::size_t most_frame_bytes(DType type, std::size_t values) {
+  return TAUT_Max_bytes(api_type(type), values, 1);
+}
+
+void check_coded(DType type) {
+  if (most_frame_bytes(type, 1) == 0)
+    fail(std::string("values of type ") + name_of(type) + " are not coded by this build");
+}
+
+std::size_t encode(const Piece& piece, ConstBytes values, DType type, const std::string& frame_text,
+                   Bytes out) {
+  std::size_t bytes = 0;
+  const int status =
+      TAUT_Encode_nd(values.data(), static_cast<int>(piece.extents.size()), piece.extents.data(),
+                     api_type(type), frame_text.c_str(), out.data(), out.size(), &bytes);
+  if (status != TAUT_SUCCESS)
+    fail(std::string("values of type ") + name_of(type) + " under '" + frame_text +
+         "': " + explained(status));
+  return bytes;
+}
+
+bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values) {
+  const int status = TAUT_Decode(frame.data(), frame.size(), values.data(), count, api_type(type));
+  if (status == TAUT_ERR_MEMORY || status == TAUT_ERR_INTERNAL || status == TAUT_ERR_TYPE)
+    fail(explained(status));
+  return status == TAUT_SUCCESS;
+}
+
+bool read_facts(ConstBytes frame, FrameFacts& facts) {
+  TAUT_Frame_info info{};
+  info.struct_size = sizeof info;
+  if (TAUT_Frame_get_info(frame.data(), frame.size(), &info) != TAUT_SUCCESS) return false;
+  facts.codec = info.codec;
+  facts.bound = {static_cast<Bound::Kind>(info.bound_kind), info.bound};
+  return true;
+}
+
+std::string text_of(Bound bound) {
+  const char* name = "";
+  switch (bound.kind) {
+    case Bound::Kind::exact: return "lossless";
+    case Bound::Kind::absolute: name = "abs:"; break;
+    case Bound::Kind::snap: name = "snap:"; break;
+    case Bound::Kind::pointwise: name = "pwrel:"; break;
+    case Bound::Kind::rate: name = "rate:"; break;
+    case Bound::Kind::range: name = "rel:"; break;
+    case Bound::Kind::psnr: name = "psnr:"; break;
+  }
+  return name + shortest(bound.value);
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,214 @@
+// taut compress: an array file to a .taut file, frame by frame.
+#include <cstdio>
+
+#include "cli/coding.hpp"
+#include "cli/command.hpp"
+#include "cli/file_format.hpp"
+#include "cli/input.hpp"
+#include "cli/json.hpp"
+#include "cli/progress.hpp"
+#include "cli/quality.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr Option options[] = {
+    {"output", 'o', "OUT", "file to write; default: IN.taut"},
+    {"bound", 'b', "BOUND",
+     "what may be lost: lossless (default), abs:E, rel:R, psnr:D, pwrel:R,\n"
+     "snap:E or rate:B; options of the coding behind commas: rel:1e-3,codec=planes"},
+    dtype_option,
+    shape_option,
+    {"force", 'f', "", "replace OUT if there is one"},
+    {"no-verify", 0, "", "do not decode each frame to check it"},
+    {"quiet", 'q', "", "print nothing but errors"},
+    {"json", 0, "", "print the summary as JSON"},
+};
+
+constexpr const char* details =
+    "IN is a .npy file, or holds raw little-endian values. rel and psnr refer to the range of the whole "
+    "file.\n"
+    "Example: taut compress wave.f32 --shape 120x225x225 --bound rel:1e-3\n\n";
+
+struct Summary {
+  std::uint64_t frames = 0, file_bytes = 0;
+  std::string frame_text;
+  Bound bound;
+  std::map<std::string, std::uint64_t> codecs;  // frames of each
+  double encode_seconds = 0, decode_seconds = 0;
+};
+
+class Compression {
+ public:
+  Compression(const Arguments& arguments)
+      : arguments_(arguments),
+        coding_("bound", arguments.value("bound").value_or("lossless")),
+        file_(arguments.only_name("IN")),
+        input_(read_input(file_, arguments)),
+        pieces_(pieces_of(input_.array.shape)) {
+    check_coded(type());
+    std::size_t most = 0;
+    for (const Piece& piece : pieces_) most = std::max(most, piece.count());
+    values_ = Room(most * size_of(type()));
+    if (!arguments.has("no-verify")) decoded_ = Room(most * size_of(type()));
+    frame_ = Room(most_frame_bytes(type(), most));
+  }
+
+  Exit run() {
+    const std::string name = arguments_.value("output").value_or(file_.path() + ".taut");
+    OutputFile output(name, arguments_.has("force"));
+    const ValueRange range = coding_.needs_range() ? find_range() : ValueRange{};
+    summary_.frame_text = coding_.frame_text(range);
+    summary_.bound = coding_.bound(range);
+    Quality quality(summary_.bound, coding_.fill());
+    write(output, quality);
+    check(quality);
+    output.commit();
+    if (arguments_.has("json"))
+      print_json(output, quality);
+    else if (!arguments_.has("quiet"))
+      print(output, quality);
+    return Exit::ok;
+  }
+
+ private:
+  DType type() const noexcept { return input_.array.type; }
+  bool quiet() const { return arguments_.has("quiet") || arguments_.has("json"); }
+  bool verified() const { return !arguments_.has("no-verify"); }
+  double ratio() const noexcept {
+    return static_cast<double>(file_.size()) / static_cast<double>(summary_.file_bytes);
+  }
+  double rate(double seconds) const noexcept {
+    return static_cast<double>(input_.array.bytes()) / seconds * 1e-9;
+  }
+
+  ConstSlice read(const Piece& piece) {
+    const Bytes bytes = values_.first(piece.count() * size_of(type()));
+    file_.read(input_.values_at + piece.first * size_of(type()), bytes);
+    return {{bytes.data(), piece.count(), type()}};
+  }
+
+  ValueRange find_range() {
+    Progress progress("range of the values", input_.array.bytes(), quiet());
+    ValueRange range;
+    for (const Piece& piece : pieces_) {
+      const ConstSlice values = read(piece);
+      range.merge(range_of(values, coding_.fill()));
+      progress.advance(values.bytes());
+    }
+    return range;
+  }
+
+  void write(OutputFile& output, Quality& quality) {
+    FrameWriter writer(output, input_.array, coding_.text());
+    Progress progress("compressing", input_.array.bytes(), quiet());
+    for (const Piece& piece : pieces_) {
+      const ConstSlice values = read(piece);
+      const ConstBytes frame = encode_timed(piece, values);
+      if (verified()) verify(frame, values, quality);
+      writer.add(frame, values.count);
+      progress.advance(values.bytes());
+    }
+    writer.finish();
+    summary_.frames = writer.frames();
+    summary_.file_bytes = output.written();
+  }
+
+  ConstBytes encode_timed(const Piece& piece, const ConstSlice& values) {
+    const auto start = Clock::now();
+    const std::size_t bytes = encode(piece, values.as_bytes(), type(), summary_.frame_text, frame_.all());
+    summary_.encode_seconds += seconds_since(start);
+    FrameFacts facts;
+    if (read_facts(frame_.first(bytes), facts)) ++summary_.codecs[facts.codec];
+    return frame_.first(bytes);
+  }
+
+  void verify(ConstBytes frame, const ConstSlice& values, Quality& quality) {
+    const Bytes bytes = decoded_.first(values.bytes());
+    const auto start = Clock::now();
+    if (!decode(frame, values.count, type(), bytes)) broken("a frame cannot be decoded");
+    summary_.decode_seconds += seconds_since(start);
+    quality.compare(values, {{bytes.data(), values.count, type()}});
+  }
+
+  [[noreturn]] void broken(const std::string& how) const {
+    throw Failure(
+        Exit::bound_broken,
+        file_.path() + " under '" + summary_.frame_text + "': " + how +
+            "; nothing was written. This is a defect of the codec: please report it, and use codec=raw");
+  }
+
+  void check(const Quality& quality) const {
+    if (!verified()) return;
+    if (quality.beyond() > 0)
+      broken(std::to_string(quality.beyond()) + " of " + std::to_string(input_.array.count()) +
+             " values came back beyond the bound");
+    if (quality.psnr() < coding_.wanted_psnr()) broken("the PSNR is " + shortest(quality.psnr()) + " dB");
+  }
+
+  void print(const OutputFile& output, const Quality& quality) const {
+    std::printf("%s -> %s\n", file_.path().c_str(), output.path().c_str());
+    std::printf("  values     %s %s, %llu bytes\n", text_of(input_.array.shape).c_str(), name_of(type()),
+                static_cast<unsigned long long>(file_.size()));
+    std::string codecs;
+    for (const auto& [codec, frames] : summary_.codecs)
+      codecs += (codecs.empty() ? "" : ", ") + codec + " x " + std::to_string(frames);
+    std::printf("  coded      %s", coding_.text().c_str());
+    if (coding_.needs_range()) std::printf(" = %s", text_of(summary_.bound).c_str());
+    std::printf("; frames: %s\n", codecs.empty() ? "none" : codecs.c_str());
+    std::printf("  ratio      %.2f, %llu bytes\n", ratio(),
+                static_cast<unsigned long long>(summary_.file_bytes));
+    if (verified()) {
+      std::printf("  max error  %s", rounded(quality.max_error(), 4).c_str());
+      if (quality.rmse() > 0)
+        std::printf(", NRMSE %s, PSNR %s dB", rounded(quality.nrmse(), 3).c_str(),
+                    rounded(quality.psnr(), 4).c_str());
+      std::printf("; decoded and checked\n");
+      std::printf("  speed      encode %s GB/s, decode %s GB/s\n",
+                  rounded(rate(summary_.encode_seconds), 3).c_str(),
+                  rounded(rate(summary_.decode_seconds), 3).c_str());
+    } else {
+      std::printf("  speed      encode %s GB/s; not checked\n",
+                  rounded(rate(summary_.encode_seconds), 3).c_str());
+    }
+  }
+
+  void print_json(const OutputFile& output, const Quality& quality) const {
+    json::Object codecs, all;
+    for (const auto& [codec, frames] : summary_.codecs) codecs.add(codec, frames);
+    all.add("input", file_.path()).add("output", output.path()).add("dtype", name_of(type()));
+    all.add_text("shape", json::list(input_.array.shape, [](auto extent) { return json::text(extent); }));
+    all.add("bound", coding_.text()).add("frame_bound", text_of(summary_.bound));
+    all.add("frames", summary_.frames).add_text("codecs", codecs.text());
+    all.add("input_bytes", file_.size()).add("output_bytes", summary_.file_bytes).add("ratio", ratio());
+    all.add("encode_gb_s", rate(summary_.encode_seconds)).add("verified", verified());
+    if (verified()) {
+      all.add("decode_gb_s", rate(summary_.decode_seconds)).add("range", quality.range_width());
+      all.add("max_error", quality.max_error()).add("rmse", quality.rmse());
+      all.add("nrmse", quality.nrmse()).add("psnr_db", quality.psnr());
+    }
+    std::puts(all.text().c_str());
+  }
+
+  const Arguments& arguments_;
+  ArrayCoding coding_;
+  InputFile file_;
+  Input input_;
+  std::vector<Piece> pieces_;
+  Room values_, decoded_, frame_;
+  Summary summary_;
+};
+
+}  // namespace
+
+const Command& compress_command() noexcept {
+  static constexpr Command command{"compress",
+                                   "code an array within an error bound",
+                                   "IN [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
+                                   details,
+                                   options,
+                                   [](const Arguments& arguments) { return Compression(arguments).run(); }};
+  return command;
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,101 @@
+// taut decompress: a .taut file back to the array file that it was made of.
+#include <cstdio>
+
+#include "cli/coding.hpp"
+#include "cli/command.hpp"
+#include "cli/file_format.hpp"
+#include "cli/json.hpp"
+#include "cli/npy.hpp"
+#include "cli/progress.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr Option options[] = {
+    {"output", 'o', "OUT", "file to write; default: IN without its ending .taut"},
+    {"form", 0, "raw|npy", "of OUT; default: as what was compressed"},
+    {"force", 'f', "", "replace OUT if there is one"},
+    {"quiet", 'q', "", "print nothing but errors"},
+    {"json", 0, "", "print the summary as JSON"},
+};
+
+constexpr const char* details = "Example: taut decompress wave.npy.taut -o wave.npy\n\n";
+
+std::string output_name(const Arguments& arguments, const std::string& input) {
+  if (const auto name = arguments.value("output")) return *name;
+  const std::string ending = ".taut";
+  if (!input.ends_with(ending) || input.size() == ending.size())
+    reject(input + ": does not end in .taut; name the output with -o");
+  return input.substr(0, input.size() - ending.size());
+}
+
+Form output_form(const Arguments& arguments, Form original) {
+  const auto text = arguments.value("form");
+  if (!text) return original;
+  if (*text != "raw" && *text != "npy") reject("--form: '" + *text + "' is unknown; use raw or npy");
+  return *text == "raw" ? Form::raw : is_npy(original) ? original : Form::npy;
+}
+
+// Gives the seconds that decoding took.
+double write_values(FrameReader& reader, OutputFile& output, Progress& progress, const std::string& input) {
+  const DType type = reader.array().type;
+  std::size_t most = 0;
+  for (const FrameEntry& entry : reader.entries()) most = std::max<std::size_t>(most, entry.values);
+  const Room room(most * size_of(type));
+  double seconds = 0;
+  for (const FrameEntry& entry : reader.entries()) {
+    const ConstBytes frame = reader.next();
+    const Bytes values = room.first(entry.values * size_of(type));
+    const auto start = Clock::now();
+    if (!decode(frame, entry.values, type, values))
+      fail(input + ": is damaged (a frame); get the file again");
+    seconds += seconds_since(start);
+    output.write(values);
+    progress.advance(values.size());
+  }
+  return seconds;
+}
+
+Exit run(const Arguments& arguments) {
+  const InputFile file(arguments.only_name("IN"));
+  FrameReader reader(file);
+  Array array = reader.array();
+  array.form = output_form(arguments, array.form);
+  OutputFile output(output_name(arguments, file.path()), arguments.has("force"));
+  if (is_npy(array.form)) {
+    const std::string header = npy_header(array);
+    output.write(std::as_bytes(std::span(header)));
+  }
+  const bool as_json = arguments.has("json"), quiet = arguments.has("quiet");
+  double seconds = 0;
+  {
+    Progress progress("decompressing", array.bytes(), quiet || as_json);
+    seconds = write_values(reader, output, progress, file.path());
+  }
+  output.commit();
+
+  const double rate = static_cast<double>(array.bytes()) / seconds * 1e-9;
+  if (as_json) {
+    json::Object all;
+    all.add("input", file.path()).add("output", output.path()).add("dtype", name_of(array.type));
+    all.add_text("shape", json::list(array.shape, [](auto extent) { return json::text(extent); }));
+    all.add("input_bytes", file.size()).add("output_bytes", output.written()).add("decode_gb_s", rate);
+    std::puts(all.text().c_str());
+  } else if (!quiet) {
+    std::printf("%s -> %s\n  values     %s %s, %llu bytes\n  speed      decode %s GB/s\n",
+                file.path().c_str(), output.path().c_str(), text_of(array.shape).c_str(), name_of(array.type),
+                static_cast<unsigned long long>(output.written()), rounded(rate, 3).c_str());
+  }
+  return Exit::ok;
+}
+
+}  // namespace
+
+const Command& decompress_command() noexcept {
+  static constexpr Command command{
+      "decompress", "give back the array of a .taut file", "IN [-o OUT] [--form raw|npy]", details, options,
+      run};
+  return command;
+}
+
+}  // namespace taut::cli

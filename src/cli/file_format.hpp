@@ -1,0 +1,62 @@
+// .taut files: a header, frames, their index, a footer. Layout, and what must be rejected: docs/spec/file.md.
+#pragma once
+
+#include "cli/array.hpp"
+#include "cli/files.hpp"
+#include "cli/pieces.hpp"
+
+namespace taut::cli {
+
+struct FrameEntry {
+  std::uint64_t bytes;
+  std::uint32_t values;
+  std::uint32_t checksum;  // CRC-32C of the frame
+};
+
+bool is_taut(const InputFile& file);
+
+class FrameWriter {
+ public:
+  // Writes the header. `coding` is what was asked for, with bounds relative to the whole array.
+  FrameWriter(OutputFile& file, const Array& array, const std::string& coding);
+
+  void add(ConstBytes frame, std::size_t values);
+  void finish();  // once all values of the array are there
+
+  std::size_t frames() const noexcept { return entries_.size(); }
+
+ private:
+  OutputFile& file_;
+  std::uint32_t header_checksum_;
+  std::vector<FrameEntry> entries_;
+};
+
+class FrameReader {
+ public:
+  // Reads and checks header, footer and index; throws Failure.
+  explicit FrameReader(const InputFile& file);
+
+  const Array& array() const noexcept { return array_; }
+  const std::string& coding() const noexcept { return coding_; }
+  const std::vector<FrameEntry>& entries() const noexcept { return entries_; }
+
+  // The bytes of the next frame, checked against their checksum, valid until the next call.
+  ConstBytes next();
+
+ private:
+  std::uint64_t read_header();
+  void read_index(std::uint64_t begin);
+  void check_sizes(std::uint64_t frames_bytes) const;
+  [[noreturn]] void damaged(const char* what) const;
+
+  const InputFile& file_;
+  Array array_;
+  std::string coding_;
+  std::uint32_t header_checksum_ = 0;
+  std::vector<FrameEntry> entries_;
+  std::size_t position_ = 0;  // of the next frame among entries_
+  std::uint64_t offset_ = 0;  // and in the file
+  std::vector<std::byte> frame_;
+};
+
+}  // namespace taut::cli

@@ -1,0 +1,56 @@
+// Files that are read at any place, and files that appear whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/slice.hpp"
+
+namespace taut::cli {
+
+// A regular file.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path);  // throws Failure
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  ~InputFile();
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }
+
+  // Fills `out` with what stands at `offset`; throws Failure when the file ends before.
+  void read(std::uint64_t offset, Bytes out) const;
+
+ private:
+  std::string path_;
+  int descriptor_;
+  std::uint64_t size_ = 0;
+};
+
+// Written under another name in the same folder; takes its own with commit(). Unless that was called, nothing
+// is left, also when a signal (SIGINT, SIGTERM, SIGHUP) ends the program. One at a time.
+class OutputFile {
+ public:
+  OutputFile(const std::string& path,
+             bool replace);  // throws Failure, if there is one already and not `replace`
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t written() const noexcept { return written_; }
+  void write(ConstBytes bytes);
+  void commit();
+
+ private:
+  void check_target() const;
+  void close() noexcept;
+
+  std::string path_;
+  bool replace_;
+  int descriptor_ = -1;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace taut::cli

@@ -1,0 +1,87 @@
+// taut: the command line. Each command is a file of its own and an entry here.
+#define TAUT_NO_MPI
+#include <taut/taut.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "cli/command.hpp"
+#include "core/status.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr const Command& (*commands[])() noexcept = {compress_command, decompress_command, info_command,
+                                                     bench_codec_command};
+
+void print_help() {
+  std::puts(
+      "taut: compression of arrays of numbers under an error bound\n\nusage: taut COMMAND [ARGUMENTS]\n");
+  for (const auto command : commands) std::printf("  %-12s  %s\n", command().name, command().summary);
+  std::printf("\ntaut COMMAND --help tells more; taut --version names the version.\n%s", exit_codes);
+}
+
+void print_help(const Command& command) {
+  std::printf("taut %s: %s\n\nusage: taut %s %s\n\n%s  -h, --help              this text\n\n%s%s",
+              command.name, command.summary, command.name, command.synopsis,
+              describe(command.options).c_str(), command.details, exit_codes);
+}
+
+Exit run(const Command& command, std::span<const char* const> words) {
+  const auto asks_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  if (std::ranges::any_of(words, asks_help)) {
+    print_help(command);
+    return Exit::ok;
+  }
+  return command.run(Arguments(command.options, words));
+}
+
+// Errors of any kind, as one line that begins with the command.
+Exit run_reporting(const Command& command, std::span<const char* const> words) noexcept {
+  const auto report = [&](const char* text) { std::fprintf(stderr, "taut %s: %s\n", command.name, text); };
+  try {
+    return run(command, words);
+  } catch (const Failure& failure) {
+    report(failure.what());
+    return failure.code();
+  } catch (const Error& error) {
+    report(error.what());
+  } catch (const std::bad_alloc&) {
+    report(describe(Status::out_of_memory));
+  } catch (const std::exception& error) {
+    report(error.what());
+  }
+  return Exit::failed;
+}
+
+Exit dispatch(std::span<const char* const> words) {
+  const std::string_view first = words.empty() ? "" : words[0];
+  for (const auto command : commands)
+    if (first == command().name) return run_reporting(command(), words.subspan(1));
+  if (first == "--version") {
+    int major = 0, minor = 0, patch = 0;
+    TAUT_Get_version(&major, &minor, &patch);
+    std::printf("taut %d.%d.%d\n", major, minor, patch);
+    return Exit::ok;
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    print_help();
+    return Exit::ok;
+  }
+  std::fprintf(stderr,
+               first.empty() ? "taut: no command; taut --help lists them%.*s\n"
+                             : "taut: unknown command '%.*s'; taut --help lists them\n",
+               static_cast<int>(first.size()), first.data());
+  return Exit::usage;
+}
+
+}  // namespace
+}  // namespace taut::cli
+
+int main(int argc, char** argv) {
+  const std::span<const char* const> words(argv + 1, argc > 1 ? static_cast<std::size_t>(argc - 1) : 0);
+  const auto code = taut::cli::dispatch(words);
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  return static_cast<int>(written ? code : taut::cli::Exit::failed);
+}
