@@ -154,6 +154,7 @@ TEST_P(Corruption, CountsThatThePayloadDoesNotHoldAreDetected) {
     if (!subject.make()->contract().fixed_size) return;
     for (const std::size_t count :
          {std::size_t{0}, values.count() - 1, values.count() + 1, 2 * values.count()}) {
+      if (subject.make()->max_bytes(values.type(), count) == frame.size()) continue;  // as good a count
       Receiver receiver(subject, count);
       const Guarded damaged{ConstBytes(frame)};
       const std::uint64_t number = count;
