@@ -71,10 +71,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const HostileFrame frame(input.rest(), repairs);
   const FrameHeader header = frame.header();
   const bool agreed = (repairs & agree) != 0;
+  const DType posted = posted_type(agreed ? static_cast<std::uint8_t>(header.type) : type);
+  const auto wanted = static_cast<Reduction>(1 + op % 3);
   const Receiver receiver{
-      posted_type(agreed ? static_cast<std::uint8_t>(header.type) : type),
-      static_cast<std::size_t>(std::min<std::uint64_t>(agreed ? header.count : count, most_values)),
-      static_cast<Reduction>(1 + op % 3)};
+      posted, static_cast<std::size_t>(std::min<std::uint64_t>(agreed ? header.count : count, most_values)),
+      is_defined(wanted, posted) ? wanted : Reduction::sum};
   Result first(receiver), other(receiver);
   for (const Reader& reader : readers()) {
     read(*reader.kernel_sets[0], frame.bytes(), receiver, first);

@@ -36,9 +36,7 @@ const CodecInfo& codec_of(std::uint8_t frame_id) {
 }
 
 DType posted_type(std::uint8_t number) noexcept {
-  for (const DType type : test::all_types)
-    if (static_cast<std::uint8_t>(type) == number) return type;
-  return test::all_types[number % std::size(test::all_types)];
+  return DType{is_dtype(number) ? number : static_cast<std::uint8_t>(1 + number % dtypes)};
 }
 
 }  // namespace taut::fuzz

@@ -105,15 +105,14 @@ test::Values decode(const Codec& codec, ConstBytes frame, ConstSlice like) {
 
 bool same(double a, double b) noexcept { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-void check_values(Bound bound, const test::Values& values, const test::Values& decoded,
-                  const test::Values& again) {
-  for (std::size_t i = 0; i < values.count(); ++i) {
+void check_values(Bound bound, const test::Values& values, const test::Values& decoded) {
+  expect(!bound.exact() || decoded == values, "exact values come back bit for bit");
+  for (std::size_t i = 0; i < values.numbers(); ++i) {
     const double x = values.at(i), y = decoded.at(i);
     if (std::isfinite(x))
       expect(std::abs(static_cast<long double>(x) - y) <= test::allowed_error(bound, x), "the bound holds");
     else
       expect(same(x, y), "NaN and infinities come back");
-    expect(same(y, again.at(i)), "what was decoded encodes to itself");
   }
 }
 
@@ -123,8 +122,12 @@ void check(const Codec& codec, const test::Values& values, ConstBytes frame) {
   expect(header.count == values.count() && header.type == values.type(), "a frame names its count and type");
   expect(header.bound == codec.contract().bound, "a frame names its bound");
   const test::Values decoded = decode(codec, frame, values.slice());
+  check_values(codec.contract().bound, values, decoded);
+  if (!codec.contract().idempotent) return;
   const Frame twice = encode(codec, decoded.slice());
-  check_values(codec.contract().bound, values, decoded, decode(codec, twice.span(), values.slice()));
+  const test::Values again = decode(codec, twice.span(), values.slice());
+  for (std::size_t i = 0; i < values.numbers(); ++i)
+    expect(same(decoded.at(i), again.at(i)), "what was decoded encodes to itself");
 }
 
 void run(const test::Subject& subject, const test::Values& values) {

@@ -33,7 +33,7 @@ class SumCapacity : public EverySubject {};
 TEST_P(SumCapacity, SumsFitOrAreRefused) {
   for_frames(
       false, {0, 1, 9, 130}, [](const Subject& subject, const Values& values, const FrameBytes& frame) {
-        const Values others = data(values.count(), 77);
+        const Values others = data(values.type(), values.count(), 77);
         const FrameBytes other = encoded(*subject.make(), others);
         const ConstBytes both[] = {frame, other};
         for (const auto& codec : with_all_kernels(*subject.info, subject.options)) {

@@ -1,5 +1,5 @@
-// The fixture of tests that run through every registered codec with each type and kind of bound that it
-// serves, and within a test through its bounds, predictors and kernel sets.
+// The fixture of tests that run through every registered codec with each kind of bound that it serves, and
+// within a test through its types, bounds, predictors and kernel sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,6 @@ namespace taut::test {
 
 struct SubjectCase {
   const CodecInfo* info;
-  DType type;
   Bound::Kind kind;
 };
 
@@ -20,13 +19,11 @@ using FrameBytes = std::vector<std::byte>;
 
 class EverySubject : public testing::TestWithParam<SubjectCase> {
  protected:
-  static DType type() { return GetParam().type; }
-
   // Calls check with each subject of the case.
   template <class Check>
   static void for_subjects(bool checksum, Check check) {
     for (const Subject& subject : subjects_of(*GetParam().info, checksum)) {
-      if (subject.type != GetParam().type || subject.options.bound.kind != GetParam().kind) continue;
+      if (subject.options.bound.kind != GetParam().kind) continue;
       SCOPED_TRACE(subject.name());
       check(subject);
       if (HasFatalFailure()) return;
@@ -40,15 +37,16 @@ class EverySubject : public testing::TestWithParam<SubjectCase> {
       const auto codec = subject.make();
       for (const std::size_t count : counts) {
         SCOPED_TRACE(testing::Message() << count << " values");
-        check(subject, data(count, count), encoded(*codec, data(count, count)));
+        const Values values = data(subject.type, count, count);
+        check(subject, values, encoded(*codec, values));
         if (HasFatalFailure()) return;
       }
     });
   }
 
   // Noise that does not compress away, some zeros, and values that need an exceptional way.
-  static Values data(std::size_t count, std::uint64_t seed) {
-    Values values = make_values(type(), count, Pattern::noisy, seed);
+  static Values data(DType type, std::size_t count, std::uint64_t seed) {
+    Values values = make_values(type, count, Pattern::noisy, seed);
     for (std::size_t i = 20; i < count; i += 97) values.set(i, i % 2 == 0 ? 1e30 : INFINITY);
     for (std::size_t i = 40; i < std::min<std::size_t>(count, 60); ++i) values.set(i, 0);
     return values;
@@ -67,10 +65,9 @@ inline std::vector<SubjectCase> subject_cases(bool adding_only = false) {
   std::vector<SubjectCase> cases;
   for (const CodecInfo* info : registered_codecs()) {
     for (const Subject& subject : subjects_of(*info, false)) {
-      const SubjectCase one{info, subject.type, subject.options.bound.kind};
-      const bool known = std::ranges::any_of(cases, [&](const SubjectCase& other) {
-        return other.info == info && other.type == one.type && other.kind == one.kind;
-      });
+      const SubjectCase one{info, subject.options.bound.kind};
+      const bool known = std::ranges::any_of(
+          cases, [&](const SubjectCase& other) { return other.info == info && other.kind == one.kind; });
       if (!known && (!adding_only || subject.make()->arithmetic() != nullptr)) cases.push_back(one);
     }
   }
@@ -78,7 +75,7 @@ inline std::vector<SubjectCase> subject_cases(bool adding_only = false) {
 }
 
 inline std::string name_of_subject(const testing::TestParamInfo<SubjectCase>& info) {
-  return std::string(info.param.info->name) + "_" + name_of(info.param.type) + "_" + name_of(info.param.kind);
+  return std::string(info.param.info->name) + "_" + name_of(info.param.kind);
 }
 
 }  // namespace taut::test
