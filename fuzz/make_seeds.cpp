@@ -153,7 +153,7 @@ void add_policies(Seeds& seeds) {
                            "lossless,codec=mpc,predictor=delta,checksum=on"})
     seeds.add("parse_policy", text);
   for (const CodecInfo* info : registered_codecs())
-    for (const char* predictor : info->predictors)
+    for (const char* predictor : test::predictors_of(*info, {}))
       for (const char* bound : {"lossless", "abs:0.01"})
         seeds.add("parse_policy", std::string(bound) + ",codec=" + info->name + ",predictor=" + predictor);
 }

@@ -45,10 +45,10 @@ Request read_request(Input& input) {
   subject.type = posted_type(type);
   subject.options.bound = test::bound_of(kind, positive(fraction, exponent));
   subject.options.checksum = (flags & 8) != 0;
-  const auto& predictors = subject.info->predictors;
   for (unsigned i = 0; i < 3; ++i)
     if (const auto extent = input.take<std::uint8_t>(); extent > 0)
       subject.options.dims.of[subject.options.dims.n++] = extent;
+  const std::vector<const char*> predictors = test::predictors_of(*subject.info, subject.options.dims);
   const std::size_t choice = predictor % (predictors.size() + 1);
   if (choice < predictors.size()) subject.options.predictor = predictors[choice];
   return request;

@@ -49,6 +49,7 @@ class Type:
         require(number in TYPES, "type")
         self.bits, self.parts, *real = TYPES[number]
         self.size = struct.calcsize(self.bits)  # of a part
+        self.float = None  # an integer
         if real:
             self.float, self.precision, self.least, self.greatest_exponent, self.value_bits = real
 
@@ -56,6 +57,8 @@ class Type:
         return [b for (b,) in struct.iter_unpack(self.bits, data)]
 
     def value(self, bits):
+        if self.float is None:
+            return bits
         if self.float == "bfloat16":
             return struct.unpack("<f", struct.pack("<HH", 0, bits))[0]
         return struct.unpack(self.float, struct.pack(self.bits, bits))[0]
@@ -176,7 +179,7 @@ def decode_record(data, n, kind, step, prediction):
     require(flags < 128 and zero == 0, "record flags")
     require(not (prediction.lags and flags & (WIDE | LAYERS)), "record of a frame with lags")
     (base,) = cursor.read("q" if flags & WIDE else "i")
-    require(lag or base == 0, "base without a predictor")
+    require(prediction.predictor or base == 0, "base without a predictor")
     bits, blocks = (64 if flags & WIDE else 32), (n + BLOCK - 1) // BLOCK
     q = [0] * (blocks * BLOCK)
     if flags & PLANES:

@@ -10,14 +10,14 @@ namespace {
 // is one.
 constexpr struct {
   const char* pattern;
-  std::size_t count, addends;
+  std::size_t count, addends;  // sums are for codecs that add
 } inputs[] = {
-    {"zeros", 0, 1},       {"noise", 1, 1},       {"special", 8, 1}, {"ramp", 9, 1},
-    {"noise", 65, 1},      {"zeros", 100, 1},     {"wild", 100, 1},  {"pairs", 130, 1},
-    {"special", 131, 1},   {"steps", 300, 1},     {"noise", 301, 1}, {"sparse", 999, 1},
-    {"triangle", 1000, 1}, {"triangle", 4099, 1}, {"noise", 301, 2}, {"special", 131, 3},
-    {"triangle", 1000, 3},  // sums, for codecs that add
+    {"triangle", 301, 1},  {"special", 131, 3},  // with every predictor; the others with the usual one
+    {"special", 131, 1},   {"wild", 100, 1},    {"zeros", 0, 1},       {"noise", 1, 1},   {"ramp", 9, 1},
+    {"noise", 65, 1},      {"zeros", 100, 1},   {"pairs", 130, 1},     {"steps", 300, 1}, {"sparse", 999, 1},
+    {"triangle", 4099, 1}, {"noise", 301, 2},   {"triangle", 1000, 3},
 };
+constexpr std::size_t inputs_of_all = 2;
 
 // FNV-1a. Not a CRC-32C: that of any header with its own at the end is the same.
 std::uint64_t hash(ConstBytes bytes) noexcept {
@@ -75,9 +75,11 @@ std::vector<std::byte> Golden::decode(ConstBytes frame, const char* kernels) con
 std::vector<Golden> golden_frames() {
   std::vector<Golden> all;
   for (const CodecInfo* info : registered_codecs()) {
+    const std::string_view usual = predictors_to_try(*info, {})[0];
     for (const Subject& subject : subjects_of(*info, false)) {
       const auto codec = subject.make();
-      for (const auto& input : inputs) {
+      const std::size_t n = subject.options.predictor == usual ? std::size(inputs) : inputs_of_all;
+      for (const auto& input : std::span(inputs).first(n)) {
         if (input.addends > 1 && codec->arithmetic() == nullptr) continue;
         Golden golden{subject, input.pattern, input.count, input.addends};
         golden.subject.options.checksum = input.count % 2 == 1;

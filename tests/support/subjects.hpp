@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -79,22 +80,43 @@ inline bool uses_dims(const Subject& subject) {
   return encoded(subject.options) != encoded(without);
 }
 
+// The predictors that a codec offers for fields of these extents; names that last.
+inline std::vector<const char*> predictors_of(const CodecInfo& info, const Dims& dims) {
+  static std::set<std::string> names;
+  std::vector<const char*> offered;
+  if (info.predictors == nullptr) return offered;
+  for (const std::string& name : info.predictors({.dims = dims}))
+    offered.push_back(names.insert(name).first->c_str());
+  return offered;
+}
+
+// Three of them. Where there are extents, two that they make possible. `auto` where there is no choice.
+inline std::vector<const char*> predictors_to_try(const CodecInfo& info, const Dims& dims) {
+  std::vector<const char*> offered = predictors_of(info, dims);
+  if (dims.n > 0 && !offered.empty()) {
+    const std::vector<const char*> any = predictors_of(info, {});
+    std::erase_if(offered, [&](const char* name) { return std::ranges::find(any, name) != any.end(); });
+    if (offered.size() > 2) offered.erase(offered.begin(), offered.end() - 2);
+    return offered;
+  }
+  if (offered.size() > 3) offered.erase(offered.begin() + 2, offered.end() - 1);
+  return offered.empty() ? std::vector<const char*>{"auto"} : offered;
+}
+
 // All types and bounds that the codec serves, with each predictor that it names and with the extents that
 // matter to it. What it serves by keeping a better promise is left out: exact frames stand for themselves.
 inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
   std::vector<Subject> all;
-  std::vector<const char*> predictors(info.predictors.begin(), info.predictors.end());
-  if (predictors.empty()) predictors.push_back("auto");
   for (std::uint8_t code = 1; is_dtype(code); ++code) {
     const DType type{code};
     for (const Bound bound : all_bounds) {
-      for (const char* predictor : predictors) {
-        for (const Dims dims : all_dims) {
+      for (const Dims dims : all_dims) {
+        for (const char* predictor : predictors_to_try(info, dims)) {
           const CodecOptions options{
               .bound = bound, .checksum = checksum, .predictor = predictor, .dims = dims};
           if (!can_be_made(info, type, options) || info.make(options)->contract().bound != bound) continue;
           const Subject subject{&info, type, options};
-          if (dims.n == 0 || uses_dims(subject)) all.push_back(subject);
+          if (dims.n == 0 || info.predictors != nullptr || uses_dims(subject)) all.push_back(subject);
         }
       }
     }
