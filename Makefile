@@ -3,11 +3,12 @@
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
+#   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [ARGS=...]
 #   make lint | format               layout, layers, sizes, links, scripts
 #   make bench-codec                 the codec beside memcpy and peers [QUICK=1] [ARGS=...]
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make clean                       forgets the build
-.PHONY: help demo test fuzz golden lint format bench-codec bench-collectives clean
+.PHONY: help demo test exhaustive fuzz golden lint format bench-codec bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -29,6 +30,11 @@ golden:
 	@TARGET=make_golden tools/build.sh test
 	@build/test/tests/golden/make_golden tests/golden
 	@git diff --stat -- tests/golden/frames.txt
+
+exhaustive:
+	@tools/setup.sh test
+	@TARGET=taut_exhaustive tools/build.sh test
+	@tests/exhaustive/run.sh build/test
 
 lint:
 	@tools/setup.sh lint

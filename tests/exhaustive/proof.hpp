@@ -1,0 +1,40 @@
+// One codec under one bound over all patterns of one type.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/codec.hpp"
+
+namespace taut::exhaustive {
+
+enum class Surroundings : std::uint8_t {
+  alike,  // patterns in their order, 65536 in a frame
+  noise,  // every eighth value of a frame; the others are noise of some size
+  none,   // a frame for each pattern
+};
+
+struct Proof {
+  const CodecInfo* codec;
+  DType type;
+  Bound bound;
+  Surroundings surroundings;
+
+  std::string name() const;
+};
+
+// Every codec with every kind of bound and every real type that it serves.
+std::vector<Proof> all_proofs();
+
+struct Findings {
+  std::uint64_t values = 0, violations = 0;
+  double worst = 0;           // greatest error over what is allowed
+  std::string first_example;  // of a violation
+
+  void add(const Findings& other);
+};
+
+// The patterns [first, first + count). `codec` is of the proof.
+Findings prove(const Proof& proof, const Codec& codec, std::uint64_t first, std::uint64_t count);
+
+}  // namespace taut::exhaustive
