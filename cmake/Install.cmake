@@ -10,6 +10,9 @@ install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 
 # A static libtaut hands on what its codecs need.
 set(TAUT_FIND_CODEC_PACKAGES "")
+if(OpenMP_CXX_FOUND AND NOT BUILD_SHARED_LIBS)
+  set(TAUT_FIND_CODEC_PACKAGES "find_dependency(OpenMP COMPONENTS CXX)\n")
+endif()
 set(TAUT_CODEC_LIBRARY_FILES "")
 if(NOT BUILD_SHARED_LIBS)
   foreach(codec_package ${TAUT_CODEC_PACKAGES})
@@ -27,6 +30,6 @@ write_basic_package_version_file(TautConfigVersion.cmake COMPATIBILITY SameMinor
 install(FILES ${PROJECT_BINARY_DIR}/TautConfig.cmake ${PROJECT_BINARY_DIR}/TautConfigVersion.cmake DESTINATION ${package})
 
 # A static libtaut brings no C++ run time along; a shared one does.
-set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -pthread")
+set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -pthread ${OpenMP_CXX_FLAGS}")
 configure_file(cmake/taut.pc.in taut.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

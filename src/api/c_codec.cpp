@@ -59,7 +59,8 @@ std::unique_ptr<Codec> make_for(const FrameHeader& header) {
     throw Error(Status::corrupt_frame, "a frame of a kind that its codec does not make");
   return info->make({.bound = header.bound,
                      .checksum = header.has(FrameHeader::checksummed),
-                     .kernels = options().kernels.c_str()});
+                     .kernels = options().kernels.c_str(),
+                     .threads = options().threads});
 }
 
 // Extents of more than four dimensions: the slowest ones count as one.
@@ -102,6 +103,7 @@ Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::si
   if (!usable) return Status::invalid_argument;
   if (values.count > most_values / components_of(values.type)) return Status::invalid_count;
   Coding coding = parse_coding(text, options().kernels);
+  if (coding.threads == 0) coding.threads = options().threads;
   if (dims.n > 0) coding.dims = dims;
   const ValueRange range = is_relative(coding.bound) ? range_of(values, coding.fill) : ValueRange{};
   const Bound bound = resolved(coding.bound, range);

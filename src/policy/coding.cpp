@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/parts.hpp"
+
 namespace taut {
 namespace {
 
@@ -112,7 +114,8 @@ std::unique_ptr<Codec> Candidate::make(const Coding& coding, Bound bound, const 
                       .checksum = coding.checksum,
                       .predictor = predictor.c_str(),
                       .kernels = kernels.c_str(),
-                      .dims = coding.dims});
+                      .dims = coding.dims,
+                      .threads = std::max(coding.threads, 1)});
 }
 
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound) {
@@ -187,6 +190,9 @@ bool read_coding_option(const Item& item, Coding& coding) {
     read_dims(item, coding.dims);
   } else if (item.name == "fill") {
     read_fill(item, coding);
+  } else if (item.name == "threads") {
+    if (!read_number(item.value, coding.threads) || coding.threads < 1 || coding.threads > most_threads)
+      item.reject("give a number from 1 to " + std::to_string(most_threads));
   } else if (item.name == "checksum") {
     coding.checksum = choose<bool>(item, {{"off", false}, {"on", true}});
   } else {

@@ -18,6 +18,7 @@ struct Coding {
   const CodecInfo* codec = nullptr;  // null: chosen for each message
   std::string predictor = "auto";
   bool checksum = false;
+  int threads = 0;  // of this process that work on one frame; 0: not said
 };
 
 // A codec with one of its predictors.
@@ -68,7 +69,7 @@ Coding parse_coding(std::string_view text, const std::string& kernels = "");
 // For policies: the bound at the start of a text; an option, false when it is none of these.
 Bound read_bound(const Item& item);
 bool read_coding_option(const Item& item, Coding& coding);
-inline constexpr const char* coding_options = "codec, predictor, dims, fill and checksum";
+inline constexpr const char* coding_options = "codec, predictor, dims, fill, threads and checksum";
 
 // Throws Error(invalid_policy) when no codec serves all that was asked for.
 void check(const Coding& coding, const std::string& kernels);

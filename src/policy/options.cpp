@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstring>
 #include <string_view>
+
+#include "core/parts.hpp"
 
 namespace taut {
 namespace {
@@ -12,6 +15,8 @@ constexpr OptionInfo table[] = {
     {"TAUT", "0|1", "1", "0 switches compression off: every call goes to MPI"},
     {"TAUT_KERNELS", "name", "",
      "kernel set of the codecs: scalar, avx2, avx512; empty: the best of the processor"},
+    {"TAUT_THREADS", "1..64", "1",
+     "threads that decode one frame in codec calls, and encode it unless threads= says"},
 };
 
 void read_option(std::string_view name, std::string_view value, Options& options) {
@@ -21,6 +26,13 @@ void read_option(std::string_view name, std::string_view value, Options& options
       options.warnings.push_back("TAUT=" + std::string(value) + " is not understood; use 0 or 1");
   } else if (name == "TAUT_KERNELS") {
     options.kernels = value;
+  } else if (name == "TAUT_THREADS") {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.threads);
+    if (error == std::errc() && end == value.data() + value.size() && options.threads >= 1 &&
+        options.threads <= most_threads)
+      return;
+    options.threads = 1;
+    options.warnings.push_back("TAUT_THREADS=" + std::string(value) + " is not understood; use 1 to 64");
   } else if (name.starts_with("TAUT_")) {
     options.warnings.push_back(std::string(name) +
                                " is not an option of this version; see docs/configuration.md");

@@ -20,6 +20,7 @@ std::span<const OptionInfo> known_options() noexcept;
 struct Options {
   bool enabled = true;                // TAUT
   std::string kernels;                // TAUT_KERNELS
+  int threads = 1;                    // TAUT_THREADS
   std::vector<std::string> warnings;  // unknown names and values
 };
 

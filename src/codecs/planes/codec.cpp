@@ -25,10 +25,10 @@ class Planes final : public Codec, private FrameArithmetic {
       : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
         checksum_(options.checksum),
-        f32_(options.bound, kernels),
-        f64_(options.bound, kernels),
-        f16_(options.bound, kernels),
-        bf16_(options.bound, kernels) {}
+        f32_(options.bound, kernels, options.threads),
+        f64_(options.bound, kernels, options.threads),
+        f16_(options.bound, kernels, options.threads),
+        bf16_(options.bound, kernels, options.threads) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }

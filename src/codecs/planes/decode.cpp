@@ -1,4 +1,7 @@
+#include <atomic>
+
 #include "codecs/planes/typed_codec.hpp"
+#include "core/parts.hpp"
 
 namespace taut::planes {
 namespace {
@@ -76,6 +79,29 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
   std::memcpy(values, whole, n * sizeof(T));
 }
 
+// use(operand, i) for each chunk, by several threads unless it needs those before it.
+template <class T>
+template <class Use>
+Status TypedCodec<T>::for_chunks(const FrameReader<T>& frame, const Use& use) const {
+  const bool in_order = frame.prediction().lags.any();
+  Operand first;
+  if (in_order) first.follow_lags(frame);  // takes memory, and may throw
+  std::atomic<Status> status = Status::ok;
+  for_each_part(in_order ? 1 : parts_of(threads_, frame.chunks()), frame.chunks(),
+                [&](std::size_t part, Range chunks) {
+                  Operand own;
+                  Operand& operand = part == 0 ? first : own;
+                  for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+                    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) {
+                      status = s;
+                      return;
+                    }
+                    use(operand, i);
+                  }
+                });
+  return status;
+}
+
 template <class T>
 Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
   FrameReader<T> frame;
@@ -87,13 +113,9 @@ Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
   }
   T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
-  Operand operand;
-  operand.follow_lags(frame);
-  for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+  return for_chunks(frame, [&](Operand& operand, std::size_t i) {
     decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
-  }
-  return Status::ok;
+  });
 }
 
 template <class T>
@@ -105,22 +127,18 @@ Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
   T* const values = static_cast<T*>(slice.data);
   const Quantiser<T> z = quantiser_of(frame);
   const std::uint32_t addends = frame.header().addends;
-  Operand operand;
-  operand.follow_lags(frame);
-  for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+  return for_chunks(frame, [&](Operand& operand, std::size_t i) {
     T* const to = values + i * chunk_values;
     const std::size_t n = frame.chunk_count(i);
     if (op == Reduction::sum && operand.simple() && !operand.history.any() && n % group_values == 0 &&
         exact_in_type(operand.size_flag(), addends)) {
       kernels_.of<T>().decode_add(operand.record.planes(), n / group_values, z, to);
-      continue;
+      return;
     }
     T decoded[chunk_values];
     decode_chunk(operand, addends, z, decoded, n);
     reduce_values({{to, n, dtype_of<T>}}, {{decoded, n, dtype_of<T>}}, op);
-  }
-  return Status::ok;
+  });
 }
 
 template class TypedCodec<float>;

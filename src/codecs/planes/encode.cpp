@@ -1,4 +1,7 @@
+#include <atomic>
+
 #include "codecs/planes/typed_codec.hpp"
+#include "core/parts.hpp"
 
 namespace taut::planes {
 
@@ -7,12 +10,26 @@ std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const 
                                          FrameHeader header, Bytes out) const {
   if (z_.step == 0) return write_stored(header, std::as_bytes(std::span(values, count)), out);
   FrameWriter writer(out, count, {z_.predictor, {}});
-  bool any_coded = false;
-  for (std::size_t first = 0; first < count; first += chunk_values) {
-    const std::size_t n = std::min(chunk_values, count - first);
-    form = encode_chunk(values + first, n, form, width_class, writer);
-    any_coded |= form != Form::layer;
-  }
+  std::atomic<bool> any_coded = false;
+  const auto encode = [&](std::size_t, Range chunks, Bytes room) {
+    FrameWriter part(writer, chunks, room);
+    Form before = form;
+    unsigned likely_class = width_class;
+    bool coded = false;
+    for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+      const T* const from = values + i * chunk_values;
+      before =
+          encode_chunk(from, std::min(chunk_values, count - i * chunk_values), before, likely_class, part);
+      coded |= before != Form::layer;
+    }
+    if (coded) any_coded = true;
+    return Encoded{true, part.bytes()};
+  };
+  const std::size_t chunks = chunks_of(count);
+  const Encoded all =
+      encode_in_parts(parts_of(threads_, chunks), chunks, most_record_bytes, writer.records(), encode,
+                      [&](Range range, std::size_t bytes) { writer.shift(range, bytes); });
+  writer.take(chunks, all.bytes);
   return any_coded ? writer.finish(header) : writer.finish_stored(header);
 }
 

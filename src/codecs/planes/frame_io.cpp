@@ -113,6 +113,25 @@ FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& predict
   index_ = store(index_, std::uint32_t{0});
 }
 
+FrameWriter::FrameWriter(const FrameWriter& whole, Range chunks, Bytes room) noexcept
+    : prediction_(whole.prediction_),
+      frame_(whole.frame_),
+      index_(whole.index_ == nullptr ? nullptr : whole.index_ + 4 * chunks.first),
+      records_(room.data()),
+      at_(records_),
+      end_(records_ + room.size()) {}
+
+void FrameWriter::shift(Range chunks, std::size_t bytes) noexcept {
+  std::byte* entry = index_ + 4 * chunks.first;
+  for (std::size_t i = 0; i < chunks.count; ++i)
+    entry = store(entry, static_cast<std::uint32_t>(load<std::uint32_t>(entry) + bytes / 4));
+}
+
+void FrameWriter::take(std::size_t chunks, std::size_t bytes) noexcept {
+  at_ = records_ + bytes;
+  index_ += 4 * chunks;
+}
+
 bool FrameWriter::commit(std::size_t bytes) noexcept {
   if (bytes > left()) return false;
   if (bytes > 0 && room() == aside_) std::memcpy(at_, aside_, bytes);

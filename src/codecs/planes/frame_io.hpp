@@ -68,6 +68,14 @@ class FrameWriter {
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
   bool advance(std::size_t bytes) noexcept;
 
+  // A part of the frame: the records of these chunks go to `room`, which lies where `whole` has room. The
+  // whole then takes them over: shift says where they came to lie, take how many bytes there are.
+  FrameWriter(const FrameWriter& whole, Range chunks, Bytes room) noexcept;
+  Bytes records() const noexcept { return {records_, static_cast<std::size_t>(end_ - records_)}; }
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(at_ - records_); }
+  void shift(Range chunks, std::size_t bytes) noexcept;
+  void take(std::size_t chunks, std::size_t bytes) noexcept;
+
   // Completes header and frame; returns its size, 0 when `out` could not even hold the index.
   std::size_t finish(FrameHeader header) noexcept;
 
@@ -75,6 +83,8 @@ class FrameWriter {
   std::size_t finish_stored(FrameHeader header) noexcept;
 
  private:
+  FrameWriter(const FrameWriter&) = delete;
+
   Prediction prediction_;
   std::byte *frame_, *index_, *records_, *at_, *end_;
   alignas(64) std::byte aside_[max_plane_record<std::int32_t>];

@@ -27,8 +27,11 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
 template <class T>
 class TypedCodec {
  public:
-  TypedCodec(const Bound& bound, const KernelSet& kernels)
-      : z_(Quantiser<T>::make(bound, Predictor::delta)), kernels_(kernels), general_(kernels) {}
+  TypedCodec(const Bound& bound, const KernelSet& kernels, int threads)
+      : z_(Quantiser<T>::make(bound, Predictor::delta)),
+        threads_(threads),
+        kernels_(kernels),
+        general_(kernels) {}
 
   // The same codec, encoding with that prediction.
   TypedCodec with(const Prediction& prediction) const noexcept {
@@ -64,6 +67,10 @@ class TypedCodec {
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
 
  private:
+  struct Operand;
+  template <class Use>
+  Status for_chunks(const FrameReader<T>& frame, const Use& use) const;
+
   // One chunk of a frame that takes part in a decoding or a sum.
   struct Operand {
     Record<T> record;
@@ -138,6 +145,9 @@ class TypedCodec {
   // Adds a chunk that stands in a frame of its own.
   bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
                  FrameWriter& writer) const;
+  // Of one addend.
+  static constexpr std::size_t most_record_bytes =
+      max_frame_bytes(sizeof(T), 2 * chunk_values, 1) - max_frame_bytes(sizeof(T), chunk_values, 1) - 4;
   static constexpr std::size_t own_chunk_bytes =
       max_frame_bytes(sizeof(T), chunk_values, 1) + max_plane_record<std::int64_t>;
   FrameHeader chunk_header(std::size_t n) const noexcept {
@@ -148,6 +158,7 @@ class TypedCodec {
 
   Quantiser<T> z_;
   Lags lags_;
+  int threads_;
   const KernelSet& kernels_;
   GeneralPath<T> general_;
 };

@@ -1,0 +1,66 @@
+// Threads within a codec: the same bytes and values as by one, whatever is coded and however it is damaged.
+#include <gtest/gtest.h>
+
+#include "support/group.hpp"
+#include "support/subjects.hpp"
+
+namespace taut::test {
+namespace {
+
+std::vector<std::byte> encoded(const Codec& codec, const Values& values) {
+  std::vector<std::byte> frame(codec.max_bytes(values.type(), values.count()));
+  const Sized size = codec.encode(values.slice(), frame);
+  EXPECT_EQ(size.status, Status::ok);
+  frame.resize(size.bytes);
+  return frame;
+}
+
+class Threads : public testing::TestWithParam<const CodecInfo*> {};
+
+TEST_P(Threads, ChangeNothing) {
+  for (const Subject& subject : subjects_of(*GetParam(), false)) {
+    SCOPED_TRACE(subject.name());
+    const auto one = subject.make();
+    for (const int threads : {2, 5}) {
+      CodecOptions options = subject.options;
+      options.threads = threads;
+      const auto many = GetParam()->make(options);
+      for (const Pattern pattern : {Pattern::smooth, Pattern::wild}) {
+        for (const std::size_t count : {100u, 70001u, 262144u}) {
+          const Values values = make_values(subject.type, count, pattern, count);
+          const auto frame = encoded(*one, values);
+          ASSERT_TRUE(encoded(*many, values) == frame) << threads << " " << count;
+          Values a(subject.type, count), b(subject.type, count);
+          ASSERT_EQ(one->decode(frame, a.slice()), Status::ok);
+          ASSERT_EQ(many->decode(frame, b.slice()), Status::ok);
+          ASSERT_TRUE(a == b);
+          ASSERT_EQ(one->reduce(frame, a.slice(), Reduction::sum), Status::ok);
+          ASSERT_EQ(many->reduce(frame, b.slice(), Reduction::sum), Status::ok);
+          ASSERT_TRUE(a == b);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Threads, DamageIsFoundAlike) {
+  const Subject subject = subjects_of(*GetParam(), false).front();
+  CodecOptions options = subject.options;
+  options.threads = 4;
+  const auto one = subject.make(), many = GetParam()->make(options);
+  Values values = make_values(subject.type, 200000, Pattern::noisy, 1);
+  const auto good = encoded(*one, values);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100; ++i) {
+    auto bad = good;
+    bad[frame_header_bytes + random() % (bad.size() - frame_header_bytes)] ^= std::byte(1 + random() % 255);
+    const bool found = one->decode(bad, values.slice()) != Status::ok;
+    EXPECT_EQ(many->decode(bad, values.slice()) != Status::ok, found);
+  }
+}
+
+std::string name_of_codec(const testing::TestParamInfo<const CodecInfo*>& info) { return info.param->name; }
+INSTANTIATE_TEST_SUITE_P(All, Threads, testing::ValuesIn(registered_codecs()), name_of_codec);
+
+}  // namespace
+}  // namespace taut::test
