@@ -7,7 +7,7 @@ import sys
 
 CONTEXT = {"processor", "date", "compiler", "commit", "sets", "caches"}
 ROW = {
-    "codec", "set", "kernel", "type", "field", "bytes", "bound", "ratio", "result_ratio", "max_error", "within_bound",
+    "codec", "coding", "set", "kernel", "type", "field", "bytes", "bound", "bound_kind", "ratio", "result_ratio", "max_error", "within_bound",
     "gb_per_s", "memcpy_gb_per_s", "share_of_memcpy", "samples",
 }  # fmt: skip
 
