@@ -158,7 +158,7 @@ def head(context, rows):
         f"{context['processor']}, {context['processors']} cores; {context['compiler']}; {context['date'][:10]},"
         f" commit {context['commit'] or 'unknown'}; load {context['load']:.1f}."
     )
-    yield "The machine is a noisy virtual machine of 2 cores: trust shares of memcpy and quotients more than GB/s.\n"
+    yield "The machine is a noisy virtual one: trust shares of memcpy and quotients more than GB/s.\n"
     broken = sum(not row["within_bound"] for row in rows)
     yield f"{len(rows)} rows; {'all bounds kept' if not broken else f'{broken} BOUNDS VIOLATED'}.\n"
     yield "To reproduce, with a folder of fields and their `MANIFEST.json` ([how](../howto/measure_codec.md#real-fields)):\n"
