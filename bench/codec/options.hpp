@@ -19,7 +19,7 @@ struct Options {
   std::string input;                    // a file in place of the classes
   double bound = 0;                     // of the file: absolute, or
   bool of_range = false;                // in units of its range
-  double seconds = 0.05;                // for each figure
+  double seconds = 0.04;                // for each figure
   std::string json = "bench-out/codec.json";
   std::string commit;  // a label
   bool help = false;

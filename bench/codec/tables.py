@@ -60,7 +60,8 @@ def by_field(rows, text, absent="-"):
 
 def ratio_tables(rows):
     yield "## Ratios\n"
-    yield "Bytes of values / bytes of the frame; whole fields. Under an absolute bound, in units of the range:\n"
+    yield "Bytes of values / bytes of the frame; whole fields. Bounds are in units of the range; `with extents`: the codec"
+    yield "is told those of the field, where there are several.\n"
     bounded = [row for row in rows if row["of_range"]]
     yield from by_field(bounded, lambda row: figure(row["ratio"]))
     others = [row for row in rows if not row["of_range"]]
@@ -98,7 +99,8 @@ def rate(rows, name):
 def speed_tables(rows):
     yield "## Speeds\n"
     yield "GB/s of one operand's values, medians over the fields; in parentheses the share of memcpy of as many bytes."
-    yield "memcpy's bytes are counted once. STREAM's triad, 24 bytes an index, goes through three arrays of that size.\n"
+    yield "memcpy's bytes are counted once. STREAM's triad, 24 bytes an index, goes through three arrays of that size. Rows"
+    yield "`with extents` are of the fields that have several.\n"
     for part, words in PARTS.items():
         here = [row for row in rows if row["part"] == part]
         if not here:
@@ -133,8 +135,8 @@ def sum_table(rows):
         return
     yield "## Sums of frames\n"
     yield "Two frames in, one out; whole fields. `sum` adds frames as they are, `by values` decodes both, adds and encodes:"
-    yield "GB/s of one operand, how many times faster, PSNR in dB and largest error in units of the bound. The error of a"
-    yield "sum is at most 2 bounds, by way of values 3.\n"
+    yield "GB/s of one operand, how many times faster, PSNR in dB and largest error in units of the bound. At most 2 bounds"
+    yield "are allowed to a sum, 3 by way of values; planes makes the same of both as long as predictors keep to one grid.\n"
     heading = ["field", "bound", "threads", "sum", "by values", "faster", "frame += values"]
     heading += ["PSNR sum", "by values", "error sum", "by values"]
     lines = []
