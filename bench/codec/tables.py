@@ -135,16 +135,17 @@ def sum_table(rows):
         return
     yield "## Sums of frames\n"
     yield "Two frames in, one out; whole fields. `sum` adds frames as they are, `by values` decodes both, adds and encodes:"
-    yield "GB/s of one operand, how many times faster, PSNR in dB and largest error in units of the bound. At most 2 bounds"
-    yield "are allowed to a sum, 3 by way of values; planes makes the same of both as long as predictors keep to one grid.\n"
+    yield "GB/s of one operand, how many times faster, ratio, PSNR in dB and largest error in units of the bound. At most 2 bounds"
+    yield "are allowed to a sum, 3 by way of values: less where, as in planes, sums of coded values can be coded without loss.\n"
     heading = ["field", "bound", "threads", "sum", "by values", "faster", "frame += values"]
-    heading += ["PSNR sum", "by values", "error sum", "by values"]
+    heading += ["ratio sum", "by values", "PSNR sum", "by values", "error sum", "by values"]
     lines = []
     for row in adding:
         direct, around = row["frame_add_gb_per_s"], row["decode_add_encode_gb_per_s"]
         lines.append([
             row["field"], bound(row), str(row["threads"]), figure(direct), figure(around), f"{direct / around:.1f}x",
             figure(row["accumulate_gb_per_s"]),
+            figure(row["frame_add_ratio"]), figure(row["decode_add_encode_ratio"]),
             figure(row["frame_add_psnr"]), figure(row["decode_add_encode_psnr"]),
             f"{row['frame_add_max_error'] / row['bound']:.2f}", f"{row['decode_add_encode_max_error'] / row['bound']:.2f}",
         ])  # fmt: skip
