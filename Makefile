@@ -5,10 +5,11 @@
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [ARGS=...]
 #   make lint | format               layout, layers, sizes, links, scripts
-#   make bench-codec                 the codec beside memcpy and peers [QUICK=1] [ARGS=...]
+#   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
+#   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make clean                       forgets the build
-.PHONY: help demo test exhaustive fuzz golden lint format bench-codec bench-collectives clean
+.PHONY: help demo test exhaustive fuzz golden lint format bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -49,6 +50,11 @@ bench-codec:
 	@tools/build.sh release -DTAUT_BENCH=ON
 	@bench/codec/run.sh build/release
 	@bench/codec/acceptance.py $${OUT:-bench-out}/codec.json || true
+
+bench-fields:
+	@tools/setup.sh bench_codec
+	@tools/build.sh release -DTAUT_BENCH=ON
+	@bench/codec/fields.py $(ARGS)
 
 bench-collectives:
 	@tools/setup.sh bench

@@ -10,7 +10,7 @@ namespace {
 constexpr double shortest_sample = 100e-6;  // some hundred times what reading the clock takes
 constexpr std::size_t least_samples = 7, most_samples = 101;
 
-// Time of the processor, not of the wall: what others run meanwhile on the same core does not count. Both
+// Time of the processor, not of the wall: what others run meanwhile on the same core does not count. All
 // things timed here only compute.
 double now() {
   timespec time{};
@@ -18,7 +18,7 @@ double now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// One of the two, its calls a sample, and the samples so far.
+// One of them, its calls a sample, and the samples so far.
 class Runner {
  public:
   Runner(const std::function<void()>& call, bool warm) : call_(call), warm_(warm) {
@@ -43,7 +43,7 @@ class Runner {
     return now() - start;
   }
 
-  const std::function<void()>& call_;
+  std::function<void()> call_;
   bool warm_;
   int calls_ = 1;
   std::vector<double> samples_;
@@ -53,15 +53,23 @@ class Runner {
 
 Alternation alternate(const std::function<void()>& subject, const std::function<void()>& copy, bool warm,
                       double seconds) {
-  Runner copying(copy, warm), working(subject, warm);
+  int samples = 0;
+  const std::vector<double> times = medians({copy, subject}, warm, seconds, &samples);
+  return {times[1], times[0], samples};
+}
+
+std::vector<double> medians(const std::vector<std::function<void()>>& calls, bool warm, double seconds,
+                            int* samples) {
+  std::vector<Runner> runners;
+  for (const std::function<void()>& call : calls) runners.emplace_back(call, warm);
   const double start = now();
-  std::size_t samples = 0;
-  while (samples < least_samples || (samples < most_samples && now() - start < seconds)) {
-    copying.sample();
-    working.sample();
-    ++samples;
-  }
-  return {working.median(), copying.median(), static_cast<int>(samples)};
+  std::size_t n = 0;
+  for (; n < least_samples || (n < most_samples && now() - start < seconds); ++n)
+    for (Runner& runner : runners) runner.sample();
+  std::vector<double> result;
+  for (Runner& runner : runners) result.push_back(runner.median());
+  if (samples != nullptr) *samples = static_cast<int>(n);
+  return result;
 }
 
 }  // namespace bench

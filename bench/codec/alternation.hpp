@@ -1,7 +1,8 @@
-// Times two things in alternation.
+// Times things in alternation.
 #pragma once
 
 #include <functional>
+#include <vector>
 
 namespace bench {
 
@@ -15,5 +16,9 @@ struct Alternation {
 // preceded by a call that is not timed, so that both find their own data in the cache.
 Alternation alternate(const std::function<void()>& subject, const std::function<void()>& copy, bool warm,
                       double seconds);
+
+// The same for any number of calls: medians of what one call of each takes, in seconds.
+std::vector<double> medians(const std::vector<std::function<void()>>& calls, bool warm, double seconds,
+                            int* samples = nullptr);
 
 }  // namespace bench

@@ -10,7 +10,7 @@ struct Operation {
   const char* heading;
   std::uint32_t addends;  // operands 0 .. addends - 1 are in the result
   bool makes_frame;
-  bool adds;  // needs a codec that adds frames
+  enum class Needs { nothing, reduce, frame_sums } needs;  // of the codec
   taut::Sized (*run)(const taut::Codec& codec, Subject& subject);
 };
 

@@ -40,6 +40,7 @@ const std::map<std::string, Setter>& setters() {
       {"--dtype", set_types},
       {"--sizes", set_sizes},
       {"--fields", [](Options& o, const std::string& v) { o.fields = split(v, ','); }},
+      {"--codecs", [](Options& o, const std::string& v) { o.codecs = split(v, ','); }},
       {"--sets", [](Options& o, const std::string& v) { o.sets = split(v, ','); }},
       {"--operations", [](Options& o, const std::string& v) { o.operations = split(v, ','); }},
       {"--input", [](Options& o, const std::string& v) { o.input = v; }},
@@ -88,12 +89,13 @@ const char* usage() {
   --types L         f32, f64, f16, bf16                                          (all)
   --sizes L         bytes of values: 16K, 1M, 64MB                               (16K,256K,1M,16M; smooth 256M too)
   --fields L        smooth, rough, very_smooth, patches, gradient, random, nan   (all)
-  --sets L          kernel sets and peers: avx512, avx2, scalar, zfp, zstd       (all there are; peers at 1M)
+  --codecs L        planes, szx, mpc, zfp, raw and the peers libzfp, libzstd     (planes; szx, mpc and peers at 1M)
+  --sets L          kernel sets: avx512, avx2, scalar; any: what has none        (all there are)
   --operations L    encode, decode, decode_add, frame_add, accumulate, sum_4, sum_8    (all)
   --input FILE      a raw field in place of these; of the type --dtype, with a bound
   --bound E         its absolute bound
   --range-bound R   or its bound in units of the range of its finite values
-  --seconds S       for each figure                                              (0.05)
+  --seconds S       for each figure                                              (0.04)
   --json FILE       every figure goes there                                      (bench-out/codec.json)
   --commit TEXT     a label
   --benchmark_...   options of Google Benchmark: --benchmark_filter=avx512/encode/.*/1MiB

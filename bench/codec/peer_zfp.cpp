@@ -59,9 +59,15 @@ class Zfp final : public Peer {
 }  // namespace
 
 Coder zfp() {
-  return {"zfp", "zfp", [](const char*, double bound) -> std::unique_ptr<taut::Codec> {
-            return std::make_unique<Zfp>(bound);
-          }};
+  return {.name = "libzfp",
+          .codec = "libzfp",
+          .peer = true,
+          .serves =
+              [](taut::DType type, taut::Bound::Kind kind) noexcept {
+                return (type == taut::DType::f32 || type == taut::DType::f64) &&
+                       kind == taut::Bound::Kind::absolute;
+              },
+          .make = [](taut::Bound bound) { return std::make_unique<Zfp>(bound.value); }};
 }
 
 }  // namespace bench

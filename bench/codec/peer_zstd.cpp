@@ -35,8 +35,16 @@ class Zstd final : public Peer {
 }  // namespace
 
 Coder zstd() {
-  return {"zstd", "zstd",
-          [](const char*, double) -> std::unique_ptr<taut::Codec> { return std::make_unique<Zstd>(); }};
+  return {.name = "libzstd",
+          .codec = "libzstd",
+          .kind = taut::Bound::Kind::exact,
+          .peer = true,
+          .serves =
+              [](taut::DType type, taut::Bound::Kind kind) noexcept {
+                return (type == taut::DType::f32 || type == taut::DType::f64) &&
+                       kind == taut::Bound::Kind::exact;
+              },
+          .make = [](taut::Bound) { return std::make_unique<Zstd>(); }};
 }
 
 }  // namespace bench

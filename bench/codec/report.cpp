@@ -4,41 +4,18 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include "../json.hpp"
+#include "coder.hpp"
+#include "machine.hpp"
 #include "operation.hpp"
 
 namespace bench {
 namespace {
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(": ") + 2));
-  return "unknown";
-}
-
-std::string compiler() {
-#if defined(__clang__)
-  return "Clang " __clang_version__;
-#elif defined(__GNUC__)
-  return "GCC " __VERSION__;
-#else
-  return "unknown";
-#endif
-}
-
-std::string now() {
-  char text[32];
-  const std::time_t seconds = std::time(nullptr);
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
-  return text;
-}
 
 std::string caches() {
   std::ostringstream out;
@@ -63,10 +40,11 @@ std::string size_name(std::size_t bytes) {
 
 std::string json_of(const Row& r) {
   std::ostringstream out;
-  out << "{\"codec\": " << json::quoted(r.codec) << ", \"set\": " << json::quoted(r.set)
-      << ", \"kernel\": " << json::quoted(r.kernel) << ", \"type\": \"" << name_of(r.type) << '"'
-      << ", \"field\": " << json::quoted(r.field) << ", \"bytes\": " << r.bytes
-      << ",\n   \"bound\": " << json::number(r.bound) << ", \"ratio\": " << json::number(r.ratio)
+  out << "{\"codec\": " << json::quoted(r.codec) << ", \"coding\": " << json::quoted(r.coding)
+      << ", \"set\": " << json::quoted(r.set) << ", \"kernel\": " << json::quoted(r.kernel)
+      << ", \"type\": \"" << name_of(r.type) << '"' << ", \"field\": " << json::quoted(r.field)
+      << ", \"bytes\": " << r.bytes << ",\n   \"bound\": " << json::number(r.bound.value)
+      << ", \"bound_kind\": \"" << name_of(r.bound.kind) << '"' << ", \"ratio\": " << json::number(r.ratio)
       << ", \"result_ratio\": " << json::number(r.result_ratio)
       << ", \"max_error\": " << json::number(r.max_error)
       << ", \"within_bound\": " << json::boolean(r.within_bound)
@@ -89,8 +67,8 @@ Table::Table(const std::vector<std::string>& sets) {
 void Table::add(const Row& row) {
   if (!line_.empty()) {
     const Row& other = line_.front();
-    const bool same = other.set == row.set && other.type == row.type && other.field == row.field &&
-                      other.bytes == row.bytes;
+    const bool same = other.coding == row.coding && other.set == row.set && other.type == row.type &&
+                      other.field == row.field && other.bytes == row.bytes;
     if (!same) print();
   }
   line_.push_back(row);
@@ -104,7 +82,8 @@ void Table::print() {
   const Row& first = line_.front();
   const std::string group = std::string(name_of(first.type)) + " " + first.field;
   if (group != group_) {
-    std::printf("\n# %s\n%-9s %-7s %6s %7s", group.c_str(), "# Size", "Set", "Ratio", "memcpy");
+    std::printf("\n# %s\n%-9s %-13s %-7s %6s %7s", group.c_str(), "# Size", "Codec", "Set", "Ratio",
+                "memcpy");
     for (const Operation& operation : operations()) std::printf(" %12s", operation.heading);
     std::printf("\n");
     group_ = group;
@@ -113,8 +92,8 @@ void Table::print() {
   for (const Row& row : line_) copies.push_back(row.copy_gb_per_s());
   std::nth_element(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(copies.size() / 2),
                    copies.end());
-  std::printf("%-9s %-7s %6.2f %7.2f", size_name(first.bytes).c_str(), first.set.c_str(), first.ratio,
-              copies[copies.size() / 2]);
+  std::printf("%-9s %-13s %-7s %6.2f %7.2f", size_name(first.bytes).c_str(), first.coding.c_str(),
+              first.set.c_str(), first.ratio, copies[copies.size() / 2]);
   for (const Operation& operation : operations()) {
     const auto row =
         std::find_if(line_.begin(), line_.end(), [&](const Row& r) { return r.kernel == operation.name; });
@@ -126,8 +105,8 @@ void Table::print() {
   }
   const auto worst = std::find_if(line_.begin(), line_.end(), [](const Row& r) { return !r.within_bound; });
   if (worst != line_.end())
-    std::printf("  %s: BOUND VIOLATED, error %.3g bounds", worst->kernel.c_str(),
-                worst->max_error / worst->bound);
+    std::printf("  %s: BOUND VIOLATED, error %.3g, bound %.3g", worst->kernel.c_str(), worst->max_error,
+                worst->bound.value);
   std::printf("\n");
   std::fflush(stdout);
   line_.clear();

@@ -4,18 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "core/bound.hpp"
 #include "options.hpp"
 
 namespace bench {
 
 struct Row {
-  std::string codec;   // planes; zfp, zstd
-  std::string set;     // kernel set; of a peer its name
+  std::string codec;   // planes, szx, ..; libzfp, libzstd
+  std::string coding;  // the same with the kind of bound, where the codec serves several
+  std::string set;     // kernel set; any; of a peer its name
+  bool peer = false;
   std::string kernel;  // the operation
   taut::DType type = taut::DType::f32;
   std::string field;
-  std::size_t bytes = 0;    // of one operand's values
-  double bound = 0;         // absolute; 0: lossless
+  std::size_t bytes = 0;  // of one operand's values
+  taut::Bound bound;
   double ratio = 1;         // of one operand
   double result_ratio = 1;  // where the result is a frame: values of one operand / bytes of that frame
   double seconds = 0, copy_seconds = 0;

@@ -18,7 +18,10 @@ namespace bench {
 namespace {
 
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
-constexpr std::size_t peer_bytes = MiB;  // peers are slow, and as slow at every size
+// Codecs measured by default; those beside the first, and peers, at one size and not for halves: the run
+// has to end.
+const std::vector<std::string> default_codecs{"planes", "szx", "mpc"};
+constexpr std::size_t size_of_others = MiB;
 
 struct Figure {
   const Coder* coder;
@@ -28,10 +31,16 @@ struct Figure {
   std::size_t bytes;
 
   std::string name() const {
-    return coder->name + "/" + operation->name + "/" + name_of(type) + "/" + field + "/" +
+    return coder->coding() + "/" + (coder->peer ? "" : coder->name + "/") + operation->name + "/" +
+           name_of(type) + "/" + field + "/" +
            (bytes % MiB == 0 ? std::to_string(bytes / MiB) + "MiB" : std::to_string(bytes / KiB) + "KiB");
   }
 };
+
+bool serves(const Coder& coder, Operation::Needs needs) {
+  return needs == Operation::Needs::frame_sums ? coder.adds_frames
+                                               : needs == Operation::Needs::nothing || !coder.peer;
+}
 
 bool wanted(const std::vector<std::string>& names, const std::string& name) {
   return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
@@ -47,6 +56,7 @@ void check_names(const std::vector<std::string>& asked, const All& all, const Na
 class Suite {
  public:
   explicit Suite(const Options& options) : options_(options), coders_(coders()) {
+    check_names(options.codecs, coders_, [](const Coder& c) { return c.codec; });
     check_names(options.sets, coders_, [](const Coder& c) { return c.name; });
     check_names(options.fields, field_classes(), [](const FieldClass& f) { return std::string(f.name); });
     check_names(options.operations, operations(), [](const Operation& o) { return std::string(o.name); });
@@ -62,7 +72,8 @@ class Suite {
   std::vector<std::string> sets() const {
     std::vector<std::string> names;
     for (const Coder& coder : coders_)
-      if (wanted(options_.sets, coder.name)) names.push_back(coder.name);
+      if (is_wanted(coder) && std::ranges::find(names, coder.name) == names.end())
+        names.push_back(coder.name);
     return names;
   }
   const std::vector<Row>& rows() const { return rows_; }
@@ -85,12 +96,20 @@ class Suite {
     return all;
   }
 
+  bool is_wanted(const Coder& coder) const {
+    if (!wanted(options_.sets, coder.name)) return false;
+    return options_.codecs.empty() ? coder.peer || wanted(default_codecs, coder.codec)
+                                   : wanted(options_.codecs, coder.codec);
+  }
+
   void register_of(const Coder& coder, taut::DType type, const std::string& field, std::size_t bytes) {
-    const bool all_sizes = !coder.peer() || !options_.sizes.empty() || !options_.input.empty();
-    if (!wanted(options_.sets, coder.name) || (!all_sizes && bytes != peer_bytes)) return;
-    if (coder.peer() && size_of(type) < sizeof(float)) return;  // zfp knows no halves
+    if (!is_wanted(coder) || !coder.serves(type, coder.kind)) return;
+    const bool all_sizes =
+        coder.codec == default_codecs.front() || !options_.sizes.empty() || !options_.input.empty();
+    if (!all_sizes && bytes != size_of_others) return;
+    if (!all_sizes && options_.codecs.empty() && size_of(type) < sizeof(float)) return;
     for (const Operation& operation : operations()) {
-      if (!wanted(options_.operations, operation.name) || (operation.adds && coder.peer())) continue;
+      if (!wanted(options_.operations, operation.name) || !serves(coder, operation.needs)) continue;
       const Figure figure{&coder, &operation, type, field, bytes};
       benchmark::RegisterBenchmark(figure.name().c_str(),
                                    [this, figure](benchmark::State& state) { measure(figure, state); })
@@ -118,16 +137,17 @@ class Suite {
   // Frames are the same from all kernel sets, so that these share one subject.
   Subject& subject(const Figure& figure, const taut::Codec& codec) {
     const Field& source = field(figure);
-    if (!subject_ || subject_codec_ != figure.coder->codec || subject_->bytes() != figure.bytes) {
+    if (!subject_ || subject_coding_ != figure.coder->coding() || subject_->bytes() != figure.bytes) {
       subject_.reset();
-      subject_codec_ = figure.coder->codec;
-      subject_.emplace(source, figure.type, figure.bytes, codec, figure.coder->peer() ? 1 : most_addends);
+      subject_coding_ = figure.coder->coding();
+      subject_.emplace(source, figure.type, figure.bytes, codec, codec.arithmetic() ? most_addends : 1);
     }
     return *subject_;
   }
 
   void measure(const Figure& figure, benchmark::State& state) {
-    const std::unique_ptr<taut::Codec> codec = figure.coder->at(field(figure).bound());
+    const std::unique_ptr<taut::Codec> codec =
+        figure.coder->make(bound_of(figure.coder->kind, field(figure).bound()));
     Subject& s = subject(figure, *codec);
     std::memset(s.target.data(), 0, s.bytes());
     std::size_t result_bytes = 0;
@@ -149,12 +169,14 @@ class Suite {
               std::size_t result_bytes) {
     Row row;
     row.codec = figure.coder->codec;
+    row.coding = figure.coder->coding();
+    row.peer = figure.coder->peer;
     row.set = figure.coder->name;
     row.kernel = figure.operation->name;
     row.type = figure.type;
     row.field = figure.field;
     row.bytes = s.bytes();
-    row.bound = codec.contract().bound.value;
+    row.bound = codec.contract().bound;
     row.ratio = s.ratio();
     row.result_ratio = figure.operation->makes_frame
                            ? static_cast<double>(s.bytes()) / static_cast<double>(result_bytes)
@@ -174,7 +196,7 @@ class Suite {
   std::optional<Field> field_;
   taut::DType field_type_{};
   std::optional<Subject> subject_;
-  std::string subject_codec_;
+  std::string subject_coding_;
 };
 
 // Hands each row to the table when Google Benchmark says that it is there.
@@ -209,7 +231,7 @@ bool run_suite(const Options& options, int argc, char** argv) {
   benchmark::RunSpecifiedBenchmarks(&reporter);
   if (!suite.rows().empty()) write_json(options, suite.sets(), suite.rows());
   return std::all_of(suite.rows().begin(), suite.rows().end(),
-                     [](const Row& row) { return row.within_bound || row.codec != "planes"; });
+                     [](const Row& row) { return row.within_bound || row.peer; });
 }
 
 }  // namespace bench

@@ -100,4 +100,21 @@ Status read_header(ConstBytes in, FrameHeader& h) noexcept {
   return Status::ok;
 }
 
+Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstBytes& payload) noexcept {
+  if (const Status status = read_header(in, header); status != Status::ok) return status;
+  if (header.has(FrameHeader::failed)) return Status::peer_failed;
+  if (header.codec != codec) return Status::frame_mismatch;
+  payload = in.subspan(frame_header_bytes, static_cast<std::size_t>(header.payload_bytes));
+  const bool good = !header.has(FrameHeader::checksummed) || crc32c(payload) == header.payload_checksum;
+  return good ? Status::ok : Status::corrupt_frame;
+}
+
+std::size_t seal_frame(FrameHeader header, std::byte* frame, std::size_t payload_bytes) noexcept {
+  header.payload_bytes = payload_bytes;
+  const ConstBytes payload(frame + frame_header_bytes, payload_bytes);
+  header.payload_checksum = header.has(FrameHeader::checksummed) ? crc32c(payload) : 0;
+  write_header(header, {frame, frame_header_bytes});
+  return frame_header_bytes + payload_bytes;
+}
+
 }  // namespace taut

@@ -39,6 +39,14 @@ void write_header(const FrameHeader& header, Bytes out) noexcept;
 // payload that lies inside `in`. Knows nothing of codecs. `in` may be longer than the frame.
 Status read_header(ConstBytes in, FrameHeader& header) noexcept;
 
+// Reads a frame of `codec` as far as that is the same for all: header, no notice of failure, payload and its
+// checksum. Type, count and what the payload says are for the codec to check.
+Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstBytes& payload) noexcept;
+
+// Writes the header in front of a payload that stands at frame + frame_header_bytes, with its checksum where
+// the flag asks for one; returns the size of the frame.
+std::size_t seal_frame(FrameHeader header, std::byte* frame, std::size_t payload_bytes) noexcept;
+
 // CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, continuing from `seed`.
 std::uint32_t crc32c(ConstBytes bytes, std::uint32_t seed = 0) noexcept;
 

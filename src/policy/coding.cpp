@@ -125,7 +125,8 @@ std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound)
     const bool wanted = coding.codec == nullptr ? codec->rank(bound.kind) != CodecInfo::only_by_name &&
                                                       knows_predictor(*codec, coding, bound)
                                                 : coding.codec == codec;
-    if (wanted) able.push_back(codec);
+    const auto rank = [&](const CodecInfo* other) { return other->rank(bound.kind); };
+    if (wanted) able.insert(std::ranges::upper_bound(able, rank(codec), {}, rank), codec);
   }
   // A range of 0 leaves nothing to lose, and a named codec may not be able to do that.
   if (able.empty() && bound.exact() && is_relative(coding.bound)) {
@@ -134,7 +135,6 @@ std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound)
     free.predictor = "auto";
     return candidates(free, type, bound);
   }
-  std::ranges::stable_sort(able, {}, [&](const CodecInfo* codec) { return codec->rank(bound.kind); });
   const bool more = able.size() > 1 && able.back()->rank(bound.kind) == CodecInfo::last_resort;
   if (more) able.pop_back();
   std::vector<Candidate> all;

@@ -1,26 +1,11 @@
 // In the steady state the planes codec takes no memory: not for exact values, raw chunks or wide integers
 // either. Codecs that take some report it when there is none.
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <random>
 
+#include "support/allocations.hpp"
 #include "support/frames.hpp"
-
-namespace {
-std::atomic<std::size_t> allocations{0};
-std::atomic<bool> exhausted{false};
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* const memory = exhausted ? nullptr : std::malloc(bytes > 0 ? bytes : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace taut::test {
 namespace {
@@ -43,7 +28,7 @@ void expect_none(const char* kernels, double bound) {
   Frame out(codec->max_bytes(dtype_of<T>, x.size(), 8));
   const ConstBytes frames[] = {frame, total, frame};
 
-  const std::size_t before = allocations;
+  const std::size_t before = allocations.asked;
   bool ok = codec->encode(slice(std::as_const(x)), out).status == Status::ok;
   for (const Frame* f : {&frame, &total}) {
     ok &= codec->decode(*f, slice(y)) == Status::ok;
@@ -52,7 +37,7 @@ void expect_none(const char* kernels, double bound) {
     ok &= codec->arithmetic()->accumulate(*f, slice(std::as_const(x)), out).status == Status::ok;
   }
   ok &= codec->arithmetic()->sum(frames, out).status == Status::ok;
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(allocations.asked - before, 0u);
   EXPECT_TRUE(ok);
 }
 
@@ -73,12 +58,12 @@ TEST(Allocations, ExhaustedMemoryIsAStatus) {
     const auto codec = info->make({.bound = bound});
     const Frame frame = encoded(*codec, x);
     Frame out(codec->max_bytes(DType::f32, x.size()));
-    const std::size_t before = allocations;
-    exhausted = true;
+    const std::size_t before = allocations.asked;
+    allocations.until_failure = 0;
     const Status encoding = codec->encode(slice(x), out).status, decoding = codec->decode(frame, slice(y)),
                  reducing = codec->reduce(frame, slice(y), Reduction::sum);
-    exhausted = false;
-    const Status expected = allocations == before ? Status::ok : Status::out_of_memory;
+    allocations.until_failure = Allocations::never;
+    const Status expected = allocations.asked == before ? Status::ok : Status::out_of_memory;
     for (const Status status : {encoding, decoding, reducing}) EXPECT_EQ(status, expected) << info->name;
   }
 }
@@ -91,12 +76,12 @@ TEST(Allocations, WithLagsALackOfMemoryIsAStatus) {
   Frame out(codec->max_bytes(DType::f32, x.size(), 2));
   const ConstBytes frames[] = {frame, unlike};
 
-  exhausted = true;
+  allocations.until_failure = 0;
   const Status statuses[] = {codec->encode(slice(std::as_const(x)), out).status,
                              codec->decode(frame, slice(y)), codec->reduce(frame, slice(y), Reduction::sum),
                              codec->arithmetic()->sum(frames, out).status,
                              codec->arithmetic()->accumulate(frame, slice(std::as_const(x)), out).status};
-  exhausted = false;
+  allocations.until_failure = Allocations::never;
   for (const Status status : statuses) EXPECT_EQ(status, Status::out_of_memory);
 }
 

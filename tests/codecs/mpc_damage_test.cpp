@@ -44,11 +44,9 @@ class MpcDamage : public testing::TestWithParam<const char*> {
     return bad;
   }
 
-  std::uint32_t offset(std::size_t i) const {
-    return mpc::load<std::uint32_t>(good.data() + index_at + 4 * i);
-  }
+  std::uint32_t offset(std::size_t i) const { return load<std::uint32_t>(good.data() + index_at + 4 * i); }
   static void set_offset(ByteVector& frame, std::size_t i, std::uint32_t to) {
-    mpc::store(frame.data() + index_at + 4 * i, to);
+    store(frame.data() + index_at + 4 * i, to);
   }
 
   // The frame with `n` bytes put in before byte `at`, which belongs to the last record.
@@ -129,8 +127,8 @@ TEST_P(MpcDamage, ARecordLongerThanItsWords) {
   header.parameters[0] = 1;
   header.payload_bytes = 8 + bytes;
   write_header(header, bad);
-  mpc::store(bad.data() + frame_header_bytes, std::uint32_t{0});
-  mpc::store(bad.data() + frame_header_bytes + 4, static_cast<std::uint32_t>(bytes / 4));
+  store(bad.data() + frame_header_bytes, std::uint32_t{0});
+  store(bad.data() + frame_header_bytes + 4, static_cast<std::uint32_t>(bytes / 4));
   EXPECT_EQ(mpc_decode(*mpc_codec("auto", GetParam()), DType::u64, bad, decoded), Status::corrupt_frame);
 }
 

@@ -1,29 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <new>
-
+#include "support/allocations.hpp"
 #include "support/ranks.hpp"
-
-// ---- An allocation counter, for the promise that the steady state takes no memory
-
-namespace {
-std::atomic<long> allocations{0};
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* data = std::malloc(bytes == 0 ? 1 : bytes)) return data;
-  throw std::bad_alloc();
-}
-void operator delete(void* data) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t) noexcept { std::free(data); }
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  ++allocations;
-  const auto unit = static_cast<std::size_t>(alignment);
-  return std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
-}
-void operator delete(void* data, std::align_val_t) noexcept { std::free(data); }
 
 namespace taut::test {
 namespace {
@@ -246,9 +224,9 @@ TEST(Communicator, TheSteadyStateAllocatesNothing) {
         for (auto& task : tasks) EXPECT_EQ(task.result().status, Status::ok);
       };
       for (int i = 0; i < 3; ++i) call();
-      const long before = allocations;
+      const std::size_t before = allocations.asked;
       for (int i = 0; i < 5; ++i) call();
-      EXPECT_EQ(allocations - before, 0);
+      EXPECT_EQ(allocations.asked - before, 0u);
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include "codecs/mpc/frame_io.hpp"
 #include "core/codec.hpp"
+#include "core/kernel_choice.hpp"
 
 namespace taut {
 namespace mpc {
@@ -40,19 +41,14 @@ class Mpc final : public Codec {
     FrameHeader header{
         .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     header.parameters[0] = static_cast<std::uint8_t>(layout.distance);
-    header.payload_bytes = write_chunks(values.as_bytes(), layout, kernels_, payload);
-    if (header.payload_bytes == 0) {
+    if (checksum_) header.flags |= FrameHeader::checksummed;
+    std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, payload);
+    if (bytes == 0) {
       header.flags |= FrameHeader::stored;
-      header.payload_bytes = payload.size();
+      bytes = payload.size();
       write_rounded(values.as_bytes(), layout, kernels_, payload.data());
     }
-    const std::size_t bytes = static_cast<std::size_t>(header.payload_bytes);
-    if (checksum_) {
-      header.flags |= FrameHeader::checksummed;
-      header.payload_checksum = crc32c(payload.first(bytes));
-    }
-    write_header(header, out);
-    return {Status::ok, frame_header_bytes + bytes};
+    return {Status::ok, seal_frame(header, out.data(), bytes)};
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
@@ -134,12 +130,8 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
       !(bound.kind == Bound::Kind::pointwise && bound.value > 0 && std::isfinite(bound.value)))
     throw Error(Status::invalid_argument,
                 "the mpc codec is exact, or within a finite pointwise bound above 0; it has no other bounds");
-  const KernelSet* kernels = find_kernels(options.kernels);
-  if (kernels == nullptr)
-    throw Error(Status::invalid_argument,
-                "kernel set '" + std::string(options.kernels) +
-                    "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
-  return std::make_unique<Mpc>(options, distance_named(options.predictor), *kernels);
+  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
+  return std::make_unique<Mpc>(options, distance_named(options.predictor), kernels);
 }
 
 }  // namespace

@@ -11,10 +11,9 @@
 #include <cstring>
 
 #include "core/slice.hpp"
+#include "core/unaligned.hpp"
 
 namespace taut::mpc {
-
-static_assert(std::endian::native == std::endian::little, "frames are little-endian; add byte swaps first");
 
 inline constexpr std::uint8_t frame_id = 3;
 inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
@@ -39,17 +38,5 @@ constexpr std::size_t index_bytes(std::size_t chunks) noexcept { return index_un
 inline constexpr std::size_t max_record_bytes = chunk_bytes + chunk_bytes / 8 + chunk_bytes / 64 +
                                                 max_distance * sizeof(std::uint64_t) + sizeof(std::uint64_t) +
                                                 index_unit + overrun;
-
-template <class T>
-T load(const std::byte* from) noexcept {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <class T>
-void store(std::byte* to, T value) noexcept {
-  std::memcpy(to, &value, sizeof value);
-}
 
 }  // namespace taut::mpc

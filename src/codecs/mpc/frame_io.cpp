@@ -93,16 +93,11 @@ std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelS
 }
 
 Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
-  if (const Status status = read_header(frame, header_); status != Status::ok) return status;
-  if (header_.has(FrameHeader::failed)) return Status::peer_failed;
-  if (header_.codec != frame_id || header_.type != values.type || header_.count != values.count)
-    return Status::frame_mismatch;
+  if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
+  if (header_.type != values.type || header_.count != values.count) return Status::frame_mismatch;
   frame_ = frame;
-  payload_ = frame.subspan(frame_header_bytes, static_cast<std::size_t>(header_.payload_bytes));
   bytes_ = values.bytes();
   word_bytes_ = size_of(component_of(values.type));
-  if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
-    return Status::corrupt_frame;
   if (header_.has(FrameHeader::stored)) return payload_.size() == bytes_ ? Status::ok : Status::corrupt_frame;
   return open_index();
 }

@@ -19,8 +19,8 @@ struct Scalar {
   };
   using Planes = std::array<std::byte, vector_bytes>;
 
-  static Vector load(const std::byte* from) noexcept { return mpc::load<Vector>(from); }
-  static void store(std::byte* to, const Vector& v) noexcept { mpc::store(to, v); }
+  static Vector load(const std::byte* from) noexcept { return taut::load<Vector>(from); }
+  static void store(std::byte* to, const Vector& v) noexcept { taut::store(to, v); }
 
   // An operation on words, and on the words of vectors.
   template <class Op>

@@ -10,6 +10,7 @@
 #include "codecs/planes/typed_codec.hpp"
 #include "core/codec.hpp"
 #include "core/float_environment.hpp"
+#include "core/kernel_choice.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -178,13 +179,9 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
   if (!serves(DType::f32, options.bound.kind) || !(bound > 0) || !std::isfinite(bound))
     throw Error(Status::invalid_argument,
                 "the planes codec needs a finite bound above 0; for exact values use lossless");
-  const KernelSet* kernels = find_kernels(options.kernels);
-  if (kernels == nullptr)
-    throw Error(Status::invalid_argument,
-                "kernel set '" + std::string(options.kernels) +
-                    "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
   const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
-  return std::make_unique<Planes>(options, predictions(options), *kernels);
+  return std::make_unique<Planes>(options, predictions(options), kernels);
 }
 
 std::vector<std::string> predictors(const CodecOptions& options) {

@@ -14,10 +14,9 @@
 #include <utility>
 
 #include "core/slice.hpp"
+#include "core/unaligned.hpp"
 
 namespace taut::planes {
-
-static_assert(std::endian::native == std::endian::little, "frames are little-endian; add byte swaps first");
 
 inline constexpr std::size_t block_values = 8;
 inline constexpr std::size_t chunk_values = 4096;
@@ -77,19 +76,6 @@ inline constexpr std::size_t layer_head_bytes =
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
-
-template <class T>
-T load(const std::byte* from) noexcept {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <class T>
-std::byte* store(std::byte* to, T value) noexcept {
-  std::memcpy(to, &value, sizeof value);
-  return to + sizeof value;
-}
 
 inline std::byte* write_record_header(std::byte* out, const RecordHeader& h) noexcept {
   out = store(out, h.flags);

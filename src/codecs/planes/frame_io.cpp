@@ -15,25 +15,12 @@ bool step_fits(double step) noexcept {
          (!is_half<T> || step == power_of_two_below(step));
 }
 
-// Completes a frame whose payload stands; returns its size.
-std::size_t seal(FrameHeader& header, std::byte* frame, std::size_t payload_bytes) noexcept {
-  const ConstBytes payload(frame + frame_header_bytes, payload_bytes);
-  header.payload_bytes = payload_bytes;
-  header.payload_checksum = header.has(FrameHeader::checksummed) ? crc32c(payload) : 0;
-  write_header(header, {frame, frame_header_bytes});
-  return frame_header_bytes + payload_bytes;
-}
-
 }  // namespace
 
 template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {
-  if (const Status s = read_header(frame, header_); s != Status::ok) return s;
-  if (header_.has(FrameHeader::failed)) return Status::peer_failed;
-  if (header_.codec != frame_id || component_of(header_.type) != dtype_of<T>) return Status::frame_mismatch;
-  payload_ = frame.subspan(frame_header_bytes, header_.payload_bytes);
-  if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
-    return Status::corrupt_frame;
+  if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
+  if (component_of(header_.type) != dtype_of<T>) return Status::frame_mismatch;
   const std::size_t parts = components_of(header_.type);
   if (header_.count > max_count / parts || header_.addends == 0) return Status::corrupt_frame;
   count_ = static_cast<std::size_t>(header_.count) * parts;
@@ -149,7 +136,7 @@ std::size_t FrameWriter::finish(FrameHeader header) noexcept {
   if (index_ == nullptr) return 0;
   header.parameters[0] = static_cast<std::uint8_t>(prediction_.inner);
   header.parameters[1] = static_cast<std::uint8_t>(prediction_.lags.n);
-  return seal(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
+  return seal_frame(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
 }
 
 std::size_t FrameWriter::finish_stored(FrameHeader header) noexcept {
@@ -164,13 +151,13 @@ std::size_t FrameWriter::finish_stored(FrameHeader header) noexcept {
     from += n;
   }
   header.flags |= FrameHeader::stored;
-  return seal(header, frame_, bytes);
+  return seal_frame(header, frame_, bytes);
 }
 
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept {
   header.flags |= FrameHeader::stored;
   if (!values.empty()) std::memcpy(out.data() + frame_header_bytes, values.data(), values.size());
-  return seal(header, out.data(), values.size());
+  return seal_frame(header, out.data(), values.size());
 }
 
 }  // namespace taut::planes

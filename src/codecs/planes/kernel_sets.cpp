@@ -1,7 +1,7 @@
 #include <array>
-#include <string_view>
 
 #include "codecs/planes/kernels.hpp"
+#include "core/kernel_choice.hpp"
 
 namespace taut::planes {
 
@@ -14,11 +14,6 @@ std::span<const KernelSet* const> kernel_sets() noexcept {
   return sets;
 }
 
-const KernelSet* find_kernels(const char* name) noexcept {
-  const std::string_view wanted(name);
-  for (const KernelSet* set : kernel_sets())
-    if ((wanted.empty() || wanted == set->name) && set->supported()) return set;
-  return nullptr;
-}
+const KernelSet* find_kernels(const char* name) noexcept { return choose_kernels(kernel_sets(), name); }
 
 }  // namespace taut::planes

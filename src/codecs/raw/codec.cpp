@@ -25,14 +25,9 @@ class Raw final : public Codec {
     if (out.size() < bytes) return {Status::buffer_too_small};
     FrameHeader header{
         .codec = raw_id, .type = values.type, .flags = FrameHeader::stored, .count = values.count};
-    header.payload_bytes = values.bytes();
-    if (checksum_) {
-      header.flags |= FrameHeader::checksummed;
-      header.payload_checksum = crc32c(values.as_bytes());
-    }
-    write_header(header, out);
+    if (checksum_) header.flags |= FrameHeader::checksummed;
     if (values.count != 0) std::memcpy(out.data() + frame_header_bytes, values.data, values.bytes());
-    return {Status::ok, bytes};
+    return {Status::ok, seal_frame(header, out.data(), values.bytes())};
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
@@ -63,15 +58,10 @@ class Raw final : public Codec {
   // Checks a whole frame of the type and count of `values`.
   static Status open(ConstBytes in, ConstSlice values, ConstBytes& payload) noexcept {
     FrameHeader header;
-    if (const Status status = read_header(in, header); status != Status::ok) return status;
-    if (header.has(FrameHeader::failed)) return Status::peer_failed;
-    if (header.codec != raw_id || header.type != values.type || header.count != values.count)
-      return Status::frame_mismatch;
-    payload = in.subspan(frame_header_bytes, static_cast<std::size_t>(header.payload_bytes));
-    if (!header.has(FrameHeader::stored) || payload.size() != values.bytes()) return Status::corrupt_frame;
-    if (header.has(FrameHeader::checksummed) && crc32c(payload) != header.payload_checksum)
-      return Status::corrupt_frame;
-    return Status::ok;
+    if (const Status s = open_frame(in, raw_id, header, payload); s != Status::ok) return s;
+    if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
+    const bool good = header.has(FrameHeader::stored) && payload.size() == values.bytes();
+    return good ? Status::ok : Status::corrupt_frame;
   }
 
   Contract contract_{.bound = {}, .fixed_size = true, .adds_frames = false, .idempotent = true};

@@ -9,6 +9,7 @@
 #include "codecs/szx/frame.hpp"
 #include "core/codec.hpp"
 #include "core/float_environment.hpp"
+#include "core/kernel_choice.hpp"
 
 namespace taut {
 namespace szx {
@@ -129,13 +130,9 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
   if (options.bound.kind != Bound::Kind::absolute || !(options.bound.value > 0) ||
       !std::isfinite(options.bound.value))
     throw Error(Status::invalid_argument, "the szx codec needs a finite absolute bound above 0");
-  const KernelSet* kernels = find_kernels(options.kernels);
-  if (kernels == nullptr)
-    throw Error(Status::invalid_argument,
-                "kernel set '" + std::string(options.kernels) +
-                    "' is unknown or not supported by this processor; use scalar, avx2 or avx512");
+  const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
   const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
-  return std::make_unique<Szx>(options, *kernels);
+  return std::make_unique<Szx>(options, kernels);
 }
 
 }  // namespace

@@ -14,10 +14,9 @@
 #include <type_traits>
 
 #include "core/slice.hpp"
+#include "core/unaligned.hpp"
 
 namespace taut::szx {
-
-static_assert(std::endian::native == std::endian::little, "frames are little-endian; add byte swaps first");
 
 inline constexpr std::uint8_t frame_id = 4;
 inline constexpr std::size_t block_values = 64;
@@ -65,19 +64,6 @@ inline constexpr std::size_t raw_head_bytes = 4;
 template <class T>
 inline constexpr std::size_t max_record = head_bytes<T> +
                                           chunk_blocks*(1 + sizeof(T) + block_values * sizeof(T)) + overrun;
-
-template <class T>
-T load(const std::byte* from) noexcept {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <class T>
-std::byte* store(std::byte* to, T value) noexcept {
-  std::memcpy(to, &value, sizeof value);
-  return to + sizeof value;
-}
 
 constexpr std::size_t blocks_of(std::size_t values) noexcept {
   return (values + block_values - 1) / block_values;

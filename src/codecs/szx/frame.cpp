@@ -1,26 +1,10 @@
 #include "codecs/szx/frame.hpp"
 
 namespace taut::szx {
-namespace {
-
-std::size_t seal(FrameHeader& header, std::byte* frame, std::size_t payload_bytes) noexcept {
-  const ConstBytes payload(frame + frame_header_bytes, payload_bytes);
-  header.payload_bytes = payload_bytes;
-  header.payload_checksum = header.has(FrameHeader::checksummed) ? crc32c(payload) : 0;
-  write_header(header, {frame, frame_header_bytes});
-  return frame_header_bytes + payload_bytes;
-}
-
-}  // namespace
-
 template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {
-  if (const Status s = read_header(frame, header_); s != Status::ok) return s;
-  if (header_.has(FrameHeader::failed)) return Status::peer_failed;
-  if (header_.codec != frame_id || header_.type != dtype_of<T>) return Status::frame_mismatch;
-  payload_ = frame.subspan(frame_header_bytes, static_cast<std::size_t>(header_.payload_bytes));
-  if (header_.has(FrameHeader::checksummed) && crc32c(payload_) != header_.payload_checksum)
-    return Status::corrupt_frame;
+  if (const Status s = open_frame(frame, frame_id, header_, payload_); s != Status::ok) return s;
+  if (header_.type != dtype_of<T>) return Status::frame_mismatch;
   if (header_.count > max_count || header_.addends != 1 ||
       std::bit_cast<std::uint32_t>(header_.parameters) != 0)
     return Status::corrupt_frame;
@@ -49,7 +33,7 @@ bool FrameWriter<T>::commit(std::size_t bytes) noexcept {
 
 template <class T>
 std::size_t FrameWriter<T>::finish(FrameHeader header) noexcept {
-  return seal(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
+  return seal_frame(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
 }
 
 template class FrameWriter<float>;
@@ -58,7 +42,7 @@ template class FrameWriter<double>;
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept {
   header.flags |= FrameHeader::stored;
   if (!values.empty()) std::memcpy(out.data() + frame_header_bytes, values.data(), values.size());
-  return seal(header, out.data(), values.size());
+  return seal_frame(header, out.data(), values.size());
 }
 
 }  // namespace taut::szx

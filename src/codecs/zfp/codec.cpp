@@ -99,13 +99,8 @@ class Zfp final : public Codec {
     }
     FrameHeader header{.codec = frame_id, .type = dtype_of<T>, .count = count, .bound = contract_.bound};
     header.parameters[0] = static_cast<std::uint8_t>(shape.dims);
-    header.payload_bytes = static_cast<std::size_t>(next - payload);
-    if (checksum_) {
-      header.flags |= FrameHeader::checksummed;
-      header.payload_checksum = crc32c({payload, next});
-    }
-    write_header(header, out);
-    return {Status::ok, static_cast<std::size_t>(next - out.data())};
+    if (checksum_) header.flags |= FrameHeader::checksummed;
+    return {Status::ok, seal_frame(header, out.data(), static_cast<std::size_t>(next - payload))};
   }
 
   template <class Action>

@@ -1,22 +1,15 @@
 #include "codecs/zfp/frame_reader.hpp"
 
 #include <cmath>
-#include <cstring>
+
+#include "core/unaligned.hpp"
 
 namespace taut::zfp {
 namespace {
 
 constexpr unsigned form_shift = 30;
 
-std::uint32_t load(const std::byte* from) noexcept {
-  std::uint32_t word;
-  std::memcpy(&word, from, sizeof word);
-  return word;
-}
-void store(std::size_t number, std::byte* to) noexcept {
-  const auto word = static_cast<std::uint32_t>(number);
-  std::memcpy(to, &word, sizeof word);
-}
+void put(std::size_t number, std::byte* to) noexcept { store(to, static_cast<std::uint32_t>(number)); }
 std::size_t size_in(std::uint32_t entry) noexcept { return entry & ((1u << form_shift) - 1); }
 
 }  // namespace
@@ -29,11 +22,11 @@ bool usable(const Bound& bound) noexcept {
 void write_extents(const Shape& shape, std::byte* to) noexcept {
   if (shape.dims == 1) return;
   for (unsigned k = max_dims - shape.dims; k < max_dims; ++k, to += sizeof(std::uint32_t))
-    store(shape.extent[k], to);
+    put(shape.extent[k], to);
 }
 
 void write_entry(const Piece& piece, std::byte* to) noexcept {
-  store(piece.bytes | static_cast<std::size_t>(piece.form) << form_shift, to);
+  put(piece.bytes | static_cast<std::size_t>(piece.form) << form_shift, to);
 }
 
 bool FrameReader::read_shape(const FrameHeader& header, ConstBytes payload, Shape& shape) noexcept {
@@ -43,7 +36,7 @@ bool FrameReader::read_shape(const FrameHeader& header, ConstBytes payload, Shap
   if (shape.dims == 0 || shape.dims > max_dims || payload.size() < front_bytes(shape.dims, 0)) return false;
   std::size_t values = 1;
   for (unsigned i = 0; i < shape.dims; ++i) {
-    const std::size_t n = load(payload.data() + i * sizeof(std::uint32_t));
+    const std::size_t n = load<std::uint32_t>(payload.data() + i * sizeof(std::uint32_t));
     if (n == 0 || n > count / values) return false;
     values *= shape.extent[max_dims - shape.dims + i] = n;
   }
@@ -52,14 +45,9 @@ bool FrameReader::read_shape(const FrameHeader& header, ConstBytes payload, Shap
 
 Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   FrameHeader header;
-  if (const Status status = read_header(frame, header); status != Status::ok) return status;
-  if (header.has(FrameHeader::failed)) return Status::peer_failed;
-  if (header.codec != frame_id || header.type != values.type || header.count != values.count)
-    return Status::frame_mismatch;
-  const ConstBytes payload =
-      frame.subspan(frame_header_bytes, static_cast<std::size_t>(header.payload_bytes));
-  if (header.has(FrameHeader::checksummed) && crc32c(payload) != header.payload_checksum)
-    return Status::corrupt_frame;
+  ConstBytes payload;
+  if (const Status s = open_frame(frame, frame_id, header, payload); s != Status::ok) return s;
+  if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   Shape shape;
   if (header.has(FrameHeader::stored) || header.addends != 1 || header.count > max_count ||
       !usable(header.bound) || !read_shape(header, payload, shape))
@@ -72,13 +60,14 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
   index_ = payload.first(front).last(grid_.boxes() * entry_bytes);
   pieces_ = payload.subspan(front);
   std::size_t bytes = 0;  // no overflow: fewer than 2^30 entries of fewer than 2^30 bytes
-  for (std::size_t i = 0; i < grid_.boxes(); ++i) bytes += size_in(load(index_.data() + i * entry_bytes));
+  for (std::size_t i = 0; i < grid_.boxes(); ++i)
+    bytes += size_in(load<std::uint32_t>(index_.data() + i * entry_bytes));
   return bytes == pieces_.size() ? Status::ok : Status::corrupt_frame;
 }
 
 template <class T>
 bool FrameReader::decode_next(Scratch<T>& scratch, const View<T>& box) noexcept {
-  const std::uint32_t entry = load(index_.data());
+  const std::uint32_t entry = load<std::uint32_t>(index_.data());
   const ConstBytes piece = pieces_.first(size_in(entry));
   index_ = index_.subspan(entry_bytes);
   pieces_ = pieces_.subspan(piece.size());

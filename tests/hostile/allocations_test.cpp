@@ -2,7 +2,7 @@
 // good as ever.
 #include "support/allocations.hpp"
 
-#include "conformance/subject_test.hpp"
+#include "hostile/subject_test.hpp"
 
 namespace taut::test {
 namespace {

@@ -1,6 +1,6 @@
 // Frames damaged in every place where it could matter: found out, or harmless. Frames and values end where
 // nothing may be touched, so that an access outside ends the test.
-#include "conformance/subject_test.hpp"
+#include "hostile/subject_test.hpp"
 
 namespace taut::test {
 namespace {

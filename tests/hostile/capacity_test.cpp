@@ -1,5 +1,5 @@
 // Every capacity that an output could have: enough, or refused; nothing is written beyond it.
-#include "conformance/subject_test.hpp"
+#include "hostile/subject_test.hpp"
 
 namespace taut::test {
 namespace {

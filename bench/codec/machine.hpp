@@ -1,0 +1,12 @@
+// What figures were measured with, for their record.
+#pragma once
+
+#include <string>
+
+namespace bench {
+
+std::string processor();
+std::string compiler();
+std::string now();  // 2026-01-31T12:00:00Z
+
+}  // namespace bench

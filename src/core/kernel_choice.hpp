@@ -1,0 +1,33 @@
+// Choosing among the kernel sets of a codec. A set has a `name`, and `supported` says whether this processor
+// runs it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/status.hpp"
+
+namespace taut {
+
+// The set of that name if this processor supports it; the first one that it does for ""; null: there is none.
+template <class Set>
+const Set* choose_kernels(std::span<const Set* const> sets, const char* name) noexcept {
+  const std::string_view wanted(name);
+  for (const Set* set : sets)
+    if ((wanted.empty() || wanted == set->name) && set->supported()) return set;
+  return nullptr;
+}
+
+// The same; throws Error(invalid_argument) with the remedy where there is none.
+template <class Set>
+const Set& require_kernels(std::span<const Set* const> sets, const char* name) {
+  if (const Set* const set = choose_kernels(sets, name)) return *set;
+  std::string names;
+  for (const Set* const set : sets) names += (names.empty() ? "" : ", ") + std::string(set->name);
+  throw Error(Status::invalid_argument, "kernel set '" + std::string(name) +
+                                            "' is unknown or not supported by this processor; there are " +
+                                            names);
+}
+
+}  // namespace taut
