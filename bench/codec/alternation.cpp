@@ -10,18 +10,17 @@ namespace {
 constexpr double shortest_sample = 100e-6;  // some hundred times what reading the clock takes
 constexpr std::size_t least_samples = 7, most_samples = 101;
 
-// Time of the processor, not of the wall: what others run meanwhile on the same core does not count. All
-// things timed here only compute.
-double now() {
+double now(Clock clock) {
   timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(clock == Clock::thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 // One of them, its calls a sample, and the samples so far.
 class Runner {
  public:
-  Runner(const std::function<void()>& call, bool warm) : call_(call), warm_(warm) {
+  Runner(const std::function<void()>& call, bool warm, Clock clock)
+      : call_(call), warm_(warm), clock_(clock) {
     call_();  // touches all pages
     const double once = time(1);
     calls_ = std::max(1, static_cast<int>(shortest_sample / std::max(once, 1e-8)));
@@ -38,13 +37,14 @@ class Runner {
 
  private:
   double time(int calls) const {
-    const double start = now();
+    const double start = now(clock_);
     for (int i = 0; i < calls; ++i) call_();
-    return now() - start;
+    return now(clock_) - start;
   }
 
   std::function<void()> call_;
   bool warm_;
+  Clock clock_;
   int calls_ = 1;
   std::vector<double> samples_;
 };
@@ -54,17 +54,17 @@ class Runner {
 Alternation alternate(const std::function<void()>& subject, const std::function<void()>& copy, bool warm,
                       double seconds) {
   int samples = 0;
-  const std::vector<double> times = medians({copy, subject}, warm, seconds, &samples);
+  const std::vector<double> times = medians({copy, subject}, warm, Clock::thread, seconds, &samples);
   return {times[1], times[0], samples};
 }
 
-std::vector<double> medians(const std::vector<std::function<void()>>& calls, bool warm, double seconds,
-                            int* samples) {
+std::vector<double> medians(const std::vector<std::function<void()>>& calls, bool warm, Clock clock,
+                            double seconds, int* samples) {
   std::vector<Runner> runners;
-  for (const std::function<void()>& call : calls) runners.emplace_back(call, warm);
-  const double start = now();
+  for (const std::function<void()>& call : calls) runners.emplace_back(call, warm, clock);
+  const double start = now(clock);
   std::size_t n = 0;
-  for (; n < least_samples || (n < most_samples && now() - start < seconds); ++n)
+  for (; n < least_samples || (n < most_samples && now(clock) - start < seconds); ++n)
     for (Runner& runner : runners) runner.sample();
   std::vector<double> result;
   for (Runner& runner : runners) result.push_back(runner.median());

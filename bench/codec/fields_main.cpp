@@ -21,6 +21,7 @@ constexpr const char* usage = R"(taut_bench_fields FILE: codecs on one real fiel
   --fill V             the value of missing cells: not in the range, nor in PSNR
   --range-bounds L     absolute bounds in units of the range             (1e-2,1e-3,1e-4)
   --codecs L           planes, szx, mpc, zfp, raw                        (planes,szx,mpc)
+  --threads L          that work on a frame; beyond 1 the time is the wall's  (1,2)
   --part BYTES         of the part, beside the whole                     (1M)
   --seconds S          for each row                                      (0.25)
   --json FILE          the rows go there                                 (no)
@@ -33,6 +34,7 @@ struct Options {
   std::optional<double> fill;
   std::vector<double> range_bounds{1e-2, 1e-3, 1e-4};
   std::vector<std::string> codecs{"planes", "szx", "mpc"};
+  std::vector<int> threads{1, 2};
   std::size_t part = std::size_t{1} << 20;
   double seconds = 0.25;
   std::string json;
@@ -60,6 +62,10 @@ void set(Options& o, const std::string& name, const std::string& value) {
       o.range_bounds.push_back(bench::positive_number(bound));
   } else if (name == "--codecs") {
     o.codecs = bench::split(value, ',');
+  } else if (name == "--threads") {
+    o.threads.clear();
+    for (const std::string& n : bench::split(value, ','))
+      o.threads.push_back(static_cast<int>(bench::positive_number(n)));
   } else if (name == "--part") {
     o.part = bench::byte_size(value);
   } else if (name == "--seconds") {
@@ -99,7 +105,7 @@ std::vector<bench::Trial> trials(const Options& options, const bench::RealField&
     const bool uses_dims = field.dims().n > 1 && (name == "planes" || name == "zfp");
     for (const Kind kind : bench::measured_kinds(codec)) {
       const auto add = [&](taut::Bound bound, double of_range) {
-        all.push_back({codec, bound, of_range, false});
+        for (const int threads : options.threads) all.push_back({codec, bound, of_range, false, threads});
         if (uses_dims) all.push_back({codec, bound, of_range, true});
       };
       if (kind == Kind::absolute)

@@ -155,8 +155,8 @@ def sum_table(rows):
 def head(context, rows):
     yield "# Codecs on real fields\n"
     yield "Written by `bench/codec/tables.py`; not to be edited. Each codec takes each field as one frame, through the codec"
-    yield "interface, all operations in turn with memcpy; medians of 7 to 101 samples, time of the thread. Fill values are"
-    yield "left out of range and PSNR. The second addend of a sum is the field itself, moved by half of its slowest extent.\n"
+    yield "interface, all operations in turn with memcpy (of one thread); medians of 7 to 101 samples, time of the thread, of"
+    yield "the wall where there are several. Fill values are left out of range and PSNR. The second addend of a sum is the field itself, moved by half of its slowest extent.\n"
     yield (
         f"{context['processor']}, {context['processors']} cores; {context['compiler']}; {context['date'][:10]},"
         f" commit {context['commit'] or 'unknown'}; load {context['load']:.1f}."
@@ -172,11 +172,12 @@ def page(report):
     rows = report["results"]
     whole = [row for row in rows if row["part"] == "whole"]
     yield from head(report["context"], rows)
-    yield from ratio_tables(whole)
+    alone = [row for row in whole if row["threads"] == 1]
+    yield from ratio_tables(alone)
     yield from speed_tables(rows)
-    yield from field_speed_tables(whole)
+    yield from field_speed_tables(alone)
     yield from sum_table(whole)
-    yield from quality_table(whole)
+    yield from quality_table(alone)
 
 
 if __name__ == "__main__":

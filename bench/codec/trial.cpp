@@ -151,7 +151,7 @@ constexpr Call of_all[] = {{"memcpy", &Bench::copy},
 constexpr Call of_sums[] = {{"frame_add", &Bench::frame_add}, {"accumulate", &Bench::accumulate}};
 
 // Adds GB/s of one operand's values.
-void add_speeds(Object& row, Bench& bench, const FieldPart& part, double seconds) {
+void add_speeds(Object& row, Bench& bench, const FieldPart& part, Clock clock, double seconds) {
   std::vector<Call> calls(std::begin(of_all), std::end(of_all));
   if (bench.sums()) calls.insert(calls.end(), std::begin(of_sums), std::end(of_sums));
   std::vector<std::function<void()>> runs;
@@ -159,7 +159,7 @@ void add_speeds(Object& row, Bench& bench, const FieldPart& part, double seconds
   Triad triad(part.bytes());
   runs.emplace_back([&triad] { triad(); });
   int samples = 0;
-  const std::vector<double> times = medians(runs, part.bytes() <= largest_warm, seconds, &samples);
+  const std::vector<double> times = medians(runs, part.bytes() <= largest_warm, clock, seconds, &samples);
   for (std::size_t i = 0; i < calls.size(); ++i)
     row.add(std::string(calls[i].name) + "_gb_per_s", static_cast<double>(part.bytes()) / times[i] * 1e-9);
   row.add("triad_gb_per_s", triad.bytes() / times.back() * 1e-9).add("samples", samples);
@@ -181,6 +181,7 @@ FieldPart::FieldPart(const RealField& of, std::string called, std::size_t values
 TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds) {
   taut::CodecOptions options;
   options.bound = trial.bound;
+  options.threads = trial.threads;
   if (trial.knows_dims) options.dims = part.field.dims();
   const std::unique_ptr<taut::Codec> codec = trial.codec.make(options);
   Bench bench(*codec, part);
@@ -188,7 +189,7 @@ TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds)
   Object row;
   row.add("codec", trial.codec.name).add("set", set_of(trial.codec)).add("dims", trial.knows_dims);
   row.add("field", part.field.name()).add("type", name_of(part.field.type())).add("part", part.name);
-  row.add("bytes", part.bytes()).add("threads", 1);
+  row.add("bytes", part.bytes()).add("threads", trial.threads);
   row.add("bound_kind", name_of(trial.bound.kind)).add("bound", trial.bound.value);
   row.add("of_range", trial.of_range).add("ratio", ratio(part, bench.frame()));
 
@@ -205,13 +206,13 @@ TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds)
     add_quality_of_sum(row, "decode_add_encode", part, bench, exact, trial.bound);
   }
   row.add("within_bound", kept);
-  add_speeds(row, bench, part, seconds);
+  add_speeds(row, bench, part, trial.threads == 1 ? Clock::thread : Clock::wall, seconds);
   bench.decoded();  // none of the calls failed
 
   char line[160];
-  std::snprintf(line, sizeof line, "%-20s %-6s %-7s%-5s %-9s %8.3g  ratio %8.2f  PSNR %6.1f%s",
+  std::snprintf(line, sizeof line, "%-20s %-6s %-7s%-5s x%-2d %-9s %8.3g  ratio %8.2f  PSNR %6.1f%s",
                 part.field.name().c_str(), part.name.c_str(), trial.codec.name,
-                trial.knows_dims ? "+dims" : "", name_of(trial.bound.kind),
+                trial.knows_dims ? "+dims" : "", trial.threads, name_of(trial.bound.kind),
                 trial.of_range > 0 ? trial.of_range : trial.bound.value, ratio(part, bench.frame()),
                 quality.psnr(), kept ? "" : "  BOUND VIOLATED");
   return {row.text(), line, kept};

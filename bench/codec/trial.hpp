@@ -25,6 +25,7 @@ struct Trial {
   taut::Bound bound;
   double of_range;  // that bound in units of the field's range; 0: of another kind
   bool knows_dims;  // the codec is told the extents
+  int threads = 1;  // that work on a frame
 };
 
 struct TrialResult {

@@ -107,8 +107,8 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   codec=         auto (default) | planes | szx | mpc | zfp | raw
  *   predictor=     auto (default), or what the codec offers
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
- *   threads=       1 (default) to 64, of this process; the frame is the same. TAUT_Decode goes by TAUT_THREADS
- *   checksum=      off (default) | on
+ *   threads=       1 (default) to 64, of this process; the frame is the same. TAUT_Decode goes by
+ * TAUT_THREADS checksum=      off (default) | on
  *
  * Bounds hold with the rounding to the values' type included; NaN and infinities come back as they were. What
  * cannot be coded within the bound comes back exactly. `values` and `frame` do not overlap. After an error

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <vector>
 
 namespace taut {
@@ -23,46 +24,33 @@ TEST(Parts, EveryChunkIsWorkedOnOnce) {
   EXPECT_EQ(parts_of(8, 15), 1u);  // too little to do
 }
 
-// A record of chunk i is i % 5 bytes of value i.
-Encoded write(Range range, Bytes room) {
-  std::size_t at = 0;
-  for (std::size_t i = range.first; i < range.first + range.count; ++i)
-    for (std::size_t k = 0; k < i % 5; ++k) {
-      if (at == room.size()) return {false, 0};
-      room[at++] = std::byte(i);
-    }
-  return {true, at};
+TEST(Parts, TheFirstFailureCounts) {
+  for (const std::size_t parts : {1u, 2u, 5u}) {
+    const auto work = [](Range range) {
+      for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+        if (i == 60) return Status::corrupt_frame;
+        if (i == 90) return Status::frame_mismatch;
+      }
+      return Status::ok;
+    };
+    EXPECT_EQ(first_failure(parts, 50, work), Status::ok);
+    EXPECT_EQ(first_failure(parts, 100, work), Status::corrupt_frame);
+  }
 }
 
-TEST(Parts, RecordsCloseUpWhateverTheNumberOfThreads) {
-  constexpr std::size_t chunks = 200;
-  for (const std::size_t share :
-       {4u, 1u}) {  // enough for each; and too little for some, though not for all together
-    std::vector<std::byte> one(chunks * 4), many(chunks * 4);
-    const auto encode = [&](std::size_t, Range range, Bytes room) { return write(range, room); };
-    std::size_t shifted = 0;
-    const Encoded whole =
-        encode_in_parts(1, chunks, share, one, encode, [&](Range, std::size_t) { ++shifted; });
-    ASSERT_TRUE(whole.fits);
-    EXPECT_EQ(shifted, 0u);
-    const Encoded joined =
-        encode_in_parts(7, chunks, share, many, encode, [&](Range range, std::size_t bytes) {
-          std::size_t before = 0;
-          for (std::size_t i = 0; i < range.first; ++i) before += i % 5;
-          EXPECT_EQ(bytes, before);
-          ++shifted;
-        });
-    EXPECT_TRUE(joined.fits);
-    ASSERT_EQ(joined.bytes, whole.bytes);
-    EXPECT_TRUE(
-        std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(whole.bytes), many.begin()));
-  }
-  std::vector<std::byte> little(100);
-  EXPECT_FALSE(encode_in_parts(
-                   7, chunks, 0, little,
-                   [](std::size_t, Range range, Bytes room) { return write(range, room); },
-                   [](Range, std::size_t) {})
-                   .fits);
+// Whatever mode the caller had when they started.
+TEST(Parts, ThreadsRoundToNearest) {
+  const auto rounds_up = [] {
+    const volatile float tiny = 1e-9F;
+    const volatile float sum = 1 + tiny;
+    return sum > 1;
+  };
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  const bool before = rounds_up();
+  for_each_part(4, 4, [&](std::size_t, Range) { EXPECT_FALSE(rounds_up()); });
+  const bool after = rounds_up();
+  std::fesetround(FE_TONEAREST);
+  EXPECT_TRUE(before && after);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ class Mpc final : public Codec {
       : contract_{.bound = options.bound, .idempotent = true},
         distance_(distance),
         checksum_(options.checksum),
+        threads_(options.threads),
         kernels_(kernels) {}
 
   const Contract& contract() const noexcept override { return contract_; }
@@ -42,7 +43,7 @@ class Mpc final : public Codec {
         .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
     header.parameters[0] = static_cast<std::uint8_t>(layout.distance);
     if (checksum_) header.flags |= FrameHeader::checksummed;
-    std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, payload);
+    std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, threads_, payload);
     if (bytes == 0) {
       header.flags |= FrameHeader::stored;
       bytes = payload.size();
@@ -54,11 +55,9 @@ class Mpc final : public Codec {
   Status decode(ConstBytes in, Slice values) const noexcept override {
     if (!serves(values.type, contract_.bound.kind)) return Status::invalid_type;
     FrameReader frame;
-    Status status = frame.open(in, values);
-    auto* to = static_cast<std::byte*>(values.data);
-    for (std::size_t i = 0; status == Status::ok && i < frame.chunks(); ++i)
-      status = frame.read(i, kernels_, to + i * chunk_bytes);
-    return status;
+    if (const Status status = frame.open(in, values); status != Status::ok) return status;
+    auto* const to = static_cast<std::byte*>(values.data);
+    return for_chunks(frame, [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
   }
 
   // Chunk by chunk, so that the values are combined while they are in the cache.
@@ -67,17 +66,26 @@ class Mpc final : public Codec {
       return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
-    alignas(64) std::byte piece[chunk_bytes];
     const std::size_t value_bytes = size_of(values.type);
-    for (std::size_t i = 0; i < frame.chunks(); ++i) {
+    return for_chunks(frame, [&](std::size_t i) {
+      alignas(64) std::byte piece[chunk_bytes];
       if (const Status status = frame.read(i, kernels_, piece); status != Status::ok) return status;
       const std::size_t n = frame.size_of_chunk(i) / value_bytes;
       reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{piece, n, values.type}}, op);
-    }
-    return Status::ok;
+      return Status::ok;
+    });
   }
 
  private:
+  template <class Read>
+  Status for_chunks(const FrameReader& frame, const Read& read) const noexcept {
+    return first_failure(parts_of(threads_, frame.chunks()), frame.chunks(), [&](Range chunks) {
+      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
+        if (const Status status = read(i); status != Status::ok) return status;
+      return Status::ok;
+    });
+  }
+
   Layout layout_of(ConstSlice values) const noexcept {
     const DType component = component_of(values.type);
     Layout layout{.word_bytes = size_of(component), .distance = distance_};
@@ -106,6 +114,7 @@ class Mpc final : public Codec {
   Contract contract_;
   unsigned distance_;
   bool checksum_;
+  int threads_;
   const KernelSet& kernels_;
 };
 

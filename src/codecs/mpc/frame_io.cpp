@@ -30,40 +30,43 @@ const std::byte* prepared(ConstBytes words, const Layout& layout, const KernelSe
   return whole;
 }
 
+template <class Writer>
+bool write_chunk(ConstBytes chunk, const Layout& layout, const KernelSet& kernels, Piece& piece,
+                 Writer& writer) noexcept {
+  const std::byte* words = prepared(chunk, layout, kernels, piece);
+  if (all_zero(words, chunk.size())) return writer.commit(0);
+  std::byte* record = writer.room();
+  const std::size_t bytes = kernels.of(layout.word_bytes)
+                                .encode(words, vectors_of(chunk.size()), layout.distance, record),
+                    plain = index_unit * units_of(chunk.size());
+  if (bytes < plain) return writer.commit(bytes);
+  store(record + plain - index_unit, std::uint32_t{0});
+  std::memcpy(record, words, chunk.size());
+  return writer.commit(plain);
+}
+
 }  // namespace
 
-std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
                          Bytes payload) noexcept {
-  const std::size_t chunks = chunks_of(values.size());
-  if (index_bytes(chunks) > payload.size()) return 0;
-  std::byte *index = payload.data(), *records = index + index_bytes(chunks), *at = records;
-  const std::byte* end = payload.data() + payload.size();
-  Piece piece;
-  alignas(64) std::byte aside[max_record_bytes];
-  for (std::size_t i = 0; i < chunks; ++i) {
-    store(index + i * index_unit,
-          static_cast<std::uint32_t>(units_of(static_cast<std::size_t>(at - records))));
-    const ConstBytes chunk =
-        values.subspan(i * chunk_bytes, std::min(chunk_bytes, values.size() - i * chunk_bytes));
-    const std::byte* words = prepared(chunk, layout, kernels, piece);
-    if (all_zero(words, chunk.size())) continue;
-    const auto room = static_cast<std::size_t>(end - at);
-    std::byte* record = room < max_record_bytes ? aside : at;
-    std::size_t bytes =
-        kernels.of(layout.word_bytes).encode(words, vectors_of(chunk.size()), layout.distance, record);
-    if (const std::size_t plain = index_unit * units_of(chunk.size()); bytes >= plain) {
-      record = aside;
-      store(record + plain - index_unit, std::uint32_t{0});
-      std::memcpy(record, words, chunk.size());
-      bytes = plain;
+  using Writer = RecordWriter<max_record_bytes>;
+  const std::size_t chunks = chunks_of(values.size()), index = index_bytes(chunks);
+  if (index > payload.size()) return 0;
+  store(payload.data(), std::uint32_t{0});
+  const Bytes records = payload.subspan(index);
+  const auto write = [&](Range range, Writer& writer) {
+    Piece piece;
+    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+      const std::size_t first = i * chunk_bytes, n = std::min(chunk_bytes, values.size() - first);
+      if (!write_chunk(values.subspan(first, n), layout, kernels, piece, writer))
+        return Status::buffer_too_small;
     }
-    if (bytes > room) return 0;
-    if (record != at) std::memcpy(at, record, bytes);
-    at += bytes;
-  }
-  store(index + chunks * index_unit,
-        static_cast<std::uint32_t>(units_of(static_cast<std::size_t>(at - records))));
-  return static_cast<std::size_t>(at - payload.data());
+    return Status::ok;
+  };
+  const Sized written = write_records<Writer>(
+      parts_of(threads, chunks),
+      {payload.data() + index_unit, records, chunks, even_share(records.size(), chunks)}, write);
+  return written.status == Status::ok ? index + written.bytes : 0;
 }
 
 void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels,

@@ -3,6 +3,7 @@
 
 #include "codecs/mpc/kernels.hpp"
 #include "core/codec.hpp"
+#include "core/records.hpp"
 
 namespace taut::mpc {
 
@@ -16,7 +17,7 @@ struct Layout {
 };
 
 // Index and records of `values`, none beyond `payload`. 0: they do not fit.
-std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels,
+std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
                          Bytes payload) noexcept;
 
 // The values as a stored frame holds them: rounded, but not coded.

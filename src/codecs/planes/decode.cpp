@@ -1,7 +1,4 @@
-#include <atomic>
-
 #include "codecs/planes/typed_codec.hpp"
-#include "core/parts.hpp"
 
 namespace taut::planes {
 namespace {
@@ -79,27 +76,19 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
   std::memcpy(values, whole, n * sizeof(T));
 }
 
-// use(operand, i) for each chunk, by several threads unless it needs those before it.
+// use(operand, i) for each chunk.
 template <class T>
 template <class Use>
 Status TypedCodec<T>::for_chunks(const FrameReader<T>& frame, const Use& use) const {
-  const bool in_order = frame.prediction().lags.any();
-  Operand first;
-  if (in_order) first.follow_lags(frame);  // takes memory, and may throw
-  std::atomic<Status> status = Status::ok;
-  for_each_part(in_order ? 1 : parts_of(threads_, frame.chunks()), frame.chunks(),
-                [&](std::size_t part, Range chunks) {
-                  Operand own;
-                  Operand& operand = part == 0 ? first : own;
-                  for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
-                    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) {
-                      status = s;
-                      return;
-                    }
-                    use(operand, i);
-                  }
-                });
-  return status;
+  return first_failure(parts_for(frame.chunks(), frame.prediction()), frame.chunks(), [&](Range chunks) {
+    Operand operand;
+    operand.follow_lags(frame);
+    for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+      if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+      use(operand, i);
+    }
+    return Status::ok;
+  });
 }
 
 template <class T>

@@ -1,7 +1,6 @@
 #include <atomic>
 
 #include "codecs/planes/typed_codec.hpp"
-#include "core/parts.hpp"
 
 namespace taut::planes {
 
@@ -9,33 +8,27 @@ template <class T>
 std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                                          FrameHeader header, Bytes out) const {
   if (z_.step == 0) return write_stored(header, std::as_bytes(std::span(values, count)), out);
-  FrameWriter writer(out, count, {z_.predictor, {}});
+  FrameWriter frame(out, count, {z_.predictor, {}});
   std::atomic<bool> any_coded = false;
-  const auto encode = [&](std::size_t, Range chunks, Bytes room) {
-    FrameWriter part(writer, chunks, room);
+  const auto encode = [&](Range chunks, Records& writer) {
     Form before = form;
     unsigned likely_class = width_class;
     bool coded = false;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
-      const T* const from = values + i * chunk_values;
-      before =
-          encode_chunk(from, std::min(chunk_values, count - i * chunk_values), before, likely_class, part);
+      const std::size_t n = std::min(chunk_values, count - i * chunk_values);
+      before = encode_chunk(values + i * chunk_values, n, before, likely_class, writer);
       coded |= before != Form::layer;
     }
     if (coded) any_coded = true;
-    return Encoded{true, part.bytes()};
+    return Status::ok;
   };
-  const std::size_t chunks = chunks_of(count);
-  const Encoded all =
-      encode_in_parts(parts_of(threads_, chunks), chunks, most_record_bytes, writer.records(), encode,
-                      [&](Range range, std::size_t bytes) { writer.shift(range, bytes); });
-  writer.take(chunks, all.bytes);
-  return any_coded ? writer.finish(header) : writer.finish_stored(header);
+  frame.write(parts_of(threads_, chunks_of(count)), encode, most_record_bytes);  // `out` holds them all
+  return any_coded ? frame.finish(header) : frame.finish_stored(header);
 }
 
 template <class T>
 auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
-                                 FrameWriter& writer) const -> Form {
+                                 Records& writer) const -> Form {
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   const std::size_t groups = groups_of(n);
@@ -65,7 +58,7 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
 
 template <class T>
 bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
-                                  FrameWriter& writer) const noexcept {
+                                  Records& writer) const noexcept {
   drop_behind(planes, blocks_of(n));
   if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
   const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};

@@ -85,58 +85,21 @@ template class FrameReader<f16>;
 template class FrameReader<bf16>;
 
 FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction) noexcept
-    : prediction_(prediction),
-      frame_(out.data()),
-      index_(nullptr),
-      records_(nullptr),
-      at_(frame_ + out.size()),
-      end_(at_) {
+    : prediction_(prediction), chunks_(chunks_of(count)), frame_(out.data()), end_(frame_ + out.size()) {
   const Lags& lags = prediction.lags;
-  const std::size_t before_records = frame_header_bytes + 4 * (lags.n + chunks_of(count) + 1);
+  const std::size_t before_records = frame_header_bytes + 4 * (lags.n + chunks_ + 1);
   if (out.size() < before_records) return;
-  records_ = at_ = frame_ + before_records;
+  records_ = frame_ + before_records;
   index_ = frame_ + frame_header_bytes;
   for (unsigned k = 0; k < lags.n; ++k) index_ = store(index_, lags.of[k]);
   index_ = store(index_, std::uint32_t{0});
 }
 
-FrameWriter::FrameWriter(const FrameWriter& whole, Range chunks, Bytes room) noexcept
-    : prediction_(whole.prediction_),
-      frame_(whole.frame_),
-      index_(whole.index_ == nullptr ? nullptr : whole.index_ + 4 * chunks.first),
-      records_(room.data()),
-      at_(records_),
-      end_(records_ + room.size()) {}
-
-void FrameWriter::shift(Range chunks, std::size_t bytes) noexcept {
-  std::byte* entry = index_ + 4 * chunks.first;
-  for (std::size_t i = 0; i < chunks.count; ++i)
-    entry = store(entry, static_cast<std::uint32_t>(load<std::uint32_t>(entry) + bytes / 4));
-}
-
-void FrameWriter::take(std::size_t chunks, std::size_t bytes) noexcept {
-  at_ = records_ + bytes;
-  index_ += 4 * chunks;
-}
-
-bool FrameWriter::commit(std::size_t bytes) noexcept {
-  if (bytes > left()) return false;
-  if (bytes > 0 && room() == aside_) std::memcpy(at_, aside_, bytes);
-  return advance(bytes);
-}
-
-bool FrameWriter::advance(std::size_t bytes) noexcept {
-  if (index_ == nullptr) return false;
-  at_ += bytes;
-  index_ = store(index_, static_cast<std::uint32_t>((at_ - records_) / 4));
-  return true;
-}
-
 std::size_t FrameWriter::finish(FrameHeader header) noexcept {
-  if (index_ == nullptr) return 0;
   header.parameters[0] = static_cast<std::uint8_t>(prediction_.inner);
   header.parameters[1] = static_cast<std::uint8_t>(prediction_.lags.n);
-  return seal_frame(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
+  return seal_frame(header, frame_,
+                    static_cast<std::size_t>(records_ - frame_) - frame_header_bytes + bytes_);
 }
 
 std::size_t FrameWriter::finish_stored(FrameHeader header) noexcept {

@@ -3,6 +3,7 @@
 
 #include "codecs/planes/record.hpp"
 #include "core/frame.hpp"
+#include "core/records.hpp"
 
 namespace taut::planes {
 
@@ -53,41 +54,34 @@ extern template class FrameReader<double>;
 extern template class FrameReader<f16>;
 extern template class FrameReader<bf16>;
 
-// Appends records behind the index, never beyond `out`. Writes the prediction into the header.
+using Records = RecordWriter<max_plane_record<std::int32_t>>;
+
+// Index and records of a frame, none beyond `out`.
 class FrameWriter {
  public:
   FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {}) noexcept;
 
-  // Room for a record of up to max_plane_record<int32>, in place or aside; commit takes it over. False: out
-  // is full.
-  std::byte* room() noexcept { return left() >= sizeof aside_ ? at_ : aside_; }
-  bool commit(std::size_t bytes) noexcept;
+  // Writes all records, as core/records.hpp says, which may take chunk_bytes each; 0: that is not known.
+  template <class Write>
+  Status write(std::size_t parts, const Write& write, std::size_t chunk_bytes = 0) {
+    if (index_ == nullptr) return Status::buffer_too_small;
+    const Bytes records{records_, static_cast<std::size_t>(end_ - records_)};
+    if (chunk_bytes == 0) chunk_bytes = even_share(records.size(), chunks_);
+    const Sized written = write_records<Records>(parts, {index_, records, chunks_, chunk_bytes}, write);
+    bytes_ = written.bytes;
+    return written.status;
+  }
 
-  // For records written in place: where, how much fits, and that `bytes` now stand there.
-  std::byte* at() noexcept { return at_; }
-  std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
-  bool advance(std::size_t bytes) noexcept;
-
-  // A part of the frame: the records of these chunks go to `room`, which lies where `whole` has room. The
-  // whole then takes them over: shift says where they came to lie, take how many bytes there are.
-  FrameWriter(const FrameWriter& whole, Range chunks, Bytes room) noexcept;
-  Bytes records() const noexcept { return {records_, static_cast<std::size_t>(end_ - records_)}; }
-  std::size_t bytes() const noexcept { return static_cast<std::size_t>(at_ - records_); }
-  void shift(Range chunks, std::size_t bytes) noexcept;
-  void take(std::size_t chunks, std::size_t bytes) noexcept;
-
-  // Completes header and frame; returns its size, 0 when `out` could not even hold the index.
+  // Completes header and frame, whose records are written; returns its size.
   std::size_t finish(FrameHeader header) noexcept;
 
   // The same for records of one layer each: the stored form says it in fewer bytes.
   std::size_t finish_stored(FrameHeader header) noexcept;
 
  private:
-  FrameWriter(const FrameWriter&) = delete;
-
   Prediction prediction_;
-  std::byte *frame_, *index_, *records_, *at_, *end_;
-  alignas(64) std::byte aside_[max_plane_record<std::int32_t>];
+  std::size_t chunks_, bytes_ = 0;
+  std::byte *frame_, *index_ = nullptr, *records_ = nullptr, *end_;
 };
 
 // Writes `values` as they are, behind a header.

@@ -17,9 +17,9 @@ constexpr std::size_t layers_bytes(std::size_t layers, std::size_t n) noexcept {
 // Memory for a record's header, planes and widths: in place where any of them would fit, else aside.
 struct Workbench {
   alignas(64) std::byte aside[max_plane_record<std::int64_t>];
-  FrameWriter& writer;
+  Records& writer;
 
-  explicit Workbench(FrameWriter& to) noexcept : writer(to) {}
+  explicit Workbench(Records& to) noexcept : writer(to) {}
   std::byte* planes() noexcept { return writer.left() >= sizeof aside ? writer.at() : aside; }
 
   // Takes over `bytes` of planes for a record of `total` bytes; null when that does not fit.
@@ -78,7 +78,7 @@ void pad_words(std::byte* record, std::size_t bytes) noexcept {
 // A record of one layer and nothing else: multiples of the integers `q`, and the marked values as they come.
 template <class T>
 void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
-                                 const Quantiser<T>& z, FrameWriter& writer) const noexcept {
+                                 const Quantiser<T>& z, Records& writer) const noexcept {
   T layer[chunk_values];
   kernels_.of<T>().dequantise_large(q, groups_of(n), z, layer);
   for (std::size_t w = 0; w < std::size(marks.of); ++w) {
@@ -129,7 +129,7 @@ std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uin
 
 template <class T>
 bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
-                            const Quantiser<T>& z, FrameWriter& writer) const {
+                            const Quantiser<T>& z, Records& writer) const {
   const std::size_t layer_bytes = whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
   trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
@@ -159,7 +159,8 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   std::byte* const behind = bench.place(bytes, total);
   if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * each);
   pad_words(writer.at(), used);
-  return writer.advance(total);
+  writer.advance(total);
+  return true;
 }
 
 // ---- Decoding
@@ -286,7 +287,7 @@ std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::si
 
 template <class T>
 bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uint32_t addends,
-                         Predictor predictor, FrameWriter& writer) const {
+                         Predictor predictor, Records& writer) const {
   std::uint8_t flags = 0;
   std::size_t runs = 0, layers = 0;
   for (const Part<T>& part : parts) {
@@ -312,7 +313,8 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
   if (runs > 0) out = merge_runs(parts, is_wide, store(out, static_cast<std::uint32_t>(runs)));
   if (layers > 0) write_layers(parts, n, store(out, static_cast<std::uint32_t>(layers)));
   pad_words(writer.at(), used);
-  return writer.advance(total);
+  writer.advance(total);
+  return true;
 }
 
 template class GeneralPath<float>;

@@ -27,12 +27,12 @@ class GeneralPath {
   // Writes the record of a chunk of n values, `q` and `marks` being what quantise gave and `flags` large or
   // not. False: a layer took no more bytes and was written instead. `writer` has room for either.
   bool encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
-              const Quantiser<T>& z, FrameWriter& writer) const;
+              const Quantiser<T>& z, Records& writer) const;
 
   // The same with lags, `q` standing in a History. False: nothing was written, because in such a frame, or in
   // what becomes of it in a sum without lags, the chunk would take more bytes than a layer.
   bool encode_lagged(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
-                     const Quantiser<T>& z, const Lags& lags, FrameWriter& writer) const;
+                     const Quantiser<T>& z, const Lags& lags, Records& writer) const;
 
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
 
@@ -43,7 +43,7 @@ class GeneralPath {
   // The record of a sum of up to max_operands chunks, which makes `addends` in all; false when it does not
   // fit.
   bool sum(std::span<const Part<T>> parts, std::size_t n, std::uint32_t addends, Predictor predictor,
-           FrameWriter& writer) const;
+           Records& writer) const;
 
  private:
   template <class Int>
@@ -53,7 +53,7 @@ class GeneralPath {
   void multiply(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const;
 
   void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
-                   const Quantiser<T>& z, FrameWriter& writer) const noexcept;
+                   const Quantiser<T>& z, Records& writer) const noexcept;
   bool wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
                   std::int64_t* q) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,

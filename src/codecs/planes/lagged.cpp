@@ -29,7 +29,7 @@ std::size_t most_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
 template <class T>
 bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t* q, Marks& marks,
                                    std::uint8_t flags, const Quantiser<T>& z, const Lags& lags,
-                                   FrameWriter& writer) const {
+                                   Records& writer) const {
   constexpr std::size_t each = run_bytes<T>(false);
   const std::size_t planes_bytes = most_plane_bytes(n, flags), layer_bytes = n * sizeof(T);
   if (planes_bytes >= layer_bytes) return false;
@@ -56,7 +56,8 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   std::memcpy(writer.at(), record, bytes);
   if (count > 0)
     std::memcpy(store(writer.at() + bytes, static_cast<std::uint32_t>(count)), runs, count * each);
-  return writer.advance(total);
+  writer.advance(total);
+  return true;
 }
 
 template class GeneralPath<float>;
@@ -70,14 +71,18 @@ template <class T>
 std::size_t TypedCodec<T>::encode_lagged(const T* values, std::size_t count, FrameHeader header,
                                          Bytes out) const {
   History history(lags_, count);
-  FrameWriter writer(out, count, {z_.predictor, lags_});
-  Form form = Form::simple;
-  unsigned width_class = 8;
-  for (std::size_t first = 0; first < count; first += chunk_values) {
-    const std::size_t n = std::min(chunk_values, count - first);
-    if (!encode_lagged_chunk(values + first, n, history.next(), form, width_class, writer)) return 0;
-  }
-  return writer.finish(header);
+  FrameWriter frame(out, count, {z_.predictor, lags_});
+  const auto encode = [&](Range, Records& writer) {
+    Form form = Form::simple;
+    unsigned width_class = 8;
+    for (std::size_t first = 0; first < count; first += chunk_values) {
+      const std::size_t n = std::min(chunk_values, count - first);
+      if (!encode_lagged_chunk(values + first, n, history.next(), form, width_class, writer))
+        return Status::buffer_too_small;
+    }
+    return Status::ok;
+  };
+  return frame.write(1, encode) == Status::ok ? frame.finish(header) : 0;
 }
 
 template <class T>
@@ -97,7 +102,7 @@ bool TypedCodec<T>::quantise_chunk(const T* values, std::size_t n, Form& form, s
 
 template <class T>
 bool TypedCodec<T>::encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form,
-                                        unsigned& width_class, FrameWriter& writer) const {
+                                        unsigned& width_class, Records& writer) const {
   Marks marks;
   std::uint8_t flags;
   if (!quantise_chunk(values, n, form, q, marks, flags))
@@ -107,7 +112,7 @@ bool TypedCodec<T>::encode_lagged_chunk(const T* values, std::size_t n, std::int
 
 template <class T>
 bool TypedCodec<T>::write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
-                                 FrameWriter& writer) const {
+                                 Records& writer) const {
   const Prediction prediction{z_.predictor, lags_};
   complete(q, n, prediction);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
@@ -124,23 +129,26 @@ Sized TypedCodec<T>::accumulate_lagged(const FrameReader<T>& frame, const T* val
                                        Bytes out, Lagged& outcome) const {
   Operand operand;
   History history(lags_, total.count);
-  FrameWriter writer(out, total.count, {z_.predictor, lags_});
-  Form form = Form::simple;
-  unsigned width_class = 8;
-  for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
-    outcome = accumulate_lagged_chunk(operand, values + i * chunk_values, frame.chunk_count(i),
-                                      history.next(), total.addends, form, width_class, writer);
-    if (outcome != Lagged::done) return {Status::buffer_too_small};
-  }
-  const std::size_t bytes = writer.finish(total);
-  return bytes != 0 ? Sized{Status::ok, bytes} : Sized{Status::buffer_too_small};
+  FrameWriter sum(out, total.count, {z_.predictor, lags_});
+  const auto add = [&](Range, Records& writer) {
+    Form form = Form::simple;
+    unsigned width_class = 8;
+    for (std::size_t i = 0; i < frame.chunks(); ++i) {
+      if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+      outcome = accumulate_lagged_chunk(operand, values + i * chunk_values, frame.chunk_count(i),
+                                        history.next(), total.addends, form, width_class, writer);
+      if (outcome != Lagged::done) return Status::buffer_too_small;
+    }
+    return Status::ok;
+  };
+  if (const Status s = sum.write(1, add); s != Status::ok) return {s};
+  return {Status::ok, sum.finish(total)};
 }
 
 template <class T>
 auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n,
                                             std::int32_t* q, std::uint32_t addends, Form& form,
-                                            unsigned& width_class, FrameWriter& writer) const -> Lagged {
+                                            unsigned& width_class, Records& writer) const -> Lagged {
   Marks marks;
   std::uint8_t flags;
   const bool all_integers = quantise_chunk(values, n, form, q, marks, flags);
@@ -155,9 +163,12 @@ auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* val
   }
   std::byte own[own_chunk_bytes];
   FrameWriter carrier(own, n, {z_.predictor, {}});  // for a record; lags would reach beyond its frame
-  const bool coded = all_integers ? write_lagged(q, n, flags, width_class, carrier)
-                                  : general_.encode_lagged(values, n, q, marks, flags, z_, lags_, carrier);
-  if (!coded) return Lagged::not_lagged;
+  const Status coded = carrier.write(1, [&](Range, Records& record) {
+    const bool fits = all_integers ? write_lagged(q, n, flags, width_class, record)
+                                   : general_.encode_lagged(values, n, q, marks, flags, z_, lags_, record);
+    return fits ? Status::ok : Status::buffer_too_small;
+  });
+  if (coded != Status::ok) return Lagged::not_lagged;
   const std::size_t bytes = carrier.finish(chunk_header(n));
   return add_chunk(operand, {own, bytes}, n, addends, writer) ? Lagged::done : Lagged::full;
 }

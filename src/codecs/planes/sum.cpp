@@ -4,7 +4,7 @@ namespace taut::planes {
 
 template <class T>
 bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
-                              Predictor predictor, FrameWriter& writer) const {
+                              Predictor predictor, Records& writer) const {
   std::uint8_t flags = 0;
   bool simple = true;
   for (const Operand* o : operands) {
@@ -29,10 +29,11 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   FrameReader<T> readers[max_operands];
   FrameHeader total;
   Prediction prediction;
-  bool lagged = true;
+  bool lagged = true, any_lags = false;
   for (std::size_t k = 0; k < frames.size(); ++k) {
     if (const Status s = readers[k].open(frames[k]); s != Status::ok) return {s};
     const FrameHeader& h = readers[k].header();
+    any_lags |= readers[k].prediction().lags.any();
     if (k == 0) {
       total = h;
       prediction = readers[0].prediction();
@@ -51,23 +52,27 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
 
   if (!lagged || !fits_lagged(total.addends)) prediction.lags = {};
 
-  Operand operands[max_operands];
-  const Operand* chunk[max_operands];
-  for (std::size_t k = 0; k < frames.size(); ++k) {
-    chunk[k] = &operands[k];
-    if (!prediction.lags.any()) operands[k].follow_lags(readers[k]);
-  }
-  FrameWriter writer(out, readers[0].count(), prediction);
-  for (std::size_t i = 0; i < readers[0].chunks(); ++i) {
-    for (std::size_t k = 0; k < frames.size(); ++k)
-      if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return {s};
-    for (std::size_t k = 0; k < frames.size(); ++k) operands[k].resolve(kernels_);
-    if (!sum_chunk({chunk, frames.size()}, readers[0].chunk_count(i), total.addends, prediction.inner,
-                   writer))
-      return {Status::buffer_too_small};
-  }
-  const std::size_t bytes = writer.finish(total);
-  return bytes != 0 ? Sized{Status::ok, bytes} : Sized{Status::buffer_too_small};
+  const std::size_t n = frames.size();
+  FrameWriter sum(out, readers[0].count(), prediction);
+  const auto add = [&](Range chunks, Records& writer) {
+    Operand operands[max_operands];
+    const Operand* chunk[max_operands];
+    for (std::size_t k = 0; k < n; ++k) {
+      chunk[k] = &operands[k];
+      if (!prediction.lags.any()) operands[k].follow_lags(readers[k]);
+    }
+    for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+      for (std::size_t k = 0; k < n; ++k)
+        if (const Status s = operands[k].read(readers[k], i, kernels_); s != Status::ok) return s;
+      for (std::size_t k = 0; k < n; ++k) operands[k].resolve(kernels_);
+      if (!sum_chunk({chunk, n}, readers[0].chunk_count(i), total.addends, prediction.inner, writer))
+        return Status::buffer_too_small;
+    }
+    return Status::ok;
+  };
+  const std::size_t parts = any_lags ? 1 : parts_of(threads_, readers[0].chunks());
+  if (const Status s = sum.write(parts, add); s != Status::ok) return {s};
+  return {Status::ok, sum.finish(total)};
 }
 
 template <class T>
@@ -91,19 +96,23 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
     if (outcome != Lagged::not_lagged) return size;
   }
 
-  Operand operand;
-  operand.follow_lags(frame);
-  FrameWriter writer(out, frame.count(), {z_.predictor, {}});
-  unsigned width_class = 8;
-  for (std::size_t i = 0; i < frame.chunks(); ++i) {
-    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return {s};
-    operand.resolve(kernels_);
-    if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
-                          width_class, writer))
-      return {Status::buffer_too_small};
-  }
-  const std::size_t bytes = writer.finish(total);
-  return bytes != 0 ? Sized{Status::ok, bytes} : Sized{Status::buffer_too_small};
+  FrameWriter sum(out, frame.count(), {z_.predictor, {}});
+  const auto add = [&](Range chunks, Records& writer) {
+    Operand operand;
+    operand.follow_lags(frame);
+    unsigned width_class = 8;
+    for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+      if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+      operand.resolve(kernels_);
+      if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
+                            width_class, writer))
+        return Status::buffer_too_small;
+    }
+    return Status::ok;
+  };
+  if (const Status s = sum.write(parts_for(frame.chunks(), frame.prediction()), add); s != Status::ok)
+    return {s};
+  return {Status::ok, sum.finish(total)};
 }
 
 template <class T>
@@ -117,8 +126,7 @@ bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, s
 
 template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
-                                     std::uint32_t addends, unsigned& width_class,
-                                     FrameWriter& writer) const {
+                                     std::uint32_t addends, unsigned& width_class, Records& writer) const {
   if (operand.simple() && fits_narrow(operand.size_flag(), addends)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
@@ -135,7 +143,7 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
 // By way of the chunk's own frame, so that the values are quantised exactly as an encoding would.
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
-                                       std::uint32_t addends, FrameWriter& writer) const {
+                                       std::uint32_t addends, Records& writer) const {
   std::byte bytes[own_chunk_bytes];
   const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
   const std::size_t size = encode_likely(Form::general, width_class, values, n, chunk_header(n), bytes);
@@ -144,7 +152,7 @@ bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, 
 
 template <class T>
 bool TypedCodec<T>::add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n,
-                              std::uint32_t addends, FrameWriter& writer) const {
+                              std::uint32_t addends, Records& writer) const {
   FrameReader<T> frame;
   Operand own;
   if (frame.open(own_frame) != Status::ok || own.read(frame, 0, kernels_) != Status::ok) return false;

@@ -67,10 +67,6 @@ class TypedCodec {
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
 
  private:
-  struct Operand;
-  template <class Use>
-  Status for_chunks(const FrameReader<T>& frame, const Use& use) const;
-
   // One chunk of a frame that takes part in a decoding or a sum.
   struct Operand {
     Record<T> record;
@@ -92,6 +88,13 @@ class TypedCodec {
     Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
   };
 
+  // Threads that a frame is worked on by: one where chunks need those before them.
+  std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
+    return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
+  }
+  template <class Use>
+  Status for_chunks(const FrameReader<T>& frame, const Use& use) const;
+
   // Up to 2^24 a float holds every integer: one product in float is correctly rounded, of halves even exact.
   static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
@@ -100,7 +103,7 @@ class TypedCodec {
   enum class Form { simple, general, layer };
   // `before`: the form of the chunk before, and likely of this one; no matter for the bytes.
   Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
-                    FrameWriter& writer) const;
+                    Records& writer) const;
   std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
                             FrameHeader header, Bytes out) const;
 
@@ -110,9 +113,9 @@ class TypedCodec {
   std::size_t encode_lagged(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
   // False: so does it, or `writer` is full.
   bool encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form, unsigned& width_class,
-                           FrameWriter& writer) const;
+                           Records& writer) const;
   bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
-                    FrameWriter& writer) const;
+                    Records& writer) const;
   // Writes the integers of a chunk to a History; false: some value has none, `marks` names them.
   bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
                       std::uint8_t& flags) const;
@@ -122,11 +125,10 @@ class TypedCodec {
                           Lagged& outcome) const;
   Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
                                  std::uint32_t addends, Form& form, unsigned& width_class,
-                                 FrameWriter& writer) const;
+                                 Records& writer) const;
 
   // Leaves in planes.width_class what would have served.
-  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n,
-                     FrameWriter& writer) const noexcept;
+  bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;
 
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
                          PlanesOut& out) const noexcept;
@@ -137,14 +139,14 @@ class TypedCodec {
                      std::size_t groups) const;
 
   bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
-                 Predictor predictor, FrameWriter& writer) const;
+                 Predictor predictor, Records& writer) const;
   bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
-                        unsigned& width_class, FrameWriter& writer) const;
+                        unsigned& width_class, Records& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
-                          FrameWriter& writer) const;
+                          Records& writer) const;
   // Adds a chunk that stands in a frame of its own.
   bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
-                 FrameWriter& writer) const;
+                 Records& writer) const;
   // Of one addend.
   static constexpr std::size_t most_record_bytes =
       max_frame_bytes(sizeof(T), 2 * chunk_values, 1) - max_frame_bytes(sizeof(T), chunk_values, 1) - 4;

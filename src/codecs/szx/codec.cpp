@@ -20,6 +20,7 @@ class Szx final : public Codec {
   Szx(const CodecOptions& options, const KernelSet& kernels)
       : contract_{.bound = options.bound, .idempotent = true},
         checksum_(options.checksum),
+        threads_(options.threads),
         kernels_(kernels),
         f32_(Grid<float>::make(options.bound.value)),
         f64_(Grid<double>::make(options.bound.value)) {}
@@ -80,13 +81,22 @@ class Szx final : public Codec {
                        .step = static_cast<double>(grid.step)};
     if (checksum_) header.flags = FrameHeader::checksummed;
     const auto* data = static_cast<const T*>(values.data);
-    FrameWriter<T> writer(out, values.count);
-    bool smaller = grid.step > 0;
-    for (std::size_t first = 0; smaller && first < values.count; first += chunk_values) {
-      const std::size_t n = std::min(chunk_values, values.count - first);
-      smaller = writer.commit(encode_chunk(data + first, n, grid, kernels_.of<T>(), writer.room()));
+    using Writer = RecordWriter<max_record<T>>;
+    const RecordRoom room = record_room<T>(out, values.count);
+    const auto write = [&](Range chunks, Writer& writer) {
+      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
+        const std::size_t first = i * chunk_values, n = std::min(chunk_values, values.count - first);
+        if (!writer.commit(encode_chunk(data + first, n, grid, kernels_.of<T>(), writer.room())))
+          return Status::buffer_too_small;
+      }
+      return Status::ok;
+    };
+    if (grid.step > 0) {
+      const Sized records = write_records<Writer>(parts_of(threads_, room.chunks), room, write);
+      if (records.status == Status::ok)
+        return {Status::ok, seal_frame(header, out.data(), 4 * room.chunks + records.bytes)};
     }
-    return {Status::ok, smaller ? writer.finish(header) : write_stored(header, values.as_bytes(), out)};
+    return {Status::ok, write_stored(header, values.as_bytes(), out)};
   }
 
   template <class T>
@@ -96,11 +106,14 @@ class Szx final : public Codec {
   }
 
   template <class T, class Action>
-  static Status for_chunks(const FrameReader<T>& frame, Slice values, Action action) noexcept {
+  Status for_chunks(const FrameReader<T>& frame, Slice values, const Action& action) const noexcept {
     auto* data = static_cast<T*>(values.data);
-    for (std::size_t i = 0; i < frame.chunks(); ++i, data += chunk_values)
-      if (!action(frame.record(i), data, frame.chunk_count(i))) return Status::corrupt_frame;
-    return Status::ok;
+    return first_failure(parts_of(threads_, frame.chunks()), frame.chunks(), [&](Range chunks) {
+      for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i)
+        if (!action(frame.record(i), data + i * chunk_values, frame.chunk_count(i)))
+          return Status::corrupt_frame;
+      return Status::ok;
+    });
   }
 
   // A frame inside a bundle need not be aligned for its values.
@@ -117,6 +130,7 @@ class Szx final : public Codec {
 
   Contract contract_;
   bool checksum_;
+  int threads_;
   const KernelSet& kernels_;
   Grid<float> f32_;
   Grid<double> f64_;

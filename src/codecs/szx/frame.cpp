@@ -22,23 +22,6 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
 template class FrameReader<float>;
 template class FrameReader<double>;
 
-template <class T>
-bool FrameWriter<T>::commit(std::size_t bytes) noexcept {
-  if (bytes >= left()) return false;
-  if (bytes > 0 && room() == aside_) std::memcpy(at_, aside_, bytes);
-  at_ += bytes;
-  index_ = store(index_, static_cast<std::uint32_t>((at_ - records_) / 4));
-  return true;
-}
-
-template <class T>
-std::size_t FrameWriter<T>::finish(FrameHeader header) noexcept {
-  return seal_frame(header, frame_, static_cast<std::size_t>(at_ - frame_) - frame_header_bytes);
-}
-
-template class FrameWriter<float>;
-template class FrameWriter<double>;
-
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept {
   header.flags |= FrameHeader::stored;
   if (!values.empty()) std::memcpy(out.data() + frame_header_bytes, values.data(), values.size());

@@ -4,6 +4,7 @@
 
 #include "codecs/szx/grid.hpp"
 #include "core/frame.hpp"
+#include "core/records.hpp"
 
 namespace taut::szx {
 
@@ -45,34 +46,14 @@ class FrameReader {
 extern template class FrameReader<float>;
 extern template class FrameReader<double>;
 
-// Appends records behind the index, never beyond `out`, which holds max_frame_bytes.
+// Where the records of a frame of `count` values go: fewer bytes than the values as they are.
 template <class T>
-class FrameWriter {
- public:
-  FrameWriter(Bytes out, std::size_t count) noexcept
-      : frame_(out.data()),
-        index_(frame_ + frame_header_bytes),
-        records_(index_ + 4 * chunks_of(count)),
-        at_(records_),
-        end_(frame_ + max_frame_bytes(sizeof(T), count)) {}
-
-  // Room for one record, in place or aside; commit takes it over. False: the values as they are take no more
-  // bytes.
-  std::byte* room() noexcept { return left() >= sizeof aside_ ? at_ : aside_; }
-  bool commit(std::size_t bytes) noexcept;
-
-  // Completes the frame; returns its bytes.
-  std::size_t finish(FrameHeader header) noexcept;
-
- private:
-  std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
-
-  std::byte *frame_, *index_, *records_, *at_, *end_;
-  alignas(64) std::byte aside_[max_record<T>];
-};
-
-extern template class FrameWriter<float>;
-extern template class FrameWriter<double>;
+RecordRoom record_room(Bytes frame, std::size_t count) noexcept {
+  const std::size_t chunks = chunks_of(count), before = frame_header_bytes + 4 * chunks,
+                    most = max_frame_bytes(sizeof(T), count) - record_unit;
+  return {frame.data() + frame_header_bytes, frame.subspan(before, most > before ? most - before : 0), chunks,
+          even_share(most > before ? most - before : 0, chunks)};
+}
 
 // Writes `values` as they are, behind a header.
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
