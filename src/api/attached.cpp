@@ -60,14 +60,14 @@ void make_keyvals() {
 
 }  // namespace
 
-Attached::Attached(Policy policy, bool enabled, bool inter, int size)
-    : policy_(std::move(policy)), enabled_(enabled), inter_(inter), size_(size) {
+Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
+    : policy_(std::move(policy)), enabled_(enabled), inter_(inter), group_(group) {
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
 
 Attached::Attached(const Attached& other, bool)
-    : Attached(other.policy_, other.enabled_, other.inter_, other.size_) {}
+    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {}
 
 Attached::~Attached() {
   disconnect();
@@ -92,7 +92,7 @@ Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
   if (!enabled_ || policy_.off) {
     verdict.plain = Plain::off;
   } else if (request.has_value() && usable()) {
-    verdict.plain = plain_at_once(policy_, request->bytes, size_);
+    verdict.plain = plain_at_once(policy_, request->bytes, group_.size);
   }
   if (verdict.plain != Plain::no) {
     ++plain_.calls;

@@ -10,10 +10,20 @@
 
 namespace taut::api {
 
+// A rank among others.
+struct Group {
+  int rank = 0, size = 1;
+
+  bool has(int root) const noexcept { return root >= 0 && root < size; }
+  ConstSlice own_block(ConstSlice all) const noexcept {
+    return block(all, static_cast<std::size_t>(rank), static_cast<std::size_t>(size));
+  }
+};
+
 class Attached {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
-  Attached(Policy policy, bool enabled, bool inter, int size);
+  Attached(Policy policy, bool enabled, bool inter, Group group);
   Attached(const Attached& other, bool);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
@@ -24,16 +34,16 @@ class Attached {
   // Serves a call, or says why not; no request: the call is none that is compressed. Collective over `comm`.
   Verdict run(MPI_Comm comm, const std::optional<Request>& request);
 
-  int size() const noexcept { return size_; }
+  const Group& group() const noexcept { return group_; }
   Statistics statistics() const noexcept;
   void disconnect() noexcept;  // frees all that belongs to MPI
 
  private:
-  bool usable() const noexcept { return enabled_ && !inter_ && size_ > 1 && !policy_.off; }
+  bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;
   bool enabled_, inter_;
-  int size_;
+  Group group_;
   Statistics plain_;  // of calls that did not reach the communicator below
   HostPlace place_;
   std::unique_ptr<Transport> transport_;
