@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-// Each call has lanes of its own: one a segment, then one for the agreement. They come round after 128 calls.
+// One a segment, then one for the agreement.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 constexpr std::size_t most_cached = 2 * max_candidates;  // codecs
@@ -71,13 +71,32 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
   if (!policy_.off) check(policy_.coding, kernels_);
 }
 
-const Codec& Communicator::codec(const Candidate& candidate, Bound bound) {
+std::shared_ptr<const Codec> Communicator::codec(const Candidate& candidate, Bound bound) {
   for (const CachedCodec& cached : codecs_)
-    if (cached.candidate == candidate && cached.bound == bound) return *cached.codec;
+    if (cached.candidate == candidate && cached.bound == bound) return cached.codec;
   if (codecs_.size() >= most_cached) codecs_.erase(codecs_.begin());  // bounds that follow the data's range
   codecs_.push_back({candidate, bound, candidate.make(policy_.coding, bound, kernels_)});
-  return *codecs_.back().codec;
+  return codecs_.back().codec;
 }
+
+// Lanes of a call's own, until its end. They come round: the call that is calls_at_a_time later waits for
+// them. Once a rank has ended a call it has sent all of it, and lanes keep their order: so a peer that is
+// still at it cannot mistake the next one's messages for it.
+class Communicator::Lanes final : public Waitable {
+ public:
+  explicit Lanes(Communicator& comm) noexcept
+      : number_(comm.calls_++), ended_(comm.ended_[number_ % calls_at_a_time]) {}
+  Lanes(const Lanes&) = delete;
+  ~Lanes() { ++ended_; }
+
+  bool ready() override { return ended_ == number_ / calls_at_a_time; }
+  Lane result() const noexcept { return static_cast<Lane>(number_ % calls_at_a_time) * lanes_of_a_call; }
+
+ private:
+  static_assert(calls_at_a_time * lanes_of_a_call <= lanes);
+  std::uint64_t number_;
+  std::uint64_t& ended_;
+};
 
 // ---- Before the agreement: local, and without any effect
 
@@ -101,7 +120,7 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // holds.
-void Communicator::prepare(const Request& request, const Plan& plan) {
+void Communicator::prepare(const Request& request, const Plan& plan, Means& means) {
   const Operands& data = request.data;
   const ConstSlice own = own_values(request, transport_.rank());
   if (missing(own.data, own.count) ||
@@ -115,20 +134,23 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
   const std::size_t values = part_range(block, 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
-  for (const Candidate& candidate : plan.candidates)  // no codec is made later
-    frame = std::max(frame, codec(candidate, plan.bound).max_bytes(data.out.type, values, addends));
+  for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
+    means.codecs[i] = codec(plan.candidates[i], plan.bound);
+    frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
+  }
   if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
-    place_.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
+    means.place.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
   } else {  // two frames and their combination; values of as many bytes to combine by
-    place_.reserve(frame, (plan.how == Arithmetic::values && reduces(request.collective) ? 5 : 3) * segments);
+    means.place.reserve(frame,
+                        (plan.how == Arithmetic::values && reduces(request.collective) ? 5 : 3) * segments);
   }
 }
 
 // Of the values of this rank.
-float Communicator::estimate_ratio(const Request& request, const Codec& coder) {
+float Communicator::estimate_ratio(const Request& request, const Codec& coder, Place& place) {
   const ConstSlice values = own_values(request, transport_.rank());
   if (values.count == 0) return std::numeric_limits<float>::max();
-  const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
+  const Buffer scratch = place.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());
   if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
   return static_cast<float>(sample.ratio());
@@ -147,15 +169,15 @@ Facts Communicator::identify(const Request& request) const noexcept {
   return mine;
 }
 
-Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Status& failure) {
+Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure) {
   Facts mine = identify(request);
   try {
     plan = this->plan(request, bound);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
-    prepare(request, plan);
+    prepare(request, plan, means);
     const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
-      mine.ratio_low[i] = estimate_ratio(request, codec(plan.candidates[i], plan.bound));
+      mine.ratio_low[i] = estimate_ratio(request, *means.codecs[i], means.place);
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
@@ -180,42 +202,45 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   return {};
 }
 
-void Communicator::account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept {
+void Communicator::account(const Verdict& verdict, const Ledger& ledger) noexcept {
   statistics_.count_plain(verdict.plain);
   if (verdict.plain != Plain::no) return;
   ++statistics_.compressed_calls;
   statistics_.value_bytes += ledger.value_bytes;
   statistics_.frame_bytes += ledger.frame_bytes;
-  statistics_.sent_bytes += transport_.traffic().bytes - before.bytes;
-  statistics_.sent_messages += transport_.traffic().messages - before.messages;
+  const auto agreements =
+      static_cast<std::uint64_t>(log2_ceil(transport_.size()) * (is_relative(policy_.coding.bound) ? 2 : 1));
+  statistics_.sent_bytes += ledger.sent_bytes + agreements * sizeof(Facts);
+  statistics_.sent_messages += ledger.sent_messages + agreements;
 }
 
-Task<Verdict> Communicator::start(Request request) {
+Task<Verdict> Communicator::start(Request request, bool* served) {
   ++statistics_.calls;
-  const Traffic before = transport_.traffic();
   Ledger ledger;
   Verdict verdict{plain_at_once(policy_, request.bytes, transport_.size())};
   if (verdict.plain == Plain::no) {
-    const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
+    Lanes own(*this);
+    const Lane lane = co_await own;
     Bound bound = policy_.coding.bound;
     if (is_relative(bound)) {
       const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
       bound = resolved(bound, known.range);
     }
     Plan made;
+    Means means{Reserve(place_), {}};
     Status failure = Status::ok;
-    const Facts mine = facts(request, bound, made, failure);
+    const Facts mine = facts(request, bound, made, means, failure);
     const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
     const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
     verdict = judge(agreed, made, chosen, failure);
     if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-      const Codec& coder = codec(made.candidates[chosen], made.bound);
-      const Team team(transport_, coder, place_, ledger, made.how, lane);
+      if (served != nullptr) *served = true;
+      const Team team(transport_, *means.codecs[chosen], means.place, ledger, made.how, lane);
       co_await pipelined(*made.algorithm, team, request.data, made.segments);
       verdict.status = ledger.status;
     }
   }
-  account(verdict, ledger, before);
+  account(verdict, ledger);
   co_return verdict;
 }
 

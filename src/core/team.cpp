@@ -180,12 +180,14 @@ Sending::Sending(Team& team, const Frame& frame, int to) {
   ConstBytes bytes = frame.view();
   if (frame.status != Status::ok) bytes = write_notice(frame.status, frame.type, frame.count, notice_);
   pending_ = team.transport_->send(bytes, to, team.lane_);
+  team.ledger_->sent(bytes.size());
 }
 
 Sending::Sending(Team& team, const Bundle& bundle, int first, int n, int to) {
   ConstBytes bytes = bundle.frames(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
   if (bytes.empty()) bytes = write_notice(Status::peer_failed, bundle.type, bundle.count, notice_);
   pending_ = team.transport_->send(bytes, to, team.lane_);
+  team.ledger_->sent(bytes.size());
 }
 
 Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addends) : team_(team) {

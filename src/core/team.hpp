@@ -53,9 +53,14 @@ struct Ledger {
   Status status = Status::ok;  // the first failure
   std::uint64_t encodes = 0, combines = 0, decodes = 0;
   std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded on this rank, and what became of it
+  std::uint64_t sent_messages = 0, sent_bytes = 0;
 
   void note(Status failure) noexcept {
     if (status == Status::ok) status = failure;
+  }
+  void sent(std::size_t bytes) noexcept {
+    ++sent_messages;
+    sent_bytes += bytes;
   }
 };
 
