@@ -261,6 +261,110 @@ TAUT_API int TAUT_Alltoall(
     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, /* size * recvcount elements */
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* ---- Nonblocking and persistent calls ----
+ *
+ * TAUT_I<call> starts a call and returns; it has ended when TAUT_Wait, TAUT_Test or one of their kind says
+ * so. Until then its buffers are neither read (receive buffers) nor written. Types and operators may be freed
+ * as soon as the call is started. Any number of calls may be in flight, on any communicators, and complete in
+ * any order; they are started in the same order on all ranks of a communicator, blocking ones among them.
+ * Results, bounds and bits are those of the blocking calls, and so are the errors: of what the arguments
+ * alone tell, when the call is started, else on its completion.
+ *
+ * - Calls in flight go on inside TAUT_ calls only: those that complete requests and blocking ones that are
+ * compressed drive all calls in flight of the process. While a rank computes or waits inside a call of plain
+ * MPI, they stand still, and ranks that wait for them wait on. A blocking TAUT_ call that goes to plain MPI
+ * completes the calls in flight on its communicator first; plain MPI's own calls do not know them: complete
+ * the requests that other ranks may be waiting for before you block in MPI_Barrier, MPI_Recv and the like.
+ * TAUT_Test may encode and decode for a while.
+ * - A TAUT_Request is none of MPI's: MPI_Wait does not take it. One thread at a time may use the requests of
+ * a communicator, as it may the communicator.
+ * - Calls that are left to plain MPI after the ranks' agreement run on a private communicator, in the order
+ * of their start; those that are small, off or not for compression by their type go to MPI_I<call> on the
+ * user's at once. The first call on a duplicate of a communicator makes its private one and waits for all
+ * ranks to do so.
+ * - A communicator may be freed while calls are in flight on it; their errors then are return codes alone.
+ * MPI_Finalize completes the calls that are still in flight. */
+typedef struct TAUT_Request_s* TAUT_Request;
+#define TAUT_REQUEST_NULL ((TAUT_Request)0)
+
+/* As the blocking calls; `request`: out. */
+TAUT_API int TAUT_Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ibcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                         TAUT_Request* request);
+TAUT_API int TAUT_Iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             TAUT_Request* request);
+TAUT_API int TAUT_Ialltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          TAUT_Request* request);
+TAUT_API int TAUT_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           TAUT_Request* request);
+
+/* Persistent calls: arguments to be used again and again. The request is inactive until TAUT_Start and again
+ * after its completion, and is freed by TAUT_Request_free. It keeps the policy that the communicator has now;
+ * `info` is for plain MPI, where there is none. Local, but the same on all ranks. Buffers are read anew at
+ * each start. */
+TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                            MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                            TAUT_Request* request);
+TAUT_API int TAUT_Reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Bcast_init(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                             MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                              MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                               MPI_Info info, TAUT_Request* request);
+
+TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */
+TAUT_Start(TAUT_Request* request);
+
+TAUT_API int /* the same, in the order of the array; ends at the first error */
+TAUT_Startall(int count, TAUT_Request requests[]);
+
+/* Completion. A nonblocking request is freed and set to TAUT_REQUEST_NULL, a persistent one becomes inactive;
+ * null and inactive requests are complete. Errors of a call are raised through the handler of its
+ * communicator; an unusable pointer or count is TAUT_ERR_ARGUMENT, raised through that of MPI_COMM_SELF. Of a
+ * status, MPI_ERROR alone has a meaning: source, tag and count have none. MPI_STATUS_IGNORE and
+ * MPI_STATUSES_IGNORE are accepted. */
+
+TAUT_API int /* how the call ended */
+TAUT_Wait(TAUT_Request* request, MPI_Status* status);
+
+TAUT_API int /* how the call ended, if it did */
+TAUT_Test(TAUT_Request* request, int* flag /* out: 1 if complete, else 0 */, MPI_Status* status);
+
+TAUT_API int /* MPI_SUCCESS; else MPI_ERR_IN_STATUS, or the first error where statuses are ignored */
+TAUT_Waitall(int count, TAUT_Request requests[], MPI_Status statuses[]);
+
+TAUT_API int /* as TAUT_Waitall, if all are complete; else MPI_SUCCESS, and no request is changed */
+TAUT_Testall(int count, TAUT_Request requests[], int* flag, MPI_Status statuses[]);
+
+TAUT_API int /* how that call ended */
+TAUT_Waitany(int count, TAUT_Request requests[], int* index /* out; MPI_UNDEFINED if none is active */,
+             MPI_Status* status);
+
+TAUT_API int /* MPI_SUCCESS, or how the call ended: an active request is waited for first */
+TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing happens if it is already */);
+
 /* What the communicator's calls did on this rank since the policy was set. */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */

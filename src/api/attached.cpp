@@ -5,24 +5,28 @@
 #include <vector>
 
 #include "policy/options.hpp"
-#include "transports/mpi.hpp"
 
 namespace taut::api {
 namespace {
 
-// All that hang somewhere, in the order of their making, which ranks share. At MPI_Finalize the attributes of
-// MPI_COMM_SELF go first, while MPI still works: that is when the private communicators are freed.
+// All that hang somewhere or that requests hold, in the order of their making, which ranks share. At
+// MPI_Finalize the attributes of MPI_COMM_SELF go first, while MPI still works: that is when the private
+// communicators are freed.
 std::mutex mutex;
 std::vector<Attached*>& living() {
   static auto* const list = new std::vector<Attached*>;  // outlives static destructors
   return *list;
 }
 
+std::atomic<std::size_t> in_process{0};  // calls in flight
+
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
+
+using Holder = std::shared_ptr<Attached>;  // what the attribute points to
 
 int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   try {
-    *static_cast<void**>(to) = new Attached(*static_cast<Attached*>(from), true);
+    *static_cast<void**>(to) = new Holder(std::make_shared<Attached>(**static_cast<Holder*>(from), true));
     *copied = 1;
     return MPI_SUCCESS;
   } catch (...) {
@@ -31,15 +35,25 @@ int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   }
 }
 
-int delete_attached(MPI_Comm, int, void* attached, void*) {
-  delete static_cast<Attached*>(attached);
+int delete_attached(MPI_Comm, int, void* held, void*) {
+  const std::unique_ptr<Holder> holder(static_cast<Holder*>(held));
+  (*holder)->leave();
   return MPI_SUCCESS;
 }
 
+// Calls that nobody has waited for are completed: other ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
+  for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   const std::lock_guard lock(mutex);
   for (Attached* const attached : living()) attached->disconnect();
   return MPI_SUCCESS;
+}
+
+void progress_others(const Attached* self) noexcept {
+  const std::unique_lock lock(mutex, std::try_to_lock);  // else another thread is at it
+  if (!lock.owns_lock()) return;
+  for (Attached* const attached : living())
+    if (attached != self) attached->progress();
 }
 
 void check(int code, const char* call) {
@@ -87,26 +101,77 @@ void Attached::connect(MPI_Comm comm) {
   communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels);
 }
 
-Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
-  Verdict verdict{Plain::unsupported};
+Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
+  Plain why = Plain::unsupported;
   if (!enabled_ || policy_.off) {
-    verdict.plain = Plain::off;
+    why = Plain::off;
   } else if (request.has_value() && usable()) {
-    verdict.plain = plain_at_once(policy_, request->bytes, group_.size);
+    why = taut::plain_at_once(policy_, request->bytes, group_.size);
   }
-  if (verdict.plain != Plain::no) {
-    ++plain_.calls;
-    plain_.count_plain(verdict.plain);
-    return verdict;
-  }
-  connect(comm);
-  return communicator_->run(*request);
+  if (why == Plain::no) return why;
+  ++plain_.calls;
+  plain_.count_plain(why);
+  return why;
 }
 
 Statistics Attached::statistics() const noexcept {
+  const std::lock_guard lock(driving_);
   Statistics sum = plain_;
   if (communicator_ != nullptr) sum += communicator_->statistics();
   return sum;
+}
+
+// ---- Calls
+
+// Its lanes come after those of the calls that are in flight; it waits for none of them.
+// Its lanes come after those of the calls in flight; it waits for none of them.
+Verdict Attached::run(MPI_Comm comm, const Request& request) {
+  connect(comm);
+  const std::lock_guard lock(driving_);
+  Task<Verdict> task = communicator_->start(request);
+  for (Backoff backoff; !task.advance(); backoff.pause()) {
+    if (!calls_in_flight()) continue;
+    drive();
+    progress_others(this);
+  }
+  return task.result();
+}
+
+void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
+                     std::optional<CallInFlight>& call) {
+  connect(comm);
+  const std::lock_guard lock(driving_);
+  call.emplace(*communicator_, request, plain);
+  in_flight_.start(*call);
+  count_calls();
+}
+
+void Attached::drive() noexcept {
+  in_flight_.progress();
+  count_calls();
+}
+
+void Attached::count_calls() noexcept {
+  const std::size_t now = in_flight_.size();
+  in_process += now - open_.exchange(now);
+}
+
+void Attached::progress() noexcept {
+  if (open_ == 0) return;
+  const std::unique_lock lock(driving_, std::try_to_lock);
+  if (lock.owns_lock()) drive();
+}
+
+void Attached::finish_calls() noexcept {
+  for (Backoff backoff; open_ > 0; backoff.pause()) api::progress(this);
+}
+
+bool calls_in_flight() noexcept { return in_process > 0; }
+
+void progress(Attached* first) noexcept {
+  if (!calls_in_flight()) return;
+  if (first != nullptr) first->progress();
+  progress_others(first);
 }
 
 Attached* find_attached(MPI_Comm comm) noexcept {
@@ -115,17 +180,18 @@ Attached* find_attached(MPI_Comm comm) noexcept {
   int found = 0;
   if (ours == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return nullptr;
   PMPI_Comm_get_attr(comm, ours, &attached, &found);
-  return found != 0 ? static_cast<Attached*>(attached) : nullptr;
+  return found != 0 ? static_cast<Holder*>(attached)->get() : nullptr;
 }
 
-void attach(MPI_Comm comm, std::unique_ptr<Attached> attached) {
+void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
   make_keyvals();
   if (attached == nullptr) {
     if (find_attached(comm) != nullptr) check(PMPI_Comm_delete_attr(comm, keyval), "MPI_Comm_delete_attr");
     return;
   }
-  check(PMPI_Comm_set_attr(comm, keyval, attached.get()), "MPI_Comm_set_attr");
-  attached.release();
+  auto holder = std::make_unique<Holder>(std::move(attached));
+  check(PMPI_Comm_set_attr(comm, keyval, holder.get()), "MPI_Comm_set_attr");
+  holder.release();
 }
 
 }  // namespace taut::api

@@ -4,9 +4,11 @@
 #include <mpi.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 
-#include "comm/communicator.hpp"
+#include "comm/in_flight.hpp"
+#include "transports/mpi.hpp"
 
 namespace taut::api {
 
@@ -20,7 +22,8 @@ struct Group {
   }
 };
 
-class Attached {
+// One thread at a time may use it; beside that one, others may drive its calls in flight.
+class Attached : public std::enable_shared_from_this<Attached> {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
   Attached(Policy policy, bool enabled, bool inter, Group group);
@@ -31,29 +34,60 @@ class Attached {
   // Makes the private communicator unless it is there or not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
 
-  // Serves a call, or says why not; no request: the call is none that is compressed. Collective over `comm`.
-  Verdict run(MPI_Comm comm, const std::optional<Request>& request);
+  // Why a call is for plain MPI without further ado, if it is; no request: the call is none that is
+  // compressed. Local.
+  Plain plain_at_once(const std::optional<Request>& request) noexcept;
+
+  // Serves a call, or says why not. Collective over `comm`.
+  Verdict run(MPI_Comm comm, const Request& request);
+
+  // Makes `call` and starts it. Collective over `comm`.
+  void start(MPI_Comm comm, const Request& request, PlainCall& plain, std::optional<CallInFlight>& call);
+
+  // A step of all calls in flight here, unless another thread is at it.
+  void progress() noexcept;
+
+  // Drives the calls in flight until there are none: before a plain call, during which they would stand
+  // still, and others might wait for them.
+  void finish_calls() noexcept;
 
   const Group& group() const noexcept { return group_; }
   Statistics statistics() const noexcept;
+  MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
   void disconnect() noexcept;  // frees all that belongs to MPI
 
+  // The user's communicator is gone; requests may still hold this.
+  bool left() const noexcept { return left_; }
+  void leave() noexcept { left_ = true; }
+
  private:
+  void drive() noexcept;
+  void count_calls() noexcept;
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;
-  bool enabled_, inter_;
+  bool enabled_, inter_, left_ = false;
   Group group_;
   Statistics plain_;  // of calls that did not reach the communicator below
   HostPlace place_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
+  mutable std::mutex driving_;  // held by who uses the communicator or its calls in flight
+  InFlight in_flight_;
+  std::atomic<std::size_t> open_{0};  // calls in flight
 };
+
+// A step of all calls in flight in this process, those of `first` before the others: ranks may wait for any
+// of them.
+void progress(Attached* first) noexcept;
+
+// Whether there are any.
+bool calls_in_flight() noexcept;
 
 // What hangs on `comm`; null when it has no policy.
 Attached* find_attached(MPI_Comm comm) noexcept;
 
 // Takes the place of what hung there before; null: nothing hangs there any more.
-void attach(MPI_Comm comm, std::unique_ptr<Attached> attached);
+void attach(MPI_Comm comm, std::shared_ptr<Attached> attached);
 
 }  // namespace taut::api

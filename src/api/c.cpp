@@ -1,4 +1,4 @@
-// The collective calls of taut.h.
+// The blocking collective calls of taut.h.
 #include <taut/taut.h>
 
 #include "api/calls.hpp"
@@ -13,8 +13,13 @@ int serve(const Call& call) noexcept {
   return guard(call.comm, [&] {
     Attached* const attached = find_attached(call.comm);
     if (attached == nullptr) return call.plain();
-    const Verdict verdict = attached->run(call.comm, call.describe(attached->group()));
-    if (verdict.plain != Plain::no) return call.plain();
+    const Described request = call.describe(attached->group());
+    Verdict verdict{attached->plain_at_once(request)};
+    if (verdict.plain == Plain::no) verdict = attached->run(call.comm, *request);
+    if (verdict.plain != Plain::no) {
+      attached->finish_calls();
+      return call.plain();
+    }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
   });
 }

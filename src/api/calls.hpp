@@ -1,15 +1,24 @@
 // The collective calls of taut.h as objects: MPI's arguments, what they ask of the library, and the same call
-// of plain MPI. `describe` gives nothing where the arguments are for MPI to complain about, or no rank
-// compresses such a call.
+// of plain MPI. All of them have:
+//
+//   describe  nothing where the arguments are for MPI to complain about, or no rank compresses such a call
+//   plain     MPI's blocking call on the user's communicator
+//   start     MPI's nonblocking call on a communicator of the same ranks
+//   init      MPI's persistent one on the user's communicator, where plain::has_persistent
+//   types     those that matter on this rank, for a call that is started later and has to keep them
 #pragma once
 
 #include <mpi.h>
+
+#include <array>
+#include <variant>
 
 #include "api/attached.hpp"
 
 namespace taut::api {
 
 using Described = std::optional<Request>;
+using Types = std::array<MPI_Datatype*, 2>;  // null: none
 
 // ---- Reductions (reductions.cpp)
 
@@ -23,6 +32,13 @@ struct Allreduce {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct ReduceScatterBlock {
@@ -35,6 +51,13 @@ struct ReduceScatterBlock {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Reduce {
@@ -48,6 +71,13 @@ struct Reduce {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 // ---- Movement of values (moves.cpp)
@@ -61,6 +91,13 @@ struct Bcast {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 // What is sent to, and received from, each of the ranks that take part.
@@ -78,6 +115,13 @@ struct Allgather : Blocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Alltoall : Blocks {
@@ -85,6 +129,13 @@ struct Alltoall : Blocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Gather : Blocks {
@@ -93,6 +144,13 @@ struct Gather : Blocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Scatter : Blocks {
@@ -101,7 +159,17 @@ struct Scatter : Blocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
+
+using AnyCall =
+    std::variant<Allreduce, ReduceScatterBlock, Reduce, Bcast, Allgather, Alltoall, Gather, Scatter>;
 
 // ---- For both
 

@@ -6,7 +6,7 @@ Task<Verdict> CallInFlight::run(Communicator& comm, Request request, PlainCall& 
   const Verdict verdict = co_await comm.start(request, &settled_);
   if (verdict.plain != Plain::no) {
     co_await turn_;
-    plain.start();
+    plain.issue();
     settled_ = true;
     co_await plain;
   }

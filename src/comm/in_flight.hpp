@@ -8,10 +8,10 @@
 
 namespace taut {
 
-// A call of plain MPI that is started once, then polled.
+// A call of plain MPI that is issued once, then polled.
 class PlainCall : public Waitable {
  public:
-  virtual void start() = 0;
+  virtual void issue() = 0;
   void result() const noexcept {}
 
  protected:

@@ -17,14 +17,14 @@ class ComparedPlainCall final : public PlainCall {
   ComparedPlainCall(Transport& transport, int& issued, std::uint64_t identity)
       : transport_(transport), issued_(issued), identity_(identity) {}
 
-  void start() override {
+  void issue() override {
     Facts facts;
     facts.set_signature(identity_);
     comparison_ = agree(transport_, (issued_++ % 128) * 128 + 127, facts);
-    started_ = true;
+    issued_here_ = true;
   }
   bool ready() override { return comparison_.advance(); }
-  bool started() const noexcept { return started_; }
+  bool issued() const noexcept { return issued_here_; }
   bool same_everywhere() { return comparison_.result().same_signature(); }
 
  private:
@@ -32,7 +32,7 @@ class ComparedPlainCall final : public PlainCall {
   int& issued_;
   std::uint64_t identity_;
   Task<Facts> comparison_;
-  bool started_ = false;
+  bool issued_here_ = false;
 };
 
 // One rank's side of a call.
@@ -198,8 +198,8 @@ TEST(InFlight, RandomMixtures) {
       expect_results(mixture, i, bound, of_call);
       for (int r = 0; r < P && !blocking[i]; ++r) {
         OneCall& call = mixture.at(r, i);
-        ASSERT_EQ(call.plain.started(), of_call[0].plain != Plain::no);
-        ASSERT_TRUE(!call.plain.started() || call.plain.same_everywhere());
+        ASSERT_EQ(call.plain.issued(), of_call[0].plain != Plain::no);
+        ASSERT_TRUE(!call.plain.issued() || call.plain.same_everywhere());
       }
       (of_call[0].plain != Plain::no ? plain : compressed) += 1;
     }
@@ -234,7 +234,7 @@ TEST(InFlight, PlainCallsKeepTheOrderOfTheCalls) {
     for (std::size_t i = 0; i < 9; ++i) {
       for (int r = 0; r < P; ++r) {
         EXPECT_EQ(mixture.at(r, i).call.verdict().plain, i % 3 == 0 ? Plain::no : Plain::no_gain);
-        EXPECT_EQ(mixture.at(r, i).plain.started(), i % 3 != 0);
+        EXPECT_EQ(mixture.at(r, i).plain.issued(), i % 3 != 0);
         if (i % 3 != 0) {
           EXPECT_TRUE(mixture.at(r, i).plain.same_everywhere());
         }

@@ -1,0 +1,74 @@
+// The persistent collective calls of taut.h.
+#include "api/errors.hpp"
+#include "api/requests.hpp"
+
+namespace taut::api {
+namespace {
+
+template <class Call>
+int prepare(const Call& call, MPI_Info info, TAUT_Request* request) noexcept {
+  return guard(call.comm, [&] {
+    if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
+    *request = TAUT_REQUEST_NULL;
+    auto made = std::make_unique<TAUT_Request_s>(call, true);
+    const int code = made->init(info);
+    if (code == MPI_SUCCESS) *request = made.release();
+    return code;
+  });
+}
+
+}  // namespace
+}  // namespace taut::api
+
+using namespace taut::api;
+
+extern "C" {
+
+int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Info info, TAUT_Request* request) {
+  return prepare(Allreduce{sendbuf, recvbuf, count, type, op, comm}, info, request);
+}
+
+int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type,
+                                   MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request) {
+  return prepare(ReduceScatterBlock{sendbuf, recvbuf, recvcount, type, op, comm}, info, request);
+}
+
+int TAUT_Reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request) {
+  return prepare(Reduce{sendbuf, recvbuf, count, type, op, root, comm}, info, request);
+}
+
+int TAUT_Bcast_init(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Info info,
+                    TAUT_Request* request) {
+  return prepare(Bcast{buffer, count, type, root, comm}, info, request);
+}
+
+int TAUT_Allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        TAUT_Request* request) {
+  return prepare(Allgather{{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype}, comm}, info,
+                 request);
+}
+
+int TAUT_Alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       TAUT_Request* request) {
+  return prepare(Alltoall{{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype}, comm}, info, request);
+}
+
+int TAUT_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                     TAUT_Request* request) {
+  return prepare(Gather{{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype}, root, comm}, info,
+                 request);
+}
+
+int TAUT_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                      TAUT_Request* request) {
+  return prepare(Scatter{{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype}, root, comm}, info,
+                 request);
+}
+
+}  // extern "C"
