@@ -1,5 +1,6 @@
 #include "api/attached.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -22,12 +23,20 @@ std::atomic<std::size_t> in_process{0};  // calls in flight
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
-using Holder = std::shared_ptr<Attached>;  // what the attribute points to
+// What the attribute points to, as long as there is the communicator, whatever policies it gets.
+struct Holder {
+  std::shared_ptr<Attached> attached;  // null: no policy
+  std::shared_ptr<bool> freed = std::make_shared<bool>(false);
+};
 
 int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   try {
-    *static_cast<void**>(to) = new Holder(std::make_shared<Attached>(**static_cast<Holder*>(from), true));
-    *copied = 1;
+    const Holder& original = *static_cast<Holder*>(from);
+    *copied = original.attached != nullptr;
+    if (*copied == 0) return MPI_SUCCESS;
+    auto holder = std::make_unique<Holder>();
+    holder->attached = std::make_shared<Attached>(*original.attached, holder->freed);
+    *static_cast<void**>(to) = holder.release();
     return MPI_SUCCESS;
   } catch (...) {
     *copied = 0;
@@ -37,7 +46,7 @@ int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
 
 int delete_attached(MPI_Comm, int, void* held, void*) {
   const std::unique_ptr<Holder> holder(static_cast<Holder*>(held));
-  (*holder)->leave();
+  *holder->freed = true;
   return MPI_SUCCESS;
 }
 
@@ -80,8 +89,10 @@ Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
   living().push_back(this);
 }
 
-Attached::Attached(const Attached& other, bool)
-    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {}
+Attached::Attached(const Attached& other, std::shared_ptr<const bool> freed)
+    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {
+  freed_ = std::move(freed);
+}
 
 Attached::~Attached() {
   disconnect();
@@ -97,6 +108,7 @@ void Attached::disconnect() noexcept {
 
 void Attached::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
+  finish_calls();
   transport_ = make_mpi_transport(comm);
   communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels);
 }
@@ -141,6 +153,7 @@ void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
                      std::optional<CallInFlight>& call) {
   connect(comm);
   const std::lock_guard lock(driving_);
+  user_ = std::this_thread::get_id();
   call.emplace(*communicator_, request, plain);
   in_flight_.start(*call);
   count_calls();
@@ -162,10 +175,6 @@ void Attached::progress() noexcept {
   if (lock.owns_lock()) drive();
 }
 
-void Attached::finish_calls() noexcept {
-  for (Backoff backoff; open_ > 0; backoff.pause()) api::progress(this);
-}
-
 bool calls_in_flight() noexcept { return in_process > 0; }
 
 void progress(Attached* first) noexcept {
@@ -174,24 +183,42 @@ void progress(Attached* first) noexcept {
   progress_others(first);
 }
 
-Attached* find_attached(MPI_Comm comm) noexcept {
+void finish_calls() noexcept {
+  const auto open = [me = std::this_thread::get_id()] {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(living(), [me](const Attached* a) { return a->has_calls_of(me); });
+  };
+  for (Backoff backoff; calls_in_flight() && open(); backoff.pause()) progress(nullptr);
+}
+
+namespace {
+
+Holder* find_holder(MPI_Comm comm) noexcept {
   const int ours = keyval;
-  void* attached = nullptr;
+  void* holder = nullptr;
   int found = 0;
   if (ours == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return nullptr;
-  PMPI_Comm_get_attr(comm, ours, &attached, &found);
-  return found != 0 ? static_cast<Holder*>(attached)->get() : nullptr;
+  PMPI_Comm_get_attr(comm, ours, &holder, &found);
+  return found != 0 ? static_cast<Holder*>(holder) : nullptr;
+}
+
+}  // namespace
+
+Attached* find_attached(MPI_Comm comm) noexcept {
+  const Holder* const holder = find_holder(comm);
+  return holder != nullptr ? holder->attached.get() : nullptr;
 }
 
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
   make_keyvals();
-  if (attached == nullptr) {
-    if (find_attached(comm) != nullptr) check(PMPI_Comm_delete_attr(comm, keyval), "MPI_Comm_delete_attr");
-    return;
+  Holder* holder = find_holder(comm);
+  if (holder == nullptr) {
+    auto made = std::make_unique<Holder>();
+    check(PMPI_Comm_set_attr(comm, keyval, made.get()), "MPI_Comm_set_attr");
+    holder = made.release();
   }
-  auto holder = std::make_unique<Holder>(std::move(attached));
-  check(PMPI_Comm_set_attr(comm, keyval, holder.get()), "MPI_Comm_set_attr");
-  holder.release();
+  if (attached != nullptr) attached->belong_to(holder->freed);
+  holder->attached = std::move(attached);
 }
 
 }  // namespace taut::api

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "comm/in_flight.hpp"
 #include "transports/mpi.hpp"
@@ -27,7 +28,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
   Attached(Policy policy, bool enabled, bool inter, Group group);
-  Attached(const Attached& other, bool);  // for a duplicate of the communicator
+  Attached(const Attached& other, std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
 
@@ -46,19 +47,16 @@ class Attached : public std::enable_shared_from_this<Attached> {
 
   // A step of all calls in flight here, unless another thread is at it.
   void progress() noexcept;
-
-  // Drives the calls in flight until there are none: before a plain call, during which they would stand
-  // still, and others might wait for them.
-  void finish_calls() noexcept;
+  bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
 
   const Group& group() const noexcept { return group_; }
   Statistics statistics() const noexcept;
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
   void disconnect() noexcept;  // frees all that belongs to MPI
 
-  // The user's communicator is gone; requests may still hold this.
-  bool left() const noexcept { return left_; }
-  void leave() noexcept { left_ = true; }
+  // Whether the user has freed the communicator; requests may still hold this.
+  bool freed() const noexcept { return *freed_; }
+  void belong_to(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
 
  private:
   void drive() noexcept;
@@ -66,15 +64,17 @@ class Attached : public std::enable_shared_from_this<Attached> {
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;
-  bool enabled_, inter_, left_ = false;
+  bool enabled_, inter_;
   Group group_;
-  Statistics plain_;  // of calls that did not reach the communicator below
+  std::shared_ptr<const bool> freed_;  // true once the communicator is
+  Statistics plain_;                   // of calls that did not reach the communicator below
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
   mutable std::mutex driving_;  // held by who uses the communicator or its calls in flight
   InFlight in_flight_;
-  std::atomic<std::size_t> open_{0};  // calls in flight
+  std::atomic<std::size_t> open_{0};   // calls in flight
+  std::atomic<std::thread::id> user_;  // who started the last of them
 };
 
 // A step of all calls in flight in this process, those of `first` before the others: ranks may wait for any
@@ -83,6 +83,10 @@ void progress(Attached* first) noexcept;
 
 // Whether there are any.
 bool calls_in_flight() noexcept;
+
+// Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
+// they would stand still, while other ranks might wait for them before they come to it.
+void finish_calls() noexcept;
 
 // What hangs on `comm`; null when it has no policy.
 Attached* find_attached(MPI_Comm comm) noexcept;

@@ -12,14 +12,14 @@ template <class Call>
 int serve(const Call& call) noexcept {
   return guard(call.comm, [&] {
     Attached* const attached = find_attached(call.comm);
-    if (attached == nullptr) return call.plain();
-    const Described request = call.describe(attached->group());
-    Verdict verdict{attached->plain_at_once(request)};
-    if (verdict.plain == Plain::no) verdict = attached->run(call.comm, *request);
-    if (verdict.plain != Plain::no) {
-      attached->finish_calls();
+    const Described request = attached != nullptr ? call.describe(attached->group()) : std::nullopt;
+    const Plain why = attached != nullptr ? attached->plain_at_once(request) : Plain::off;
+    if (why != Plain::no) {
+      finish_calls();
       return call.plain();
     }
+    const Verdict verdict = attached->run(call.comm, *request);
+    if (verdict.plain != Plain::no) return call.plain();  // by agreement: so every rank has come here
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
   });
 }

@@ -41,7 +41,7 @@ int set_policy(MPI_Comm comm, const char* text) {
   PMPI_Comm_size(comm, &size);
   PMPI_Comm_test_inter(comm, &inter);
   print_warnings_once(rank);
-  if (Attached* const old = find_attached(comm)) old->finish_calls();
+  finish_calls();
 
   Policy policy;
   const std::optional<Error> unreadable = read_policy(text, policy);

@@ -39,7 +39,7 @@ TAUT_Request_s::~TAUT_Request_s() {
 }
 
 MPI_Comm TAUT_Request_s::comm() const noexcept {
-  return attached_ != nullptr && attached_->left() ? MPI_COMM_NULL : comm_of(call_);
+  return attached_ != nullptr && attached_->freed() ? MPI_COMM_NULL : comm_of(call_);
 }
 
 int TAUT_Request_s::init(MPI_Info info) {
@@ -72,7 +72,7 @@ void TAUT_Request_s::keep_types() {
 }
 
 int TAUT_Request_s::start() {
-  if (attached_ != nullptr && attached_->left())
+  if (attached_ != nullptr && attached_->freed())
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
   plain_complete_ = false;
