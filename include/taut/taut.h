@@ -263,27 +263,25 @@ TAUT_API int TAUT_Alltoall(
 
 /* ---- Nonblocking and persistent calls ----
  *
- * TAUT_I<call> starts a call and returns; it has ended when TAUT_Wait, TAUT_Test or one of their kind says
- * so. Until then its buffers are neither read (receive buffers) nor written. Types and operators may be freed
- * as soon as the call is started. Any number of calls may be in flight, on any communicators, and complete in
- * any order; they are started in the same order on all ranks of a communicator, blocking ones among them.
- * Results, bounds and bits are those of the blocking calls, and so are the errors: of what the arguments
- * alone tell, when the call is started, else on its completion.
+ * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind say when it is complete. Until
+ * then its receive buffers are not read and no buffer is written. Types and operators may be freed once it is
+ * started. Any number of calls may be in flight, on any communicators, and complete in any order; all ranks
+ * of a communicator start them in the same order, blocking ones among them. Results, bounds, bits and errors
+ * are those of the blocking calls; errors that the ranks have to agree on come with completion, on every
+ * rank.
  *
- * - Calls in flight go on inside TAUT_ calls only: those that complete requests and blocking ones that are
- * compressed drive all calls in flight of the process. While a rank computes or waits inside a call of plain
- * MPI, they stand still, and ranks that wait for them wait on. A blocking TAUT_ call that goes to plain MPI
- * completes the calls in flight on its communicator first; plain MPI's own calls do not know them: complete
- * the requests that other ranks may be waiting for before you block in MPI_Barrier, MPI_Recv and the like.
- * TAUT_Test may encode and decode for a while.
- * - A TAUT_Request is none of MPI's: MPI_Wait does not take it. One thread at a time may use the requests of
- * a communicator, as it may the communicator.
- * - Calls that are left to plain MPI after the ranks' agreement run on a private communicator, in the order
- * of their start; those that are small, off or not for compression by their type go to MPI_I<call> on the
- * user's at once. The first call on a duplicate of a communicator makes its private one and waits for all
- * ranks to do so.
+ * - Calls go on inside TAUT_ calls only: those that complete requests, and blocking ones that are compressed,
+ * drive all that are in flight in the process, and may encode and decode for a while. During a call of plain
+ * MPI they stand still. So complete requests before you block in MPI_Barrier, MPI_Recv and the like, if
+ * another rank may wait for them before it does its part there. A blocking TAUT_ call that is plain at once
+ * (no policy, small, off) completes the calls that its thread has in flight first.
+ * - A TAUT_Request is none of MPI's: MPI_Wait does not take it. One thread at a time may use a communicator
+ * and its requests.
+ * - What the ranks agree to leave to plain MPI runs on a private communicator, in the order of the calls;
+ * what is plain at once is an MPI_I<call> on the user's. The first call on a duplicate of a communicator
+ * makes its private one, and waits for all ranks to come to it.
  * - A communicator may be freed while calls are in flight on it; their errors then are return codes alone.
- * MPI_Finalize completes the calls that are still in flight. */
+ * MPI_Finalize completes what is still in flight. */
 typedef struct TAUT_Request_s* TAUT_Request;
 #define TAUT_REQUEST_NULL ((TAUT_Request)0)
 
@@ -310,8 +308,7 @@ TAUT_API int TAUT_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
 
 /* Persistent calls: arguments to be used again and again. The request is inactive until TAUT_Start and again
  * after its completion, and is freed by TAUT_Request_free. It keeps the policy that the communicator has now;
- * `info` is for plain MPI, where there is none. Local, but the same on all ranks. Buffers are read anew at
- * each start. */
+ * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start. */
 TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
