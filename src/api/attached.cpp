@@ -118,7 +118,7 @@ Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
   if (!enabled_ || policy_.off) {
     why = Plain::off;
   } else if (request.has_value() && usable()) {
-    why = taut::plain_at_once(policy_, request->bytes, group_.size);
+    why = request->bytes_known ? taut::plain_at_once(policy_, request->bytes, group_.size) : Plain::no;
   }
   if (why == Plain::no) return why;
   ++plain_.calls;

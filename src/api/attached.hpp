@@ -18,9 +18,9 @@ struct Group {
   int rank = 0, size = 1;
 
   bool has(int root) const noexcept { return root >= 0 && root < size; }
-  ConstSlice own_block(ConstSlice all) const noexcept {
-    return block(all, static_cast<std::size_t>(rank), static_cast<std::size_t>(size));
-  }
+  std::size_t index() const noexcept { return static_cast<std::size_t>(rank); }
+  std::size_t count() const noexcept { return static_cast<std::size_t>(size); }
+  ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
 };
 
 // One thread at a time may use it; beside that one, others may drive its calls in flight.

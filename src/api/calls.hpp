@@ -1,5 +1,5 @@
 // The collective calls of taut.h as objects: MPI's arguments, what they ask of the library, and the same call
-// of plain MPI. All of them have:
+// of plain MPI. What they have, the last three if they are of AnyCall:
 //
 //   describe  nothing where the arguments are for MPI to complain about, or no rank compresses such a call
 //   plain     MPI's blocking call on the user's communicator
@@ -60,6 +60,18 @@ struct ReduceScatterBlock {
   int pass(Function function, MPI_Comm on, More... more) const;
 };
 
+struct ReduceScatter {
+  const void* sendbuf;
+  void* recvbuf;
+  const MPI_Count* recvcounts;
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
 struct Reduce {
   const void* sendbuf;
   void* recvbuf;
@@ -101,7 +113,7 @@ struct Bcast {
 };
 
 // What is sent to, and received from, each of the ranks that take part.
-struct Blocks {
+struct EqualBlocks {
   const void* sendbuf;
   MPI_Count sendcount;
   MPI_Datatype sendtype;
@@ -110,7 +122,7 @@ struct Blocks {
   MPI_Datatype recvtype;
 };
 
-struct Allgather : Blocks {
+struct Allgather : EqualBlocks {
   MPI_Comm comm;
 
   Described describe(const Group& group) const;
@@ -124,7 +136,7 @@ struct Allgather : Blocks {
   int pass(Function function, MPI_Comm on, More... more) const;
 };
 
-struct Alltoall : Blocks {
+struct Alltoall : EqualBlocks {
   MPI_Comm comm;
 
   Described describe(const Group& group) const;
@@ -138,7 +150,7 @@ struct Alltoall : Blocks {
   int pass(Function function, MPI_Comm on, More... more) const;
 };
 
-struct Gather : Blocks {
+struct Gather : EqualBlocks {
   int root;
   MPI_Comm comm;
 
@@ -153,7 +165,7 @@ struct Gather : Blocks {
   int pass(Function function, MPI_Comm on, More... more) const;
 };
 
-struct Scatter : Blocks {
+struct Scatter : EqualBlocks {
   int root;
   MPI_Comm comm;
 
@@ -168,10 +180,69 @@ struct Scatter : Blocks {
   int pass(Function function, MPI_Comm on, More... more) const;
 };
 
+// ---- The same with blocks of any size (vector_moves.cpp)
+
+// Blocks of one buffer: counts and displacements in elements, one a rank.
+struct VectorBlocks {
+  const MPI_Count* counts;
+  const MPI_Aint* displacements;
+  MPI_Datatype type;
+};
+
+struct Allgatherv {
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  VectorBlocks received;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+struct Gatherv {
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  VectorBlocks received;
+  int root;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+struct Scatterv {
+  const void* sendbuf;
+  VectorBlocks sent;
+  void* recvbuf;
+  MPI_Count recvcount;
+  MPI_Datatype recvtype;
+  int root;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+struct Alltoallv {
+  const void* sendbuf;
+  VectorBlocks sent;
+  void* recvbuf;
+  VectorBlocks received;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+// Those that can be started now and completed later.
 using AnyCall =
     std::variant<Allreduce, ReduceScatterBlock, Reduce, Bcast, Allgather, Alltoall, Gather, Scatter>;
 
-// ---- For both
+// ---- For all
 
 inline Slice slice(void* data, MPI_Count count, DType type) noexcept {
   return {{data, static_cast<std::size_t>(count), type}};
@@ -182,5 +253,8 @@ inline ConstSlice slice(const void* data, MPI_Count count, DType type) noexcept 
 
 // Bytes of `blocks` blocks of `count` elements; nothing when the arguments are for MPI to complain about.
 std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) noexcept;
+
+// Where intercommunicators name the root by MPI_ROOT.
+bool is_root(MPI_Comm comm, int root);
 
 }  // namespace taut::api

@@ -1,6 +1,7 @@
 #include "comm/communicator.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -21,9 +22,10 @@ void mix(std::uint64_t& signature, const T& fact) noexcept {
 }
 
 // The values that this rank encodes first, and so can judge by; empty when it encodes none.
-ConstSlice own_values(const Request& request, int rank) noexcept {
+Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept {
   const Operands& data = request.data;
-  if (request.collective == Collective::bcast) return rank == data.root ? ConstSlice(data.out) : ConstSlice{};
+  if (request.collective == Collective::bcast)
+    return rank == data.root ? Blocks<ConstSlice>(data.out) : Blocks<ConstSlice>{};
   if (request.collective == Collective::scatter && rank != data.root) return {};
   return data.in;
 }
@@ -39,7 +41,19 @@ bool receives(const Request& request, int rank) noexcept {
   }
 }
 
-bool missing(const void* data, std::size_t count) noexcept { return data == nullptr && count != 0; }
+template <class S>
+bool missing(const Blocks<S>& memory) noexcept {
+  return memory.data == nullptr && memory.values() != 0;
+}
+
+// Of all values that this rank contributes.
+ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> fill) noexcept {
+  if (values.layout == nullptr) return range_of(values, fill);
+  ValueRange range;
+  for (std::size_t i = 0; i < values.layout->counts.size(); ++i)
+    range.merge(range_of(values.at(i, values.layout->counts.size()), fill));
+  return range;
+}
 
 }  // namespace
 
@@ -102,15 +116,20 @@ class Communicator::Lanes final : public Waitable {
 
 Plan Communicator::plan(const Request& request, Bound bound) {
   const DType type = request.data.out.type;
-  return make_plan(
-      policy_, {request.collective, request.bytes / size_of(type), type, request.data.op, transport_.size()},
-      bound, candidates_);
+  return make_plan(policy_,
+                   {request.collective, request.bytes / size_of(type), type, request.data.op,
+                    transport_.size(), request.any_blocks()},
+                   bound, candidates_);
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
   std::uint64_t signature = policy_hash_;
   mix(signature, request.collective);
-  mix(signature, static_cast<std::uint64_t>(request.bytes));
+  mix(signature, static_cast<std::uint64_t>(request.bytes_known ? request.bytes : 0));
+  mix(signature, request.bytes_known);
+  if (request.bytes_known)  // then so are the sizes of all blocks
+    for (const BlockLayout* layout : {request.data.in.layout, request.data.out.layout})
+      if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
   mix(signature, request.data.op);
   if (reduces(request.collective))
     mix(signature, request.coded_type);  // whoever moves data may use another type
@@ -118,20 +137,25 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   return signature;
 }
 
+// Of the largest frame that this rank makes or receives.
+std::size_t Communicator::block_values(const Request& request, const Plan& plan) const noexcept {
+  const Operands& data = request.data;
+  const std::size_t all = request.bytes / size_of(data.out.type);
+  if (plan.algorithm->unit == AlgorithmInfo::Unit::whole) return all;
+  if (request.any_blocks()) return std::max(data.in.most().count, data.out.most().count);
+  return part_range(all, 0, static_cast<std::size_t>(transport_.size())).count;
+}
+
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // holds.
 void Communicator::prepare(const Request& request, const Plan& plan, Means& means) {
   const Operands& data = request.data;
-  const ConstSlice own = own_values(request, transport_.rank());
-  if (missing(own.data, own.count) ||
-      (receives(request, transport_.rank()) && missing(data.out.data, data.out.count)))
+  if (missing(own_values(request, transport_.rank())) ||
+      (receives(request, transport_.rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
   const auto ranks = static_cast<std::size_t>(transport_.size()),
              segments = static_cast<std::size_t>(plan.segments);
-  const std::size_t count = request.bytes / size_of(data.out.type);
-  const std::size_t block =
-      plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
-  const std::size_t values = part_range(block, 0, segments).count;
+  const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
@@ -148,7 +172,7 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
 
 // Of the values of this rank.
 float Communicator::estimate_ratio(const Request& request, const Codec& coder, Place& place) {
-  const ConstSlice values = own_values(request, transport_.rank());
+  const ConstSlice values = own_values(request, transport_.rank()).most();
   if (values.count == 0) return std::numeric_limits<float>::max();
   const Buffer scratch = place.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());
@@ -163,9 +187,10 @@ Facts Communicator::identify(const Request& request) const noexcept {
   mine.set_signature(signature(request));
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
-  const ConstSlice values = own_values(request, transport_.rank());
+  mine.bytes_high = request.bytes;
+  const Blocks<ConstSlice> values = own_values(request, transport_.rank());
   if (is_relative(policy_.coding.bound) && values.data != nullptr)
-    mine.range = range_of(values, policy_.coding.fill);
+    mine.range = range_of_all(values, policy_.coding.fill);
   return mine;
 }
 
@@ -202,35 +227,43 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   return {};
 }
 
-void Communicator::account(const Verdict& verdict, const Ledger& ledger) noexcept {
+void Communicator::account(const Verdict& verdict, const Ledger& ledger, int agreements) noexcept {
   statistics_.count_plain(verdict.plain);
   if (verdict.plain != Plain::no) return;
   ++statistics_.compressed_calls;
   statistics_.value_bytes += ledger.value_bytes;
   statistics_.frame_bytes += ledger.frame_bytes;
-  const auto agreements =
-      static_cast<std::uint64_t>(log2_ceil(transport_.size()) * (is_relative(policy_.coding.bound) ? 2 : 1));
-  statistics_.sent_bytes += ledger.sent_bytes + agreements * sizeof(Facts);
-  statistics_.sent_messages += ledger.sent_messages + agreements;
+  const auto messages = static_cast<std::uint64_t>(log2_ceil(transport_.size()) * agreements);
+  statistics_.sent_bytes += ledger.sent_bytes + messages * sizeof(Facts);
+  statistics_.sent_messages += ledger.sent_messages + messages;
 }
 
 Task<Verdict> Communicator::start(Request request, bool* served) {
   ++statistics_.calls;
   Ledger ledger;
-  Verdict verdict{plain_at_once(policy_, request.bytes, transport_.size())};
-  if (verdict.plain == Plain::no) {
-    Lanes own(*this);
-    const Lane lane = co_await own;
-    Bound bound = policy_.coding.bound;
-    if (is_relative(bound)) {
-      const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
-      bound = resolved(bound, known.range);
-    }
+  Verdict verdict;
+  int agreements = 0;
+  if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+  Lanes own(*this);
+  const Lane lane = co_await own;
+  Bound bound = policy_.coding.bound;
+  if (verdict.plain == Plain::no && (is_relative(bound) || !request.bytes_known)) {
+    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
+    ++agreements;
+    bound = resolved(bound, known.range);
+    request.bytes = static_cast<std::size_t>(known.bytes_high);
+    if (!known.same_signature())
+      verdict.status = Status::rank_mismatch;
+    else
+      verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+  }
+  if (verdict.plain == Plain::no && verdict.status == Status::ok) {
     Plan made;
     Means means{Reserve(place_), {}};
     Status failure = Status::ok;
     const Facts mine = facts(request, bound, made, means, failure);
     const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
+    ++agreements;
     const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
     verdict = judge(agreed, made, chosen, failure);
     if (verdict.plain == Plain::no && verdict.status == Status::ok) {
@@ -238,9 +271,11 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
       const Team team(transport_, *means.codecs[chosen], means.place, ledger, made.how, lane);
       co_await pipelined(*made.algorithm, team, request.data, made.segments);
       verdict.status = ledger.status;
+      if (request.move_to != nullptr && request.data.out.count != 0)
+        std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
     }
   }
-  account(verdict, ledger);
+  account(verdict, ledger, agreements);
   co_return verdict;
 }
 

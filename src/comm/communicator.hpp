@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "comm/agree.hpp"
@@ -13,8 +14,15 @@ namespace taut {
 struct Request {
   Collective collective = Collective::allreduce;
   Operands data;
-  std::size_t bytes = 0;   // of the whole message (all blocks); the same on every rank
-  bool coded_type = true;  // else type or operator are such as are not compressed, and `data` is empty
+  std::size_t bytes = 0;    // of the whole message (all blocks); the same on every rank
+  bool coded_type = true;   // else type or operator are such as are not compressed, and `data` is empty
+  bool bytes_known = true;  // else `bytes` are those that this rank sends or receives
+  std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
+  void* move_to = nullptr;  // where `out` has to stand in the end, if not where it is
+
+  bool any_blocks() const noexcept {
+    return data.in.layout != nullptr || data.out.layout != nullptr || !bytes_known;
+  }
 };
 
 // How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
@@ -64,13 +72,14 @@ class Communicator {
 
   std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
   Plan plan(const Request& request, Bound bound);
+  std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
   Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure);
   void prepare(const Request& request, const Plan& plan, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
-  void account(const Verdict& verdict, const Ledger& ledger) noexcept;
+  void account(const Verdict& verdict, const Ledger& ledger, int agreements) noexcept;
 
   Transport& transport_;
   Place& place_;

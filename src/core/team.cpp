@@ -149,7 +149,7 @@ Frame Team::combine(const Frame& a, const Frame& b, Reduction op) noexcept {
 
 // ---- Bundles
 
-Bundle Team::encode_blocks(ConstSlice values, int first, int n) noexcept {
+Bundle Team::encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept {
   const ConstSlice one = chunk(values, first);
   const std::size_t most = codec_->max_bytes(one.type, one.count);
   Bundle bundle{scratch(most * static_cast<std::size_t>(n)), 0, one.type, one.count};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "core/blocks.hpp"
 #include "core/codec.hpp"
 #include "core/place.hpp"
 #include "core/task.hpp"
@@ -88,8 +89,16 @@ class Team {
     return block(slice, static_cast<std::size_t>(segment_), static_cast<std::size_t>(segments_));
   }
   template <class S>
+  S whole(const Blocks<S>& slice) const noexcept {
+    return whole(static_cast<const S&>(slice));
+  }
+  template <class S>
   S chunk(const S& slice, int i) const noexcept {
-    return whole(block(slice, static_cast<std::size_t>(mod(i, size())), static_cast<std::size_t>(size())));
+    return chunk(Blocks<S>(slice), i);
+  }
+  template <class S>
+  S chunk(const Blocks<S>& slice, int i) const noexcept {
+    return whole(slice.at(static_cast<std::size_t>(mod(i, size())), static_cast<std::size_t>(size())));
   }
 
   // ---- Values and frames ----
@@ -99,7 +108,7 @@ class Team {
   Frame combine(const Frame& a, const Frame& b, Reduction op) noexcept;
 
   // Frames of the blocks first, first + 1, ... first + n - 1 (modulo P) of `values`, which are of equal size.
-  Bundle encode_blocks(ConstSlice values, int first, int n) noexcept;
+  Bundle encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
   void decode(const Bundle& bundle, int i, Slice values) noexcept;
 
   // ---- Communication: to be awaited. `like` gives type and count of the frame that comes in. ----

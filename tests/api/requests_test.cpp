@@ -1,4 +1,6 @@
 // Requests: order, completion, errors, and lives that end early.
+#include <thread>
+
 #include "api/world.hpp"
 
 namespace taut::test {
@@ -200,6 +202,28 @@ TEST(Requests, ANullBufferIsReportedOnEveryRank) {
   const int code = TAUT_Waitall(1, &request, MPI_STATUSES_IGNORE);
   EXPECT_EQ(TAUT_Error_status(code), culprit ? TAUT_ERR_ARGUMENT : TAUT_ERR_PEER);
   EXPECT_EQ(request, TAUT_REQUEST_NULL);
+}
+
+// Each thread has a communicator of its own; whoever waits drives the calls of both.
+TEST(Requests, TwoThreads) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "this MPI is for one thread";
+  const Comm a("abs:1e-3"), b("abs:1e-3");
+  const auto work = [](const Comm& comm) {
+    for (int round = 0; round < 5; ++round) {
+      Sums sums(comm, 4, 20000, round % 2 == 0 ? Pattern::smooth : Pattern::wild), blocking(comm, 1);
+      sums.start_all();
+      EXPECT_EQ(TAUT_Allreduce(blocking.in(0), blocking.out(0), 40000, MPI_FLOAT, MPI_SUM, comm),
+                MPI_SUCCESS);
+      EXPECT_EQ(TAUT_Waitall(4, sums.requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+      sums.expect_all(1e-3);
+      blocking.expect_all(1e-3);
+    }
+  };
+  std::thread other(work, std::cref(b));
+  work(a);
+  other.join();
 }
 
 // ---- Lives that end early
