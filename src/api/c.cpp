@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstring>
 
 #include "api/attached.hpp"
 #include "api/datatypes.hpp"
@@ -97,14 +96,18 @@ Described describe_scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatyp
 
 // ---- Service
 
-// Describes the call and serves it by frames, or else by `plain`.
+// Describes the call and serves it by frames, or else by `plain`. Inlined, so that it sees where the program
+// called from.
 template <class Describe, class PlainCall>
-int serve(MPI_Comm comm, Describe describe, PlainCall plain) noexcept {
+[[gnu::always_inline]] inline int serve(MPI_Comm comm, Describe describe, PlainCall plain) noexcept {
+  const void* const site = __builtin_return_address(0);
   return guard(comm, [&] {
     Attached* const attached = find_attached(comm);
     if (attached == nullptr) return plain();
-    const Verdict verdict = attached->run(comm, describe(attached->size()));
-    if (verdict.plain != Plain::no) return plain();
+    Described request = describe(attached->size());
+    if (request) request->site = site;
+    const Verdict verdict = attached->run(comm, request);
+    if (verdict.plain != Plain::no) return attached->run_plain(request, plain);
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm, verdict.status);
   });
 }
@@ -238,20 +241,6 @@ int TAUT_Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         return plain::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                               at_root);
       });
-}
-
-int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
-  return guard(comm, [&] {
-    if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
-      throw taut::Error(taut::Status::invalid_argument, "TAUT_Stats without its size");
-    const Attached* const attached = find_attached(comm);
-    const taut::Statistics s = attached != nullptr ? attached->statistics() : taut::Statistics{};
-    const TAUT_Stats all{stats->struct_size, s.calls,        s.compressed_calls, s.value_bytes,
-                         s.frame_bytes,      s.sent_bytes,   s.sent_messages,    s.plain_unsupported,
-                         s.plain_small,      s.plain_no_gain};
-    std::memcpy(stats, &all, std::min(stats->struct_size, sizeof all));
-    return MPI_SUCCESS;
-  });
 }
 
 int TAUT_Error_status(int mpi_error_code) { return static_cast<int>(status_of(mpi_error_code)); }

@@ -32,31 +32,15 @@ bool missing(const void* data, std::size_t count) noexcept { return data == null
 
 }  // namespace
 
-void Statistics::count_plain(Plain why) noexcept {
-  plain_unsupported += why == Plain::unsupported;
-  plain_small += why == Plain::small;
-  plain_no_gain += why == Plain::no_gain;
-}
-
-Statistics& Statistics::operator+=(const Statistics& other) noexcept {
-  calls += other.calls;
-  compressed_calls += other.compressed_calls;
-  value_bytes += other.value_bytes;
-  frame_bytes += other.frame_bytes;
-  sent_bytes += other.sent_bytes;
-  sent_messages += other.sent_messages;
-  plain_unsupported += other.plain_unsupported;
-  plain_small += other.plain_small;
-  plain_no_gain += other.plain_no_gain;
-  return *this;
-}
-
-Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels)
+Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels,
+                           Observer observer)
     : transport_(transport),
       place_(place),
       policy_(std::move(policy)),
       kernels_(std::move(kernels)),
-      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))) {
+      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))),
+      observer_(observer) {
+  if (observer_.table == nullptr) observer_.table = &own_table_;
   if (!policy_.off) check(policy_.coding, kernels_);
 }
 
@@ -161,31 +145,20 @@ Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Statu
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t chosen,
                             Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Plain::unsupported};
+  if (agreed.type_low == 0) return {Plain::type};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
-  if (plan.plain != Plain::no) return {Plain::unsupported};  // on all ranks, as the type is the same
+  if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
-  if (agreed.short_of_memory != 0) return {Plain::unsupported};
+  if (agreed.short_of_memory != 0) return {Plain::memory};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
 
-void Communicator::account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept {
-  statistics_.count_plain(verdict.plain);
-  if (verdict.plain != Plain::no) return;
-  ++statistics_.compressed_calls;
-  statistics_.value_bytes += ledger.value_bytes;
-  statistics_.frame_bytes += ledger.frame_bytes;
-  statistics_.sent_bytes += transport_.traffic().bytes - before.bytes;
-  statistics_.sent_messages += transport_.traffic().messages - before.messages;
-}
-
 Task<Verdict> Communicator::start(Request request) {
-  ++statistics_.calls;
-  const Traffic before = transport_.traffic();
-  Ledger ledger;
+  CallRecord record(observer_, request);
   Verdict verdict{plain_at_once(policy_, request.bytes, transport_.size())};
   if (verdict.plain == Plain::no) {
+    record.begin();
     const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
     Bound bound = policy_.coding.bound;
     if (is_relative(bound)) {
@@ -198,14 +171,16 @@ Task<Verdict> Communicator::start(Request request) {
     const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
     const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
     verdict = judge(agreed, made, chosen, failure);
+    record.agreed(is_relative(policy_.coding.bound) ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
     if (verdict.plain == Plain::no && verdict.status == Status::ok) {
       const Codec& coder = codec(made.candidates[chosen], made.bound);
-      const Team team(transport_, coder, place_, ledger, made.how, lane);
+      record.decided(made, made.candidates[chosen]);
+      const Team team(transport_, coder, place_, record.ledger(), made.how, lane);
       co_await pipelined(*made.algorithm, team, request.data, made.segments);
-      verdict.status = ledger.status;
+      verdict.status = record.ledger().status;
     }
   }
-  account(verdict, ledger, before);
+  record.end(verdict);
   co_return verdict;
 }
 

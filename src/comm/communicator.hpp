@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "comm/agree.hpp"
-#include "policy/plan.hpp"
+#include "comm/call_record.hpp"
 
 namespace taut {
 
@@ -12,8 +12,9 @@ namespace taut {
 struct Request {
   Collective collective = Collective::allreduce;
   Operands data;
-  std::size_t bytes = 0;   // of the whole message (all blocks); the same on every rank
-  bool coded_type = true;  // else type or operator are such as are not compressed, and `data` is empty
+  std::size_t bytes = 0;       // of the whole message (all blocks); the same on every rank
+  bool coded_type = true;      // else type or operator are such as are not compressed, and `data` is empty
+  const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
 };
 
 // How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
@@ -23,23 +24,15 @@ struct Verdict {
   Status status = Status::ok;
 };
 
-struct Statistics {
-  std::uint64_t calls = 0, compressed_calls = 0;
-  std::uint64_t value_bytes = 0, frame_bytes = 0;
-  std::uint64_t sent_bytes = 0, sent_messages = 0;
-  std::uint64_t plain_unsupported = 0, plain_small = 0, plain_no_gain = 0;
-
-  void count_plain(Plain why) noexcept;
-  Statistics& operator+=(const Statistics& other) noexcept;
-};
-
 class Communicator {
  public:
   // Throws Error when the policy cannot be served here. `place` is for scratch memory.
-  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "");
+  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "",
+               Observer observer = {});
+  Communicator(const Communicator&) = delete;
 
   const Policy& policy() const noexcept { return policy_; }
-  const Statistics& statistics() const noexcept { return statistics_; }
+  const CallTable& calls() const noexcept { return *observer_.table; }
 
   // Runs the call; every rank of the transport must do so with an equivalent request. One call at a time.
   Task<Verdict> start(Request request);
@@ -60,7 +53,6 @@ class Communicator {
   void prepare(const Request& request, const Plan& plan);
   float estimate_ratio(const Request& request, const Codec& coder);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
-  void account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept;
 
   Transport& transport_;
   Place& place_;
@@ -70,7 +62,8 @@ class Communicator {
   CandidateTable candidates_;
   std::vector<CachedCodec> codecs_;
   unsigned calls_ = 0;  // chooses the lanes of a call
-  Statistics statistics_;
+  CallTable own_table_;
+  Observer observer_;
 };
 
 }  // namespace taut

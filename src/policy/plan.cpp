@@ -91,7 +91,7 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
 
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept {
   if (policy.off) return Plain::off;
-  if (ranks < 2) return Plain::unsupported;
+  if (ranks < 2) return Plain::communicator;
   return bytes < policy.min_bytes ? Plain::small : Plain::no;
 }
 
