@@ -259,14 +259,14 @@ typedef struct TAUT_Stats {
   uint64_t plain_off;         /* plain: the policy is off, or TAUT=0 */
   uint64_t failed_calls;      /* calls that ended with an error of this library */
   uint64_t message_bytes;     /* bytes of the messages of all calls, all blocks of each */
-  uint64_t carried_bytes; /* bytes of the values that the frames sent stand for: without compression, sent */
-  uint64_t call_ns;       /* time of the calls; the sum of what follows */
-  uint64_t encode_ns;     /* values to frames */
-  uint64_t combine_ns;    /* partial results and values to partial results */
-  uint64_t decode_ns;     /* frames to values */
-  uint64_t wait_ns;       /* for messages: what a compressed call does beside the others */
-  uint64_t agree_ns;      /* agreement, samples and memory included */
-  uint64_t plain_ns;      /* in plain MPI */
+  uint64_t carried_bytes;     /* bytes of the values that the frames sent stand for */
+  uint64_t call_ns;           /* time of the calls; the sum of what follows */
+  uint64_t encode_ns;         /* values to frames */
+  uint64_t combine_ns;        /* partial results and values to partial results */
+  uint64_t decode_ns;         /* frames to values */
+  uint64_t wait_ns;           /* for messages: what a compressed call does beside the others */
+  uint64_t agree_ns;          /* agreement, samples and memory included */
+  uint64_t plain_ns;          /* in plain MPI */
 } TAUT_Stats;
 
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */

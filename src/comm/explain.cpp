@@ -10,7 +10,9 @@ namespace taut {
 namespace {
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return rounded(100 * static_cast<double>(part) / static_cast<double>(whole), 2) + " %";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
 }
 
 std::string count_of(std::uint64_t n, const char* noun) {
@@ -56,7 +58,7 @@ const char* describe(Plain why) noexcept {
     case Plain::small: return "below min_bytes";
     case Plain::no_gain: return "samples compress too little";
     case Plain::communicator: return "a single rank or an intercommunicator";
-    case Plain::type: return "its type or operator is not compressed";
+    case Plain::type: return "its type or operator is not compressed under this policy";
     case Plain::memory: return "a rank lacked memory";
   }
   return "";
@@ -88,7 +90,8 @@ std::string text_of(const Decision& decision) {
   std::string text = decision.codec;
   if (decision.predictor[0] != 0) text += std::string("/") + decision.predictor;
   return text + ", " + decision.algorithm + " by " + name_of(decision.how) + ", " +
-         count_of(static_cast<std::uint64_t>(decision.segments), "segment") + ", " + text_of(decision.bound);
+         count_of(static_cast<std::uint64_t>(decision.segments), "segment") + ", " +
+         text_of(decision.bound, 4);
 }
 
 std::string text_of(const Times& times) {

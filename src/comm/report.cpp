@@ -11,11 +11,11 @@ namespace {
 
 // ---- JSON
 
-json::Object seconds_of(const Times& times) {
+std::string json_of(const Times& times) {
   json::Object object;
   for (std::size_t i = 0; i < verbs; ++i)
-    object.add(name_of(static_cast<Verb>(i)), seconds(times[static_cast<Verb>(i)]));
-  return object;
+    object.add(name_of(static_cast<Verb>(i)), times[static_cast<Verb>(i)]);
+  return object.text();
 }
 
 void add_counts(json::Object& object, const Statistics& sum) {
@@ -27,7 +27,7 @@ void add_counts(json::Object& object, const Statistics& sum) {
   object.add("message_bytes", sum.message_bytes).add("value_bytes", sum.value_bytes);
   object.add("frame_bytes", sum.frame_bytes).add("ratio", sum.ratio());
   object.add("carried_bytes", sum.carried_bytes).add("sent_bytes", sum.sent_bytes);
-  object.add("sent_messages", sum.sent_messages).add_text("seconds", seconds_of(sum.times).text());
+  object.add("sent_messages", sum.sent_messages).add_text("nanoseconds", json_of(sum.times));
 }
 
 std::string json_of(const Decision& decision) {
@@ -84,7 +84,7 @@ std::string cells(const Statistics& sum) {
   std::string cells = text;
   for (const Verb verb : {Verb::encode, Verb::combine, Verb::decode, Verb::wait, Verb::agree, Verb::plain}) {
     const double share = static_cast<double>(sum.times[verb]) / static_cast<double>(sum.times[Verb::call]);
-    std::snprintf(text, sizeof text, " %7s", sum.times[verb] == 0 ? "-" : rounded(100 * share, 2).c_str());
+    std::snprintf(text, sizeof text, sum.times[verb] == 0 ? "       -" : " %7.1f", 100 * share);
     cells += text;
   }
   return cells + "\n";

@@ -50,8 +50,10 @@ CallRow* CallTable::add(const CallKind& kind) noexcept {
 }
 
 CallRow& CallTable::row(const CallKind& kind) noexcept {
+  if (last_ < kinds_.size() && kinds_[last_] == kind) return rows_[last_];
   const auto found = std::ranges::find(kinds_, kind);
-  if (found != kinds_.end()) return rows_[static_cast<std::size_t>(found - kinds_.begin())];
+  last_ = static_cast<std::size_t>(found - kinds_.begin());
+  if (last_ < kinds_.size()) return rows_[last_];
   CallRow* const added = kind == rest_.kind ? nullptr : add(kind);
   return added != nullptr ? *added : rest_;
 }

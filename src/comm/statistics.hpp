@@ -1,7 +1,9 @@
 // What a communicator's calls did on this rank: counts, bytes and times, by kind of call.
 #pragma once
 
+#include <bit>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "core/times.hpp"
@@ -31,9 +33,14 @@ struct CallKind {
   std::uint8_t type = 0;        // DType; 0: none that is compressed
   std::uint8_t op = 0;          // Reduction; 0: none
   std::uint8_t size_class = 0;  // c: messages of 2^(c-1) to 2^c - 1 bytes
+  std::uint32_t reserved = 0;   // no padding: two words are compared
   const void* site = nullptr;   // where the program called from, if that is known
 
-  friend bool operator==(const CallKind&, const CallKind&) = default;
+  friend bool operator==(const CallKind& a, const CallKind& b) noexcept {
+    using Words = std::array<std::uint64_t, 2>;
+    static_assert(std::has_unique_object_representations_v<CallKind>);
+    return std::bit_cast<Words>(a) == std::bit_cast<Words>(b);
+  }
   std::uint64_t least_bytes() const noexcept;
 };
 
@@ -73,6 +80,7 @@ class CallTable {
 
   std::vector<CallKind> kinds_;  // of the rows: what is searched lies close together
   std::vector<CallRow> rows_;
+  std::size_t last_ = 0;  // found: calls of a kind come in a row
   CallRow rest_;
 };
 

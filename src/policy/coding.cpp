@@ -222,9 +222,10 @@ void check(const Coding& coding, const std::string& kernels) {
              : "predictor '" + coding.predictor + "' is not known to a codec that serves this bound");
 }
 
-std::string text_of(Bound bound) {
+std::string text_of(Bound bound, int digits) {
+  const std::string value = digits == 0 ? shortest(bound.value) : rounded(bound.value, digits);
   for (const BoundName& known : bound_names)
-    if (known.kind == bound.kind) return std::string(known.name) + ":" + shortest(bound.value);
+    if (known.kind == bound.kind) return std::string(known.name) + ":" + value;
   return "lossless";
 }
 

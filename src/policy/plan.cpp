@@ -105,7 +105,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
     plan.plain = Plain::unsupported;
     return plan;
   }
-  if (!may_be_coded(policy, call)) plan.plain = Plain::unsupported;
+  if (!may_be_coded(policy, call)) plan.plain = Plain::type;
   if (plan.plain != Plain::no) return plan;
   plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call));
   if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Plain::unsupported;

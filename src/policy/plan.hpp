@@ -22,7 +22,7 @@ enum class Plain : std::uint8_t {
   small,         // below min_bytes
   no_gain,       // its samples compress too little
   communicator,  // a single rank, or an intercommunicator
-  type,          // a type or operator that is not compressed
+  type,          // a type or operator that is not compressed under this policy
   memory         // some rank lacks memory
 };
 inline constexpr std::size_t plain_reasons = 8;
