@@ -175,7 +175,7 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
  *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
- *   algorithm=  auto (default) | ring | recursive_doubling | binomial
+ *   algorithm=  auto (default) | ring | recursive_doubling | binomial | linear | pairwise
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
@@ -223,6 +223,11 @@ TAUT_API int TAUT_Reduce_scatter_block(
     void* recvbuf,       /* recvcount elements */
     MPI_Count recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
+/* The same reduction at the root alone. Like MPI_Reduce. */
+TAUT_API int TAUT_Reduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE at the root */
+                         void* recvbuf,       /* count elements at the root; ignored elsewhere */
+                         MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
+
 /* Every rank gets every rank's block, in rank order. Like MPI_Allgather. Own blocks come back decoded as
  * well, so that all ranks hold the same bits. */
 TAUT_API int TAUT_Allgather(
@@ -241,6 +246,20 @@ TAUT_API int TAUT_Scatter(
     MPI_Count sendcount, MPI_Datatype sendtype,
     void* recvbuf, /* recvcount elements; MPI_IN_PLACE at the root leaves its block where it is */
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* Every rank's block at the root, in rank order. Like MPI_Gather. The root's own block is copied as it is. */
+TAUT_API int TAUT_Gather(
+    const void* sendbuf, /* sendcount elements; MPI_IN_PLACE at the root: its block stands in recvbuf */
+    MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, /* size * recvcount elements at the root; ignored elsewhere */
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+/* Block r of this rank's sendbuf to rank r, and its block for this rank as block r of recvbuf. Like
+ * MPI_Alltoall. A rank's block for itself is copied as it is. */
+TAUT_API int TAUT_Alltoall(
+    const void* sendbuf, /* size * sendcount elements, or MPI_IN_PLACE (then they stand in recvbuf) */
+    MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, /* size * recvcount elements */
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
 /* What the communicator's calls did on this rank since the policy was set. Times are in nanoseconds of a
  * steady clock; calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT, TAUT_TRACE or

@@ -74,18 +74,18 @@ void make_keyvals() {
 
 }  // namespace
 
-Attached::Attached(Policy policy, bool enabled, bool inter, int size)
+Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
     : policy_(std::move(policy)),
       enabled_(enabled),
       inter_(inter),
-      size_(size),
-      observed_(new Observed{.policy = policy_.text, .ranks = size}) {
+      group_(group),
+      observed_(new Observed{.policy = policy_.text, .ranks = group.size}) {
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
 
 Attached::Attached(const Attached& other, bool)
-    : Attached(other.policy_, other.enabled_, other.inter_, other.size_) {}
+    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {}
 
 Attached::~Attached() {
   disconnect();
@@ -113,7 +113,7 @@ Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
   if (!enabled_ || policy_.off) {
     verdict.plain = Plain::off;
   } else if (request.has_value() && usable()) {
-    verdict.plain = plain_at_once(policy_, request->bytes, size_);
+    verdict.plain = plain_at_once(policy_, request->bytes, group_.size);
   }
   if (verdict.plain != Plain::no) {
     count_plain(request, verdict.plain);

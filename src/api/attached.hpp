@@ -12,10 +12,20 @@
 
 namespace taut::api {
 
+// A rank among others.
+struct Group {
+  int rank = 0, size = 1;
+
+  bool has(int root) const noexcept { return root >= 0 && root < size; }
+  ConstSlice own_block(ConstSlice all) const noexcept {
+    return block(all, static_cast<std::size_t>(rank), static_cast<std::size_t>(size));
+  }
+};
+
 class Attached {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
-  Attached(Policy policy, bool enabled, bool inter, int size);
+  Attached(Policy policy, bool enabled, bool inter, Group group);
   Attached(const Attached& other, bool);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
@@ -37,18 +47,18 @@ class Attached {
     return code;
   }
 
-  int size() const noexcept { return size_; }
+  const Group& group() const noexcept { return group_; }
   const Observed& observed() const noexcept { return *observed_; }
   void disconnect() noexcept;  // frees all that belongs to MPI
 
  private:
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
   void ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept;
-  bool usable() const noexcept { return enabled_ && !inter_ && size_ > 1 && !policy_.off; }
+  bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;
   bool enabled_, inter_;
-  int size_;
+  Group group_;
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
   HostPlace place_;

@@ -28,6 +28,17 @@ ConstSlice own_values(const Request& request, int rank) noexcept {
   return data.in;
 }
 
+// Whether the call writes to `out` here.
+bool receives(const Request& request, int rank) noexcept {
+  const bool at_root = rank == request.data.root;
+  switch (request.collective) {
+    case Collective::scatter: return !at_root || request.data.out.data != nullptr;
+    case Collective::reduce:
+    case Collective::gather: return at_root;
+    default: return true;
+  }
+}
+
 bool missing(const void* data, std::size_t count) noexcept { return data == nullptr && count != 0; }
 
 }  // namespace
@@ -76,10 +87,9 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
 // holds.
 void Communicator::prepare(const Request& request, const Plan& plan) {
   const Operands& data = request.data;
-  const bool root_keeps_its_block =
-      request.collective == Collective::scatter && transport_.rank() == data.root;
   const ConstSlice own = own_values(request, transport_.rank());
-  if (missing(own.data, own.count) || (!root_keeps_its_block && missing(data.out.data, data.out.count)))
+  if (missing(own.data, own.count) ||
+      (receives(request, transport_.rank()) && missing(data.out.data, data.out.count)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
   const auto ranks = static_cast<std::size_t>(transport_.size()),
              segments = static_cast<std::size_t>(plan.segments);

@@ -65,9 +65,17 @@ const char* describe(Plain why) noexcept {
 }
 
 const char* name_of(Plain why) noexcept {
-  constexpr const char* names[plain_reasons] = {"no",      "off",          "unsupported", "small",
-                                                "no_gain", "communicator", "type",        "memory"};
-  return names[static_cast<std::size_t>(why)];
+  switch (why) {
+    case Plain::no: return "no";
+    case Plain::off: return "off";
+    case Plain::unsupported: return "unsupported";
+    case Plain::small: return "small";
+    case Plain::no_gain: return "no_gain";
+    case Plain::communicator: return "communicator";
+    case Plain::type: return "type";
+    case Plain::memory: return "memory";
+  }
+  return "";
 }
 
 std::string size_text(std::uint64_t bytes) {

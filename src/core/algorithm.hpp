@@ -10,16 +10,23 @@ enum class Collective : std::uint8_t {
   reduce_scatter = 2,
   allgather = 3,
   bcast = 4,
-  scatter = 5
+  scatter = 5,
+  reduce = 6,
+  gather = 7,
+  alltoall = 8
 };
+inline constexpr Collective all_collectives[] = {
+    Collective::allreduce, Collective::reduce_scatter, Collective::allgather, Collective::bcast,
+    Collective::scatter,   Collective::reduce,         Collective::gather,    Collective::alltoall};
 
 constexpr const char* name_of(Collective call) noexcept {
-  constexpr const char* names[] = {"", "allreduce", "reduce_scatter", "allgather", "bcast", "scatter"};
+  constexpr const char* names[] = {"",        "allreduce", "reduce_scatter", "allgather", "bcast",
+                                   "scatter", "reduce",    "gather",         "alltoall"};
   return names[static_cast<int>(call)];
 }
 
 constexpr bool reduces(Collective call) noexcept {
-  return call == Collective::allreduce || call == Collective::reduce_scatter;
+  return call == Collective::allreduce || call == Collective::reduce_scatter || call == Collective::reduce;
 }
 
 // The user's memory. P blocks stand where the table says so, one after the other, sizes as in part_range().
@@ -30,6 +37,9 @@ constexpr bool reduces(Collective call) noexcept {
 //   allgather       own block                   P blocks (own one may be `in`)
 //   bcast           -                           all values (read at the root)
 //   scatter         P equal blocks at the root  own block (null at the root: leave it where it is)
+//   reduce          all values                  all values at the root (may be `in`); elsewhere null
+//   gather          own block                   P equal blocks at the root (own one may be `in`); elsewhere
+//   null alltoall        P equal blocks              P equal blocks (may be `in`)
 struct Operands {
   ConstSlice in;
   Slice out;

@@ -22,7 +22,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
   if (const AlgorithmInfo* chosen =
           latency_counts ? find_algorithm(call.collective, "recursive_doubling") : nullptr)
     return chosen;
-  for (const char* name : {"ring", "binomial"})
+  for (const char* name : {"ring", "binomial", "linear", "pairwise"})
     if (const AlgorithmInfo* chosen = find_algorithm(call.collective, name)) return chosen;
   return nullptr;
 }

@@ -5,9 +5,6 @@
 namespace taut::test {
 namespace {
 
-constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter,
-                                      Collective::allgather, Collective::bcast, Collective::scatter};
-
 struct Case {
   Collective collective;
   bool in_place;
@@ -31,7 +28,7 @@ class Collectives : public testing::TestWithParam<Case> {
     Job job(collective, P, whole, type, Pattern::smooth, 1, op, root, in_place);
     EXPECT_EQ(call(collective, job, type, op, root, in_place, comm), MPI_SUCCESS);
     EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, roundings), "");
-    if (collective != Collective::reduce_scatter && collective != Collective::scatter) {
+    if (Job::same_everywhere(collective)) {
       EXPECT_TRUE(same_on_all(job.outputs[static_cast<std::size_t>(comm.rank())], comm));
     }
     if (P > 1) {
@@ -109,7 +106,7 @@ TEST_P(Collectives, ManyCallsOnTwoCommunicators) {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const Collective collective : collectives) {
+  for (const Collective collective : all_collectives) {
     all.push_back({collective, false});
     if (collective != Collective::bcast) all.push_back({collective, true});
   }

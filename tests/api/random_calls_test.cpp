@@ -13,7 +13,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
   for (std::uint64_t seed = first; seed < first + calls; ++seed) {
     std::mt19937_64 random(seed);
     auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-    const auto collective = static_cast<Collective>(1 + pick(5));
+    const auto collective = all_collectives[pick(std::size(all_collectives))];
     constexpr DType types[] = {DType::f32, DType::f64, DType::f32, DType::f64, DType::c64, DType::c128};
     const DType type = types[pick(6)];
     Reduction op = reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
@@ -43,7 +43,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
       EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, by_values || plain ? 2 * P : 0,
                            plain ? nullptr : &worst),
                 "");
-      if (collective != Collective::reduce_scatter && collective != Collective::scatter) {
+      if (Job::same_everywhere(collective)) {
         EXPECT_TRUE(same_on_all(job.outputs[static_cast<std::size_t>(comm.rank())], comm) || plain);
       }
     }

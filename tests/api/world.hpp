@@ -73,8 +73,10 @@ inline int call(Collective collective, Job& job, DType dtype, Reduction op, int 
   const MPI_Datatype type = mpi_type(dtype);
   const auto r = static_cast<std::size_t>(me);
   void* const out = job.outputs[r].slice().data;
-  const void* const in = in_place ? MPI_IN_PLACE : std::as_const(job.inputs[r]).slice().data;
   const Operands data = job.operands(me);
+  const bool only_at_root = collective == Collective::reduce || collective == Collective::gather;
+  const bool takes_in_place = in_place && (!only_at_root || me == root);
+  const void* const in = takes_in_place ? MPI_IN_PLACE : std::as_const(job.inputs[r]).slice().data;
   switch (collective) {
     case Collective::allreduce: return TAUT_Allreduce(in, out, total, type, mpi_op(op), comm);
     case Collective::reduce_scatter:
@@ -85,6 +87,11 @@ inline int call(Collective collective, Job& job, DType dtype, Reduction op, int 
     case Collective::scatter:
       return TAUT_Scatter(data.in.data, own, type, me == root && in_place ? MPI_IN_PLACE : data.out.data, own,
                           type, root, comm);
+    case Collective::reduce: return TAUT_Reduce(in, data.out.data, total, type, mpi_op(op), root, comm);
+    case Collective::gather:
+      return TAUT_Gather(takes_in_place ? MPI_IN_PLACE : data.in.data, own, type, data.out.data, own, type,
+                         root, comm);
+    case Collective::alltoall: return TAUT_Alltoall(in, own, type, out, own, type, comm);
   }
   return MPI_ERR_OTHER;
 }

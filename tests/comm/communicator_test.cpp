@@ -7,7 +7,7 @@ namespace taut::test {
 namespace {
 
 TEST(Communicator, EveryCollectiveKeepsTheBoundOnTheResult) {
-  for (const Collective collective : collectives) {
+  for (const Collective collective : all_collectives) {
     for (const int P : {2, 3, 8}) {
       SCOPED_TRACE(testing::Message() << name_of(collective) << " P " << P);
       Ranks ranks(P, "abs:1e-3");
@@ -174,7 +174,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
   for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values",
                                    "abs:1e-3,algorithm=recursive_doubling,reduction=values",
                                    "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
-    for (const Collective collective : collectives) {
+    for (const Collective collective : all_collectives) {
       for (int P = 2; P <= 9; ++P) {
         SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective) << " P " << P);
         Ranks ranks(P, policy);
@@ -197,7 +197,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
 TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
   Ranks ranks(3, "abs:1e-3,min_bytes=0,segments=3");
   for (std::uint64_t i = 0; i < 300; ++i) {
-    const Collective collective = collectives[i % 5];
+    const Collective collective = all_collectives[i % std::size(all_collectives)];
     Job job(collective, 3, 300 + i, DType::f64, Pattern::smooth, i);
     for (const Verdict& verdict : ranks.run(collective, job)) ASSERT_EQ(verdict.status, Status::ok);
     for (int r = 0; r < 3; ++r) ASSERT_EQ(job.check(r, 1e-3, 0), "");
@@ -207,7 +207,7 @@ TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
 TEST(Communicator, TheSteadyStateAllocatesNothing) {
   for (const char* policy :
        {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
-    for (const Collective collective : collectives) {
+    for (const Collective collective : all_collectives) {
       SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
       Ranks ranks(3, policy, {});
       Job job(collective, 3, 100000, DType::f32, Pattern::smooth, 1);

@@ -13,7 +13,7 @@ namespace {
 struct Configuration {
   explicit Configuration(std::uint64_t number) : seed(number), random(number) {
     P = 1 + pick(pick(4) == 0 ? 17 : 6);
-    collective = static_cast<Collective>(1 + pick(5));
+    collective = all_collectives[pick(std::size(all_collectives))];
     count = static_cast<std::size_t>(pick(20) == 0 ? pick(40000) : pick(2) == 0 ? pick(3000) : pick(40));
     type = pick(2) == 0 ? DType::f32 : DType::f64;
     pattern = static_cast<Pattern>(pick(5));

@@ -27,7 +27,7 @@ void expect_within(Ranks& ranks, Collective collective, Job& job, double bound) 
 
 TEST(RelativeBounds, FollowTheRangeOfAllRanks) {
   for (const Collective collective :
-       {Collective::allreduce, Collective::reduce_scatter, Collective::allgather}) {
+       {Collective::allreduce, Collective::reduce_scatter, Collective::allgather, Collective::reduce}) {
     for (const int P : {2, 3, 7}) {
       SCOPED_TRACE(testing::Message() << name_of(collective) << " P " << P);
       Job job(collective, P, 50000, DType::f32, Pattern::smooth, 3);

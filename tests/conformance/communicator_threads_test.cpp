@@ -19,8 +19,7 @@ TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
     comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(),
                                                    parse_policy("abs:1e-3,codec=planes,min_bytes=0")));
   }
-  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter,
-                                      Collective::allgather, Collective::bcast, Collective::scatter}) {
+  for (const Collective collective : all_collectives) {
     Job job(collective, P, 40000, DType::f32, Pattern::noisy, 3);
     std::vector<Verdict> verdicts(P);
     std::vector<Task<>> tasks;

@@ -24,7 +24,9 @@ struct Written {
   Sized size;
 
   Written(std::size_t parts, std::size_t room, std::size_t chunk_bytes)
-      : ends(4 * chunks), bytes(room), size(write_records<Writer>(parts, {ends.data(), bytes, chunks, chunk_bytes}, write)) {
+      : ends(4 * chunks),
+        bytes(room),
+        size(write_records<Writer>(parts, {ends.data(), bytes, chunks, chunk_bytes}, write)) {
     bytes.resize(size.bytes);
   }
 };

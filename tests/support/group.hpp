@@ -138,7 +138,7 @@ class Job {
   Job(Collective collective, int P, std::size_t count, DType type, Pattern pattern, std::uint64_t seed,
       Reduction op = Reduction::sum, int root = 0, bool in_place = false)
       : collective_(collective), P_(P), op_(op), root_(root), in_place_(in_place) {
-    if (collective == Collective::scatter) count = count / ranks() * ranks();
+    if (equal_blocks()) count = count / ranks() * ranks();
     for (int r = 0; r < P; ++r) {
       inputs.push_back(make_values(type, count, pattern, seed * 131 + static_cast<std::uint64_t>(r)));
       outputs.push_back(Values(type, count));
@@ -164,23 +164,30 @@ class Job {
       if (rank != root_) data.in = {};
       if (in_place_ && rank == root_) data.out.data = nullptr;
     }
+    if (collective_ == Collective::gather) data.in = block(in, r, ranks());
+    if (to_root() && rank != root_) data.out.data = nullptr;
     return data;
   }
 
   // The part of outputs[rank] that the call defines.
   Range defined(int rank) const noexcept {
     const bool one_block = collective_ == Collective::reduce_scatter || collective_ == Collective::scatter;
+    if (to_root() && rank != root_) return {0, 0};
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
-  Reference exact(std::size_t i) const {  // of number i
+  Reference exact(int rank, std::size_t i) const {  // of number i
     if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());
-    if (collective_ == Collective::allgather)
+    const bool from_all = collective_ == Collective::allgather || collective_ == Collective::gather ||
+                          collective_ == Collective::alltoall;
+    if (from_all)
       for (source = 0; i / parts >= part_range(count(), source, ranks()).first +
                                         part_range(count(), source, ranks()).count;)
         ++source;
+    if (collective_ == Collective::alltoall)  // block `source` here is block `rank` there
+      i = i + (index(rank) - source) * (count() / ranks()) * parts;
     const long double x = inputs[source].at(i);
     return {x, std::abs(x)};
   }
@@ -194,7 +201,7 @@ class Job {
     range.first *= components_of(out.type());
     range.count *= components_of(out.type());
     for (std::size_t i = range.first; i < range.first + range.count; ++i) {
-      const Reference want = exact(i);
+      const Reference want = exact(rank, i);
       const long double error = std::abs(out.at(i) - want.value);
       const bool sums = reduces(collective_) && op_ == Reduction::sum;
       const long double size = roundings == 0 ? std::abs(want.value) : want.magnitude;
@@ -213,15 +220,27 @@ class Job {
 
   // True if all ranks hold the same bits where they hold the same elements.
   bool same_bits() const noexcept {
-    if (collective_ == Collective::reduce_scatter || collective_ == Collective::scatter) return true;
+    if (!same_everywhere(collective_)) return true;
     for (const Values& out : outputs)
       if (!(out == outputs[0])) return false;
     return true;
   }
 
+  // All ranks get the same values.
+  static bool same_everywhere(Collective c) noexcept {
+    return c == Collective::allreduce || c == Collective::allgather || c == Collective::bcast;
+  }
+
   std::vector<Values> inputs, outputs;
 
  private:
+  bool equal_blocks() const noexcept {
+    return collective_ == Collective::scatter || collective_ == Collective::gather ||
+           collective_ == Collective::alltoall;
+  }
+  bool to_root() const noexcept {
+    return collective_ == Collective::reduce || collective_ == Collective::gather;
+  }
   static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
   std::size_t ranks() const noexcept { return static_cast<std::size_t>(P_); }
 

@@ -36,7 +36,4 @@ class Ranks {
   std::vector<std::unique_ptr<Communicator>> comms;
 };
 
-inline constexpr Collective collectives[] = {Collective::allreduce, Collective::reduce_scatter,
-                                             Collective::allgather, Collective::bcast, Collective::scatter};
-
 }  // namespace taut::test

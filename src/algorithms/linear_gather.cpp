@@ -1,0 +1,51 @@
+// Linear gather: every rank sends its frame straight to the root, whose link each has to cross once by any
+// way. Encoded once where the values are: Huang et al., "C-Coll", IPDPS 2024.
+//   steps 1 for each, P-1 at the root · messages P-1 · encodes 1 (not the root) · decodes P-1 (root)
+//   error: the codec's bound; the root's own block is copied
+#include <cstring>
+
+#include "core/algorithm.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+Task<> run(Team team, Operands data) {
+  const int P = team.size(), me = team.rank();
+  const ConstSlice own = team.whole(data.in);
+  if (me != data.root) {
+    co_await team.send(team.encode(own), data.root);
+    co_return;
+  }
+  if (own.count != 0) std::memmove(team.chunk(data.out, me).data, own.data, own.bytes());
+  for (int i = 1; i < P; ++i) {
+    const Slice block = team.chunk(data.out, me + i);
+    team.decode(co_await team.recv(mod(me + i, P), block), block);
+  }
+}
+
+Cost cost(int P) {
+  return {.steps = P > 1,
+          .messages = P - 1,
+          .messages_a_rank = P > 1,
+          .frames = P - 1,
+          .encodes = P > 1,
+          .combines = 0,
+          .decodes = P - 1};
+}
+
+int growth(int, Arithmetic) { return 1; }
+
+}  // namespace
+
+const AlgorithmInfo& linear_gather() {
+  static constexpr AlgorithmInfo info{.name = "linear",
+                                      .collective = Collective::gather,
+                                      .paper = "Huang et al. 2024",
+                                      .unit = AlgorithmInfo::Unit::block,
+                                      .cost = cost,
+                                      .growth = growth,
+                                      .run = run};
+  return info;
+}
+
+}  // namespace taut::algorithms

@@ -1,0 +1,53 @@
+// Pairwise exchange. Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
+// MPICH", IJHPCA 19 (2005), section 4.4; ranks meet whose sum is the step modulo P, so that both halves of an
+// exchange have the same partner for any P, and a block can be received where it was sent from.
+//   steps P (a rank pauses where it would meet itself) · messages of a rank P-1 · encodes P-1 · decodes P-1
+//   error: the codec's bound; a rank's block for itself is copied
+#include <cstring>
+
+#include "core/algorithm.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+Task<> run(Team team, Operands data) {
+  const int P = team.size(), me = team.rank();
+  for (int s = 0; s < P; ++s) {
+    const int partner = mod(s - me, P);
+    const ConstSlice from = team.chunk(data.in, partner);
+    const Slice to = team.chunk(data.out, partner);
+    if (partner != me) {
+      const Frame mine = team.encode(from);
+      team.decode(co_await team.exchange(mine, partner, partner, to), to);
+    } else if (from.count != 0) {
+      std::memmove(to.data, from.data, from.bytes());
+    }
+  }
+}
+
+Cost cost(int P) {
+  return {.steps = P < 3 ? P - 1 : P,
+          .messages = P * (P - 1),
+          .messages_a_rank = P - 1,
+          .frames = P * (P - 1),
+          .encodes = P - 1,
+          .combines = 0,
+          .decodes = P - 1};
+}
+
+int growth(int, Arithmetic) { return 1; }
+
+}  // namespace
+
+const AlgorithmInfo& pairwise_alltoall() {
+  static constexpr AlgorithmInfo info{.name = "pairwise",
+                                      .collective = Collective::alltoall,
+                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
+                                      .unit = AlgorithmInfo::Unit::block,
+                                      .cost = cost,
+                                      .growth = growth,
+                                      .run = run};
+  return info;
+}
+
+}  // namespace taut::algorithms

@@ -1,0 +1,77 @@
+// The call of taut.h that gives a communicator its policy.
+#include <taut/taut.h>
+
+#include <atomic>
+#include <cstdio>
+
+#include "api/attached.hpp"
+#include "api/errors.hpp"
+#include "policy/options.hpp"
+
+namespace taut::api {
+namespace {
+
+// What the ranks compare when a policy is set; combined by minimum.
+struct Vote {
+  std::uint64_t hash, not_hash, good, enabled;
+};
+
+// What the policy string says, or why it cannot be served here.
+std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
+  try {
+    policy = parse_policy(text == nullptr ? "" : text, options().kernels);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  } catch (...) {
+    return Error(Status::out_of_memory, describe(Status::out_of_memory));
+  }
+}
+
+void print_warnings_once(int rank) {
+  static std::atomic_flag printed;
+  if (printed.test_and_set() || rank != 0) return;
+  for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
+}
+
+int set_policy(MPI_Comm comm, const char* text) {
+  int rank = 0, size = 0, inter = 0;
+  if (const int code = PMPI_Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_test_inter(comm, &inter);
+  print_warnings_once(rank);
+
+  Policy policy;
+  const std::optional<Error> unreadable = read_policy(text, policy);
+  const std::string_view given = text == nullptr ? "" : text;
+  const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), Facts::tag);
+  Vote vote{hashed, ~hashed, !unreadable, options().enabled}, agreed = vote;
+  if (const int code = PMPI_Allreduce(&vote, &agreed, 4, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
+    return code;
+
+  if (agreed.hash != hashed || agreed.not_hash != ~hashed)
+    throw Error(Status::rank_mismatch, "the ranks set different policies");
+  if (agreed.good == 0) throw unreadable.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
+  if (given.empty()) {
+    attach(comm, nullptr);
+    return MPI_SUCCESS;
+  }
+  auto attached =
+      std::make_unique<Attached>(std::move(policy), agreed.enabled != 0, inter != 0, Group{rank, size});
+  attached->connect(comm);
+  attach(comm, std::move(attached));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace taut::api
+
+using namespace taut::api;
+
+extern "C" {
+
+int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy) {
+  return guard(comm, [&] { return set_policy(comm, policy); });
+}
+
+}  // extern "C"
