@@ -27,7 +27,7 @@ struct Event {
   Verb verb = Verb::call;
   std::uint8_t slot = 0;  // calls that are under way at the same time have different ones
   std::uint8_t segment = 0;
-  CallLabel label;
+  CallLabel label = {};
 };
 
 class Recorder;
@@ -37,7 +37,7 @@ struct CallTag {
   Recorder* recorder = nullptr;
   std::uint32_t call = 0;
   std::uint8_t slot = 0;
-  CallLabel label;
+  CallLabel label = {};
 
   void add(Verb verb, int segment, std::uint64_t begin, std::uint64_t end, std::size_t bytes) const noexcept;
 };

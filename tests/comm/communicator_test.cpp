@@ -231,5 +231,17 @@ TEST(Communicator, TheSteadyStateAllocatesNothing) {
   }
 }
 
+TEST(CallTable, LivesWithoutMemory) {
+  CallTable calls;
+  allocations.until_failure = 0;
+  ++calls.count({.collective = 1}, 10).sum.compressed_calls;
+  allocations.until_failure = Allocations::never;
+  EXPECT_EQ(calls.rows().size(), 0u);
+  EXPECT_EQ(calls.rest().sum.calls, 1u);
+  calls.count({.collective = 1}, 10);
+  EXPECT_EQ(calls.rows().size(), 1u);
+  EXPECT_EQ(calls.total().message_bytes, 20u);
+}
+
 }  // namespace
 }  // namespace taut::test
