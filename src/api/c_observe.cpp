@@ -67,8 +67,7 @@ int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
 int TAUT_Comm_explain(MPI_Comm comm, char* text, size_t capacity, size_t* needed) {
   return guard(comm, [&] {
     if (text == nullptr && capacity != 0)
-      throw taut::Error(taut::Status::invalid_argument,
-                        "room for a text of no length is meant by capacity 0");
+      throw taut::Error(taut::Status::invalid_argument, "text is NULL, and capacity is not 0");
     const Attached* const attached = find_attached(comm);
     if (attached == nullptr) {
       copy_text("no policy: all calls are plain MPI\n", text, capacity, needed);

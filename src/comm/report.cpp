@@ -90,6 +90,15 @@ std::string cells(const Statistics& sum) {
   return cells + "\n";
 }
 
+// Wherever the program called from.
+void add_sums(const CallTable& calls, CallTable& all) {
+  for (const CallRow* row : in_order(calls)) {
+    CallKind kind = row->kind;
+    kind.site = nullptr;
+    all.row(kind).sum += row->sum;
+  }
+}
+
 std::string table_line(std::string kind, const std::string& rest) {
   kind.resize(std::max<std::size_t>(kind.size(), 34), ' ');
   return "taut: " + kind + rest;
@@ -113,7 +122,7 @@ std::string report_json(std::span<const Observed* const> communicators, const Pr
 std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process) {
   constexpr std::size_t most = 20;
   CallTable all;
-  for (const Observed* communicator : communicators) all.merge(communicator->calls);
+  for (const Observed* communicator : communicators) add_sums(communicator->calls, all);
   std::string text =
       table_line("rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks),
                  "    calls compressed   ratio      sent   seconds  % encode combine  decode"
