@@ -39,11 +39,25 @@ int delete_attached(MPI_Comm, int, void* attached, void*) {
 int finalize(MPI_Comm, int, void*, void*) {
   const std::lock_guard lock(mutex);
   for (Attached* const attached : living()) attached->disconnect();
+  try {
+    std::vector<const Observed*> all;
+    for (const Attached* const attached : living()) all.push_back(&attached->observed());
+    write_at_end(all);
+  } catch (const std::bad_alloc&) {
+    write_at_end({});
+  }
   return MPI_SUCCESS;
 }
 
 void check(int code, const char* call) {
   if (code != MPI_SUCCESS) throw Error(Status::transport_failed, call);
+}
+
+void read_name(MPI_Comm comm, Observed::Name& name) noexcept {
+  char text[MPI_MAX_OBJECT_NAME + 1] = {};
+  int length = 0;
+  PMPI_Comm_get_name(comm, text, &length);
+  std::string_view(text).copy(name.data(), name.size() - 1);
 }
 
 void make_keyvals() {
@@ -61,7 +75,11 @@ void make_keyvals() {
 }  // namespace
 
 Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
-    : policy_(std::move(policy)), enabled_(enabled), inter_(inter), group_(group) {
+    : policy_(std::move(policy)),
+      enabled_(enabled),
+      inter_(inter),
+      group_(group),
+      observed_(new Observed{.policy = policy_.text, .ranks = group.size}) {
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
@@ -73,22 +91,25 @@ Attached::~Attached() {
   disconnect();
   const std::lock_guard lock(mutex);
   std::erase(living(), this);
+  keep(std::move(observed_));
 }
 
 void Attached::disconnect() noexcept {
-  if (communicator_ != nullptr) plain_ += communicator_->statistics();
   communicator_.reset();
   transport_.reset();
 }
 
 void Attached::connect(MPI_Comm comm) {
-  if (communicator_ != nullptr || !usable()) return;
+  if (communicator_ != nullptr) return;
+  read_name(comm, observed_->name);
+  if (!usable()) return;
   transport_ = make_mpi_transport(comm);
-  communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels);
+  communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels,
+                                                 Observer{&observed_->calls, recorder()});
 }
 
 Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
-  Verdict verdict{Plain::unsupported};
+  Verdict verdict{request.has_value() && !usable() ? Plain::communicator : Plain::unsupported};
   if (!enabled_ || policy_.off) {
     verdict.plain = Plain::off;
   } else if (request.has_value() && usable()) {
@@ -98,18 +119,27 @@ Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
       verdict.plain = Plain::no;
   }
   if (verdict.plain != Plain::no) {
-    ++plain_.calls;
-    plain_.count_plain(verdict.plain);
+    count_plain(request, verdict.plain);
     return verdict;
   }
   connect(comm);
   return communicator_->run(*request);
 }
 
-Statistics Attached::statistics() const noexcept {
-  Statistics sum = plain_;
-  if (communicator_ != nullptr) sum += communicator_->statistics();
-  return sum;
+void Attached::count_plain(const std::optional<Request>& request, Plain why) noexcept {
+  CallRow& row =
+      request ? observed_->calls.count(kind_of(*request), request->bytes) : observed_->calls.count({}, 0);
+  row.sum.count_plain(why);
+  row.plain = why;
+}
+
+void Attached::ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept {
+  const std::uint64_t end = clock_now();
+  Times& times = observed_->calls.row(kind_of(request)).sum.times;
+  times[Verb::plain] += end - begin;
+  times[Verb::call] += end - begin;
+  tag.add(Verb::plain, 0, begin, end, request.bytes);
+  if (tag.recorder != nullptr) tag.recorder->close(tag);
 }
 
 Attached* find_attached(MPI_Comm comm) noexcept {

@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "api/at_end.hpp"
 #include "comm/communicator.hpp"
+#include "policy/options.hpp"
 
 namespace taut::api {
 
@@ -34,17 +36,31 @@ class Attached {
   // Serves a call, or says why not; no request: the call is none that is compressed. Collective over `comm`.
   Verdict run(MPI_Comm comm, const std::optional<Request>& request);
 
+  // Runs `call`, which is plain MPI's, and takes its time where that does not show.
+  template <class Call>
+  int run_plain(const std::optional<Request>& request, Call call) {
+    if (!request || !(observed_closely_ || request->bytes >= policy_.min_bytes)) return call();
+    const CallTag tag = recorder() != nullptr ? recorder()->open(label_of(*request)) : CallTag{};
+    const std::uint64_t begin = clock_now();
+    const int code = call();
+    ran_plain(*request, begin, tag);
+    return code;
+  }
+
   const Group& group() const noexcept { return group_; }
-  Statistics statistics() const noexcept;
+  const Observed& observed() const noexcept { return *observed_; }
   void disconnect() noexcept;  // frees all that belongs to MPI
 
  private:
+  void count_plain(const std::optional<Request>& request, Plain why) noexcept;
+  void ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept;
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;
   bool enabled_, inter_;
   Group group_;
-  Statistics plain_;  // of calls that did not reach the communicator below
+  std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
+  bool observed_closely_ = options().observe();
   HostPlace place_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Communicator> communicator_;

@@ -57,31 +57,15 @@ ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> 
 
 }  // namespace
 
-void Statistics::count_plain(Plain why) noexcept {
-  plain_unsupported += why == Plain::unsupported;
-  plain_small += why == Plain::small;
-  plain_no_gain += why == Plain::no_gain;
-}
-
-Statistics& Statistics::operator+=(const Statistics& other) noexcept {
-  calls += other.calls;
-  compressed_calls += other.compressed_calls;
-  value_bytes += other.value_bytes;
-  frame_bytes += other.frame_bytes;
-  sent_bytes += other.sent_bytes;
-  sent_messages += other.sent_messages;
-  plain_unsupported += other.plain_unsupported;
-  plain_small += other.plain_small;
-  plain_no_gain += other.plain_no_gain;
-  return *this;
-}
-
-Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels)
+Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels,
+                           Observer observer)
     : transport_(transport),
       place_(place),
       policy_(std::move(policy)),
       kernels_(std::move(kernels)),
-      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))) {
+      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))),
+      observer_(observer) {
+  if (observer_.table == nullptr) observer_.table = &own_table_;
   if (!policy_.off) check(policy_.coding, kernels_);
 }
 
@@ -196,60 +180,55 @@ Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Statu
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t chosen,
                             Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Plain::unsupported};
+  if (agreed.type_low == 0) return {Plain::type};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
-  if (plan.plain != Plain::no) return {Plain::unsupported};  // on all ranks, as the type is the same
+  if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
-  if (agreed.short_of_memory != 0) return {Plain::unsupported};
+  if (agreed.short_of_memory != 0) return {Plain::memory};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
 
-void Communicator::account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept {
-  statistics_.count_plain(verdict.plain);
-  if (verdict.plain != Plain::no) return;
-  ++statistics_.compressed_calls;
-  statistics_.value_bytes += ledger.value_bytes;
-  statistics_.frame_bytes += ledger.frame_bytes;
-  statistics_.sent_bytes += transport_.traffic().bytes - before.bytes;
-  statistics_.sent_messages += transport_.traffic().messages - before.messages;
-}
-
 Task<Verdict> Communicator::start(Request request) {
-  ++statistics_.calls;
-  const Traffic before = transport_.traffic();
-  Ledger ledger;
+  CallRecord record(observer_, request);
   Verdict verdict;
   if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+  if (verdict.plain == Plain::no) {
+    record.begin();
+    verdict = co_await serve(request, record);
+  }
+  record.end(verdict);
+  co_return verdict;
+}
+
+Task<Verdict> Communicator::serve(Request& request, CallRecord& record) {
   const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
   Bound bound = policy_.coding.bound;
-  if (verdict.plain == Plain::no && (is_relative(bound) || !request.bytes_known)) {
+  const bool asks_first = is_relative(bound) || !request.bytes_known;
+  if (asks_first) {
     const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
+    if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
     bound = resolved(bound, known.range);
     request.bytes = static_cast<std::size_t>(known.bytes_high);
-    if (!known.same_signature())
-      verdict.status = Status::rank_mismatch;
-    else
-      verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+    const Plain plain = plain_at_once(policy_, request.bytes, transport_.size());
+    if (plain != Plain::no) co_return Verdict{plain};
   }
-  if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-    Plan made;
-    Status failure = Status::ok;
-    const Facts mine = facts(request, bound, made, failure);
-    const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
-    const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
-    verdict = judge(agreed, made, chosen, failure);
-    if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-      const Codec& coder = codec(made.candidates[chosen], made.bound);
-      const Team team(transport_, coder, place_, ledger, made.how, lane);
-      co_await pipelined(*made.algorithm, team, request.data, made.segments);
-      verdict.status = ledger.status;
-      if (request.move_to != nullptr && request.data.out.count != 0)
-        std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
-    }
-  }
-  account(verdict, ledger, before);
-  co_return verdict;
+  Plan made;
+  Status failure = Status::ok;
+  const Facts mine = facts(request, bound, made, failure);
+  const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
+  const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
+  record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
+  const Verdict verdict = judge(agreed, made, chosen, failure);
+  if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
+
+  const Codec& coder = codec(made.candidates[chosen], made.bound);
+  record.decided(made, made.candidates[chosen]);
+  const Team team(transport_, coder, place_, record.ledger(), made.how, lane);
+  co_await pipelined(*made.algorithm, team, request.data, made.segments);
+  if (request.move_to != nullptr && request.data.out.count != 0)
+    std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
+  co_return Verdict{Plain::no, record.ledger().status};
 }
 
 }  // namespace taut

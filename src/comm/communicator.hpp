@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "comm/agree.hpp"
-#include "policy/plan.hpp"
+#include "comm/call_record.hpp"
 
 namespace taut {
 
@@ -17,7 +17,8 @@ struct Request {
   bool coded_type = true;   // else type or operator are such as are not compressed, and `data` is empty
   bool bytes_known = true;  // else `bytes` are those that this rank sends or receives
   std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
-  void* move_to = nullptr;  // where `out` has to stand in the end, if not where it is
+  const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
+  void* move_to = nullptr;     // where `out` has to stand in the end, if not where it is
 
   bool any_blocks() const noexcept {
     return data.in.layout != nullptr || data.out.layout != nullptr || !bytes_known;
@@ -31,23 +32,15 @@ struct Verdict {
   Status status = Status::ok;
 };
 
-struct Statistics {
-  std::uint64_t calls = 0, compressed_calls = 0;
-  std::uint64_t value_bytes = 0, frame_bytes = 0;
-  std::uint64_t sent_bytes = 0, sent_messages = 0;
-  std::uint64_t plain_unsupported = 0, plain_small = 0, plain_no_gain = 0;
-
-  void count_plain(Plain why) noexcept;
-  Statistics& operator+=(const Statistics& other) noexcept;
-};
-
 class Communicator {
  public:
   // Throws Error when the policy cannot be served here. `place` is for scratch memory.
-  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "");
+  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "",
+               Observer observer = {});
+  Communicator(const Communicator&) = delete;
 
   const Policy& policy() const noexcept { return policy_; }
-  const Statistics& statistics() const noexcept { return statistics_; }
+  const CallTable& calls() const noexcept { return *observer_.table; }
 
   // Runs the call; every rank of the transport must do so with an equivalent request. One call at a time.
   Task<Verdict> start(Request request);
@@ -60,6 +53,7 @@ class Communicator {
     std::unique_ptr<Codec> codec;
   };
 
+  Task<Verdict> serve(Request& request, CallRecord& record);
   const Codec& codec(const Candidate& candidate, Bound bound);
   Plan plan(const Request& request, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
@@ -69,7 +63,6 @@ class Communicator {
   void prepare(const Request& request, const Plan& plan);
   float estimate_ratio(const Request& request, const Codec& coder);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
-  void account(const Verdict& verdict, const Ledger& ledger, Traffic before) noexcept;
 
   Transport& transport_;
   Place& place_;
@@ -79,7 +72,8 @@ class Communicator {
   CandidateTable candidates_;
   std::vector<CachedCodec> codecs_;
   unsigned calls_ = 0;  // chooses the lanes of a call
-  Statistics statistics_;
+  CallTable own_table_;
+  Observer observer_;
 };
 
 }  // namespace taut

@@ -45,6 +45,20 @@ ConstBytes Bundle::frames(std::size_t first, std::size_t n) const noexcept {
   return rest.subspan(begin, size);
 }
 
+// Takes the time of a verb.
+class Team::Timed {
+ public:
+  Timed(const Team& team, Verb verb, std::size_t bytes) noexcept : team_(team), verb_(verb), bytes_(bytes) {}
+  Timed(const Timed&) = delete;
+  ~Timed() { team_.ledger_->spent(verb_, team_.segment_, begin_, bytes_); }
+
+ private:
+  const Team& team_;
+  Verb verb_;
+  std::size_t bytes_;
+  std::uint64_t begin_ = clock_now();
+};
+
 Team Team::segment(int k, int segments) const noexcept {
   Team part = *this;
   part.lane_ = lane_ + k;
@@ -81,6 +95,7 @@ Frame Team::made(Buffer buffer, Sized size, const Frame& kind) noexcept {
 // ---- Values and frames
 
 Frame Team::encode(ConstSlice values) noexcept {
+  const Timed timed(*this, Verb::encode, values.bytes());
   ++ledger_->encodes;
   const Frame kind{{}, 0, Status::ok, 1, values.type, values.count};
   Buffer out = scratch(codec_->max_bytes(values.type, values.count));
@@ -90,6 +105,7 @@ Frame Team::encode(ConstSlice values) noexcept {
 }
 
 void Team::decode(const Frame& frame, Slice values) noexcept {
+  const Timed timed(*this, Verb::decode, values.bytes());
   ++ledger_->decodes;
   note(frame.status == Status::ok ? codec_->decode(frame.view(), values) : frame.status);
 }
@@ -106,39 +122,44 @@ Status Team::reduce(ConstBytes partial, ConstSlice own, Reduction op, Slice resu
 }
 
 Frame Team::combine(const Frame& partial, ConstSlice own, Reduction op) noexcept {
+  const Timed timed(*this, Verb::combine, own.bytes());
   ++ledger_->combines;
   if (partial.status != Status::ok) return fail(partial.status, own.type, own.count);
+  return combined(partial.view(), partial.addends, own, op);
+}
+
+// A partial result of `addends` ranks, and values.
+Frame Team::combined(ConstBytes partial, std::uint32_t addends, ConstSlice own, Reduction op) noexcept {
   const bool add = how_ == Arithmetic::frames;
-  const Frame kind{{}, 0, Status::ok, add ? partial.addends + 1 : 1, own.type, own.count};
+  const Frame kind{{}, 0, Status::ok, add ? addends + 1 : 1, own.type, own.count};
   Buffer out = scratch(codec_->max_bytes(kind.type, kind.count, kind.addends));
   Buffer values = add ? Buffer() : scratch(own.bytes());
   if (out.data() == nullptr || (!add && values.data() == nullptr))
     return fail(Status::out_of_memory, own.type, own.count);
   if (add) {
-    const Sized size = codec_->arithmetic()->accumulate(partial.view(), own, out.bytes());
+    const Sized size = codec_->arithmetic()->accumulate(partial, own, out.bytes());
     return made(std::move(out), size, kind);
   }
   const Slice result{{values.data(), own.count, own.type}};
-  if (const Status status = reduce(partial.view(), own, op, result); status != Status::ok)
+  if (const Status status = reduce(partial, own, op, result); status != Status::ok)
     return fail(status, own.type, own.count);
   const Sized size = codec_->encode(result, out.bytes());
   return made(std::move(out), size, kind);
 }
 
 Frame Team::combine(const Frame& a, const Frame& b, Reduction op) noexcept {
+  const Timed timed(*this, Verb::combine, a.count * size_of(a.type));
+  ++ledger_->combines;
+  if (a.status != Status::ok || b.status != Status::ok)
+    return fail(a.status != Status::ok ? a.status : b.status, a.type, a.count);
   if (how_ == Arithmetic::values) {
     // Decode one, then operate and encode as with values of our own.
     Buffer values = scratch(a.count * size_of(a.type));
     const Slice first{{values.data(), a.count, a.type}};
-    const Status status = a.status != Status::ok     ? a.status
-                          : values.data() == nullptr ? Status::out_of_memory
-                                                     : codec_->decode(a.view(), first);
+    const Status status = values.data() == nullptr ? Status::out_of_memory : codec_->decode(a.view(), first);
     if (status != Status::ok) return fail(status, a.type, a.count);
-    return combine(b, first, op);
+    return combined(b.view(), b.addends, first, op);
   }
-  ++ledger_->combines;
-  if (a.status != Status::ok || b.status != Status::ok)
-    return fail(a.status != Status::ok ? a.status : b.status, a.type, a.count);
   const Frame kind{{}, 0, Status::ok, a.addends + b.addends, a.type, a.count};
   Buffer out = scratch(codec_->max_bytes(kind.type, kind.count, kind.addends));
   if (out.data() == nullptr) return fail(Status::out_of_memory, a.type, a.count);
@@ -151,6 +172,7 @@ Frame Team::combine(const Frame& a, const Frame& b, Reduction op) noexcept {
 
 Bundle Team::encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept {
   const ConstSlice one = chunk(values, first);
+  const Timed timed(*this, Verb::encode, one.bytes() * static_cast<std::size_t>(n));
   const std::size_t most = codec_->max_bytes(one.type, one.count);
   Bundle bundle{scratch(most * static_cast<std::size_t>(n)), 0, one.type, one.count};
   if (bundle.buffer.data() == nullptr) return bundle;
@@ -168,6 +190,7 @@ Bundle Team::encode_blocks(const Blocks<ConstSlice>& values, int first, int n) n
 }
 
 void Team::decode(const Bundle& bundle, int i, Slice values) noexcept {
+  const Timed timed(*this, Verb::decode, values.bytes());
   ++ledger_->decodes;
   const ConstBytes frame = bundle.frames(static_cast<std::size_t>(i), 1);
   const Status status = inspect(frame, values.type, values.count, 1);
@@ -176,19 +199,22 @@ void Team::decode(const Bundle& bundle, int i, Slice values) noexcept {
 
 // ---- Communication
 
-Sending::Sending(Team& team, const Frame& frame, int to) {
+Sending::Sending(Team& team, const Frame& frame, int to) : waiting_(team) {
   ConstBytes bytes = frame.view();
   if (frame.status != Status::ok) bytes = write_notice(frame.status, frame.type, frame.count, notice_);
   pending_ = team.transport_->send(bytes, to, team.lane_);
+  team.ledger_->sent(bytes.size(), frame.count * size_of(frame.type));
 }
 
-Sending::Sending(Team& team, const Bundle& bundle, int first, int n, int to) {
+Sending::Sending(Team& team, const Bundle& bundle, int first, int n, int to) : waiting_(team) {
   ConstBytes bytes = bundle.frames(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
   if (bytes.empty()) bytes = write_notice(Status::peer_failed, bundle.type, bundle.count, notice_);
   pending_ = team.transport_->send(bytes, to, team.lane_);
+  team.ledger_->sent(bytes.size(), static_cast<std::size_t>(n) * bundle.count * size_of(bundle.type));
 }
 
-Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addends) : team_(team) {
+Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addends)
+    : team_(team), waiting_(team) {
   frame_.addends = team.how_ == Arithmetic::frames ? addends : 1;
   frame_.type = like.type;
   frame_.count = like.count;
@@ -202,6 +228,7 @@ Bytes Receiving::capacity() noexcept {
 
 Frame Receiving::result() noexcept {
   const Sized moved = pending_.result();
+  waiting_.over(moved.bytes);
   frame_.bytes = moved.bytes;
   frame_.status = moved.status;
   if (moved.status == Status::ok)
@@ -211,7 +238,7 @@ Frame Receiving::result() noexcept {
   return std::move(frame_);
 }
 
-ReceivingBundle::ReceivingBundle(Team& team, int from, ConstSlice like, int n) : team_(team) {
+ReceivingBundle::ReceivingBundle(Team& team, int from, ConstSlice like, int n) : team_(team), waiting_(team) {
   bundle_.type = like.type;
   bundle_.count = like.count;
   bundle_.buffer = team.scratch(team.codec_->max_bytes(like.type, like.count) * static_cast<std::size_t>(n));
@@ -221,6 +248,7 @@ ReceivingBundle::ReceivingBundle(Team& team, int from, ConstSlice like, int n) :
 
 Bundle ReceivingBundle::result() noexcept {
   const Sized moved = pending_.result();
+  waiting_.over(moved.bytes);
   team_.note(moved.status);
   const bool usable = moved.status == Status::ok && bundle_.buffer.data() != nullptr;
   bundle_.bytes = usable ? moved.bytes : 0;

@@ -11,6 +11,7 @@
 #include "core/blocks.hpp"
 #include "core/codec.hpp"
 #include "core/place.hpp"
+#include "core/recorder.hpp"
 #include "core/task.hpp"
 #include "core/transport.hpp"
 
@@ -54,9 +55,23 @@ struct Ledger {
   Status status = Status::ok;  // the first failure
   std::uint64_t encodes = 0, combines = 0, decodes = 0;
   std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded on this rank, and what became of it
+  std::uint64_t sent_messages = 0, sent_bytes = 0;
+  std::uint64_t carried_bytes = 0;  // of the values that the frames sent stand for
+  Times times;
+  CallTag tag;
 
   void note(Status failure) noexcept {
     if (status == Status::ok) status = failure;
+  }
+  void sent(std::size_t bytes, std::size_t carried) noexcept {
+    ++sent_messages;
+    sent_bytes += bytes;
+    carried_bytes += carried;
+  }
+  void spent(Verb verb, int segment, std::uint64_t begin, std::size_t bytes) noexcept {
+    const std::uint64_t end = clock_now();
+    times[verb] += end - begin;
+    tag.add(verb, segment, begin, end, bytes);
   }
 };
 
@@ -117,9 +132,12 @@ class Team {
   friend class Sending;
   friend class Receiving;
   friend class ReceivingBundle;
+  friend class Waiting;
+  class Timed;
 
   Frame fail(Status failure, DType type, std::size_t count) noexcept;
   Frame made(Buffer buffer, Sized size, const Frame& kind) noexcept;
+  Frame combined(ConstBytes partial, std::uint32_t addends, ConstSlice own, Reduction op) noexcept;
   Status reduce(ConstBytes partial, ConstSlice own, Reduction op, Slice result) noexcept;
   Buffer scratch(std::size_t bytes) noexcept;  // empty, and noted, when there is none
   void note(Status failure) noexcept { ledger_->note(failure); }
@@ -135,15 +153,34 @@ class Team {
 
 // ---- What the communication verbs return
 
+// How long a segment waits for a message, for the trace: segments wait side by side, so that this is no part
+// of a sum.
+class Waiting {
+ public:
+  explicit Waiting(const Team& team) noexcept
+      : ledger_(*team.ledger_),
+        segment_(team.segment_),
+        begin_(ledger_.tag.recorder != nullptr ? clock_now() : 0) {}
+  void over(std::size_t bytes) const noexcept {
+    if (ledger_.tag.recorder != nullptr) ledger_.tag.add(Verb::wait, segment_, begin_, clock_now(), bytes);
+  }
+
+ private:
+  Ledger& ledger_;
+  int segment_;
+  std::uint64_t begin_;
+};
+
 class Sending final : public Waitable {
  public:
   Sending(Team& team, const Frame& frame, int to);
   Sending(Team& team, const Bundle& bundle, int first, int n, int to);
   Sending(const Sending&) = delete;
   bool ready() override { return pending_.ready(); }
-  void result() const noexcept {}
+  void result() const noexcept { waiting_.over(pending_.result().bytes); }
 
  private:
+  Waiting waiting_;
   std::byte notice_[frame_header_bytes];
   Pending pending_;
 };
@@ -159,6 +196,7 @@ class Receiving final : public Waitable {
   Bytes capacity() noexcept;
 
   Team& team_;
+  Waiting waiting_;
   Frame frame_;
   std::byte notice_[frame_header_bytes];  // stands in for scratch memory that could not be had
   Pending pending_;
@@ -188,6 +226,7 @@ class ReceivingBundle final : public Waitable {
 
  private:
   Team& team_;
+  Waiting waiting_;
   Bundle bundle_;
   std::byte notice_[frame_header_bytes];
   Pending pending_;

@@ -94,7 +94,7 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
 
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept {
   if (policy.off) return Plain::off;
-  if (ranks < 2) return Plain::unsupported;
+  if (ranks < 2) return Plain::communicator;
   return bytes < policy.min_bytes ? Plain::small : Plain::no;
 }
 
@@ -108,7 +108,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
     plan.plain = Plain::unsupported;
     return plan;
   }
-  if (!may_be_coded(policy, call)) plan.plain = Plain::unsupported;
+  if (!may_be_coded(policy, call)) plan.plain = Plain::type;
   if (plan.plain != Plain::no) return plan;
   plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call));
   if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Plain::unsupported;

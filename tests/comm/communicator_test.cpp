@@ -33,7 +33,7 @@ TEST(Communicator, PlainCallsTouchNothing) {
     Plain why;
   } const cases[] = {
       {"off", 3, 100000, Pattern::smooth, Plain::off},
-      {"abs:1e-3", 1, 100000, Pattern::smooth, Plain::unsupported},
+      {"abs:1e-3", 1, 100000, Pattern::smooth, Plain::communicator},
       {"abs:1e-3", 3, 100, Pattern::smooth, Plain::small},
       {"lossless", 3, 100000, Pattern::smooth, Plain::unsupported},
       {"abs:1e-12", 3, 100000, Pattern::noisy, Plain::no_gain},
@@ -106,7 +106,7 @@ TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
          request.data = {};
          request.coded_type = false;
        }))
-    EXPECT_EQ(verdict.plain, Plain::unsupported);
+    EXPECT_EQ(verdict.plain, Plain::type);
 }
 
 TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
@@ -141,7 +141,7 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
   Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
   const Job untouched = job;
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
-    EXPECT_EQ(verdict.plain, Plain::unsupported);
+    EXPECT_EQ(verdict.plain, Plain::memory);
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
 
@@ -229,6 +229,18 @@ TEST(Communicator, TheSteadyStateAllocatesNothing) {
       EXPECT_EQ(allocations.asked - before, 0u);
     }
   }
+}
+
+TEST(CallTable, LivesWithoutMemory) {
+  CallTable calls;
+  allocations.until_failure = 0;
+  ++calls.count({.collective = 1}, 10).sum.compressed_calls;
+  allocations.until_failure = Allocations::never;
+  EXPECT_EQ(calls.rows().size(), 0u);
+  EXPECT_EQ(calls.rest().sum.calls, 1u);
+  calls.count({.collective = 1}, 10);
+  EXPECT_EQ(calls.rows().size(), 1u);
+  EXPECT_EQ(calls.total().message_bytes, 20u);
 }
 
 }  // namespace
