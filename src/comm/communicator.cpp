@@ -107,21 +107,19 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
   if (missing(own.data, own.count) ||
       (receives(request, transport_.rank()) && missing(data.out.data, data.out.count)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
-  const auto ranks = static_cast<std::size_t>(transport_.size()),
-             segments = static_cast<std::size_t>(plan.segments);
-  const std::size_t count = request.bytes / size_of(data.out.type);
-  const std::size_t block =
-      plan.algorithm->unit == AlgorithmInfo::Unit::whole ? count : part_range(count, 0, ranks).count;
+  const int ranks = transport_.size();
+  const auto segments = static_cast<std::size_t>(plan.segments),
+             parts = static_cast<std::size_t>(plan.algorithm->parts(ranks));
+  const std::size_t block = part_range(request.bytes / size_of(data.out.type), 0, parts).count;
   const std::size_t values = part_range(block, 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (const Candidate& candidate : plan.candidates)  // no codec is made later
     frame = std::max(frame, codec(candidate, plan.bound).max_bytes(data.out.type, values, addends));
-  if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
-    place_.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
-  } else {  // two frames and their combination; values of as many bytes to combine by
-    place_.reserve(frame, (plan.how == Arithmetic::values && reduces(request.collective) ? 5 : 3) * segments);
-  }
+  Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
+  if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
+  place_.reserve(frame * static_cast<std::size_t>(scratch.frames),
+                 static_cast<std::size_t>(scratch.buffers) * segments);
 }
 
 // Of the values of this rank.

@@ -171,9 +171,15 @@ class StrictPlace final : public Place {
 
 // Memory is the only thing that a rank can run out of after the agreement; so all of it is reserved before.
 TEST(Communicator, ACallLivesOnWhatItReserved) {
-  for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values",
-                                   "abs:1e-3,algorithm=recursive_doubling,reduction=values",
-                                   "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
+  for (const std::string policy :
+       {"abs:1e-3,segments=3", "abs:1e-3,reduction=values",
+        "abs:1e-3,algorithm=recursive_doubling,reduction=values",
+        "abs:1e-3,algorithm=halving_doubling,segments=2",
+        "abs:1e-3,algorithm=halving_doubling,reduction=values", "abs:1e-3,algorithm=two_shot",
+        "abs:1e-3,algorithm=two_shot,reduction=values", "abs:1e-3,algorithm=direct,segments=2",
+        "abs:1e-3,algorithm=direct,reduction=values", "abs:1e-3,algorithm=bruck,segments=2",
+        "abs:1e-3,algorithm=chain", "abs:1e-3,algorithm=scatter_allgather,segments=2",
+        "abs:1e-3,algorithm=cpr_p2p", "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
     for (const Collective collective : all_collectives) {
       for (int P = 2; P <= 9; ++P) {
         SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective) << " P " << P);
@@ -206,7 +212,10 @@ TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
 
 TEST(Communicator, TheSteadyStateAllocatesNothing) {
   for (const char* policy :
-       {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
+       {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling",
+        "abs:1e-3,algorithm=halving_doubling,segments=2", "abs:1e-3,algorithm=two_shot",
+        "abs:1e-3,algorithm=direct", "abs:1e-3,algorithm=bruck", "abs:1e-3,algorithm=chain",
+        "abs:1e-3,algorithm=scatter_allgather", "abs:1e-3,algorithm=cpr_p2p"}) {
     for (const Collective collective : all_collectives) {
       SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
       Ranks ranks(3, policy, {});
