@@ -162,7 +162,9 @@ void ReceivingBundle::result() noexcept {
     used += size;
   }
   into_.bytes += used;
-  if (used == 0 || used < message.size()) team_.note(Status::corrupt_frame);
+  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // in the place of them all
+  if (frames < frames_ || used < message.size())
+    team_.note(notice ? Status::peer_failed : Status::corrupt_frame);
   for (; frames < frames_; ++frames)
     into_.bytes += write_notice(Status::peer_failed, into_.type, into_.count, into_.room()).size();
 }
