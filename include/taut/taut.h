@@ -263,6 +263,32 @@ TAUT_API int TAUT_Alltoall(
     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, /* size * recvcount elements */
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* The same with blocks of any size: counts and displacements in elements, one a rank, as in MPI-4's
+ * large-count calls; what lies between the blocks is not touched. The sizes of Allgatherv and Reduce_scatter
+ * are the same on every rank. Of the others a rank knows its own: min_bytes means the most that any rank
+ * sends or receives, and every call, a small one too, begins with an exchange of 120 bytes. */
+TAUT_API int TAUT_Reduce_scatter(
+    const void* sendbuf, /* all blocks, or MPI_IN_PLACE (then recvbuf holds them) */
+    void* recvbuf,       /* recvcounts[rank] elements */
+    const MPI_Count recvcounts[], MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+TAUT_API int TAUT_Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                             MPI_Comm comm);
+
+TAUT_API int TAUT_Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint displs[], /* read at the root */
+                          MPI_Datatype recvtype, int root, MPI_Comm comm);
+
+TAUT_API int TAUT_Scatterv(const void* sendbuf, const MPI_Count sendcounts[],
+                           const MPI_Aint displs[], /* read at the root */
+                           MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                           int root, MPI_Comm comm);
+
+TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                            MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                            const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+
 /* What the communicator's calls did on this rank since the policy was set. */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */

@@ -12,7 +12,7 @@ namespace taut::algorithms {
 
 int binomial_subtree(int me, int P) { return me == 0 ? P : std::min(me & -me, P - me); }
 
-Task<Bundle> binomial_spread(Team team, ConstSlice values, ConstSlice largest, int root) {
+Task<Bundle> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root) {
   const int P = team.size(), me = mod(team.rank() - root, P), mine = binomial_subtree(me, P);
   auto rank = [&](int i) { return mod(i + root, P); };
   const int first = std::max(me, 1);  // the first block in `bundle`, counted from the root

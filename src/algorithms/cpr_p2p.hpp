@@ -6,6 +6,6 @@
 namespace taut::algorithms {
 
 // Ring allgather like ring_share, in which every hop decodes and encodes again.
-Task<> recoding_share(Team team, Frame mine, Slice values);
+Task<> recoding_share(Team team, Frame mine, Blocks<Slice> values);
 
 }  // namespace taut::algorithms

@@ -9,7 +9,7 @@
 
 namespace taut::algorithms {
 
-Task<> recoding_share(Team team, Frame mine, Slice values) {
+Task<> recoding_share(Team team, Frame mine, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
@@ -52,6 +52,7 @@ const AlgorithmInfo& cpr_p2p_allgather() {
                                       .cost = cost,
                                       .growth = growth,
                                       .run = run,
+                                      .any_blocks = true,
                                       .recodes = true};
   return info;
 }

@@ -6,14 +6,14 @@
 namespace taut::algorithms {
 
 // Reduce-scatter: rank r ends with the frame of block r of the reduction.
-Task<Frame> direct_reduce(Team team, ConstSlice values, Reduction op);
+Task<Frame> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op);
 
 // Codings of a value by direct_reduce that add to its error: P leaves and, by values, a sum a round.
 int direct_growth(int P, Arithmetic how);
 
 // Allgather: `mine` is the frame of block `rank`, a sum of `addends` frames as are all the others; every rank
 // ends with all blocks, its own decoded as well.
-Task<> direct_share(Team team, Frame mine, std::uint32_t addends, Slice values);
+Task<> direct_share(Team team, Frame mine, std::uint32_t addends, Blocks<Slice> values);
 
 Scratch direct_scratch(int P, int me);
 

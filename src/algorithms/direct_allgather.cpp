@@ -10,7 +10,7 @@
 
 namespace taut::algorithms {
 
-Task<> direct_share(Team team, Frame mine, std::uint32_t addends, Slice values) {
+Task<> direct_share(Team team, Frame mine, std::uint32_t addends, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
@@ -55,6 +55,7 @@ const AlgorithmInfo& direct_allgather() {
                                       .cost = cost,
                                       .growth = growth,
                                       .run = run,
+                                      .any_blocks = true,
                                       .scratch = scratch};
   return info;
 }

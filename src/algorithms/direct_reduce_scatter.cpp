@@ -12,7 +12,7 @@
 
 namespace taut::algorithms {
 
-Task<Frame> direct_reduce(Team team, ConstSlice values, Reduction op) {
+Task<Frame> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
@@ -65,6 +65,7 @@ const AlgorithmInfo& direct_reduce_scatter() {
                                       .cost = cost,
                                       .growth = direct_growth,
                                       .run = run,
+                                      .any_blocks = true,
                                       .scratch = direct_scratch};
   return info;
 }

@@ -44,7 +44,8 @@ const AlgorithmInfo& linear_gather() {
                                       .unit = AlgorithmInfo::Unit::block,
                                       .cost = cost,
                                       .growth = growth,
-                                      .run = run};
+                                      .run = run,
+                                      .any_blocks = true};
   return info;
 }
 

@@ -46,7 +46,8 @@ const AlgorithmInfo& pairwise_alltoall() {
                                       .unit = AlgorithmInfo::Unit::block,
                                       .cost = cost,
                                       .growth = growth,
-                                      .run = run};
+                                      .run = run,
+                                      .any_blocks = true};
   return info;
 }
 

@@ -7,7 +7,7 @@
 
 namespace taut::algorithms {
 
-Task<> ring_share(Team team, Frame mine, std::uint32_t addends, Slice values) {
+Task<> ring_share(Team team, Frame mine, std::uint32_t addends, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
@@ -49,7 +49,8 @@ const AlgorithmInfo& ring_allgather() {
                                       .unit = AlgorithmInfo::Unit::block,
                                       .cost = cost,
                                       .growth = growth,
-                                      .run = run};
+                                      .run = run,
+                                      .any_blocks = true};
   return info;
 }
 

@@ -7,7 +7,7 @@
 
 namespace taut::algorithms {
 
-Task<Frame> ring_reduce(Team team, ConstSlice values, Reduction op) {
+Task<Frame> ring_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   const int P = team.size(), me = team.rank();
   const int left = mod(me - 1, P), right = mod(me + 1, P);
   auto chunk = [&](int i) { return team.chunk(values, i); };
@@ -50,7 +50,8 @@ const AlgorithmInfo& ring_reduce_scatter() {
                                       .unit = AlgorithmInfo::Unit::block,
                                       .cost = cost,
                                       .growth = growth,
-                                      .run = run};
+                                      .run = run,
+                                      .any_blocks = true};
   return info;
 }
 

@@ -92,7 +92,10 @@ Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
   if (!enabled_ || policy_.off) {
     verdict.plain = Plain::off;
   } else if (request.has_value() && usable()) {
-    verdict.plain = plain_at_once(policy_, request->bytes, group_.size);
+    if (request->bytes_known)
+      verdict.plain = plain_at_once(policy_, request->bytes, group_.size);
+    else
+      verdict.plain = Plain::no;
   }
   if (verdict.plain != Plain::no) {
     ++plain_.calls;

@@ -15,9 +15,9 @@ struct Group {
   int rank = 0, size = 1;
 
   bool has(int root) const noexcept { return root >= 0 && root < size; }
-  ConstSlice own_block(ConstSlice all) const noexcept {
-    return block(all, static_cast<std::size_t>(rank), static_cast<std::size_t>(size));
-  }
+  std::size_t index() const noexcept { return static_cast<std::size_t>(rank); }
+  std::size_t count() const noexcept { return static_cast<std::size_t>(size); }
+  ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
 };
 
 class Attached {

@@ -36,6 +36,11 @@ int TAUT_Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recv
   return serve(ReduceScatterBlock{sendbuf, recvbuf, recvcount, type, op, comm});
 }
 
+int TAUT_Reduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype type,
+                        MPI_Op op, MPI_Comm comm) {
+  return serve(ReduceScatter{sendbuf, recvbuf, recvcounts, type, op, comm});
+}
+
 int TAUT_Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
                 MPI_Comm comm) {
   return serve(Reduce{sendbuf, recvbuf, count, type, op, root, comm});
@@ -63,6 +68,31 @@ int TAUT_Gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 int TAUT_Scatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return serve(Scatter{{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype}, root, comm});
+}
+
+int TAUT_Allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    MPI_Comm comm) {
+  return serve(Allgatherv{sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, recvtype}, comm});
+}
+
+int TAUT_Gatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+                 MPI_Comm comm) {
+  return serve(Gatherv{sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, recvtype}, root, comm});
+}
+
+int TAUT_Scatterv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                  MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                  MPI_Comm comm) {
+  return serve(Scatterv{sendbuf, {sendcounts, displs, sendtype}, recvbuf, recvcount, recvtype, root, comm});
+}
+
+int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                   MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                   const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve(
+      Alltoallv{sendbuf, {sendcounts, sdispls, sendtype}, recvbuf, {recvcounts, rdispls, recvtype}, comm});
 }
 
 int TAUT_Error_status(int mpi_error_code) { return static_cast<int>(status_of(mpi_error_code)); }

@@ -37,6 +37,18 @@ struct ReduceScatterBlock {
   int plain() const;
 };
 
+struct ReduceScatter {
+  const void* sendbuf;
+  void* recvbuf;
+  const MPI_Count* recvcounts;
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
 struct Reduce {
   const void* sendbuf;
   void* recvbuf;
@@ -64,7 +76,7 @@ struct Bcast {
 };
 
 // What is sent to, and received from, each of the ranks that take part.
-struct Blocks {
+struct EqualBlocks {
   const void* sendbuf;
   MPI_Count sendcount;
   MPI_Datatype sendtype;
@@ -73,21 +85,21 @@ struct Blocks {
   MPI_Datatype recvtype;
 };
 
-struct Allgather : Blocks {
+struct Allgather : EqualBlocks {
   MPI_Comm comm;
 
   Described describe(const Group& group) const;
   int plain() const;
 };
 
-struct Alltoall : Blocks {
+struct Alltoall : EqualBlocks {
   MPI_Comm comm;
 
   Described describe(const Group& group) const;
   int plain() const;
 };
 
-struct Gather : Blocks {
+struct Gather : EqualBlocks {
   int root;
   MPI_Comm comm;
 
@@ -95,7 +107,7 @@ struct Gather : Blocks {
   int plain() const;
 };
 
-struct Scatter : Blocks {
+struct Scatter : EqualBlocks {
   int root;
   MPI_Comm comm;
 
@@ -103,7 +115,65 @@ struct Scatter : Blocks {
   int plain() const;
 };
 
-// ---- For both
+// ---- The same with blocks of any size (vector_moves.cpp)
+
+// Blocks of one buffer: counts and displacements in elements, one a rank.
+struct VectorBlocks {
+  const MPI_Count* counts;
+  const MPI_Aint* displacements;
+  MPI_Datatype type;
+};
+
+struct Allgatherv {
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  VectorBlocks received;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+struct Gatherv {
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  VectorBlocks received;
+  int root;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+struct Scatterv {
+  const void* sendbuf;
+  VectorBlocks sent;
+  void* recvbuf;
+  MPI_Count recvcount;
+  MPI_Datatype recvtype;
+  int root;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+struct Alltoallv {
+  const void* sendbuf;
+  VectorBlocks sent;
+  void* recvbuf;
+  VectorBlocks received;
+  MPI_Comm comm;
+
+  Described describe(const Group& group) const;
+  int plain() const;
+};
+
+// ---- For all
 
 inline Slice slice(void* data, MPI_Count count, DType type) noexcept {
   return {{data, static_cast<std::size_t>(count), type}};
@@ -114,5 +184,8 @@ inline ConstSlice slice(const void* data, MPI_Count count, DType type) noexcept 
 
 // Bytes of `blocks` blocks of `count` elements; nothing when the arguments are for MPI to complain about.
 std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) noexcept;
+
+// Where intercommunicators name the root by MPI_ROOT.
+bool is_root(MPI_Comm comm, int root);
 
 }  // namespace taut::api

@@ -15,9 +15,6 @@ std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int
   return bytes;
 }
 
-namespace {
-
-// Where intercommunicators name the root by MPI_ROOT.
 bool is_root(MPI_Comm comm, int root) {
   int rank = 0, inter = 0;
   if (comm == MPI_COMM_NULL) return false;
@@ -25,6 +22,8 @@ bool is_root(MPI_Comm comm, int root) {
   PMPI_Comm_rank(comm, &rank);
   return inter != 0 ? root == MPI_ROOT : rank == root;
 }
+
+namespace {
 
 // What MPI says of one block on this rank; `known`: it is of a type that the library knows.
 struct Kind {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <climits>
+#include <vector>
 
 #include "api/errors.hpp"
 
@@ -23,5 +24,32 @@ inline bool fits(MPI_Count count) noexcept { return count <= INT_MAX && count >=
 inline Count count(MPI_Count count, bool matters = true) noexcept {
   return matters ? static_cast<Count>(count) : Count{0};
 }
+
+// Counts or displacements of n blocks, null included, as such calls take them.
+template <class Number>
+class Numbers {
+ public:
+#if MPI_VERSION >= 4
+  Numbers(const Number* numbers, int) noexcept : numbers_(numbers) {}
+  bool fit() const noexcept { return true; }
+  const Number* data() const noexcept { return numbers_; }
+
+ private:
+  const Number* numbers_;
+#else
+  Numbers(const Number* numbers, int n) : null_(numbers == nullptr) {
+    for (int i = 0; i < (null_ ? 0 : n); ++i) {
+      fit_ &= fits(static_cast<MPI_Count>(numbers[i]));
+      numbers_.push_back(static_cast<int>(numbers[i]));
+    }
+  }
+  bool fit() const noexcept { return fit_; }
+  const int* data() const noexcept { return null_ ? nullptr : numbers_.data(); }
+
+ private:
+  std::vector<int> numbers_;
+  bool null_, fit_ = true;
+#endif
+};
 
 }  // namespace taut::api::plain

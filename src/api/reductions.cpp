@@ -1,5 +1,6 @@
 #include "api/calls.hpp"
 #include "api/datatypes.hpp"
+#include "api/layouts.hpp"
 #include "api/plain.hpp"
 
 namespace taut::api {
@@ -37,6 +38,32 @@ Described ReduceScatterBlock::describe(const Group& group) const {
 int ReduceScatterBlock::plain() const {
   if (!plain::fits(recvcount)) return raise(comm, MPI_ERR_COUNT);
   return TAUT_PMPI(Reduce_scatter_block)(sendbuf, recvbuf, plain::count(recvcount), type, op, comm);
+}
+
+Described ReduceScatter::describe(const Group& group) const {
+  const Layout layout = layout_of(recvcounts, nullptr, group.size);
+  if (layout == nullptr) return {};
+  const void* const in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
+  const auto all = static_cast<MPI_Count>(values_of(*layout));
+  Described request = describe_reduction(Collective::reduce_scatter, in, recvbuf, all, type, op, 1);
+  if (!request || !request->coded_type) return request;
+  Operands& data = request->data;
+  data.in.layout = layout.get();
+  data.out.count = layout->counts[group.index()];
+  if (sendbuf == MPI_IN_PLACE) {  // in front it would lie across blocks that other segments still need
+    request->move_to = recvbuf;
+    data.out.data = data.out.address(layout->offsets[group.index()]);
+  }
+  request->layouts[0] = layout;
+  return request;
+}
+
+int ReduceScatter::plain() const {
+  int size = 0;
+  PMPI_Comm_size(comm, &size);
+  const plain::Numbers<MPI_Count> counts(recvcounts, size);
+  if (!counts.fit()) return raise(comm, MPI_ERR_COUNT);
+  return TAUT_PMPI(Reduce_scatter)(sendbuf, recvbuf, counts.data(), type, op, comm);
 }
 
 Described Reduce::describe(const Group& group) const {

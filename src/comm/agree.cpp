@@ -5,13 +5,14 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 112);
+static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 120);
 
 void Facts::merge(const Facts& other) noexcept {
   signature_low = std::min(signature_low, other.signature_low);
   signature_high = std::max(signature_high, other.signature_high);
   for (std::size_t i = 0; i < max_candidates; ++i) ratio_low[i] = std::min(ratio_low[i], other.ratio_low[i]);
   range.merge(other.range);
+  bytes_high = std::max(bytes_high, other.bytes_high);
   type_low = std::min(type_low, other.type_low);
   type_high = std::max(type_high, other.type_high);
   failed = std::max(failed, other.failed);

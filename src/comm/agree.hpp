@@ -9,12 +9,13 @@ namespace taut {
 // As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank
 // counts.
 struct Facts {
-  static constexpr std::uint64_t tag = 0x3330'5455'4154;  // "TAUT03": changes with this struct
+  static constexpr std::uint64_t tag = 0x3430'5455'4154;  // "TAUT04": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
   ValueRange range;                                     // of all ranks' values, where a bound needs it
   float ratio_low[max_candidates] = {};                 // estimates of values over frames
+  std::uint64_t bytes_high = 0;                         // of the message, where ranks know but their part
   std::uint8_t type_low = 0, type_high = 0;             // DType; 0: not compressed on that rank
   std::uint8_t failed = 0;                              // some rank cannot take part
   std::uint8_t short_of_memory = 0;

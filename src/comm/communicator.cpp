@@ -1,6 +1,7 @@
 #include "comm/communicator.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -21,9 +22,10 @@ void mix(std::uint64_t& signature, const T& fact) noexcept {
 }
 
 // The values that this rank encodes first, and so can judge by; empty when it encodes none.
-ConstSlice own_values(const Request& request, int rank) noexcept {
+Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept {
   const Operands& data = request.data;
-  if (request.collective == Collective::bcast) return rank == data.root ? ConstSlice(data.out) : ConstSlice{};
+  if (request.collective == Collective::bcast)
+    return rank == data.root ? Blocks<ConstSlice>(data.out) : Blocks<ConstSlice>{};
   if (request.collective == Collective::scatter && rank != data.root) return {};
   return data.in;
 }
@@ -39,7 +41,19 @@ bool receives(const Request& request, int rank) noexcept {
   }
 }
 
-bool missing(const void* data, std::size_t count) noexcept { return data == nullptr && count != 0; }
+template <class S>
+bool missing(const Blocks<S>& memory) noexcept {
+  return memory.data == nullptr && memory.values() != 0;
+}
+
+// Of all values that this rank contributes.
+ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> fill) noexcept {
+  if (values.layout == nullptr) return range_of(values, fill);
+  ValueRange range;
+  for (std::size_t i = 0; i < values.layout->counts.size(); ++i)
+    range.merge(range_of(values.at(i, values.layout->counts.size()), fill));
+  return range;
+}
 
 }  // namespace
 
@@ -83,15 +97,20 @@ const Codec& Communicator::codec(const Candidate& candidate, Bound bound) {
 
 Plan Communicator::plan(const Request& request, Bound bound) {
   const DType type = request.data.out.type;
-  return make_plan(
-      policy_, {request.collective, request.bytes / size_of(type), type, request.data.op, transport_.size()},
-      bound, candidates_);
+  return make_plan(policy_,
+                   {request.collective, request.bytes / size_of(type), type, request.data.op,
+                    transport_.size(), request.any_blocks()},
+                   bound, candidates_);
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
   std::uint64_t signature = policy_hash_;
   mix(signature, request.collective);
-  mix(signature, static_cast<std::uint64_t>(request.bytes));
+  mix(signature, static_cast<std::uint64_t>(request.bytes_known ? request.bytes : 0));
+  mix(signature, request.bytes_known);
+  if (request.bytes_known)  // then so are the sizes of all blocks
+    for (const BlockLayout* layout : {request.data.in.layout, request.data.out.layout})
+      if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
   mix(signature, request.data.op);
   if (reduces(request.collective))
     mix(signature, request.coded_type);  // whoever moves data may use another type
@@ -99,19 +118,25 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   return signature;
 }
 
+// Of the largest frame that this rank makes or receives.
+std::size_t Communicator::block_values(const Request& request, const Plan& plan) const noexcept {
+  const Operands& data = request.data;
+  const std::size_t all = request.bytes / size_of(data.out.type);
+  const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
+  if (request.any_blocks() && !whole) return std::max(data.in.most().count, data.out.most().count);
+  return part_range(all, 0, static_cast<std::size_t>(plan.algorithm->parts(transport_.size()))).count;
+}
+
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // holds.
 void Communicator::prepare(const Request& request, const Plan& plan) {
   const Operands& data = request.data;
-  const ConstSlice own = own_values(request, transport_.rank());
-  if (missing(own.data, own.count) ||
-      (receives(request, transport_.rank()) && missing(data.out.data, data.out.count)))
+  if (missing(own_values(request, transport_.rank())) ||
+      (receives(request, transport_.rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
   const int ranks = transport_.size();
-  const auto segments = static_cast<std::size_t>(plan.segments),
-             parts = static_cast<std::size_t>(plan.algorithm->parts(ranks));
-  const std::size_t block = part_range(request.bytes / size_of(data.out.type), 0, parts).count;
-  const std::size_t values = part_range(block, 0, segments).count;
+  const auto segments = static_cast<std::size_t>(plan.segments);
+  const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (const Candidate& candidate : plan.candidates)  // no codec is made later
@@ -124,7 +149,7 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
 
 // Of the values of this rank.
 float Communicator::estimate_ratio(const Request& request, const Codec& coder) {
-  const ConstSlice values = own_values(request, transport_.rank());
+  const ConstSlice values = own_values(request, transport_.rank()).most();
   if (values.count == 0) return std::numeric_limits<float>::max();
   const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());
@@ -139,9 +164,10 @@ Facts Communicator::identify(const Request& request) const noexcept {
   mine.set_signature(signature(request));
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
-  const ConstSlice values = own_values(request, transport_.rank());
+  mine.bytes_high = request.bytes;
+  const Blocks<ConstSlice> values = own_values(request, transport_.rank());
   if (is_relative(policy_.coding.bound) && values.data != nullptr)
-    mine.range = range_of(values, policy_.coding.fill);
+    mine.range = range_of_all(values, policy_.coding.fill);
   return mine;
 }
 
@@ -192,14 +218,20 @@ Task<Verdict> Communicator::start(Request request) {
   ++statistics_.calls;
   const Traffic before = transport_.traffic();
   Ledger ledger;
-  Verdict verdict{plain_at_once(policy_, request.bytes, transport_.size())};
-  if (verdict.plain == Plain::no) {
-    const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
-    Bound bound = policy_.coding.bound;
-    if (is_relative(bound)) {
-      const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
-      bound = resolved(bound, known.range);
-    }
+  Verdict verdict;
+  if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+  const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
+  Bound bound = policy_.coding.bound;
+  if (verdict.plain == Plain::no && (is_relative(bound) || !request.bytes_known)) {
+    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
+    bound = resolved(bound, known.range);
+    request.bytes = static_cast<std::size_t>(known.bytes_high);
+    if (!known.same_signature())
+      verdict.status = Status::rank_mismatch;
+    else
+      verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+  }
+  if (verdict.plain == Plain::no && verdict.status == Status::ok) {
     Plan made;
     Status failure = Status::ok;
     const Facts mine = facts(request, bound, made, failure);
@@ -211,6 +243,8 @@ Task<Verdict> Communicator::start(Request request) {
       const Team team(transport_, coder, place_, ledger, made.how, lane);
       co_await pipelined(*made.algorithm, team, request.data, made.segments);
       verdict.status = ledger.status;
+      if (request.move_to != nullptr && request.data.out.count != 0)
+        std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
     }
   }
   account(verdict, ledger, before);

@@ -1,6 +1,7 @@
 // The facade: what a user's communicator carries. Ties policy, codecs, algorithms and transport together.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "comm/agree.hpp"
@@ -12,8 +13,15 @@ namespace taut {
 struct Request {
   Collective collective = Collective::allreduce;
   Operands data;
-  std::size_t bytes = 0;   // of the whole message (all blocks); the same on every rank
-  bool coded_type = true;  // else type or operator are such as are not compressed, and `data` is empty
+  std::size_t bytes = 0;    // of the whole message (all blocks); the same on every rank
+  bool coded_type = true;   // else type or operator are such as are not compressed, and `data` is empty
+  bool bytes_known = true;  // else `bytes` are those that this rank sends or receives
+  std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
+  void* move_to = nullptr;  // where `out` has to stand in the end, if not where it is
+
+  bool any_blocks() const noexcept {
+    return data.in.layout != nullptr || data.out.layout != nullptr || !bytes_known;
+  }
 };
 
 // How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
@@ -54,6 +62,7 @@ class Communicator {
 
   const Codec& codec(const Candidate& candidate, Bound bound);
   Plan plan(const Request& request, Bound bound);
+  std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
   Facts facts(const Request& request, Bound bound, Plan& plan, Status& failure);

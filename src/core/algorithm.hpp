@@ -29,20 +29,23 @@ constexpr bool reduces(Collective call) noexcept {
   return call == Collective::allreduce || call == Collective::reduce_scatter || call == Collective::reduce;
 }
 
-// The user's memory. P blocks stand where the table says so, one after the other, sizes as in part_range().
+// The user's memory.
 //
-//                   in                          out
-//   allreduce       all values                  all values (may be `in`)
-//   reduce_scatter  P blocks                    own block (may be block `rank` of `in`)
-//   allgather       own block                   P blocks (own one may be `in`)
-//   bcast           -                           all values (read at the root)
-//   scatter         P equal blocks at the root  own block (null at the root: leave it where it is)
-//   reduce          all values                  all values at the root (may be `in`); elsewhere null
-//   gather          own block                   P equal blocks at the root (own one may be `in`); elsewhere
-//   null alltoall        P equal blocks              P equal blocks (may be `in`)
+//                   in                  out
+//   allreduce       all values          all values (may be `in`)
+//   reduce_scatter  P blocks            own block (may be block `rank` of `in`)
+//   allgather       own block           P blocks (own one may be `in`)
+//   bcast           -                   all values (read at the root)
+//   scatter         P blocks, root      own block (null at the root: leave it where it is)
+//   reduce          all values          all values, root (may be `in`)
+//   gather          own block           P blocks, root (own one may be `in`)
+//   alltoall        P blocks            P blocks (may be `in`)
+//
+// Of what `root` marks the other ranks have none. Blocks to scatter, gather or exchange are of one size, or
+// as `layout` says; a rank knows the sizes of those alone that it sends or receives.
 struct Operands {
-  ConstSlice in;
-  Slice out;
+  Blocks<ConstSlice> in;
+  Blocks<Slice> out;
   Reduction op = Reduction::sum;
   int root = 0;
 };
@@ -80,6 +83,7 @@ struct AlgorithmInfo {
   // within `bound`.
   int (*growth)(int P, Arithmetic how);
   Task<> (*run)(Team team, Operands data);
+  bool any_blocks = false;  // also those of a layout
   // Of rank `me`, counted from the root.
   Scratch (*scratch)(int P, int me) = [](int, int) { return Scratch{}; };
   int (*blocks)(int P) = [](int P) { return P; };  // that a message is cut into

@@ -70,7 +70,7 @@ void Team::encode(ConstSlice values, Bundle& to) noexcept {
   if (to.buffer.data() != nullptr) append(to, codec_->encode(values, to.room()), values.count);
 }
 
-Bundle Team::encode_blocks(ConstSlice values, int first, int n) noexcept {
+Bundle Team::encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept {
   Bundle blocks = bundle(chunk(values, 0), n);
   for (int i = first; i < first + n; ++i) encode(chunk(values, i), blocks);
   return blocks;
@@ -101,7 +101,8 @@ Frame Team::copy(const Bundle& from, int i, ConstSlice like) noexcept {
   return frame;
 }
 
-Bundle Team::combine(const Bundle& partial, ConstSlice values, int first, int n, Reduction op) noexcept {
+Bundle Team::combine(const Bundle& partial, const Blocks<ConstSlice>& values, int first, int n,
+                     Reduction op) noexcept {
   Bundle sums = bundle(chunk(values, 0), n, partial.addends + 1);
   ledger_->combines += static_cast<std::uint64_t>(n);
   for (int i = 0; i < n && sums.buffer.data() != nullptr; ++i) {

@@ -25,6 +25,11 @@ struct BasicSlice {
   // Of complex elements: twice as many real ones. Of others: the same.
   BasicSlice components() const noexcept { return {data, count * components_of(type), component_of(type)}; }
 
+  // Where element i stands, or would.
+  Void* address(std::ptrdiff_t i) const noexcept {
+    return static_cast<Byte*>(data) + i * static_cast<std::ptrdiff_t>(size_of(type));
+  }
+
   // The elements [first, first + n) of this slice.
   BasicSlice part(std::size_t first, std::size_t n) const noexcept {
     return {static_cast<Byte*>(data) + first * size_of(type), n, type};

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "core/blocks.hpp"
 #include "core/bundle.hpp"
 #include "core/codec.hpp"
 #include "core/place.hpp"
@@ -77,20 +78,27 @@ class Team {
   // The same team for a message in n blocks; at first there are as many as ranks.
   Team in_blocks(int n) const noexcept;
 
-  // This segment's part of a slice, and of block i (modulo the number of blocks) of a slice. Block 0 is of
-  // the largest.
+  // This segment's part of a slice, and of block i (modulo the number of blocks) of a slice. Without a
+  // layout no block is larger than block 0.
   template <class S>
   S whole(const S& slice) const noexcept {
     return block(slice, static_cast<std::size_t>(segment_), static_cast<std::size_t>(segments_));
   }
   template <class S>
+  S whole(const Blocks<S>& slice) const noexcept {
+    return whole(static_cast<const S&>(slice));
+  }
+  template <class S>
   S chunk(const S& slice, int i) const noexcept {
-    return whole(block(slice, static_cast<std::size_t>(mod(i, blocks_)), static_cast<std::size_t>(blocks_)));
+    return chunk(Blocks<S>(slice), i);
+  }
+  template <class S>
+  S chunk(const Blocks<S>& slice, int i) const noexcept {
+    return whole(slice.at(static_cast<std::size_t>(mod(i, blocks_)), static_cast<std::size_t>(blocks_)));
   }
 
   // ---- Values and frames ----
-  Frame encode(ConstSlice values,
-               Status known = Status::ok) noexcept;  // failed, if it is known that they are
+  Frame encode(ConstSlice values, Status known = Status::ok) noexcept;  // failed where that is known
   Status decode(const Frame& frame, Slice values) noexcept;
   Frame combine(const Frame& partial, ConstSlice own, Reduction op) noexcept;  // partial op own values
   Frame combine(const Frame& a, const Frame& b, Reduction op) noexcept {
@@ -101,13 +109,15 @@ class Team {
 
   // ---- Bundles: blocks are those of chunk(), frames are counted from the start of a bundle ----
   Bundle bundle(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, has room for n
-  Bundle encode_blocks(ConstSlice values, int first, int n) noexcept;  // first, first + 1, ... first + n - 1
-  void encode(ConstSlice values, Bundle& to) noexcept;                 // appends the frame
-  void copy(const Bundle& from, int i, Bundle& to) noexcept;           // appends frame i
-  Frame copy(const Bundle& from, int i, ConstSlice like) noexcept;     // frame i
+  // Of the nearly equal blocks first, first + 1, ... first + n - 1.
+  Bundle encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
+  void encode(ConstSlice values, Bundle& to) noexcept;              // appends the frame
+  void copy(const Bundle& from, int i, Bundle& to) noexcept;        // appends frame i
+  Frame copy(const Bundle& from, int i, ConstSlice like) noexcept;  // frame i
   void decode(const Bundle& bundle, int i, Slice values) noexcept;
   // Frames 0 .. n-1 of `partial` op the values of blocks first .. first + n - 1.
-  Bundle combine(const Bundle& partial, ConstSlice values, int first, int n, Reduction op) noexcept;
+  Bundle combine(const Bundle& partial, const Blocks<ConstSlice>& values, int first, int n,
+                 Reduction op) noexcept;
   // Frames first .. first + n - 1 of `mine` op frames 0 .. n-1 of `theirs`.
   Bundle combine(const Bundle& mine, int first, int n, const Bundle& theirs, Reduction op) noexcept;
 

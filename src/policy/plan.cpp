@@ -16,14 +16,16 @@ constexpr double worthwhile_ratio = 1.2;
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
 // latency counts.
 const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
-  if (const AlgorithmInfo* named = find_algorithm(call.collective, policy.algorithm.c_str())) return named;
+  const auto usable = [&](const char* name) -> const AlgorithmInfo* {
+    const AlgorithmInfo* const found = find_algorithm(call.collective, name);
+    return found != nullptr && (found->any_blocks || !call.any_blocks) ? found : nullptr;
+  };
+  if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
   const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
-  if (const AlgorithmInfo* chosen =
-          latency_counts ? find_algorithm(call.collective, "recursive_doubling") : nullptr)
-    return chosen;
+  if (const AlgorithmInfo* chosen = latency_counts ? usable("recursive_doubling") : nullptr) return chosen;
   for (const char* name : {"ring", "binomial", "linear", "pairwise"})
-    if (const AlgorithmInfo* chosen = find_algorithm(call.collective, name)) return chosen;
+    if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }
 
@@ -85,7 +87,8 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
   const std::size_t bytes = call.count * size_of(call.type);
   const std::size_t frame = bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
-  const std::size_t message = algorithm.unit == AlgorithmInfo::Unit::bundle ? bytes : frame;
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks;
+  const std::size_t message = may_be_all ? bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
   const std::size_t wanted = policy.segments != 0 ? static_cast<std::size_t>(policy.segments)

@@ -12,6 +12,7 @@ struct Call {
   DType type = DType::f32;
   Reduction op = Reduction::sum;
   int ranks = 1;
+  bool any_blocks = false;  // of sizes that differ
 };
 
 // Why a call goes to plain MPI.

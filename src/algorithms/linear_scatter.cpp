@@ -1,0 +1,51 @@
+// Linear scatter: the root sends every rank its block. All of them cross the root's link by any way; this one
+// asks nobody for the sizes of blocks of others. Encoded once at the root: Huang et al., "C-Coll", IPDPS
+// 2024.
+//   steps 1, P-1 at the root · messages P-1 · encodes P-1 (root) · decodes 1 (not the root)
+//   error: the codec's bound; the root's own block is copied
+#include <cstring>
+
+#include "core/algorithm.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+Task<> run(Team team, Operands data) {
+  const int P = team.size(), me = team.rank();
+  const Slice own = team.whole(data.out);
+  if (me != data.root) {
+    team.decode(co_await team.recv(data.root, own), own);
+    co_return;
+  }
+  for (int i = 1; i < P; ++i) co_await team.send(team.encode(team.chunk(data.in, me + i)), mod(me + i, P));
+  const ConstSlice block = team.chunk(data.in, me);
+  if (data.out.data != nullptr && block.count != 0) std::memmove(own.data, block.data, block.bytes());
+}
+
+Cost cost(int P) {
+  return {.steps = P - 1,
+          .messages = P - 1,
+          .messages_a_rank = P - 1,
+          .frames = P - 1,
+          .encodes = P - 1,
+          .combines = 0,
+          .decodes = P > 1};
+}
+
+int growth(int, Arithmetic) { return 1; }
+
+}  // namespace
+
+const AlgorithmInfo& linear_scatter() {
+  static constexpr AlgorithmInfo info{.name = "linear",
+                                      .collective = Collective::scatter,
+                                      .paper = "Huang et al. 2024",
+                                      .unit = AlgorithmInfo::Unit::block,
+                                      .cost = cost,
+                                      .growth = growth,
+                                      .run = run,
+                                      .any_blocks = true};
+  return info;
+}
+
+}  // namespace taut::algorithms
