@@ -175,7 +175,9 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
  *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
- *   algorithm=  auto (default) | ring | recursive_doubling | binomial | linear | pairwise
+ *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
+ *               | chain | scatter_allgather | binomial | linear | pairwise
+ *               | cpr_p2p                 codes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time

@@ -106,9 +106,9 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
 std::size_t Communicator::block_values(const Request& request, const Plan& plan) const noexcept {
   const Operands& data = request.data;
   const std::size_t all = request.bytes / size_of(data.out.type);
-  if (plan.algorithm->unit == AlgorithmInfo::Unit::whole) return all;
-  if (request.any_blocks()) return std::max(data.in.most().count, data.out.most().count);
-  return part_range(all, 0, static_cast<std::size_t>(transport_.size())).count;
+  const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
+  if (request.any_blocks() && !whole) return std::max(data.in.most().count, data.out.most().count);
+  return part_range(all, 0, static_cast<std::size_t>(plan.algorithm->parts(transport_.size()))).count;
 }
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
@@ -118,18 +118,17 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
   if (missing(own_values(request, transport_.rank())) ||
       (receives(request, transport_.rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
-  const auto ranks = static_cast<std::size_t>(transport_.size()),
-             segments = static_cast<std::size_t>(plan.segments);
+  const int ranks = transport_.size();
+  const auto segments = static_cast<std::size_t>(plan.segments);
   const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (const Candidate& candidate : plan.candidates)  // no codec is made later
     frame = std::max(frame, codec(candidate, plan.bound).max_bytes(data.out.type, values, addends));
-  if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
-    place_.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
-  } else {  // two frames and their combination; values of as many bytes to combine by
-    place_.reserve(frame, (plan.how == Arithmetic::values && reduces(request.collective) ? 5 : 3) * segments);
-  }
+  Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
+  if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
+  place_.reserve(frame * static_cast<std::size_t>(scratch.frames),
+                 static_cast<std::size_t>(scratch.buffers) * segments);
 }
 
 // Of the values of this rank.

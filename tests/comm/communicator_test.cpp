@@ -171,11 +171,12 @@ class StrictPlace final : public Place {
 
 // Memory is the only thing that a rank can run out of after the agreement; so all of it is reserved before.
 TEST(Communicator, ACallLivesOnWhatItReserved) {
-  for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values",
-                                   "abs:1e-3,algorithm=recursive_doubling,reduction=values",
-                                   "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
-    for (const Collective collective : all_collectives) {
-      for (int P = 2; P <= 9; ++P) {
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    for (const char* how :
+         {"abs:1e-3,segments=3", "abs:1e-3,reduction=values", "lossless,codec=raw,segments=2"}) {
+      const std::string policy = how + std::string(",algorithm=") + algorithm->name;
+      const Collective collective = algorithm->collective;
+      for (int P = 2; P <= 10; ++P) {
         SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective) << " P " << P);
         Ranks ranks(P, policy);
         for (int r = 0; r < P; ++r) {
@@ -184,7 +185,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
           ranks.comms[i] =
               std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
         }
-        Job job(collective, P, 400003, DType::f32, Pattern::smooth, 1);
+        Job job(collective, P, 100003, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2);
         for (const Verdict& verdict : ranks.run(collective, job)) {
           ASSERT_EQ(verdict.plain, Plain::no);
           ASSERT_EQ(verdict.status, Status::ok);
@@ -205,9 +206,10 @@ TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
 }
 
 TEST(Communicator, TheSteadyStateAllocatesNothing) {
-  for (const char* policy :
-       {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
-    for (const Collective collective : all_collectives) {
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    for (const char* how : {"abs:1e-3,segments=4", "abs:1e-3,reduction=values"}) {
+      const std::string policy = how + std::string(",algorithm=") + algorithm->name;
+      const Collective collective = algorithm->collective;
       SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
       Ranks ranks(3, policy, {});
       Job job(collective, 3, 100000, DType::f32, Pattern::smooth, 1);
