@@ -89,8 +89,8 @@ TEST(TeamTraffic, IsCountedByCall) {
       carried += ledger.carried_bytes;
     }
     const auto frames = static_cast<std::size_t>(algorithm->cost(3).frames);
-    const std::size_t block = algorithm->unit == AlgorithmInfo::Unit::whole ? 12000 : 4000;
-    EXPECT_EQ(carried, frames * block);  // as if the same messages were values
+    const std::size_t frame = 12000 / static_cast<std::size_t>(algorithm->parts(3));
+    EXPECT_EQ(carried, frames * frame);  // as if the same messages were values
   }
 }
 
