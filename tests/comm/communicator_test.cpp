@@ -233,6 +233,17 @@ TEST(Communicator, TheSteadyStateAllocatesNothing) {
   }
 }
 
+TEST(Recorder, LivesWithoutMemory) {
+  allocations.until_failure = 0;
+  Recorder recorder;
+  const CallTag tag = recorder.open({});
+  tag.add(Verb::encode, 0, 1, 2, 3);
+  recorder.close(tag);
+  allocations.until_failure = Allocations::never;
+  recorder.for_each([](const Event&) { FAIL(); });
+  EXPECT_EQ(recorder.lost(), 1u);
+}
+
 TEST(CallTable, LivesWithoutMemory) {
   CallTable calls;
   allocations.until_failure = 0;
