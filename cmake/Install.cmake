@@ -30,6 +30,6 @@ write_basic_package_version_file(TautConfigVersion.cmake COMPATIBILITY SameMinor
 install(FILES ${PROJECT_BINARY_DIR}/TautConfig.cmake ${PROJECT_BINARY_DIR}/TautConfigVersion.cmake DESTINATION ${package})
 
 # A static libtaut brings no C++ run time along; a shared one does.
-set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -pthread ${OpenMP_CXX_FLAGS}")
+set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -ldl -pthread ${OpenMP_CXX_FLAGS}")
 configure_file(cmake/taut.pc.in taut.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

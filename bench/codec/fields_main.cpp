@@ -135,7 +135,7 @@ int run(const Options& options) {
       kept = kept && result.within_bound;
     }
   if (!options.json.empty()) {
-    taut::cli::json::Object context;
+    taut::json::Object context;
     context.add("processor", bench::processor()).add("compiler", bench::compiler()).add("date", bench::now());
     std::ofstream out(options.json);
     out << "{\"context\": " << context.text() << ",\n \"results\": [" << rows << "]}\n";

@@ -13,7 +13,7 @@ namespace bench {
 namespace {
 
 using taut::cli::Quality;
-using taut::cli::json::Object;
+using taut::json::Object;
 
 constexpr std::size_t largest_warm = std::size_t{1} << 22;  // bytes of values that a cache may hold
 

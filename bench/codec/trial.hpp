@@ -1,8 +1,8 @@
 // One codec under one bound on one part of a real field: speeds, ratio, quality, sums.
 #pragma once
 
-#include "cli/json.hpp"
 #include "core/codec.hpp"
+#include "core/json.hpp"
 #include "real_field.hpp"
 
 namespace bench {

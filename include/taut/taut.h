@@ -175,7 +175,9 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
  *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
- *   algorithm=  auto (default) | ring | recursive_doubling | binomial | linear | pairwise
+ *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
+ *               | chain | scatter_allgather | binomial | linear | pairwise
+ *               | cpr_p2p                 codes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
@@ -388,7 +390,9 @@ TAUT_Waitany(int count, TAUT_Request requests[], int* index /* out; MPI_UNDEFINE
 TAUT_API int /* MPI_SUCCESS, or how the call ended: an active request is waited for first */
 TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing happens if it is already */);
 
-/* What the communicator's calls did on this rank since the policy was set. */
+/* What the communicator's calls did on this rank since the policy was set. Times are in nanoseconds of a
+ * steady clock; calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT, TAUT_TRACE or
+ * TAUT_SUMMARY (docs/observe.md). */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */
   uint64_t calls;             /* collective calls through TAUT_ entry points */
@@ -400,10 +404,32 @@ typedef struct TAUT_Stats {
   uint64_t plain_unsupported; /* plain: type, operator or communicator that is not compressed */
   uint64_t plain_small;       /* plain: below min_bytes */
   uint64_t plain_no_gain;     /* plain: the agreed estimate of the ratio was too low */
+  uint64_t plain_off;         /* plain: the policy is off, or TAUT=0 */
+  uint64_t failed_calls;      /* calls that ended with an error of this library */
+  uint64_t message_bytes;     /* bytes of the messages of all calls, all blocks of each */
+  uint64_t carried_bytes;     /* bytes of the values that the frames sent stand for */
+  uint64_t call_ns;           /* time of the calls; the sum of what follows */
+  uint64_t encode_ns;         /* values to frames */
+  uint64_t combine_ns;        /* partial results and values to partial results */
+  uint64_t decode_ns;         /* frames to values */
+  uint64_t wait_ns;           /* for messages: what a compressed call does beside the others */
+  uint64_t agree_ns;          /* agreement, samples and memory included */
+  uint64_t plain_ns;          /* in plain MPI */
 } TAUT_Stats;
 
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */
 TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats /* out; filled up to its struct_size */);
+
+/* The same in words: a line of the whole, then one for each kind of call (collective, type, operator, size to
+ * a power of two, place in the program), the one that took the longest first: what was decided and why, the
+ * ratio, what was sent instead of what, and where the time went. Not while another thread is in a call on
+ * comm. */
+TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local */
+TAUT_Comm_explain(MPI_Comm comm,
+                  char* text,      /* out: lines, cut to capacity, ending in a 0; NULL if that is 0 */
+                  size_t capacity, /* bytes at `text` */
+                  size_t* needed   /* out: bytes that all of the text needs; may be NULL */
+);
 
 TAUT_API int /* the enum TAUT_Status behind an MPI error code; TAUT_ERR_TRANSPORT for MPI's own */
 TAUT_Error_status(int mpi_error_code);

@@ -6,46 +6,55 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/algorithm.hpp"
+#include "algorithms/binomial.hpp"
 
 namespace taut::algorithms {
-namespace {
 
-// The ranks of the subtree of `me`, itself included; ranks are counted from the root.
-int subtree(int me, int P) { return me == 0 ? P : std::min(me & -me, P - me); }
+int binomial_subtree(int me, int P) { return me == 0 ? P : std::min(me & -me, P - me); }
 
-Task<> run(Team team, Operands data) {
-  const int P = team.size(), me = mod(team.rank() - data.root, P), mine = subtree(me, P);
-  auto rank = [&](int i) { return mod(i + data.root, P); };
-  Bundle bundle;  // the blocks of the subtree but, at the root, its own
-  int first = me;
+Task<Bundle> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root) {
+  const int P = team.size(), me = mod(team.rank() - root, P), mine = binomial_subtree(me, P);
+  auto rank = [&](int i) { return mod(i + root, P); };
+  const int first = std::max(me, 1);  // the first block in `bundle`, counted from the root
+  Bundle bundle;
   if (me == 0) {
-    first = 1;
-    bundle = team.encode_blocks(data.in, data.root + 1, P - 1);
-    const ConstSlice own = team.chunk(data.in, data.root);
-    if (data.out.data != nullptr && own.count != 0)
-      std::memmove(team.whole(data.out).data, own.data, own.bytes());
+    bundle = team.encode_blocks(values, root + 1, P - 1);
   } else {
-    bundle = co_await team.recv_bundle(rank(me - (me & -me)), team.whole(data.out), mine);
+    bundle = team.bundle(largest, mine);
+    co_await team.recv(rank(me - (me & -me)), bundle, mine);
   }
   // Each child gets its subtree, the largest first.
   for (int d = 1 << log2_ceil(mine); d > 0; d /= 2) {
-    if (d < mine) co_await team.send(bundle, me + d - first, subtree(me + d, P), rank(me + d));
+    if (d < mine) co_await team.send(bundle, me + d - first, binomial_subtree(me + d, P), rank(me + d));
   }
-  if (me != 0) team.decode(bundle, 0, team.whole(data.out));
+  co_return bundle;
 }
 
-Cost cost(int P) {
+Cost binomial_spread_cost(int P) {
   Cost cost{.steps = log2_ceil(P),
             .messages = P - 1,
             .messages_a_rank = log2_ceil(P),
             .encodes = P - 1,
             .decodes = P > 1};
-  for (int i = 1; i < P; ++i) cost.frames += subtree(i, P);
+  for (int i = 1; i < P; ++i) cost.frames += binomial_subtree(i, P);
   return cost;
 }
 
+namespace {
+
+Task<> run(Team team, Operands data) {
+  const Slice own = team.whole(data.out);
+  const Bundle bundle = co_await binomial_spread(team, data.in, own, data.root);
+  if (team.rank() != data.root) {
+    team.decode(bundle, 0, own);
+  } else if (data.out.data != nullptr && own.count != 0) {
+    std::memmove(own.data, team.chunk(data.in, data.root).data, own.bytes());
+  }
+}
+
 int growth(int, Arithmetic) { return 1; }
+
+Scratch scratch(int P, int me) { return {.frames = me == 0 ? P - 1 : (P + 1) / 2, .buffers = 1}; }
 
 }  // namespace
 
@@ -54,9 +63,10 @@ const AlgorithmInfo& binomial_scatter() {
                                       .collective = Collective::scatter,
                                       .paper = "Thakur, Rabenseifner and Gropp 2005",
                                       .unit = AlgorithmInfo::Unit::bundle,
-                                      .cost = cost,
+                                      .cost = binomial_spread_cost,
                                       .growth = growth,
-                                      .run = run};
+                                      .run = run,
+                                      .scratch = scratch};
   return info;
 }
 

@@ -5,14 +5,11 @@
 //   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the
 //   tree are encoded). The operands of a sum are ordered by rank, so that all ranks get the same bits.
 #include <algorithm>
-#include <bit>
 
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
 namespace {
-
-int whole_part(int P) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(P))); }
 
 // Ranks whose contributions are in a frame of the group first .. first+n-1, after the fold.
 std::uint32_t addends(int first, int n, int surplus) {
@@ -20,7 +17,7 @@ std::uint32_t addends(int first, int n, int surplus) {
 }
 
 Task<> run(Team team, Operands data) {
-  const int P = team.size(), me = team.rank(), Q = whole_part(P), surplus = P - Q;
+  const int P = team.size(), me = team.rank(), Q = power_of_two_within(P), surplus = P - Q;
   const ConstSlice values = team.whole(data.in);
   Frame frame = team.encode(values);
 
@@ -45,7 +42,7 @@ Task<> run(Team team, Operands data) {
 }
 
 Cost cost(int P) {
-  const int Q = whole_part(P), surplus = P - Q, k = log2_ceil(Q), folds = surplus > 0 ? 1 : 0;
+  const int Q = power_of_two_within(P), surplus = P - Q, k = log2_ceil(Q), folds = surplus > 0 ? 1 : 0;
   return {.steps = k + 2 * folds,
           .messages = Q * k + 2 * surplus,
           .messages_a_rank = k + folds,

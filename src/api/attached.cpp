@@ -55,6 +55,14 @@ int finalize(MPI_Comm, int, void*, void*) {
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   const std::lock_guard lock(mutex);
   for (Attached* const attached : living()) attached->disconnect();
+  try {
+    std::vector<const Observed*> all;
+    for (const Attached* const attached : living())
+      attached->observed([&](const Observed& observed) { all.push_back(&observed); });
+    write_at_end(all);
+  } catch (const std::bad_alloc&) {
+    write_at_end({});
+  }
   return MPI_SUCCESS;
 }
 
@@ -67,6 +75,13 @@ void progress_others(const Attached* self) noexcept {
 
 void check(int code, const char* call) {
   if (code != MPI_SUCCESS) throw Error(Status::transport_failed, call);
+}
+
+void read_name(MPI_Comm comm, Observed::Name& name) noexcept {
+  char text[MPI_MAX_OBJECT_NAME + 1] = {};
+  int length = 0;
+  PMPI_Comm_get_name(comm, text, &length);
+  std::string_view(text).copy(name.data(), name.size() - 1);
 }
 
 void make_keyvals() {
@@ -84,7 +99,11 @@ void make_keyvals() {
 }  // namespace
 
 Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
-    : policy_(std::move(policy)), enabled_(enabled), inter_(inter), group_(group) {
+    : policy_(std::move(policy)),
+      enabled_(enabled),
+      inter_(inter),
+      group_(group),
+      observed_(new Observed{.policy = policy_.text, .ranks = group.size}) {
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
@@ -98,44 +117,63 @@ Attached::~Attached() {
   disconnect();
   const std::lock_guard lock(mutex);
   std::erase(living(), this);
+  keep(std::move(observed_));
 }
 
 void Attached::disconnect() noexcept {
-  if (communicator_ != nullptr) plain_ += communicator_->statistics();
   communicator_.reset();
   transport_.reset();
 }
 
 void Attached::connect(MPI_Comm comm) {
-  if (communicator_ != nullptr || !usable()) return;
+  if (communicator_ != nullptr) return;
+  read_name(comm, observed_->name);
+  if (!usable()) return;
   finish_calls();
   transport_ = make_mpi_transport(comm);
-  communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels);
+  communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels,
+                                                 Observer{&observed_->calls, recorder()});
 }
 
 Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
-  Plain why = Plain::unsupported;
+  Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
   if (!enabled_ || policy_.off) {
     why = Plain::off;
   } else if (request.has_value() && usable()) {
     why = request->bytes_known ? taut::plain_at_once(policy_, request->bytes, group_.size) : Plain::no;
   }
-  if (why == Plain::no) return why;
-  ++plain_.calls;
-  plain_.count_plain(why);
+  if (why != Plain::no) count_plain(request, why);
   return why;
 }
 
-Statistics Attached::statistics() const noexcept {
-  const std::lock_guard lock(driving_);
-  Statistics sum = plain_;
-  if (communicator_ != nullptr) sum += communicator_->statistics();
-  return sum;
+// Other threads may drive the calls in flight, and by that count them, as long as there are any. That there
+// are none stays so here: only this thread starts some.
+std::unique_lock<std::mutex> Attached::stop_driving() const {
+  std::unique_lock lock(driving_, std::defer_lock);
+  if (open_ != 0) lock.lock();
+  return lock;
+}
+
+void Attached::count_plain(const std::optional<Request>& request, Plain why) noexcept {
+  const auto lock = stop_driving();
+  CallRow& row =
+      request ? observed_->calls.count(kind_of(*request), request->bytes) : observed_->calls.count({}, 0);
+  row.sum.count_plain(why);
+  row.plain = why;
+}
+
+void Attached::ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept {
+  const std::uint64_t end = clock_now();
+  const auto lock = stop_driving();
+  Times& times = observed_->calls.row(kind_of(request)).sum.times;
+  times[Verb::plain] += end - begin;
+  times[Verb::call] += end - begin;
+  tag.add(Verb::plain, 0, begin, end, request.bytes);
+  if (tag.recorder != nullptr) tag.recorder->close(tag);
 }
 
 // ---- Calls
 
-// Its lanes come after those of the calls that are in flight; it waits for none of them.
 // Its lanes come after those of the calls in flight; it waits for none of them.
 Verdict Attached::run(MPI_Comm comm, const Request& request) {
   connect(comm);

@@ -8,7 +8,9 @@
 #include <optional>
 #include <thread>
 
+#include "api/at_end.hpp"
 #include "comm/in_flight.hpp"
+#include "policy/options.hpp"
 #include "transports/mpi.hpp"
 
 namespace taut::api {
@@ -49,9 +51,26 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void progress() noexcept;
   bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
 
+  // Runs `call`, which is plain MPI's, and takes its time where that does not show.
+  template <class Call>
+  int run_plain(const std::optional<Request>& request, Call call) {
+    if (!request || !(observed_closely_ || request->bytes >= policy_.min_bytes)) return call();
+    const CallTag tag = recorder() != nullptr ? recorder()->open(label_of(*request)) : CallTag{};
+    const std::uint64_t begin = clock_now();
+    const int code = call();
+    ran_plain(*request, begin, tag);
+    return code;
+  }
+
   const Group& group() const noexcept { return group_; }
-  Statistics statistics() const noexcept;
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
+
+  // `look` sees the calls while nobody else changes them.
+  template <class Look>
+  auto observed(Look look) const {
+    const auto lock = stop_driving();
+    return look(*observed_);
+  }
   void disconnect() noexcept;  // frees all that belongs to MPI
 
   // Whether the user has freed the communicator; requests may still hold this.
@@ -61,13 +80,17 @@ class Attached : public std::enable_shared_from_this<Attached> {
  private:
   void drive() noexcept;
   void count_calls() noexcept;
+  std::unique_lock<std::mutex> stop_driving() const;
+  void count_plain(const std::optional<Request>& request, Plain why) noexcept;
+  void ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept;
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;
   bool enabled_, inter_;
   Group group_;
-  std::shared_ptr<const bool> freed_;  // true once the communicator is
-  Statistics plain_;                   // of calls that did not reach the communicator below
+  std::shared_ptr<const bool> freed_;   // true once the communicator is
+  std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
+  bool observed_closely_ = options().observe();
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;

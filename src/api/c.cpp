@@ -7,19 +7,27 @@
 namespace taut::api {
 namespace {
 
-// Serves the call by frames, or else leaves it to plain MPI.
+// Serves the call by frames, or else leaves it to plain MPI. Inlined, so that it sees where the program
+// called from.
 template <class Call>
-int serve(const Call& call) noexcept {
+[[gnu::always_inline]] inline int serve(const Call& call) noexcept {
+  const void* const site = __builtin_return_address(0);
   return guard(call.comm, [&] {
     Attached* const attached = find_attached(call.comm);
-    const Described request = attached != nullptr ? call.describe(attached->group()) : std::nullopt;
-    const Plain why = attached != nullptr ? attached->plain_at_once(request) : Plain::off;
-    if (why != Plain::no) {
+    if (attached == nullptr) {
       finish_calls();
       return call.plain();
     }
+    Described request = call.describe(attached->group());
+    if (request) request->site = site;
+    const Plain why = attached->plain_at_once(request);
+    if (why != Plain::no) {
+      finish_calls();
+      return attached->run_plain(request, [&] { return call.plain(); });
+    }
     const Verdict verdict = attached->run(call.comm, *request);
-    if (verdict.plain != Plain::no) return call.plain();  // by agreement: so every rank has come here
+    if (verdict.plain != Plain::no)  // by agreement: so every rank has come here
+      return attached->run_plain(request, [&] { return call.plain(); });
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
   });
 }

@@ -5,12 +5,14 @@
 namespace taut::api {
 namespace {
 
+// Inlined, so that it sees where the program called from.
 template <class Call>
-int prepare(const Call& call, MPI_Info info, TAUT_Request* request) noexcept {
+[[gnu::always_inline]] inline int prepare(const Call& call, MPI_Info info, TAUT_Request* request) noexcept {
+  const void* const site = __builtin_return_address(0);
   return guard(call.comm, [&] {
     if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
     *request = TAUT_REQUEST_NULL;
-    auto made = std::make_unique<TAUT_Request_s>(call, true);
+    auto made = std::make_unique<TAUT_Request_s>(call, true, site);
     const int code = made->init(info);
     if (code == MPI_SUCCESS) *request = made.release();
     return code;

@@ -1,9 +1,8 @@
-// The calls of taut.h that give a communicator its policy, and tell what came of it.
+// The call of taut.h that gives a communicator its policy.
 #include <taut/taut.h>
 
 #include <atomic>
 #include <cstdio>
-#include <cstring>
 
 #include "api/attached.hpp"
 #include "api/errors.hpp"
@@ -74,20 +73,6 @@ extern "C" {
 
 int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy) {
   return guard(comm, [&] { return set_policy(comm, policy); });
-}
-
-int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
-  return guard(comm, [&] {
-    if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
-      throw taut::Error(taut::Status::invalid_argument, "TAUT_Stats without its size");
-    const Attached* const attached = find_attached(comm);
-    const taut::Statistics s = attached != nullptr ? attached->statistics() : taut::Statistics{};
-    const TAUT_Stats all{stats->struct_size, s.calls,        s.compressed_calls, s.value_bytes,
-                         s.frame_bytes,      s.sent_bytes,   s.sent_messages,    s.plain_unsupported,
-                         s.plain_small,      s.plain_no_gain};
-    std::memcpy(stats, &all, std::min(stats->struct_size, sizeof all));
-    return MPI_SUCCESS;
-  });
 }
 
 }  // extern "C"

@@ -77,8 +77,8 @@ int TAUT_Request_s::start() {
   in_flight_.reset();
   plain_complete_ = false;
   if (attached_ == nullptr) return start_plain();
-  const Described request =
-      std::visit([&](const auto& call) { return call.describe(attached_->group()); }, call_);
+  Described request = std::visit([&](const auto& call) { return call.describe(attached_->group()); }, call_);
+  if (request) request->site = site_;
   if (attached_->plain_at_once(request) != Plain::no) return start_plain();
   if (!persistent_ && !request->coded_type) keep_types();
   attached_->start(comm_of(call_), *request, *this, in_flight_);

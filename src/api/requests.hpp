@@ -10,8 +10,9 @@
 // communicator) or, if it is plain at once, makes a request of MPI's on the user's communicator.
 struct TAUT_Request_s final : private taut::PlainCall {
  public:
-  TAUT_Request_s(const taut::api::AnyCall& call, bool persistent) noexcept
-      : call_(call), persistent_(persistent) {}
+  // `site`: where the program made it.
+  TAUT_Request_s(const taut::api::AnyCall& call, bool persistent, const void* site) noexcept
+      : call_(call), persistent_(persistent), site_(site) {}
   TAUT_Request_s(const TAUT_Request_s&) = delete;
   ~TAUT_Request_s();
 
@@ -43,6 +44,7 @@ struct TAUT_Request_s final : private taut::PlainCall {
 
   taut::api::AnyCall call_;
   bool persistent_, active_ = false;
+  const void* site_;
   std::shared_ptr<taut::api::Attached> attached_;  // null: no policy, or not a call for it
   std::array<MPI_Datatype, 2> kept_types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
   std::optional<taut::CallInFlight> in_flight_;  // of the last start; empty: plain at once

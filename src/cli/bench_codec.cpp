@@ -8,9 +8,9 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/input.hpp"
-#include "cli/json.hpp"
 #include "cli/quality.hpp"
 #include "cli/rates.hpp"
+#include "core/json.hpp"
 
 namespace taut::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <taut/taut.h>
 
 #include "cli/failure.hpp"
-#include "cli/json.hpp"
+#include "core/json.hpp"
 
 namespace taut::cli {
 namespace {
@@ -78,20 +78,6 @@ bool read_facts(ConstBytes frame, FrameFacts& facts) {
   facts.codec = info.codec;
   facts.bound = {static_cast<Bound::Kind>(info.bound_kind), info.bound};
   return true;
-}
-
-std::string text_of(Bound bound) {
-  const char* name = "";
-  switch (bound.kind) {
-    case Bound::Kind::exact: return "lossless";
-    case Bound::Kind::absolute: name = "abs:"; break;
-    case Bound::Kind::snap: name = "snap:"; break;
-    case Bound::Kind::pointwise: name = "pwrel:"; break;
-    case Bound::Kind::rate: name = "rate:"; break;
-    case Bound::Kind::range: name = "rel:"; break;
-    case Bound::Kind::psnr: name = "psnr:"; break;
-  }
-  return name + shortest(bound.value);
 }
 
 }  // namespace taut::cli

@@ -64,7 +64,4 @@ struct FrameFacts {
 };
 bool read_facts(ConstBytes frame, FrameFacts& facts);
 
-// "abs:0.001", "lossless", ...
-std::string text_of(Bound bound);
-
 }  // namespace taut::cli

@@ -5,9 +5,9 @@
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
 #include "cli/input.hpp"
-#include "cli/json.hpp"
 #include "cli/progress.hpp"
 #include "cli/quality.hpp"
+#include "core/json.hpp"
 
 namespace taut::cli {
 namespace {

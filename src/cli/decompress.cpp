@@ -4,9 +4,9 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
-#include "cli/json.hpp"
 #include "cli/npy.hpp"
 #include "cli/progress.hpp"
+#include "core/json.hpp"
 
 namespace taut::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
-#include "cli/json.hpp"
+#include "core/json.hpp"
 
 namespace taut::cli {
 namespace {

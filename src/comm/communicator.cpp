@@ -57,31 +57,15 @@ ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> 
 
 }  // namespace
 
-void Statistics::count_plain(Plain why) noexcept {
-  plain_unsupported += why == Plain::unsupported;
-  plain_small += why == Plain::small;
-  plain_no_gain += why == Plain::no_gain;
-}
-
-Statistics& Statistics::operator+=(const Statistics& other) noexcept {
-  calls += other.calls;
-  compressed_calls += other.compressed_calls;
-  value_bytes += other.value_bytes;
-  frame_bytes += other.frame_bytes;
-  sent_bytes += other.sent_bytes;
-  sent_messages += other.sent_messages;
-  plain_unsupported += other.plain_unsupported;
-  plain_small += other.plain_small;
-  plain_no_gain += other.plain_no_gain;
-  return *this;
-}
-
-Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels)
+Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels,
+                           Observer observer)
     : transport_(transport),
       place_(place),
       policy_(std::move(policy)),
       kernels_(std::move(kernels)),
-      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))) {
+      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))),
+      observer_(observer) {
+  if (observer_.table == nullptr) observer_.table = &own_table_;
   if (!policy_.off) check(policy_.coding, kernels_);
 }
 
@@ -141,9 +125,9 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
 std::size_t Communicator::block_values(const Request& request, const Plan& plan) const noexcept {
   const Operands& data = request.data;
   const std::size_t all = request.bytes / size_of(data.out.type);
-  if (plan.algorithm->unit == AlgorithmInfo::Unit::whole) return all;
-  if (request.any_blocks()) return std::max(data.in.most().count, data.out.most().count);
-  return part_range(all, 0, static_cast<std::size_t>(transport_.size())).count;
+  const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
+  if (request.any_blocks() && !whole) return std::max(data.in.most().count, data.out.most().count);
+  return part_range(all, 0, static_cast<std::size_t>(plan.algorithm->parts(transport_.size()))).count;
 }
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
@@ -153,8 +137,8 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
   if (missing(own_values(request, transport_.rank())) ||
       (receives(request, transport_.rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
-  const auto ranks = static_cast<std::size_t>(transport_.size()),
-             segments = static_cast<std::size_t>(plan.segments);
+  const int ranks = transport_.size();
+  const auto segments = static_cast<std::size_t>(plan.segments);
   const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
@@ -162,12 +146,10 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
     means.codecs[i] = codec(plan.candidates[i], plan.bound);
     frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
   }
-  if (plan.algorithm->unit == AlgorithmInfo::Unit::bundle) {
-    means.place.reserve(frame * (transport_.rank() == data.root ? ranks - 1 : (ranks + 1) / 2), segments);
-  } else {  // two frames and their combination; values of as many bytes to combine by
-    means.place.reserve(frame,
-                        (plan.how == Arithmetic::values && reduces(request.collective) ? 5 : 3) * segments);
-  }
+  Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
+  if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
+  means.place.reserve(frame * static_cast<std::size_t>(scratch.frames),
+                      static_cast<std::size_t>(scratch.buffers) * segments);
 }
 
 // Of the values of this rank.
@@ -218,65 +200,57 @@ Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Means
 Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t chosen,
                             Status failure) const noexcept {
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Plain::unsupported};
+  if (agreed.type_low == 0) return {Plain::type};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
-  if (plan.plain != Plain::no) return {Plain::unsupported};  // on all ranks, as the type is the same
+  if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
-  if (agreed.short_of_memory != 0) return {Plain::unsupported};
+  if (agreed.short_of_memory != 0) return {Plain::memory};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
 
-void Communicator::account(const Verdict& verdict, const Ledger& ledger, int agreements) noexcept {
-  statistics_.count_plain(verdict.plain);
-  if (verdict.plain != Plain::no) return;
-  ++statistics_.compressed_calls;
-  statistics_.value_bytes += ledger.value_bytes;
-  statistics_.frame_bytes += ledger.frame_bytes;
-  const auto messages = static_cast<std::uint64_t>(log2_ceil(transport_.size()) * agreements);
-  statistics_.sent_bytes += ledger.sent_bytes + messages * sizeof(Facts);
-  statistics_.sent_messages += ledger.sent_messages + messages;
+Task<Verdict> Communicator::start(Request request, bool* served) {
+  CallRecord record(observer_, request);
+  Verdict verdict;
+  if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+  if (verdict.plain == Plain::no) {
+    record.begin();
+    verdict = co_await serve(request, record, served);
+  }
+  record.end(verdict);
+  co_return verdict;
 }
 
-Task<Verdict> Communicator::start(Request request, bool* served) {
-  ++statistics_.calls;
-  Ledger ledger;
-  Verdict verdict;
-  int agreements = 0;
-  if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+Task<Verdict> Communicator::serve(Request& request, CallRecord& record, bool* served) {
   Lanes own(*this);
   const Lane lane = co_await own;
   Bound bound = policy_.coding.bound;
-  if (verdict.plain == Plain::no && (is_relative(bound) || !request.bytes_known)) {
+  const bool asks_first = is_relative(bound) || !request.bytes_known;
+  if (asks_first) {
     const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
-    ++agreements;
+    if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
     bound = resolved(bound, known.range);
     request.bytes = static_cast<std::size_t>(known.bytes_high);
-    if (!known.same_signature())
-      verdict.status = Status::rank_mismatch;
-    else
-      verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
+    const Plain plain = plain_at_once(policy_, request.bytes, transport_.size());
+    if (plain != Plain::no) co_return Verdict{plain};
   }
-  if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-    Plan made;
-    Means means{Reserve(place_), {}};
-    Status failure = Status::ok;
-    const Facts mine = facts(request, bound, made, means, failure);
-    const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
-    ++agreements;
-    const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
-    verdict = judge(agreed, made, chosen, failure);
-    if (verdict.plain == Plain::no && verdict.status == Status::ok) {
-      if (served != nullptr) *served = true;
-      const Team team(transport_, *means.codecs[chosen], means.place, ledger, made.how, lane);
-      co_await pipelined(*made.algorithm, team, request.data, made.segments);
-      verdict.status = ledger.status;
-      if (request.move_to != nullptr && request.data.out.count != 0)
-        std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
-    }
-  }
-  account(verdict, ledger, agreements);
-  co_return verdict;
+  Plan made;
+  Means means{Reserve(place_), {}};
+  Status failure = Status::ok;
+  const Facts mine = facts(request, bound, made, means, failure);
+  const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
+  const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
+  record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
+  const Verdict verdict = judge(agreed, made, chosen, failure);
+  if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
+
+  if (served != nullptr) *served = true;
+  record.decided(made, made.candidates[chosen]);
+  const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
+  co_await pipelined(*made.algorithm, team, request.data, made.segments);
+  if (request.move_to != nullptr && request.data.out.count != 0)
+    std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
+  co_return Verdict{Plain::no, record.ledger().status};
 }
 
 }  // namespace taut

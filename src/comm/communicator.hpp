@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "comm/agree.hpp"
-#include "policy/plan.hpp"
+#include "comm/call_record.hpp"
 
 namespace taut {
 
@@ -18,7 +18,8 @@ struct Request {
   bool coded_type = true;   // else type or operator are such as are not compressed, and `data` is empty
   bool bytes_known = true;  // else `bytes` are those that this rank sends or receives
   std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
-  void* move_to = nullptr;  // where `out` has to stand in the end, if not where it is
+  const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
+  void* move_to = nullptr;     // where `out` has to stand in the end, if not where it is
 
   bool any_blocks() const noexcept {
     return data.in.layout != nullptr || data.out.layout != nullptr || !bytes_known;
@@ -32,23 +33,15 @@ struct Verdict {
   Status status = Status::ok;
 };
 
-struct Statistics {
-  std::uint64_t calls = 0, compressed_calls = 0;
-  std::uint64_t value_bytes = 0, frame_bytes = 0;
-  std::uint64_t sent_bytes = 0, sent_messages = 0;
-  std::uint64_t plain_unsupported = 0, plain_small = 0, plain_no_gain = 0;
-
-  void count_plain(Plain why) noexcept;
-  Statistics& operator+=(const Statistics& other) noexcept;
-};
-
 class Communicator {
  public:
   // Throws Error when the policy cannot be served here. `place` is for scratch memory.
-  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "");
+  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "",
+               Observer observer = {});
+  Communicator(const Communicator&) = delete;
 
   const Policy& policy() const noexcept { return policy_; }
-  const Statistics& statistics() const noexcept { return statistics_; }
+  const CallTable& calls() const noexcept { return *observer_.table; }
 
   // Runs the call; every rank of the transport must do so with an equivalent request. Several may be under
   // way: they are told apart by the order in which they are advanced for the first time, the same on every
@@ -70,6 +63,7 @@ class Communicator {
   class Lanes;
   static constexpr std::size_t calls_at_a_time = 128;
 
+  Task<Verdict> serve(Request& request, CallRecord& record, bool* served);
   std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
   Plan plan(const Request& request, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
@@ -79,7 +73,6 @@ class Communicator {
   void prepare(const Request& request, const Plan& plan, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
-  void account(const Verdict& verdict, const Ledger& ledger, int agreements) noexcept;
 
   Transport& transport_;
   Place& place_;
@@ -90,7 +83,8 @@ class Communicator {
   std::vector<CachedCodec> codecs_;
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
-  Statistics statistics_;
+  CallTable own_table_;
+  Observer observer_;
 };
 
 }  // namespace taut

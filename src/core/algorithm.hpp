@@ -61,6 +61,13 @@ struct Cost {
   int decodes = 0;
 };
 
+// Scratch memory of one rank, for one segment: at most so many buffers at a time, each for up to so many
+// frames. Whoever reduces by values has one more, for the values.
+struct Scratch {
+  int frames = 1;
+  int buffers = 3;
+};
+
 struct AlgorithmInfo {
   const char* name;  // as in policies
   Collective collective;
@@ -70,12 +77,21 @@ struct AlgorithmInfo {
     block,
     bundle
   } unit;  // what a message carries: a frame of the whole message,
-           // a frame of one of P blocks, or several such frames
+           // a frame of one of its blocks, or several such frames
   Cost (*cost)(int P);
-  // For SUM: the result is within growth * bound of the exact one, if each encoding is within `bound`.
+  // The result of a SUM, or what is moved, is within growth * bound of the exact one, if each encoding is
+  // within `bound`.
   int (*growth)(int P, Arithmetic how);
   Task<> (*run)(Team team, Operands data);
   bool any_blocks = false;  // also those of a layout
+  // Of rank `me`, counted from the root.
+  Scratch (*scratch)(int P, int me) = [](int, int) { return Scratch{}; };
+  int (*blocks)(int P) = [](int P) { return P; };  // that a message is cut into
+  // What was decoded is encoded again at each hop: reductions are by values only, and all ranks get the same
+  // bits only from codecs that are idempotent.
+  bool recodes = false;
+
+  int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message
 };
 
 std::span<const AlgorithmInfo* const> registered_algorithms() noexcept;
@@ -87,6 +103,9 @@ constexpr int log2_ceil(int P) noexcept {
   while ((1 << k) < P) ++k;
   return k;
 }
+
+// Largest power of two up to P.
+constexpr int power_of_two_within(int P) noexcept { return 1 << (log2_ceil(P + 1) - 1); }
 
 inline constexpr int max_segments = 64;
 

@@ -34,9 +34,12 @@ struct CodecOptions {
 // quantised values: exact, associative and commutative, so that any order gives the same bits.
 class FrameArithmetic {
  public:
+  static constexpr std::size_t max_operands = 8;
+
   virtual ~FrameArithmetic() = default;
 
-  // out <- sum of `frames` (same codec, type, count and step). `out` holds max_bytes(type, count, addends).
+  // out <- sum of up to max_operands `frames` (same codec, type, count and step). `out` holds
+  // max_bytes(type, count, addends).
   virtual Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
 
   // out <- frame + encode(values), in one pass.

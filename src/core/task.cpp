@@ -41,7 +41,7 @@ class FrameList {
   static constexpr std::size_t unit_bytes = 128;
   static std::size_t unit_of(std::size_t bytes) noexcept { return (bytes - 1) / unit_bytes; }
 
-  std::array<Node*, 32> free_{};
+  std::array<Node*, 64> free_{};
 };
 
 thread_local FrameList frame_list;

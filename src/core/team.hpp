@@ -9,8 +9,10 @@
 #include <cstdint>
 
 #include "core/blocks.hpp"
+#include "core/bundle.hpp"
 #include "core/codec.hpp"
 #include "core/place.hpp"
+#include "core/recorder.hpp"
 #include "core/task.hpp"
 #include "core/transport.hpp"
 
@@ -38,30 +40,28 @@ struct Frame {
   ConstBytes view() const noexcept { return {buffer.data(), bytes}; }
 };
 
-// Frames of consecutive blocks, one after the other. What is missing at the end has failed.
-struct Bundle {
-  Buffer buffer;
-  std::size_t bytes = 0;
-  DType type = DType::f32;
-  std::size_t count = 0;  // values in each frame
-
-  // The bytes of `n` frames from frame `first` on; fewer or none if the bundle ends early or is damaged.
-  ConstBytes frames(std::size_t first, std::size_t n) const noexcept;
-};
-
 // What happened on this rank during one call.
 struct Ledger {
   Status status = Status::ok;  // the first failure
   std::uint64_t encodes = 0, combines = 0, decodes = 0;
   std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded on this rank, and what became of it
   std::uint64_t sent_messages = 0, sent_bytes = 0;
+  std::uint64_t carried_bytes = 0;  // of the values that the frames sent stand for
+  Times times;
+  CallTag tag;
 
   void note(Status failure) noexcept {
     if (status == Status::ok) status = failure;
   }
-  void sent(std::size_t bytes) noexcept {
+  void sent(std::size_t bytes, std::size_t carried) noexcept {
     ++sent_messages;
     sent_bytes += bytes;
+    carried_bytes += carried;
+  }
+  void spent(Verb verb, int segment, std::uint64_t begin, std::size_t bytes) noexcept {
+    const std::uint64_t end = clock_now();
+    times[verb] += end - begin;
+    tag.add(verb, segment, begin, end, bytes);
   }
 };
 
@@ -69,12 +69,19 @@ class Sending;
 class Receiving;
 class Exchanging;
 class ReceivingBundle;
+class ExchangingBundles;
 
 class Team {
  public:
   Team(Transport& transport, const Codec& codec, Place& place, Ledger& ledger, Arithmetic how,
        Lane lane) noexcept
-      : transport_(&transport), codec_(&codec), place_(&place), ledger_(&ledger), lane_(lane), how_(how) {}
+      : transport_(&transport),
+        codec_(&codec),
+        place_(&place),
+        ledger_(&ledger),
+        lane_(lane),
+        blocks_(transport.size()),
+        how_(how) {}
 
   int rank() const noexcept { return transport_->rank(); }
   int size() const noexcept { return transport_->size(); }
@@ -83,7 +90,11 @@ class Team {
   // own.
   Team segment(int k, int segments) const noexcept;
 
-  // This segment's part of a slice, and of block i (modulo P) of a slice.
+  // The same team for a message in n blocks; at first there are as many as ranks.
+  Team in_blocks(int n) const noexcept;
+
+  // This segment's part of a slice, and of block i (modulo the number of blocks) of a slice. Without a
+  // layout no block is larger than block 0.
   template <class S>
   S whole(const S& slice) const noexcept {
     return block(slice, static_cast<std::size_t>(segment_), static_cast<std::size_t>(segments_));
@@ -98,34 +109,54 @@ class Team {
   }
   template <class S>
   S chunk(const Blocks<S>& slice, int i) const noexcept {
-    return whole(slice.at(static_cast<std::size_t>(mod(i, size())), static_cast<std::size_t>(size())));
+    return whole(slice.at(static_cast<std::size_t>(mod(i, blocks_)), static_cast<std::size_t>(blocks_)));
   }
 
   // ---- Values and frames ----
-  Frame encode(ConstSlice values) noexcept;
-  void decode(const Frame& frame, Slice values) noexcept;
+  Frame encode(ConstSlice values, Status known = Status::ok) noexcept;  // failed where that is known
+  Status decode(const Frame& frame, Slice values) noexcept;
   Frame combine(const Frame& partial, ConstSlice own, Reduction op) noexcept;  // partial op own values
-  Frame combine(const Frame& a, const Frame& b, Reduction op) noexcept;
+  Frame combine(const Frame& a, const Frame& b, Reduction op) noexcept {
+    return combine(a, std::span(&b, 1), op);
+  }
+  // `first` op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
+  Frame combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept;
 
-  // Frames of the blocks first, first + 1, ... first + n - 1 (modulo P) of `values`, which are of equal size.
+  // ---- Bundles: blocks are those of chunk(), frames are counted from the start of a bundle ----
+  Bundle bundle(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, has room for n
+  // Of the nearly equal blocks first, first + 1, ... first + n - 1.
   Bundle encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
+  void encode(ConstSlice values, Bundle& to) noexcept;              // appends the frame
+  void copy(const Bundle& from, int i, Bundle& to) noexcept;        // appends frame i
+  Frame copy(const Bundle& from, int i, ConstSlice like) noexcept;  // frame i
   void decode(const Bundle& bundle, int i, Slice values) noexcept;
+  // Frames 0 .. n-1 of `partial` op the values of blocks first .. first + n - 1.
+  Bundle combine(const Bundle& partial, const Blocks<ConstSlice>& values, int first, int n,
+                 Reduction op) noexcept;
+  // Frames first .. first + n - 1 of `mine` op frames 0 .. n-1 of `theirs`.
+  Bundle combine(const Bundle& mine, int first, int n, const Bundle& theirs, Reduction op) noexcept;
 
   // ---- Communication: to be awaited. `like` gives type and count of the frame that comes in. ----
   Sending send(const Frame& frame, int to);
   Receiving recv(int from, ConstSlice like, std::uint32_t addends = 1);
   Exchanging exchange(const Frame& frame, int to, int from, ConstSlice like, std::uint32_t addends = 1);
+  // The same for n frames of a bundle; those that come in are appended to `into`, which has room for them.
   Sending send(const Bundle& bundle, int first, int n, int to);
-  ReceivingBundle recv_bundle(int from, ConstSlice like, int n);
+  ReceivingBundle recv(int from, Bundle& into, int n);
+  ExchangingBundles exchange(const Bundle& bundle, int first, int n, int to, int from, Bundle& into);
 
  private:
   friend class Sending;
   friend class Receiving;
   friend class ReceivingBundle;
+  friend class Waiting;
+  class Timed;
 
   Frame fail(Status failure, DType type, std::size_t count) noexcept;
   Frame made(Buffer buffer, Sized size, const Frame& kind) noexcept;
-  Status reduce(ConstBytes partial, ConstSlice own, Reduction op, Slice result) noexcept;
+  Sized reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
+  Sized reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept;
+  void append(Bundle& to, Sized made, std::size_t count) noexcept;
   Buffer scratch(std::size_t bytes) noexcept;  // empty, and noted, when there is none
   void note(Status failure) noexcept { ledger_->note(failure); }
 
@@ -134,11 +165,43 @@ class Team {
   Place* place_;
   Ledger* ledger_;
   Lane lane_;
-  int segment_ = 0, segments_ = 1;
+  int segment_ = 0, segments_ = 1, blocks_;
   Arithmetic how_;
 };
 
+// Takes the time of a verb.
+class Team::Timed {
+ public:
+  Timed(const Team& team, Verb verb, std::size_t bytes) noexcept : team_(team), verb_(verb), bytes_(bytes) {}
+  Timed(const Timed&) = delete;
+  ~Timed() { team_.ledger_->spent(verb_, team_.segment_, begin_, bytes_); }
+
+ private:
+  const Team& team_;
+  Verb verb_;
+  std::size_t bytes_;
+  std::uint64_t begin_ = clock_now();
+};
+
 // ---- What the communication verbs return
+
+// How long a segment waits for a message, for the trace: segments wait side by side, so that this is no part
+// of a sum.
+class Waiting {
+ public:
+  explicit Waiting(const Team& team) noexcept
+      : ledger_(*team.ledger_),
+        segment_(team.segment_),
+        begin_(ledger_.tag.recorder != nullptr ? clock_now() : 0) {}
+  void over(std::size_t bytes) const noexcept {
+    if (ledger_.tag.recorder != nullptr) ledger_.tag.add(Verb::wait, segment_, begin_, clock_now(), bytes);
+  }
+
+ private:
+  Ledger& ledger_;
+  int segment_;
+  std::uint64_t begin_;
+};
 
 class Sending final : public Waitable {
  public:
@@ -146,9 +209,10 @@ class Sending final : public Waitable {
   Sending(Team& team, const Bundle& bundle, int first, int n, int to);
   Sending(const Sending&) = delete;
   bool ready() override { return pending_.ready(); }
-  void result() const noexcept {}
+  void result() const noexcept { waiting_.over(pending_.result().bytes); }
 
  private:
+  Waiting waiting_;
   std::byte notice_[frame_header_bytes];
   Pending pending_;
 };
@@ -164,6 +228,7 @@ class Receiving final : public Waitable {
   Bytes capacity() noexcept;
 
   Team& team_;
+  Waiting waiting_;
   Frame frame_;
   std::byte notice_[frame_header_bytes];  // stands in for scratch memory that could not be had
   Pending pending_;
@@ -186,16 +251,34 @@ class Exchanging final : public Waitable {
 
 class ReceivingBundle final : public Waitable {
  public:
-  ReceivingBundle(Team& team, int from, ConstSlice like, int n);
+  ReceivingBundle(Team& team, int from, Bundle& into, int n);
   ReceivingBundle(const ReceivingBundle&) = delete;
   bool ready() override { return pending_.ready(); }
-  Bundle result() noexcept;
+  void result() noexcept;
 
  private:
   Team& team_;
-  Bundle bundle_;
+  Waiting waiting_;
+  Bundle& into_;
+  int frames_;
+  std::size_t largest_;  // bytes of a frame
   std::byte notice_[frame_header_bytes];
   Pending pending_;
+};
+
+class ExchangingBundles final : public Waitable {
+ public:
+  ExchangingBundles(Team& team, const Bundle& bundle, int first, int n, int to, int from, Bundle& into)
+      : receiving_(team, from, into, n), sending_(team, bundle, first, n, to) {}
+  bool ready() override {
+    const bool sent = sending_.ready();
+    return receiving_.ready() && sent;
+  }
+  void result() noexcept { receiving_.result(); }
+
+ private:
+  ReceivingBundle receiving_;
+  Sending sending_;
 };
 
 inline Sending Team::send(const Frame& frame, int to) { return Sending(*this, frame, to); }
@@ -209,8 +292,12 @@ inline Exchanging Team::exchange(const Frame& frame, int to, int from, ConstSlic
 inline Sending Team::send(const Bundle& bundle, int first, int n, int to) {
   return Sending(*this, bundle, first, n, to);
 }
-inline ReceivingBundle Team::recv_bundle(int from, ConstSlice like, int n) {
-  return ReceivingBundle(*this, from, like, n);
+inline ReceivingBundle Team::recv(int from, Bundle& into, int n) {
+  return ReceivingBundle(*this, from, into, n);
+}
+inline ExchangingBundles Team::exchange(const Bundle& bundle, int first, int n, int to, int from,
+                                        Bundle& into) {
+  return ExchangingBundles(*this, bundle, first, n, to, from, into);
 }
 
 }  // namespace taut

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json.hpp"
 #include "core/parts.hpp"
 
 namespace taut {
@@ -219,6 +220,13 @@ void check(const Coding& coding, const std::string& kernels) {
   reject(coding.predictor == "auto"
              ? "no codec of this build serves this bound" + remedies()
              : "predictor '" + coding.predictor + "' is not known to a codec that serves this bound");
+}
+
+std::string text_of(Bound bound, int digits) {
+  const std::string value = digits == 0 ? shortest(bound.value) : rounded(bound.value, digits);
+  for (const BoundName& known : bound_names)
+    if (known.kind == bound.kind) return std::string(known.name) + ":" + value;
+  return "lossless";
 }
 
 Coding parse_coding(std::string_view text, const std::string& kernels) {

@@ -71,6 +71,9 @@ Bound read_bound(const Item& item);
 bool read_coding_option(const Item& item, Coding& coding);
 inline constexpr const char* coding_options = "codec, predictor, dims, fill, threads and checksum";
 
+// As it stands in policies: "abs:0.001", "lossless". To so many digits; 0: as many as tell it from others.
+std::string text_of(Bound bound, int digits = 0);
+
 // Throws Error(invalid_policy) when no codec serves all that was asked for.
 void check(const Coding& coding, const std::string& kernels);
 

@@ -17,13 +17,31 @@ constexpr OptionInfo table[] = {
      "kernel set of the codecs: scalar, avx2, avx512; empty: the best of the processor"},
     {"TAUT_THREADS", "1..64", "1",
      "threads that decode one frame in codec calls, and encode it unless threads= says"},
+    {"TAUT_REPORT", "file", "", "statistics of this rank, written at MPI_Finalize; %r: the rank"},
+    {"TAUT_TRACE", "file", "", "the last events of this rank, written at MPI_Finalize; %r: the rank"},
+    {"TAUT_SUMMARY", "0|1", "0", "1: rank 0 prints a table of its statistics at MPI_Finalize"},
 };
+
+void read_switch(std::string_view name, std::string_view value, bool& on, Options& options) {
+  if (value == "0" || value == "off") {
+    on = false;
+  } else if (value == "1" || value == "on") {
+    on = true;
+  } else {
+    options.warnings.push_back(std::string(name) + "=" + std::string(value) +
+                               " is not understood; use 0 or 1");
+  }
+}
 
 void read_option(std::string_view name, std::string_view value, Options& options) {
   if (name == "TAUT") {
-    options.enabled = value != "0" && value != "off";
-    if (options.enabled && value != "1" && value != "on")
-      options.warnings.push_back("TAUT=" + std::string(value) + " is not understood; use 0 or 1");
+    read_switch(name, value, options.enabled, options);
+  } else if (name == "TAUT_SUMMARY") {
+    read_switch(name, value, options.summary, options);
+  } else if (name == "TAUT_REPORT") {
+    options.report = value;
+  } else if (name == "TAUT_TRACE") {
+    options.trace = value;
   } else if (name == "TAUT_KERNELS") {
     options.kernels = value;
   } else if (name == "TAUT_THREADS") {

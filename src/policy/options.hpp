@@ -21,7 +21,12 @@ struct Options {
   bool enabled = true;                // TAUT
   std::string kernels;                // TAUT_KERNELS
   int threads = 1;                    // TAUT_THREADS
+  std::string report;                 // TAUT_REPORT
+  std::string trace;                  // TAUT_TRACE
+  bool summary = false;               // TAUT_SUMMARY
   std::vector<std::string> warnings;  // unknown names and values
+
+  bool observe() const noexcept { return !report.empty() || !trace.empty() || summary; }
 };
 
 // Read from the environment at the first call.

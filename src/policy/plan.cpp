@@ -31,16 +31,19 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
 
 bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
 
-// Codecs that make the most of a bound: whose frames can be added, or that keep what they coded before.
-Preference preference(const Policy& policy, const Call& call) noexcept {
-  if (sums(call) && policy.reducing != Policy::Reducing::values) return Preference::adding;
-  return reduces(call.collective) && !sums(call) ? Preference::idempotent : Preference::none;
+bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+  return sums(call) && policy.reducing != Policy::Reducing::values && !algorithm.recodes;
 }
 
-Arithmetic choose_arithmetic(const Policy& policy, const Call& call,
-                             std::span<const Candidate> candidates) noexcept {
-  const bool add =
-      sums(call) && policy.reducing != Policy::Reducing::values && candidates[0].codec->adds_frames;
+// Codecs that make the most of a bound: whose frames can be added, or that keep what they coded before.
+Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+  if (may_add(policy, call, algorithm)) return Preference::adding;
+  return algorithm.recodes || (reduces(call.collective) && !sums(call)) ? Preference::idempotent
+                                                                        : Preference::none;
+}
+
+Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan& plan) noexcept {
+  const bool add = may_add(policy, call, *plan.algorithm) && plan.candidates[0].codec->adds_frames;
   return add ? Arithmetic::frames : Arithmetic::values;
 }
 
@@ -60,14 +63,17 @@ double share(double E, int growth) noexcept {
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
 
-// What is moved is coded once; so are minima and maxima, if to the codec an operand that was coded before is
-// nothing new. Else each coding of a partial result adds its error, as it does to a sum; a relative one by g
+// What was coded before is nothing new to some codecs: to them minima, maxima and what is moved are coded
+// once, however often they are. Else each coding adds its error, as it does to a sum; a relative one by g
 // codings, each within R/(1+R)/g, grows to (1 + R/(1+R)/g)^g - 1 <= R.
 Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
-  const bool coded_once = !reduces(call.collective) || (!sums(call) && plan.candidates[0].codec->idempotent);
-  if (coded_once || policy.on_input || bound.exact()) return bound;
+  const int growth = plan.algorithm->growth(call.ranks, plan.how);
+  const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
+  const bool each_input = policy.on_input && reduces(call.collective);
+  const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
+  if (!shared || bound.exact()) return bound;
   const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
-  return {bound.kind, share(E, plan.algorithm->growth(call.ranks, plan.how))};
+  return {bound.kind, share(E, growth)};
 }
 
 // Integers have nothing to lose: they are coded where nothing may be lost, and their sums are left to MPI.
@@ -79,8 +85,8 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 // About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
 // message. More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
-  const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
-  const std::size_t frame = algorithm.unit == AlgorithmInfo::Unit::whole ? bytes : bytes / ranks;
+  const std::size_t bytes = call.count * size_of(call.type);
+  const std::size_t frame = bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
   const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks;
   const std::size_t message = may_be_all ? bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
@@ -94,7 +100,7 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
 
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept {
   if (policy.off) return Plain::off;
-  if (ranks < 2) return Plain::unsupported;
+  if (ranks < 2) return Plain::communicator;
   return bytes < policy.min_bytes ? Plain::small : Plain::no;
 }
 
@@ -108,15 +114,15 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
     plan.plain = Plain::unsupported;
     return plan;
   }
-  if (!may_be_coded(policy, call)) plan.plain = Plain::unsupported;
+  if (!may_be_coded(policy, call)) plan.plain = Plain::type;
   if (plan.plain != Plain::no) return plan;
-  plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call));
+  plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call, *plan.algorithm));
   if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Plain::unsupported;
   if (plan.plain != Plain::no) return plan;
   const bool named = policy.coding.codec != nullptr;
   const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
   if (copies && !named) plan.plain = Plain::no_gain;
-  plan.how = choose_arithmetic(policy, call, plan.candidates);
+  plan.how = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
   plan.least_ratio = named ? 0 : worthwhile_ratio;
   return plan;

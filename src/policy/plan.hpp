@@ -16,7 +16,17 @@ struct Call {
 };
 
 // Why a call goes to plain MPI.
-enum class Plain { no, off, unsupported, small, no_gain };
+enum class Plain : std::uint8_t {
+  no,
+  off,           // the policy says so, or TAUT=0
+  unsupported,   // the policy promises nothing for such a call, or no codec or algorithm serves it
+  small,         // below min_bytes
+  no_gain,       // its samples compress too little
+  communicator,  // a single rank, or an intercommunicator
+  type,          // a type or operator that is not compressed under this policy
+  memory         // some rank lacks memory
+};
+inline constexpr std::size_t plain_reasons = 8;
 
 struct Plan {
   Plain plain = Plain::no;  // the rest is meant for `no`

@@ -40,8 +40,13 @@ void read_option(const Item& item, Policy& policy) {
 }
 
 void check_reduction(const Policy& policy) {
-  if (policy.reducing != Policy::Reducing::frames || policy.coding.codec == nullptr) return;
-  if (!policy.coding.codec->adds_frames)
+  if (policy.reducing != Policy::Reducing::frames) return;
+  for (const AlgorithmInfo* info : registered_algorithms())
+    if (info->recodes && info->name == policy.algorithm)
+      throw Error(Status::invalid_policy,
+                  "policy: algorithm '" + policy.algorithm +
+                      "' decodes at each hop and adds no frames; use reduction=values");
+  if (policy.coding.codec != nullptr && !policy.coding.codec->adds_frames)
     throw Error(Status::invalid_policy, std::string("policy: frames of codec '") + policy.coding.codec->name +
                                             "' cannot be added; use reduction=values");
 }

@@ -8,7 +8,7 @@ namespace {
 
 TEST(RandomCalls, ResultBoundAndSameBits) {
   const std::uint64_t first = number_from_environment("TEST_SEED", 1),
-                      calls = number_from_environment("TEST_COUNT", 40);
+                      calls = number_from_environment("TEST_COUNT", 60);
   double worst = 0;
   for (std::uint64_t seed = first; seed < first + calls; ++seed) {
     std::mt19937_64 random(seed);
@@ -19,11 +19,15 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     Reduction op = reduces(collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
     if (!is_defined(op, type)) op = Reduction::sum;
     const double bound = std::pow(10.0, pick(6) - 6);
-    const bool in_place = collective != Collective::bcast && pick(3) == 0, by_values = pick(3) == 0;
+    constexpr const char* algorithms[] = {
+        "ring",  "recursive_doubling", "halving_doubling", "two_shot", "direct", "bruck",
+        "chain", "scatter_allgather",  "cpr_p2p"};
+    const char* const algorithm = algorithms[pick(std::size(algorithms))];
+    const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
+    const bool in_place = collective != Collective::bcast && pick(3) == 0;
     char text[160];
     std::snprintf(text, sizeof text, "abs:%.17g,min_bytes=0,algorithm=%s,reduction=%s,segments=%s", bound,
-                  pick(2) == 0 ? "ring" : "recursive_doubling", by_values ? "values" : "auto",
-                  pick(2) == 0 ? "auto" : "3");
+                  algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3");
     const int parts = 1 + pick(2), count = pick(4) == 0 ? pick(50000) : pick(200);
     const auto pattern = static_cast<Pattern>(pick(5));
 

@@ -34,7 +34,7 @@ TEST(Communicator, PlainCallsTouchNothing) {
     Plain why;
   } const cases[] = {
       {"off", 3, 100000, Pattern::smooth, Plain::off},
-      {"abs:1e-3", 1, 100000, Pattern::smooth, Plain::unsupported},
+      {"abs:1e-3", 1, 100000, Pattern::smooth, Plain::communicator},
       {"abs:1e-3", 3, 100, Pattern::smooth, Plain::small},
       {"lossless", 3, 100000, Pattern::smooth, Plain::unsupported},
       {"abs:1e-12", 3, 100000, Pattern::noisy, Plain::no_gain},
@@ -107,7 +107,7 @@ TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
          request.data = {};
          request.coded_type = false;
        }))
-    EXPECT_EQ(verdict.plain, Plain::unsupported);
+    EXPECT_EQ(verdict.plain, Plain::type);
 }
 
 TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
@@ -142,7 +142,7 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
   Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
   const Job untouched = job;
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
-    EXPECT_EQ(verdict.plain, Plain::unsupported);
+    EXPECT_EQ(verdict.plain, Plain::memory);
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
 
@@ -172,11 +172,12 @@ class StrictPlace final : public Place {
 
 // Memory is the only thing that a rank can run out of after the agreement; so all of it is reserved before.
 TEST(Communicator, ACallLivesOnWhatItReserved) {
-  for (const std::string policy : {"abs:1e-3,segments=3", "abs:1e-3,reduction=values",
-                                   "abs:1e-3,algorithm=recursive_doubling,reduction=values",
-                                   "lossless,codec=raw,segments=2,algorithm=recursive_doubling"}) {
-    for (const Collective collective : all_collectives) {
-      for (int P = 2; P <= 9; ++P) {
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    for (const char* how :
+         {"abs:1e-3,segments=3", "abs:1e-3,reduction=values", "lossless,codec=raw,segments=2"}) {
+      const std::string policy = how + std::string(",algorithm=") + algorithm->name;
+      const Collective collective = algorithm->collective;
+      for (int P = 2; P <= 10; ++P) {
         SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective) << " P " << P);
         Ranks ranks(P, policy);
         for (int r = 0; r < P; ++r) {
@@ -185,7 +186,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
           ranks.comms[i] =
               std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
         }
-        Job job(collective, P, 400003, DType::f32, Pattern::smooth, 1);
+        Job job(collective, P, 100003, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2);
         for (const Verdict& verdict : ranks.run(collective, job)) {
           ASSERT_EQ(verdict.plain, Plain::no);
           ASSERT_EQ(verdict.status, Status::ok);
@@ -206,9 +207,10 @@ TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
 }
 
 TEST(Communicator, TheSteadyStateAllocatesNothing) {
-  for (const char* policy :
-       {"abs:1e-3,segments=4", "abs:1e-3,reduction=values", "abs:1e-3,algorithm=recursive_doubling"}) {
-    for (const Collective collective : all_collectives) {
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    for (const char* how : {"abs:1e-3,segments=4", "abs:1e-3,reduction=values"}) {
+      const std::string policy = how + std::string(",algorithm=") + algorithm->name;
+      const Collective collective = algorithm->collective;
       SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
       Ranks ranks(3, policy, {});
       Job job(collective, 3, 100000, DType::f32, Pattern::smooth, 1);
@@ -261,6 +263,29 @@ TEST(Communicator, CallsInFlightAllocateNothingInTheSteadyState) {
   const std::size_t before = allocations.asked;
   for (int i = 0; i < 5; ++i) calls();
   EXPECT_EQ(allocations.asked - before, 0u);
+}
+
+TEST(Recorder, LivesWithoutMemory) {
+  allocations.until_failure = 0;
+  Recorder recorder;
+  const CallTag tag = recorder.open({});
+  tag.add(Verb::encode, 0, 1, 2, 3);
+  recorder.close(tag);
+  allocations.until_failure = Allocations::never;
+  recorder.for_each([](const Event&) { FAIL(); });
+  EXPECT_EQ(recorder.lost(), 1u);
+}
+
+TEST(CallTable, LivesWithoutMemory) {
+  CallTable calls;
+  allocations.until_failure = 0;
+  ++calls.count({.collective = 1}, 10).sum.compressed_calls;
+  allocations.until_failure = Allocations::never;
+  EXPECT_EQ(calls.rows().size(), 0u);
+  EXPECT_EQ(calls.rest().sum.calls, 1u);
+  calls.count({.collective = 1}, 10);
+  EXPECT_EQ(calls.rows().size(), 1u);
+  EXPECT_EQ(calls.total().message_bytes, 20u);
 }
 
 }  // namespace

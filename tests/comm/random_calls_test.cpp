@@ -25,7 +25,9 @@ struct Configuration {
     policy = pick(12) == 0 ? "lossless,codec=raw" : "abs:" + text(bound);
     if (policy[0] == 'l') bound = 0;
     if (on_input) policy += ",on=input";
-    policy += std::string(",algorithm=") + choose("auto", "ring", "recursive_doubling");
+    policy += std::string(",algorithm=") + choose("auto", "ring", "recursive_doubling", "halving_doubling",
+                                                  "two_shot", "direct", "bruck", "chain", "scatter_allgather",
+                                                  "cpr_p2p");
     policy += std::string(",reduction=") + choose("auto", "auto", "values");
     policy += ",segments=" + (pick(3) == 0 ? std::to_string(1 + pick(5)) : "auto");
     if (bound > 0) policy += std::string(",codec=") + choose("auto", "planes", "raw");
@@ -103,7 +105,8 @@ void run_one(const Configuration& c, Tally& tally) {
   ++tally.compressed;
   // Sums of frames are rounded once, at the end; by values every rank rounds.
   const int roundings = c.policy.find("reduction=values") != std::string::npos || c.bound == 0 ||
-                                c.policy.find("codec=raw") != std::string::npos
+                                c.policy.find("codec=raw") != std::string::npos ||
+                                c.policy.find("cpr_p2p") != std::string::npos
                             ? 2 * c.P
                             : 0;
   for (int r = 0; r < c.P; ++r) ASSERT_EQ(job.check(r, promised(c), roundings, &tally.worst), "");

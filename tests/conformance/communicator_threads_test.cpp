@@ -1,5 +1,5 @@
-// Whole communicators, a thread a rank: what they share is the library's alone (registries, options, pools),
-// and ThreadSanitizer watches it.
+// Whole communicators, a thread a rank: what they share is the library's alone (registries, options, pools)
+// and a recorder, and ThreadSanitizer watches it.
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"
@@ -12,12 +12,14 @@ TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
   constexpr int P = 4;
   constexpr double bound = 1e-3;
   LoopbackHub hub(P);
+  Recorder recorder(1000);
   std::vector<std::unique_ptr<HostPlace>> places;
   std::vector<std::unique_ptr<Communicator>> comms;
   for (int r = 0; r < P; ++r) {
     places.push_back(std::make_unique<HostPlace>());
     comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(),
-                                                   parse_policy("abs:1e-3,codec=planes,min_bytes=0")));
+                                                   parse_policy("abs:1e-3,codec=planes,min_bytes=0"), "",
+                                                   Observer{nullptr, &recorder}));
   }
   for (const Collective collective : all_collectives) {
     Job job(collective, P, 40000, DType::f32, Pattern::noisy, 3);
@@ -37,6 +39,9 @@ TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
     }
     ASSERT_TRUE(job.same_bits()) << name_of(collective);
   }
+  std::size_t events = 0;
+  recorder.for_each([&](const Event&) { ++events; });
+  EXPECT_GT(events, P * std::size(all_collectives));
 }
 
 }  // namespace

@@ -107,6 +107,89 @@ TEST_F(TeamTest, BundlesOpenAtAnyFrame) {
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(out.at(i), values.at(i));
 }
 
+Task<> send_blocks(Team team, ConstSlice values, int n) {
+  const Bundle bundle = team.encode_blocks(values, 0, n);
+  co_await team.send(bundle, 0, n, 1);
+}
+
+Task<> append_blocks(Team team, ConstSlice own, Bundle& blocks, int n) {
+  blocks = team.bundle(own, n + 1);
+  team.encode(own, blocks);
+  co_await team.recv(0, blocks, n);
+}
+
+// Blocks differ in size by one value; frames that come in stand behind those that are there.
+TEST_F(TeamTest, ABundleGrowsByWhatComesIn) {
+  const Values values = make_values(DType::f32, 23, Pattern::noisy, 1);
+  Bundle blocks;
+  const Team sender = team(0).in_blocks(4);
+  Team receiver = team(1).in_blocks(4);
+  const ConstSlice own = receiver.chunk(values.slice(), 2);
+  run(send_blocks(sender, values.slice(), 4), append_blocks(receiver, own, blocks, 4));
+  Values out(DType::f32, 23);
+  for (int i = 0; i < 4; ++i) receiver.decode(blocks, i + 1, receiver.chunk(out.slice(), i));
+  EXPECT_EQ(ledgers[1].status, Status::ok);
+  EXPECT_TRUE(out == values);
+  const Frame third = receiver.copy(blocks, 3, own);
+  EXPECT_EQ(third.status, Status::ok);
+  EXPECT_EQ(third.bytes, blocks.frames(3, 1).size());
+}
+
+// Whatever becomes of a message, what comes after it stands where it belongs.
+TEST_F(TeamTest, ADamagedBundleHasAllItsPlaces) {
+  const Values values = make_values(DType::f32, 20, Pattern::noisy, 1);
+  const std::size_t frame = 64 + 20, whole = 4 * frame;
+  for (const std::size_t left : {std::size_t{0}, std::size_t{10}, frame, 2 * frame + 70, whole + 1}) {
+    SCOPED_TRACE(left);
+    ledgers[1] = {};
+    Bundle blocks;
+    Team receiver = team(1).in_blocks(4);
+    const ConstSlice own = receiver.chunk(values.slice(), 0);
+    hub.set_damage([&](const LoopbackHub::Record&, std::vector<std::byte>& bytes) { bytes.resize(left); });
+    run(send_blocks(team(0).in_blocks(4), values.slice(), 4), append_blocks(receiver, own, blocks, 4));
+    EXPECT_NE(ledgers[1].status, Status::ok);
+    EXPECT_EQ(blocks.frames(4, 1).size(), 64u);  // a notice
+    EXPECT_EQ(blocks.frames(5, 1).size(), 0u);
+    EXPECT_EQ(receiver.copy(blocks, 4, own).status, Status::peer_failed);
+    EXPECT_EQ(receiver.copy(blocks, 0, own).status, Status::ok);
+  }
+}
+
+TEST_F(TeamTest, SeveralFramesCombineAsTwoAtATime) {
+  codec = find_codec("planes")->make({.bound = Bound(1e-3)});
+  std::vector<Values> values;
+  for (std::uint64_t k = 0; k < FrameArithmetic::max_operands; ++k)
+    values.push_back(make_values(DType::f64, 5000, Pattern::noisy, k));
+  for (const Arithmetic how : {Arithmetic::frames, Arithmetic::values}) {
+    for (const Reduction op : {Reduction::sum, Reduction::max}) {
+      if (how == Arithmetic::frames && op != Reduction::sum) continue;
+      Team t(hub.transport(0), *codec, places[0], ledgers[0], how, 0);
+      std::vector<Frame> others;
+      Frame first = t.encode(values[0].slice()), pairs = t.encode(values[0].slice());
+      for (std::size_t k = 1; k < values.size(); ++k) {
+        others.push_back(t.encode(values[k].slice()));
+        pairs = t.combine(pairs, others.back(), op);
+      }
+      const Frame together = t.combine(first, others, op);
+      ASSERT_EQ(together.status, Status::ok);
+      EXPECT_EQ(together.addends, how == Arithmetic::frames ? values.size() : 1);
+      Values one(DType::f64, 5000), two(DType::f64, 5000);
+      t.decode(together, one.slice());
+      t.decode(pairs, two.slice());
+      if (how == Arithmetic::frames || op == Reduction::max) {
+        EXPECT_TRUE(one == two);
+      }
+      for (std::size_t i = 0; i < 5000; ++i) {
+        const double exact = static_cast<double>(reduce_exactly(values, i, op).value);
+        ASSERT_NEAR(one.at(i), exact, op == Reduction::sum ? 9e-3 : 1e-3);
+      }
+      others[3].status = Status::corrupt_frame;
+      EXPECT_EQ(t.combine(first, others, op).status, Status::corrupt_frame);
+      ledgers[0] = {};
+    }
+  }
+}
+
 TEST_F(TeamTest, SegmentsPartEveryBlock) {
   Values values(DType::f32, 100);
   std::size_t covered = 0;

@@ -21,7 +21,7 @@ Plan plan(const char* policy, Collective collective, std::size_t bytes, int rank
 TEST(Plan, SomeCallsArePlainAtOnce) {
   using enum Plain;
   EXPECT_EQ(plan("off", Collective::allreduce, MiB, 4).plain, off);
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).plain, unsupported);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).plain, communicator);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).plain, small);
   EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).plain, no);
   EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).plain, no);
@@ -93,6 +93,22 @@ TEST(Plan, MinimaByCodecsThatAreNotIdempotentShareTheBound) {
   }
 }
 
+// What is encoded again at each hop picks up an error at each, unless that changes nothing any more.
+TEST(Plan, WhatIsMovedByManyCodingsSharesTheBound) {
+  for (const CodecInfo* codec : registered_codecs()) {
+    if (!codec->serves(DType::f32, Bound::Kind::absolute)) continue;
+    const std::string policy = std::string("abs:0.5,algorithm=cpr_p2p,codec=") + codec->name;
+    const double gather = plan(policy.c_str(), Collective::allgather, MiB, 4).bound.value,
+                 bcast = plan((policy + ",on=input").c_str(), Collective::bcast, MiB, 8).bound.value;
+    EXPECT_EQ(gather, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(bcast, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(plan(policy.c_str(), Collective::scatter, MiB, 4).bound.value, 0.5) << policy;
+    const Plan sum = plan(policy.c_str(), Collective::allreduce, MiB, 4);
+    EXPECT_EQ(sum.how, Arithmetic::values);
+    EXPECT_EQ(sum.bound.value, 0.5 / 6);
+  }
+}
+
 TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
   auto chosen = [](const char* policy, std::size_t bytes, int P) {
     return std::string(plan(policy, Collective::allreduce, bytes, P).algorithm->name);
@@ -102,6 +118,8 @@ TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
   EXPECT_EQ(chosen("abs:1", MiB, 64), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1,algorithm=ring", 128 << 10, 8), "ring");
   EXPECT_EQ(chosen("abs:1,algorithm=recursive_doubling", 100 * MiB, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=two_shot", MiB, 8), "two_shot");
+  EXPECT_EQ(chosen("abs:1,algorithm=halving_doubling", MiB, 8), "halving_doubling");
   // Where the named one does not exist, the choice is free.
   EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB, 8).algorithm->name, "binomial");
 }

@@ -85,6 +85,8 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
 
 TEST(Policy, OptionsThatContradictEachOther) {
   EXPECT_NE(complaint("abs:1,codec=raw,reduction=frames").find("use reduction=values"), std::string::npos);
+  EXPECT_NE(complaint("abs:1,algorithm=cpr_p2p,reduction=frames").find("use reduction=values"),
+            std::string::npos);
   EXPECT_NE(complaint("lossless,codec=planes").find("does not serve this bound; use "), std::string::npos);
   EXPECT_NE(complaint("abs:1,fill=1e20").find("rel: and psnr:"), std::string::npos);
   EXPECT_NE(complaint("abs:1,predictor=psychic"), "");

@@ -29,7 +29,7 @@ class Ranks {
   std::vector<Verdict> run(Collective collective, Job& job) {
     return run(collective, job, [](int, Request&) {});
   }
-  Statistics statistics(int rank) const { return comms[static_cast<std::size_t>(rank)]->statistics(); }
+  Statistics statistics(int rank) const { return comms[static_cast<std::size_t>(rank)]->calls().total(); }
 
   LoopbackHub hub;
   std::vector<std::unique_ptr<Place>> places;

@@ -8,6 +8,7 @@
 #include "codecs/planes/lags.hpp"
 #include "codecs/planes/quantiser.hpp"
 #include "codecs/planes/widths.hpp"
+#include "core/codec.hpp"
 
 namespace taut::planes {
 
@@ -67,7 +68,7 @@ struct Kernels {
                         std::int32_t* q, T* values) noexcept;
 };
 
-inline constexpr std::size_t max_operands = 8;  // of one sum
+inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 
 struct WidthKernels {
   WidthFacts (*inspect)(const Widths& widths) noexcept;

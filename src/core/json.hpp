@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace taut::cli {
+namespace taut {
 
 // The shortest text that reads back as the same number.
 inline std::string shortest(double value) {
@@ -61,4 +61,4 @@ std::string list(const auto& items, auto text) {
 }
 
 }  // namespace json
-}  // namespace taut::cli
+}  // namespace taut

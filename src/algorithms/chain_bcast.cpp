@@ -1,0 +1,56 @@
+// Broadcast along a chain; segments make it a pipeline. Watts and van de Geijn, "A pipelined broadcast for
+// multidimensional meshes", Parallel Process. Lett. 5 (1995); encoded once at the root: Huang et al.,
+// "C-Coll", IPDPS 2024.
+//   steps P-1 · messages of a rank 1 (the last one none) · encodes 1 (root) · decodes 1
+//   error: the codec's bound; the frame travels unchanged and the root decodes it as well
+#include "core/algorithm.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+Task<> run(Team team, Operands data) {
+  const int P = team.size(), me = mod(team.rank() - data.root, P);  // counted from the root
+  const Slice values = team.whole(data.out);
+  auto rank = [&](int i) { return mod(i + data.root, P); };
+
+  Frame frame;
+  if (me == 0) {
+    frame = team.encode(values);
+  } else {
+    frame = co_await team.recv(rank(me - 1), values);
+  }
+  if (me + 1 < P) {
+    Sending sending = team.send(frame, rank(me + 1));
+    team.decode(frame, values);  // while it is under way
+    co_await sending;
+  } else {
+    team.decode(frame, values);
+  }
+}
+
+Cost cost(int P) {
+  return {.steps = P - 1,
+          .messages = P - 1,
+          .messages_a_rank = P > 1,
+          .frames = P - 1,
+          .encodes = 1,
+          .combines = 0,
+          .decodes = 1};
+}
+
+int growth(int, Arithmetic) { return 1; }
+
+}  // namespace
+
+const AlgorithmInfo& chain_bcast() {
+  static constexpr AlgorithmInfo info{.name = "chain",
+                                      .collective = Collective::bcast,
+                                      .paper = "Watts and van de Geijn 1995",
+                                      .unit = AlgorithmInfo::Unit::whole,
+                                      .cost = cost,
+                                      .growth = growth,
+                                      .run = run};
+  return info;
+}
+
+}  // namespace taut::algorithms

@@ -1,0 +1,92 @@
+#include "api/at_end.hpp"
+
+#include <mpi.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "comm/trace.hpp"
+#include "policy/options.hpp"
+
+namespace taut::api {
+namespace {
+
+// Outlives static destructors.
+struct Kept {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Observed>> each;
+  Observed rest{.communicators = 0, .freed = true};
+};
+Kept* kept() noexcept {
+  static auto* const all = new (std::nothrow) Kept;
+  return all;
+}
+
+void complain(const std::string& name, const char* why) noexcept {
+  std::fprintf(stderr, "taut: cannot write %s: %s\n", name.c_str(), why);
+}
+
+// `write(file)` tells whether it worked.
+template <class Write>
+void write_file(const std::string& pattern, const ProcessRank& process, Write write) {
+  if (pattern.empty()) return;
+  const std::string name = file_name(pattern, process);
+  std::FILE* const file = std::fopen(name.c_str(), "w");
+  bool good = file != nullptr && write(file);
+  if (file != nullptr) good &= std::fclose(file) == 0;
+  if (!good) complain(name, std::strerror(errno));
+}
+
+void write_all(std::span<const Observed* const> communicators, const ProcessRank& process) {
+  const Options& asked = options();
+  write_file(asked.report, process, [&](std::FILE* file) {
+    const std::string text = report_json(communicators, process);
+    return std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  });
+  write_file(asked.trace, process, [&](std::FILE* file) {
+    return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
+  });
+  if (asked.summary && process.rank == 0) std::fputs(summary_table(communicators, process).c_str(), stderr);
+}
+
+}  // namespace
+
+Recorder* recorder() noexcept {
+  static Recorder* const one = options().trace.empty() ? nullptr : new (std::nothrow) Recorder;
+  return one;
+}
+
+void keep(std::unique_ptr<Observed> gone) noexcept {
+  if (!options().observe() || gone->calls.total().calls == 0 || kept() == nullptr) return;
+  gone->freed = true;
+  Kept& all = *kept();
+  const std::lock_guard lock(all.mutex);
+  try {
+    if (all.each.size() < most_kept) return all.each.push_back(std::move(gone));
+  } catch (const std::bad_alloc&) {
+  }
+  all.rest.calls.merge(gone->calls);
+  ++all.rest.communicators;
+}
+
+void write_at_end(std::span<const Observed* const> living) noexcept {
+  if (!options().observe()) return;
+  try {
+    ProcessRank process;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
+    std::vector<const Observed*> communicators;
+    if (kept() != nullptr) {
+      for (const auto& gone : kept()->each) communicators.push_back(gone.get());
+      if (kept()->rest.communicators != 0) communicators.push_back(&kept()->rest);
+    }
+    communicators.insert(communicators.end(), living.begin(), living.end());
+    write_all(communicators, process);
+  } catch (...) {
+    complain("what TAUT_REPORT, TAUT_TRACE or TAUT_SUMMARY ask for", "out of memory");
+  }
+}
+
+}  // namespace taut::api

@@ -1,0 +1,22 @@
+// What is written at MPI_Finalize: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
+#pragma once
+
+#include <memory>
+
+#include "comm/report.hpp"
+#include "core/recorder.hpp"
+
+namespace taut::api {
+
+// Of this process; null unless a trace is asked for.
+Recorder* recorder() noexcept;
+
+// Keeps the calls of a communicator that is gone, if a report is asked for. Bounded: beyond most_kept, or
+// where memory lacks, communicators share an entry.
+inline constexpr std::size_t most_kept = 64;
+void keep(std::unique_ptr<Observed> gone) noexcept;
+
+// Writes all that is asked for, of the communicators that are still there and of those kept. Needs MPI.
+void write_at_end(std::span<const Observed* const> living) noexcept;
+
+}  // namespace taut::api

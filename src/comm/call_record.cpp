@@ -1,0 +1,85 @@
+#include "comm/call_record.hpp"
+
+#include <bit>
+#include <limits>
+
+#include "comm/communicator.hpp"
+
+namespace taut {
+
+CallKind kind_of(const Request& request) noexcept {
+  CallKind kind;
+  kind.collective = static_cast<std::uint8_t>(request.collective);
+  if (request.coded_type) kind.type = static_cast<std::uint8_t>(request.data.out.type);
+  if (request.coded_type && reduces(request.collective)) kind.op = static_cast<std::uint8_t>(request.data.op);
+  kind.size_class = static_cast<std::uint8_t>(std::bit_width(request.bytes));
+  kind.site = request.site;
+  return kind;
+}
+
+CallLabel label_of(const Request& request) noexcept {
+  return {request.collective, request.data.out.type, request.data.op, request.coded_type};
+}
+
+CallRecord::CallRecord(const Observer& observer, const Request& request) noexcept
+    : observer_(observer), kind_(kind_of(request)), bytes_(request.bytes) {
+  observer_.table->count(kind_, bytes_);
+  if (observer_.recorder != nullptr) ledger_.tag = observer_.recorder->open(label_of(request));
+}
+
+CallRecord::~CallRecord() {
+  if (observer_.recorder != nullptr) observer_.recorder->close(ledger_.tag);
+}
+
+// By dissemination: log2 P messages a round.
+void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
+  ledger_.spent(Verb::agree, 0, began_, 0);
+  const auto messages = static_cast<std::uint64_t>(rounds * log2_ceil(ranks));
+  ledger_.sent_messages += messages;
+  ledger_.sent_bytes += messages * sizeof(Facts);
+  const bool sampled = expected_ratio < std::numeric_limits<float>::max();
+  row().expected_ratio = sampled ? expected_ratio : 0;
+}
+
+void CallRecord::decided(const Plan& plan, const Candidate& candidate) noexcept {
+  compressed_ = true;
+  Decision& decision = row().decision;
+  decision = {candidate.codec->name, {}, plan.algorithm->name, plan.how, plan.segments, plan.bound};
+  candidate.predictor.copy(decision.predictor, sizeof decision.predictor - 1);
+}
+
+void CallRecord::end(const Verdict& verdict) noexcept {
+  CallRow& row = this->row();
+  if (verdict.plain != Plain::no) {
+    row.plain = verdict.plain;
+    row.sum.count_plain(verdict.plain);
+  }
+  row.sum.failed_calls += verdict.status != Status::ok;
+  if (compressed_) add_traffic(row.sum);
+  row.sum.times += split();
+}
+
+void CallRecord::add_traffic(Statistics& sum) const noexcept {
+  ++sum.compressed_calls;
+  sum.value_bytes += ledger_.value_bytes;
+  sum.frame_bytes += ledger_.frame_bytes;
+  sum.carried_bytes += ledger_.carried_bytes;
+  sum.sent_bytes += ledger_.sent_bytes;
+  sum.sent_messages += ledger_.sent_messages;
+}
+
+// What a compressed call does beside its verbs is to poll: segments take turns, so that what one waits for
+// may be the time that another encodes in.
+Times CallRecord::split() noexcept {
+  Times& times = ledger_.times;
+  if (compressed_) {
+    ledger_.spent(Verb::call, 0, began_, bytes_);
+    times[Verb::wait] = times[Verb::call] - times[Verb::agree] - times[Verb::encode] - times[Verb::combine] -
+                        times[Verb::decode];
+  } else {
+    times[Verb::call] = times[Verb::agree];
+  }
+  return times;
+}
+
+}  // namespace taut

@@ -1,0 +1,49 @@
+// What is kept of one call while it runs, and where it goes at the end.
+#pragma once
+
+#include "comm/statistics.hpp"
+
+namespace taut {
+
+struct Request;
+struct Verdict;
+CallKind kind_of(const Request& request) noexcept;
+CallLabel label_of(const Request& request) noexcept;
+
+// Who is told of a communicator's calls.
+struct Observer {
+  CallTable* table = nullptr;    // null: one of the communicator's own
+  Recorder* recorder = nullptr;  // null: no events
+};
+
+class CallRecord {
+ public:
+  // Counts the call.
+  CallRecord(const Observer& observer, const Request& request) noexcept;
+  CallRecord(const CallRecord&) = delete;
+  ~CallRecord();
+
+  // Time counts from here, unless the call is left to plain MPI at once.
+  void begin() noexcept { began_ = clock_now(); }
+  // The ranks have agreed, in one or two rounds.
+  void agreed(int rounds, int ranks, float expected_ratio) noexcept;
+  // The call is to be compressed.
+  void decided(const Plan& plan, const Candidate& candidate) noexcept;
+  void end(const Verdict& verdict) noexcept;
+
+  Ledger& ledger() noexcept { return ledger_; }
+
+ private:
+  CallRow& row() noexcept { return observer_.table->row(kind_); }
+  void add_traffic(Statistics& sum) const noexcept;
+  Times split() noexcept;
+
+  Observer observer_;
+  CallKind kind_;
+  std::size_t bytes_;
+  Ledger ledger_;
+  std::uint64_t began_ = 0;
+  bool compressed_ = false;
+};
+
+}  // namespace taut

@@ -1,0 +1,150 @@
+#include "comm/explain.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "comm/call_site.hpp"
+#include "core/json.hpp"
+
+namespace taut {
+namespace {
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+std::string count_of(std::uint64_t n, const char* noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+// "ratio 8.12, sent 12MiB for 98MiB"
+std::string gain(const Statistics& sum) {
+  return "ratio " + rounded(sum.ratio(), 3) + ", sent " + size_text(sum.sent_bytes) + " for " +
+         size_text(sum.carried_bytes);
+}
+
+// "3 plain (its samples compress too little: 1.05), 1 plain (...)"
+std::string plain_calls(const CallRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < plain_reasons; ++i) {
+    if (row.sum.plain[i] == 0) continue;
+    const auto why = static_cast<Plain>(i);
+    text += (text.empty() ? "" : ", ") + std::to_string(row.sum.plain[i]) + " plain (" + describe(why);
+    if (why == Plain::no_gain && row.plain == Plain::no_gain && row.expected_ratio != 0)
+      text += ": ratio " + rounded(static_cast<double>(row.expected_ratio), 3);
+    text += ")";
+  }
+  return text;
+}
+
+std::string summary(const Statistics& sum) {
+  std::string text =
+      count_of(sum.calls, "call") + ", " + std::to_string(sum.compressed_calls) + " compressed";
+  if (sum.failed_calls != 0) text += ", " + std::to_string(sum.failed_calls) + " failed";
+  return text;
+}
+
+std::string times_text(const Times& times) { return times[Verb::call] == 0 ? "" : "; " + text_of(times); }
+
+}  // namespace
+
+const char* describe(Plain why) noexcept {
+  switch (why) {
+    case Plain::no: break;
+    case Plain::off: return "switched off";
+    case Plain::unsupported: return "the policy promises nothing for it, or no codec serves it";
+    case Plain::small: return "below min_bytes";
+    case Plain::no_gain: return "samples compress too little";
+    case Plain::communicator: return "a single rank or an intercommunicator";
+    case Plain::type: return "its type or operator is not compressed under this policy";
+    case Plain::memory: return "a rank lacked memory";
+  }
+  return "";
+}
+
+const char* name_of(Plain why) noexcept {
+  switch (why) {
+    case Plain::no: return "no";
+    case Plain::off: return "off";
+    case Plain::unsupported: return "unsupported";
+    case Plain::small: return "small";
+    case Plain::no_gain: return "no_gain";
+    case Plain::communicator: return "communicator";
+    case Plain::type: return "type";
+    case Plain::memory: return "memory";
+  }
+  return "";
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  double size = static_cast<double>(bytes);
+  for (; size >= 1024; size /= 1024) ++unit;
+  return rounded(size, size >= 1000 ? 4 : 3) + units[unit];
+}
+
+std::string text_of(const CallKind& kind) {
+  if (kind.collective == 0) return "all other kinds";
+  std::string text = name_of(static_cast<Collective>(kind.collective));
+  text += std::string(" ") + (kind.type == 0 ? "other" : name_of(static_cast<DType>(kind.type)));
+  if (kind.op != 0) text += std::string(" ") + name_of(static_cast<Reduction>(kind.op));
+  return text + " " + size_text(kind.least_bytes());
+}
+
+std::string text_of(const Decision& decision) {
+  std::string text = decision.codec;
+  if (decision.predictor[0] != 0) text += std::string("/") + decision.predictor;
+  return text + ", " + decision.algorithm + " by " + name_of(decision.how) + ", " +
+         count_of(static_cast<std::uint64_t>(decision.segments), "segment") + ", " +
+         text_of(decision.bound, 4);
+}
+
+std::string text_of(const Times& times) {
+  const std::uint64_t all = times[Verb::call];
+  std::string text = rounded(seconds(all), 3) + " s";
+  const char* separator = ": ";
+  for (std::size_t i = 0; i < verbs; ++i) {
+    const auto verb = static_cast<Verb>(i);
+    if (verb == Verb::call || times[verb] == 0) continue;
+    text += separator + std::string(name_of(verb)) + " " + percent(times[verb], all);
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string explain(const CallRow& row) {
+  const std::string site = call_site_name(row.kind.site), plain = plain_calls(row);
+  std::string text = text_of(row.kind) + (site.empty() ? "" : " at " + site) + ": " + summary(row.sum);
+  if (row.sum.compressed_calls != 0) {
+    text += " by " + text_of(row.decision) + "; " + gain(row.sum);
+    if (row.plain != Plain::no_gain && row.expected_ratio != 0)
+      text += ", expected " + rounded(static_cast<double>(row.expected_ratio), 3);
+  }
+  if (!plain.empty()) text += "; " + plain;
+  return text + times_text(row.sum.times);
+}
+
+std::vector<const CallRow*> in_order(const CallTable& calls) {
+  std::vector<const CallRow*> rows;
+  for (const CallRow& row : calls.rows()) rows.push_back(&row);
+  if (calls.rest().sum.calls != 0) rows.push_back(&calls.rest());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const CallRow* row) {
+    return std::tuple(row->sum.times[Verb::call], row->sum.calls);
+  });
+  return rows;
+}
+
+std::string explain(const CallTable& calls, const std::string& policy, int ranks) {
+  const Statistics total = calls.total();
+  std::string text = "policy " + policy + " on " + count_of(static_cast<std::uint64_t>(ranks), "rank") +
+                     ": " + summary(total);
+  if (total.compressed_calls != 0) text += "; " + gain(total);
+  text += times_text(total.times) + "\n";
+  for (const CallRow* row : in_order(calls)) text += explain(*row) + "\n";
+  return text;
+}
+
+}  // namespace taut

@@ -1,0 +1,27 @@
+// Statistics in words: what was decided for each kind of call, and why.
+#pragma once
+
+#include <string>
+
+#include "comm/statistics.hpp"
+
+namespace taut {
+
+const char* describe(Plain why) noexcept;  // a clause without its full stop; "" for `no`
+const char* name_of(Plain why) noexcept;   // one word, as in reports
+
+std::string text_of(const CallKind& kind);      // "allreduce f32 sum 1MiB"; 1 MiB or more, below 2 MiB
+std::string text_of(const Decision& decision);  // "planes/delta, ring by frames, 4 segments, abs:2.5e-05"
+std::string size_text(std::uint64_t bytes);     // "1MiB", "1.5MiB", "12B"
+std::string text_of(const Times& times);        // "1.2 s: encode 12 %, wait 80 %"
+
+// A line, without its end.
+std::string explain(const CallRow& row);
+
+// A communicator: a line of the whole, then one for each kind of call, what took the longest first.
+std::string explain(const CallTable& calls, const std::string& policy, int ranks);
+
+// The rows, the one that took the longest first; of those that are not timed the one with most calls.
+std::vector<const CallRow*> in_order(const CallTable& calls);
+
+}  // namespace taut

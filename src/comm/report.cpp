@@ -1,0 +1,139 @@
+#include "comm/report.hpp"
+
+#include <algorithm>
+
+#include "comm/call_site.hpp"
+#include "comm/explain.hpp"
+#include "core/json.hpp"
+
+namespace taut {
+namespace {
+
+// ---- JSON
+
+std::string json_of(const Times& times) {
+  json::Object object;
+  for (std::size_t i = 0; i < verbs; ++i)
+    object.add(name_of(static_cast<Verb>(i)), times[static_cast<Verb>(i)]);
+  return object.text();
+}
+
+void add_counts(json::Object& object, const Statistics& sum) {
+  json::Object plain;
+  for (std::size_t i = 1; i < plain_reasons; ++i)
+    if (sum.plain[i] != 0) plain.add(name_of(static_cast<Plain>(i)), sum.plain[i]);
+  object.add("calls", sum.calls).add("compressed_calls", sum.compressed_calls);
+  object.add("failed_calls", sum.failed_calls).add_text("plain_calls", plain.text());
+  object.add("message_bytes", sum.message_bytes).add("value_bytes", sum.value_bytes);
+  object.add("frame_bytes", sum.frame_bytes).add("ratio", sum.ratio());
+  object.add("carried_bytes", sum.carried_bytes).add("sent_bytes", sum.sent_bytes);
+  object.add("sent_messages", sum.sent_messages).add_text("nanoseconds", json_of(sum.times));
+}
+
+std::string json_of(const Decision& decision) {
+  json::Object object;
+  object.add("codec", decision.codec).add("predictor", std::string_view(decision.predictor));
+  object.add("algorithm", decision.algorithm).add("arithmetic", name_of(decision.how));
+  return object.add("segments", decision.segments).add("bound", text_of(decision.bound)).text();
+}
+
+// null: not known, or of no meaning here.
+std::string text_or_null(bool known, std::string_view text) { return known ? json::quoted(text) : "null"; }
+
+std::string json_of(const CallRow& row) {
+  const CallKind& kind = row.kind;
+  const std::string site = call_site_name(kind.site);
+  const auto collective = static_cast<Collective>(kind.collective);
+  json::Object object;
+  object.add_text("collective", text_or_null(kind.collective != 0, name_of(collective)));
+  object.add_text("type", kind.type == 0 ? "null" : json::quoted(name_of(static_cast<DType>(kind.type))));
+  object.add_text("operator", kind.op == 0 ? "null" : json::quoted(name_of(static_cast<Reduction>(kind.op))));
+  object.add("least_bytes", kind.least_bytes()).add_text("site", text_or_null(!site.empty(), site));
+  add_counts(object, row.sum);
+  object.add_text("decision", row.decision.codec == nullptr ? "null" : json_of(row.decision));
+  object.add_text("plain", text_or_null(row.plain != Plain::no, name_of(row.plain)));
+  object.add_text("expected_ratio",
+                  row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
+  return object.text();
+}
+
+std::string lines(const auto& items, auto text) {
+  std::string result;
+  for (const auto& item : items) result += (result.empty() ? "\n" : ",\n") + text(item);
+  return "[" + result + "]";
+}
+
+std::string json_of(const Observed& communicator) {
+  json::Object object;
+  object.add("policy", std::string_view(communicator.policy)).add("name", communicator.name.data());
+  object.add("ranks", communicator.ranks).add("communicators", communicator.communicators);
+  object.add("freed", communicator.freed);
+  add_counts(object, communicator.calls.total());
+  const auto row_text = [](const CallRow* row) { return json_of(*row); };
+  return object.add_text("kinds", lines(in_order(communicator.calls), row_text)).text();
+}
+
+// ---- Table
+
+std::string cells(const Statistics& sum) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%9llu %10llu %7s %9s %9s", static_cast<unsigned long long>(sum.calls),
+                static_cast<unsigned long long>(sum.compressed_calls),
+                sum.ratio() == 0 ? "-" : rounded(sum.ratio(), 3).c_str(), size_text(sum.sent_bytes).c_str(),
+                rounded(seconds(sum.times[Verb::call]), 3).c_str());
+  std::string cells = text;
+  for (const Verb verb : {Verb::encode, Verb::combine, Verb::decode, Verb::wait, Verb::agree, Verb::plain}) {
+    const double share = static_cast<double>(sum.times[verb]) / static_cast<double>(sum.times[Verb::call]);
+    std::snprintf(text, sizeof text, sum.times[verb] == 0 ? "       -" : " %7.1f", 100 * share);
+    cells += text;
+  }
+  return cells + "\n";
+}
+
+// Wherever the program called from.
+void add_sums(const CallTable& calls, CallTable& all) {
+  for (const CallRow* row : in_order(calls)) {
+    CallKind kind = row->kind;
+    kind.site = nullptr;
+    all.row(kind).sum += row->sum;
+  }
+}
+
+std::string table_line(std::string kind, const std::string& rest) {
+  kind.resize(std::max<std::size_t>(kind.size(), 34), ' ');
+  return "taut: " + kind + rest;
+}
+}  // namespace
+
+std::string file_name(const std::string& pattern, const ProcessRank& process) {
+  const std::string rank = std::to_string(process.rank);
+  std::string name = pattern;
+  for (std::size_t at = name.find("%r"); at != name.npos; at = name.find("%r", at)) name.replace(at, 2, rank);
+  return name == pattern && process.ranks > 1 ? name + "." + rank : name;
+}
+
+std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process) {
+  json::Object all;
+  all.add("format", "taut-report").add("version", 1).add("rank", process.rank).add("ranks", process.ranks);
+  all.add_text("communicators", lines(communicators, [](const Observed* one) { return json_of(*one); }));
+  return all.text() + "\n";
+}
+
+std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process) {
+  constexpr std::size_t most = 20;
+  CallTable all;
+  for (const Observed* communicator : communicators) add_sums(communicator->calls, all);
+  std::string text =
+      table_line("rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks),
+                 "    calls compressed   ratio      sent   seconds  % encode combine  decode"
+                 "    wait   agree   plain\n");
+  std::vector<const CallRow*> rows = in_order(all);
+  const std::size_t shown = std::min(rows.size(), most);
+  for (const CallRow* row : std::span(rows).first(shown))
+    text += table_line(text_of(row->kind), cells(row->sum));
+  if (shown < rows.size())
+    text += table_line("and " + std::to_string(rows.size() - shown) + " kinds more", "\n");
+  return text + table_line("all", cells(all.total()));
+}
+
+}  // namespace taut

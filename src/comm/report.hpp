@@ -1,0 +1,35 @@
+// Statistics as JSON (docs/observe.md), and as a table.
+#pragma once
+
+#include <string>
+
+#include "comm/statistics.hpp"
+
+namespace taut {
+
+// This process among all of the program.
+struct ProcessRank {
+  int rank = 0, ranks = 1;
+};
+
+// What is known of a communicator when its calls are reported.
+struct Observed {
+  using Name = std::array<char, 64>;  // cut to what fits
+
+  std::string policy = {};  // empty: several communicators, of which there was no room for each
+  Name name = {};           // as MPI knows it
+  int ranks = 0;
+  std::uint64_t communicators = 1;
+  bool freed = false;
+  CallTable calls = {};
+};
+
+// `pattern` with the rank for each %r; without one with ".RANK" behind it, if there are several ranks.
+std::string file_name(const std::string& pattern, const ProcessRank& process);
+
+std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process);
+
+// A line for each kind of call, over all communicators; at most 20.
+std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process);
+
+}  // namespace taut

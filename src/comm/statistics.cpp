@@ -1,0 +1,86 @@
+#include "comm/statistics.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace taut {
+
+std::uint64_t Statistics::plain_unsupported() const noexcept {
+  std::uint64_t n = 0;
+  for (const Plain why : {Plain::unsupported, Plain::communicator, Plain::type, Plain::memory})
+    n += plain[static_cast<std::size_t>(why)];
+  return n;
+}
+
+double Statistics::ratio() const noexcept {
+  return frame_bytes == 0 ? 0 : static_cast<double>(value_bytes) / static_cast<double>(frame_bytes);
+}
+
+void Statistics::count_plain(Plain why) noexcept { ++plain[static_cast<std::size_t>(why)]; }
+
+Statistics& Statistics::operator+=(const Statistics& other) noexcept {
+  calls += other.calls;
+  compressed_calls += other.compressed_calls;
+  failed_calls += other.failed_calls;
+  message_bytes += other.message_bytes;
+  value_bytes += other.value_bytes;
+  frame_bytes += other.frame_bytes;
+  carried_bytes += other.carried_bytes;
+  sent_bytes += other.sent_bytes;
+  sent_messages += other.sent_messages;
+  for (std::size_t i = 0; i < plain_reasons; ++i) plain[i] += other.plain[i];
+  times += other.times;
+  return *this;
+}
+
+std::uint64_t CallKind::least_bytes() const noexcept {
+  return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
+}
+
+CallRow* CallTable::add(const CallKind& kind) noexcept {
+  if (rows_.size() == most_kinds) return nullptr;
+  try {
+    rows_.reserve(rows_.size() + 1);
+    kinds_.push_back(kind);
+    rows_.push_back({kind, {}, {}});
+    return &rows_.back();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+CallRow& CallTable::row(const CallKind& kind) noexcept {
+  if (last_ < kinds_.size() && kinds_[last_] == kind) return rows_[last_];
+  const auto found = std::ranges::find(kinds_, kind);
+  last_ = static_cast<std::size_t>(found - kinds_.begin());
+  if (last_ < kinds_.size()) return rows_[last_];
+  CallRow* const added = kind == rest_.kind ? nullptr : add(kind);
+  return added != nullptr ? *added : rest_;
+}
+
+CallRow& CallTable::count(const CallKind& kind, std::size_t message_bytes) noexcept {
+  CallRow& found = row(kind);
+  ++found.sum.calls;
+  found.sum.message_bytes += message_bytes;
+  return found;
+}
+
+Statistics CallTable::total() const noexcept {
+  Statistics sum = rest_.sum;
+  for (const CallRow& row : rows_) sum += row.sum;
+  return sum;
+}
+
+void CallTable::merge(const CallTable& other) noexcept {
+  const auto take = [this](const CallRow& from) {
+    CallRow& to = row(from.kind);
+    to.sum += from.sum;
+    if (from.decision.codec != nullptr) to.decision = from.decision;
+    if (from.plain != Plain::no) to.plain = from.plain;
+    if (from.expected_ratio != 0) to.expected_ratio = from.expected_ratio;
+  };
+  for (const CallRow& row : other.rows_) take(row);
+  take(other.rest_);
+}
+
+}  // namespace taut

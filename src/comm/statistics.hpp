@@ -1,0 +1,87 @@
+// What a communicator's calls did on this rank: counts, bytes and times, by kind of call.
+#pragma once
+
+#include <bit>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/times.hpp"
+#include "policy/plan.hpp"
+
+namespace taut {
+
+struct Statistics {
+  std::uint64_t calls = 0, compressed_calls = 0;
+  std::uint64_t failed_calls = 0;                    // that ended with an error of this library
+  std::uint64_t message_bytes = 0;                   // of all calls: of the whole message, all blocks of it
+  std::uint64_t value_bytes = 0, frame_bytes = 0;    // encoded, and what became of it
+  std::uint64_t carried_bytes = 0;                   // values that the frames sent stand for
+  std::uint64_t sent_bytes = 0, sent_messages = 0;   // in compressed calls, agreement included
+  std::array<std::uint64_t, plain_reasons> plain{};  // calls by reason
+  Times times;
+
+  std::uint64_t plain_unsupported() const noexcept;  // by reasons of what was asked for, not of size or gain
+  double ratio() const noexcept;                     // of values to frames; 0: nothing was encoded
+  void count_plain(Plain why) noexcept;
+  Statistics& operator+=(const Statistics& other) noexcept;
+};
+
+// Calls that are counted together.
+struct CallKind {
+  std::uint8_t collective = 0;  // Collective; 0: any, in the row of kinds that had no row of their own
+  std::uint8_t type = 0;        // DType; 0: none that is compressed
+  std::uint8_t op = 0;          // Reduction; 0: none
+  std::uint8_t size_class = 0;  // c: messages of 2^(c-1) to 2^c - 1 bytes
+  std::uint32_t reserved = 0;   // no padding: two words are compared
+  const void* site = nullptr;   // where the program called from, if that is known
+
+  friend bool operator==(const CallKind& a, const CallKind& b) noexcept {
+    using Words = std::array<std::uint64_t, 2>;
+    static_assert(std::has_unique_object_representations_v<CallKind>);
+    return std::bit_cast<Words>(a) == std::bit_cast<Words>(b);
+  }
+  std::uint64_t least_bytes() const noexcept;
+};
+
+// How a compressed call was served.
+struct Decision {
+  const char* codec = nullptr;  // null: none was compressed
+  char predictor[40] = {};
+  const char* algorithm = nullptr;
+  Arithmetic how = Arithmetic::values;
+  int segments = 0;
+  Bound bound;  // of one value, for the codec
+};
+
+struct CallRow {
+  CallKind kind;
+  Statistics sum;
+  Decision decision;        // of the last one that was compressed
+  Plain plain = Plain::no;  // why the last one that was not, was not
+  float expected_ratio =
+      0;  // by samples of the rank that gains least, at the last agreement; 0: none were taken
+};
+
+// A row for each kind of call. Bounded: what comes after most_kinds, or finds no memory, shares a row.
+class CallTable {
+ public:
+  static constexpr std::size_t most_kinds = 64;
+
+  CallRow& row(const CallKind& kind) noexcept;
+  CallRow& count(const CallKind& kind, std::size_t message_bytes) noexcept;  // one call more
+  std::span<const CallRow> rows() const noexcept { return rows_; }
+  const CallRow& rest() const noexcept { return rest_; }
+  Statistics total() const noexcept;
+  void merge(const CallTable& other) noexcept;
+
+ private:
+  CallRow* add(const CallKind& kind) noexcept;
+
+  std::vector<CallKind> kinds_;  // of the rows: what is searched lies close together
+  std::vector<CallRow> rows_;
+  std::size_t last_ = 0;  // found: calls of a kind come in a row
+  CallRow rest_;
+};
+
+}  // namespace taut

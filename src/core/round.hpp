@@ -1,0 +1,46 @@
+// Messages with several ranks under way at the same time.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "core/team.hpp"
+
+namespace taut {
+
+// Start up to `most` messages each way, await those that come in one by one, and at the end the round itself:
+// then all that was sent has gone.
+class Round final : public Waitable {
+ public:
+  static constexpr int most = FrameArithmetic::max_operands - 1;  // so that one sum takes what came in
+
+  explicit Round(Team& team) noexcept : team_(team) {}
+  Round(const Round&) = delete;
+
+  void recv(int from, ConstSlice like, std::uint32_t addends = 1) {
+    receiving_[received_++].emplace(team_, from, like, addends);
+  }
+  void send(const Frame& frame, int to) { sending_[sent_++].emplace(team_, frame, to); }  // stays where it is
+  void send(Frame&& frame, int to) {
+    frames_[sent_] = std::move(frame);
+    send(std::as_const(frames_[sent_]), to);
+  }
+
+  Receiving& operator[](int i) { return *receiving_[static_cast<std::size_t>(i)]; }  // in the order of recv
+
+  bool ready() override {
+    bool all_sent = true;
+    for (std::size_t i = 0; i < sent_; ++i) all_sent &= sending_[i]->ready();
+    return all_sent;
+  }
+  void result() const noexcept {}
+
+ private:
+  Team& team_;
+  std::size_t received_ = 0, sent_ = 0;
+  std::array<Frame, most> frames_;
+  std::array<std::optional<Receiving>, most> receiving_;
+  std::array<std::optional<Sending>, most> sending_;
+};
+
+}  // namespace taut

@@ -1,0 +1,103 @@
+// What the calls say of themselves: counters, times, explanations.
+#include <cstring>
+
+#include "api/world.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr int n = 100000;
+
+std::string explanation(MPI_Comm comm) {
+  std::size_t needed = 0;
+  EXPECT_EQ(TAUT_Comm_explain(comm, nullptr, 0, &needed), MPI_SUCCESS);
+  std::string text(needed, 'x');
+  EXPECT_EQ(TAUT_Comm_explain(comm, text.data(), text.size(), nullptr), MPI_SUCCESS);
+  EXPECT_EQ(std::strlen(text.c_str()) + 1, needed);
+  text.pop_back();
+  return text;
+}
+
+auto lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+struct Observing : testing::Test {
+  int sum(int count, MPI_Comm comm) {
+    return TAUT_Allreduce(x.data(), y.data(), count, MPI_FLOAT, MPI_SUM, comm);
+  }
+  std::vector<float> x = std::vector<float>(n, 1.0f), y = x;
+};
+
+TEST_F(Observing, TimesAddUp) {
+  const Comm comm("abs:1e-3");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_INT, 0, comm), MPI_SUCCESS);
+  EXPECT_EQ(sum(2, comm), MPI_SUCCESS);
+  const TAUT_Stats s = comm.stats();
+  EXPECT_EQ(s.call_ns, s.encode_ns + s.combine_ns + s.decode_ns + s.wait_ns + s.agree_ns + s.plain_ns);
+  EXPECT_GT(s.plain_ns, 0u);
+  EXPECT_EQ(s.message_bytes, 4u * (4 * n + 2));
+  if (comm.size() > 1) {
+    EXPECT_GT(s.encode_ns, 0u);
+    EXPECT_GT(s.agree_ns, 0u);
+    EXPECT_GT(s.carried_bytes, s.sent_bytes);
+  }
+}
+
+TEST_F(Observing, SmallCallsAreCountedNotTimed) {
+  const Comm comm("abs:1e-3");
+  EXPECT_EQ(sum(2, comm), MPI_SUCCESS);
+  EXPECT_EQ(comm.stats().calls, 1u);
+  EXPECT_EQ(comm.stats().call_ns, 0u);
+}
+
+TEST_F(Observing, WhatIsSwitchedOffIsCounted) {
+  const Comm comm("off");
+  EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  EXPECT_EQ(comm.stats().plain_off, 1u);
+  EXPECT_NE(explanation(comm).find("1 plain (switched off)"), std::string::npos);
+}
+
+TEST_F(Observing, AProgramOfBeforeGetsWhatItKnows) {
+  const Comm comm("abs:1e-3");
+  EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  TAUT_Stats stats{};
+  stats.struct_size = offsetof(TAUT_Stats, plain_off);
+  stats.plain_off = 77;
+  EXPECT_EQ(TAUT_Comm_get_stats(comm, &stats), MPI_SUCCESS);
+  EXPECT_EQ(stats.calls, 1u);
+  EXPECT_EQ(stats.plain_off, 77u);
+}
+
+TEST_F(Observing, AKindOfCallIsALine) {
+  const Comm comm("abs:1e-3,codec=planes");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  EXPECT_EQ(sum(n / 2, comm), MPI_SUCCESS);
+  const std::string text = explanation(comm);
+  EXPECT_EQ(lines(text), 3) << text;
+  EXPECT_EQ(text.rfind("policy abs:1e-3,codec=planes on ", 0), 0u) << text;
+  EXPECT_NE(text.find("allreduce f32 sum 256KiB at "), std::string::npos) << text;
+  EXPECT_NE(text.find(comm.size() > 1 ? "2 compressed by planes/" : "(a single rank"), std::string::npos);
+}
+
+TEST_F(Observing, PlacesInTheProgramAreToldApart) {
+  const Comm comm("abs:1e-3");
+  EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_FLOAT, 0, comm), MPI_SUCCESS);  // one place
+  EXPECT_EQ(lines(explanation(comm)), 1 + 2 + 1);
+}
+
+TEST_F(Observing, AnExplanationIsCutToItsRoom) {
+  const Comm comm;
+  EXPECT_EQ(explanation(comm), "no policy: all calls are plain MPI\n");
+  char text[4] = "xxx";
+  std::size_t needed = 0;
+  EXPECT_EQ(TAUT_Comm_explain(comm, text, 3, &needed), MPI_SUCCESS);
+  EXPECT_STREQ(text, "no");
+  EXPECT_EQ(needed, 36u);
+  EXPECT_EQ(TAUT_Error_status(TAUT_Comm_explain(comm, nullptr, 3, &needed)), TAUT_ERR_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace taut::test
