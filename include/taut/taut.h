@@ -292,11 +292,11 @@ TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], c
 /* ---- Nonblocking and persistent calls ----
  *
  * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind say when it is complete. Until
- * then its receive buffers are not read and no buffer is written. Types and operators may be freed once it is
- * started. Any number of calls may be in flight, on any communicators, and complete in any order; all ranks
- * of a communicator start them in the same order, blocking ones among them. Results, bounds, bits and errors
- * are those of the blocking calls; errors that the ranks have to agree on come with completion, on every
- * rank.
+ * then its receive buffers are not read and no buffer is written, and arrays of counts and displacements stay
+ * as they are. Types and operators may be freed once it is started. Any number of calls may be in flight, on
+ * any communicators, and complete in any order; all ranks of a communicator start them in the same order,
+ * blocking ones among them. Results, bounds, bits and errors are those of the blocking calls; errors that the
+ * ranks have to agree on come with completion, on every rank.
  *
  * - Calls go on inside TAUT_ calls only: those that complete requests, and blocking ones that are compressed,
  * drive all that are in flight in the process, and may encode and decode for a while. During a call of plain
@@ -333,10 +333,26 @@ TAUT_API int TAUT_Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
 TAUT_API int TAUT_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                            TAUT_Request* request);
+TAUT_API int TAUT_Ireduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                              MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                           int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iscatterv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                            MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ialltoallv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             TAUT_Request* request);
 
 /* Persistent calls: arguments to be used again and again. The request is inactive until TAUT_Start and again
  * after its completion, and is freed by TAUT_Request_free. It keeps the policy that the communicator has now;
- * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start. */
+ * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start; arrays
+ * of counts and displacements stay as they are until the request is freed. */
 TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -358,6 +374,23 @@ TAUT_API int TAUT_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Data
 TAUT_API int TAUT_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                                MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                      MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                      TAUT_Request* request);
+TAUT_API int TAUT_Allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                               int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Scatterv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                TAUT_Request* request);
+TAUT_API int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, TAUT_Request* request);
 
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */
 TAUT_Start(TAUT_Request* request);

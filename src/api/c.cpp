@@ -1,8 +1,8 @@
 // The blocking collective calls of taut.h.
 #include <taut/taut.h>
 
-#include "api/calls.hpp"
 #include "api/errors.hpp"
+#include "api/vector_calls.hpp"
 
 namespace taut::api {
 namespace {

@@ -4,7 +4,16 @@
 
 #include <taut/taut.h>
 
-#include "api/calls.hpp"
+#include <variant>
+
+#include "api/vector_calls.hpp"
+
+namespace taut::api {
+
+using AnyCall = std::variant<Allreduce, ReduceScatterBlock, ReduceScatter, Reduce, Bcast, Allgather, Alltoall,
+                             Gather, Scatter, Allgatherv, Gatherv, Scatterv, Alltoallv>;
+
+}  // namespace taut::api
 
 // A start either puts a call in flight (where the ranks leave it to plain MPI, that runs on the private
 // communicator) or, if it is plain at once, makes a request of MPI's on the user's communicator.
