@@ -124,7 +124,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (copies && !named) plan.plain = Plain::no_gain;
   plan.how = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
-  plan.least_ratio = named ? 0 : worthwhile_ratio;
+  plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
   return plan;
 }
 
