@@ -102,25 +102,32 @@ class Communicator::Lanes final : public Waitable {
 // so all ranks learn the same in the same order.
 struct Communicator::Lesson {
   Experience& kind;
-  bool adds, compares;                   // whether it adds anything; also times
+  bool adds, has_to_pay;
   std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
+  const AlgorithmInfo* algorithm;        // to be taken; then the one that was
 
   void begin(Facts& mine, bool rooted) const noexcept {
-    if (compares) mine.set_pace(kind.own(), rooted);
+    if (adds) mine.set_pace(kind.own(), rooted);
   }
   // What the ranks make of the verdict that they agreed on.
-  void go_on(const Facts& agreed, bool rooted, std::size_t chosen, Verdict& verdict) const noexcept {
+  void go_on(std::size_t chosen, float ratio, const Pace& pace, Verdict& verdict) const noexcept {
     if (!adds || verdict.status != Status::ok) return;
     if (verdict.plain == Plain::no_gain) kind.note_no_gain(favourite.has_value());
     if (verdict.plain != Plain::no) return;
-    kind.choose(chosen, agreed.ratio_low[chosen]);
-    if (compares) verdict.plain = kind.learn(agreed.pace(rooted));
+    kind.choose(chosen, ratio);
+    if (has_to_pay) verdict.plain = kind.learn(pace);
+  }
+  void go_by(const AlgorithmInfo* taken, const Pace& pace,
+             std::span<const AlgorithmInfo* const> others) noexcept {
+    algorithm = taken;
+    if (adds) kind.learn_algorithm(taken, pace, others);
   }
   // After a call by frames.
   void end(const Ledger& ledger, std::size_t bytes) const noexcept {
-    if (!compares || ledger.sent_bytes == 0) return;
+    if (!adds) return;
     const double gain = static_cast<double>(ledger.carried_bytes) / static_cast<double>(ledger.sent_bytes);
-    kind.note_coded(seconds(ledger.times[Verb::call]), seconds(ledger.times[Verb::wait]) * gain, bytes);
+    const double foretold = seconds(ledger.times[Verb::wait]) * gain;
+    kind.note_coded(algorithm, seconds(ledger.times[Verb::call]), foretold, bytes);
   }
 };
 
@@ -136,12 +143,10 @@ void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds)
 
 // ---- Before the agreement: local, and without any effect
 
-Plan Communicator::plan(const Request& request, Bound bound) {
+Call Communicator::call_of(const Request& request) const noexcept {
   const DType type = request.data.out.type;
-  return make_plan(policy_,
-                   {request.collective, request.bytes / size_of(type), type, request.data.op,
-                    transport_.size(), request.any_blocks()},
-                   bound, candidates_);
+  return {request.collective, request.bytes / size_of(type), type, request.data.op,
+          transport_.size(),  request.any_blocks()};
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -214,11 +219,11 @@ Facts Communicator::identify(const Request& request) const noexcept {
   return mine;
 }
 
-Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Means& means, Lesson& lesson,
-                          Status& failure) {
+Facts Communicator::facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
+                          Lesson& lesson, Status& failure) {
   Facts mine = identify(request);
   try {
-    plan = this->plan(request, bound);
+    plan = make_plan(policy_, call, bound, candidates_);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
     prepare(request, plan, means);
     const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
@@ -262,7 +267,7 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
   record.begin();
   Experience& kind = experience(request);
   const bool adds = served == nullptr;
-  Lesson lesson{kind, adds, adds && policy_.has_to_pay(), kind.favourite()};
+  Lesson lesson{kind, adds, adds && policy_.has_to_pay(), kind.favourite(), kind.algorithm()};
   const std::size_t bytes = request.bytes;  // as note_plain() knows them
   const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
@@ -286,16 +291,22 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, Lesson& 
   Plan made;
   Means means{Reserve(place_), {}};
   Status failure = Status::ok;
-  Facts mine = facts(request, bound, made, means, lesson, failure);
+  Call call = call_of(request);
+  call.algorithm = lesson.algorithm;
+  Facts mine = facts(request, call, bound, made, means, lesson, failure);
   const bool rooted = has_root(request.collective);
   lesson.begin(mine, rooted);
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
   Verdict verdict = judge(agreed, made, chosen, failure);
-  lesson.go_on(agreed, rooted, chosen, verdict);
+  lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
+  std::array<const AlgorithmInfo*, most_alternatives> found;
+  lesson.go_by(made.algorithm, agreed.pace(rooted),
+               request.bytes_known ? alternatives(policy_, call, made, found)
+                                   : std::span<const AlgorithmInfo* const>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);

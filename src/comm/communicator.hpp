@@ -75,15 +75,16 @@ class Communicator {
 
   struct Lesson;
   Experience& experience(const Request& request) noexcept {
-    return experiences_.of(request.collective, request.bytes_known ? request.bytes : 0);
+    return experiences_.of(call_of(request), request.bytes_known ? request.bytes : 0);
   }
+  Call call_of(const Request& request) const noexcept;
   Task<Verdict> serve(Request& request, CallRecord& record, Lesson& lesson, bool* served);
   std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
-  Plan plan(const Request& request, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
-  Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Lesson& lesson, Status& failure);
+  Facts facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
+              Status& failure);
   void prepare(const Request& request, const Plan& plan, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;

@@ -11,31 +11,10 @@
 #include <array>
 #include <optional>
 
+#include "policy/algorithm_trials.hpp"
 #include "policy/plan.hpp"
 
 namespace taut {
-
-// Seconds a byte of message that calls of one kind take; 0: not known.
-struct Pace {
-  float plain = 0;
-  float coded = 0;     // by frames, agreement included
-  float foretold = 0;  // of a plain call, by the speed of the link in those by frames
-};
-
-// The last few calls. Their median counts, the lower one of an even number: some calls are disturbed.
-class Recent {
- public:
-  static constexpr std::uint32_t most = 5;
-
-  void note(double seconds, std::size_t bytes) noexcept;
-  void clear() noexcept { calls_ = 0; }
-  std::uint32_t calls() const noexcept { return calls_ < most ? calls_ : most; }
-  float typical() const noexcept;  // 0: no calls
-
- private:
-  std::array<float, most> paces_{};
-  std::uint32_t calls_ = 0;
-};
 
 class Experience {
  public:
@@ -47,6 +26,13 @@ class Experience {
   // After an agreement that would have the call compressed: `agreed` is the pace of all ranks. Whether this
   // very call does go plain, and why.
   Plain learn(const Pace& agreed) noexcept;
+
+  // The algorithm for the next call; null: the plan chooses.
+  const AlgorithmInfo* algorithm() const noexcept { return algorithms_.next(); }
+
+  // After an agreement that has the call compressed, by that algorithm; `others` might serve it as well.
+  void learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
+                       std::span<const AlgorithmInfo* const> others) noexcept;
 
   // After an agreement that found nothing to gain by the favourite, or by any candidate.
   void note_no_gain(bool by_favourite) noexcept;
@@ -61,14 +47,16 @@ class Experience {
 
   // How calls went on this rank. That they were made is known on every rank.
   void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
-  void note_coded(double seconds, double foretold, std::size_t bytes) noexcept;
-  Pace own() const noexcept { return {plain_.typical(), coded_.typical(), foretold_.typical()}; }
+  void note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
+                  std::size_t bytes) noexcept;
+  Pace own() const noexcept;
 
  private:
   void rest(Plain why) noexcept;
   bool goes_on_trying(const Pace& agreed) noexcept;
 
   Recent plain_, coded_, foretold_;
+  AlgorithmTrials algorithms_;
   bool trying_ = false;                      // plain MPI
   Plain why_ = Plain::no;                    // of the rest
   std::uint32_t rest_ = 1, left_ = 0;        // the next rest; calls left of this one
@@ -78,13 +66,19 @@ class Experience {
   std::uint32_t samples_left_ = 0;  // calls that it will do for
 };
 
-// Experiences of each collective, and size to a power of two.
+// Experiences by kind of call: collective, size to a power of two, and type and operator of a reduction,
+// which no rank can do without knowing. So many kinds; more take the place of others, the same on every rank.
 class Experiences {
  public:
-  Experience& of(Collective collective, std::size_t bytes) noexcept;
+  static constexpr std::size_t most_kinds = 64;
+  Experience& of(const Call& call, std::size_t bytes) noexcept;
 
  private:
-  std::array<std::array<Experience, 65>, std::size(all_collectives)> kinds_;
+  struct Kind {
+    std::uint32_t key = 0;  // 0: free
+    Experience experience;
+  };
+  std::array<Kind, most_kinds> kinds_;
 };
 
 }  // namespace taut

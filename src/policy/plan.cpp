@@ -13,14 +13,19 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 // A gain smaller than this does not pay for coding.
 constexpr double worthwhile_ratio = 1.2;
 
+bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
+  return algorithm.collective == call.collective && (algorithm.any_blocks || !call.any_blocks);
+}
+
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
 // latency counts.
 const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
   const auto usable = [&](const char* name) -> const AlgorithmInfo* {
     const AlgorithmInfo* const found = find_algorithm(call.collective, name);
-    return found != nullptr && (found->any_blocks || !call.any_blocks) ? found : nullptr;
+    return found != nullptr && serves(*found, call) ? found : nullptr;
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
+  if (call.algorithm != nullptr && serves(*call.algorithm, call)) return call.algorithm;
   const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
   const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
   if (const AlgorithmInfo* chosen = latency_counts ? usable("recursive_doubling") : nullptr) return chosen;
@@ -102,6 +107,19 @@ Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept
   if (policy.off) return Plain::off;
   if (ranks < 2) return Plain::communicator;
   return bytes < policy.min_bytes ? Plain::small : Plain::no;
+}
+
+std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                                   std::span<const AlgorithmInfo*> found) noexcept {
+  const bool summed_as_coded = plan.how == Arithmetic::values && sums(call);
+  const bool coded_once = !reduces(call.collective) || plan.how == Arithmetic::frames ||
+                          (!summed_as_coded && plan.candidates[0].codec->idempotent);
+  if (!coded_once || !policy.algorithm.empty()) return {};
+  std::size_t n = 0;
+  for (const AlgorithmInfo* info : registered_algorithms())
+    if (n < found.size() && serves(*info, call) && !info->recodes && choose_segments(policy, call, *info) > 0)
+      found[n++] = info;
+  return found.first(n);
 }
 
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table) {

@@ -12,7 +12,8 @@ struct Call {
   DType type = DType::f32;
   Reduction op = Reduction::sum;
   int ranks = 1;
-  bool any_blocks = false;  // of sizes that differ
+  bool any_blocks = false;                   // of sizes that differ
+  const AlgorithmInfo* algorithm = nullptr;  // to be taken if it can serve the call
 };
 
 // Why a call goes to plain MPI.
@@ -42,6 +43,11 @@ struct Plan {
 
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
+
+// Algorithms that would serve the call with the same results, bit by bit. At most as many as `found` holds.
+inline constexpr std::size_t most_alternatives = 8;
+std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                                   std::span<const AlgorithmInfo*> found) noexcept;
 
 // `bound` is the policy's, not relative any more; `table` is of this policy.
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table);
