@@ -174,6 +174,8 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
+ *               | likely                    of a sum 95 % of all values are within E, if the ranks' values
+ *                                           differ; all are within sqrt(P) * E
  *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
  *               | chain | scatter_allgather | binomial | linear | pairwise

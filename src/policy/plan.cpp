@@ -68,16 +68,25 @@ double share(double E, int growth) noexcept {
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
 
+// Errors of g codings, independent and spread evenly over [-e, e], have a standard deviation of e sqrt(g /
+// 3); their sum is within two of these with a probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024,
+// who assume normal errors with 3 sigma = e.
+double likely_share(double E, int growth) noexcept {
+  const FloatEnvironment environment;
+  return E * std::sqrt(3.0 / growth) / 2;
+}
+
 // What was coded before is nothing new to some codecs: to them minima, maxima and what is moved are coded
 // once, however often they are. Else each coding adds its error, as it does to a sum; a relative one by g
 // codings, each within R/(1+R)/g, grows to (1 + R/(1+R)/g)^g - 1 <= R.
 Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
   const int growth = plan.algorithm->growth(call.ranks, plan.how);
   const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
-  const bool each_input = policy.on_input && reduces(call.collective);
+  const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
   if (!shared || bound.exact()) return bound;
   const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
+  if (policy.on == Policy::On::likely && sums(call)) return {bound.kind, likely_share(E, growth)};
   return {bound.kind, share(E, growth)};
 }
 
