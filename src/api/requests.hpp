@@ -48,12 +48,14 @@ struct TAUT_Request_s final : private taut::PlainCall {
  private:
   void keep_types();
   int start_plain();
+  void settle() noexcept;
   void issue() override;
   bool ready() override;
 
   taut::api::AnyCall call_;
   bool persistent_, active_ = false;
   const void* site_;
+  taut::api::Group group_;                         // of a mean
   std::shared_ptr<taut::api::Attached> attached_;  // null: no policy, or not a call for it
   std::array<MPI_Datatype, 2> kept_types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
   std::optional<taut::CallInFlight> in_flight_;  // of the last start; empty: plain at once
