@@ -44,6 +44,11 @@ TEST(Plan, TheBoundOfAResultIsShared) {
   EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound.value, 1.0 / 4);
 }
 
+TEST(Plan, WhereNothingIsLeftToShareMpiServes) {
+  EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).plain, Plain::unsupported);
+  EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).plain, Plain::no);
+}
+
 TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   for (const Collective move : all_collectives)
     if (!reduces(move)) {

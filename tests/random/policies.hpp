@@ -1,0 +1,20 @@
+// Random policies, the calls that communicators make under them, and what such a call promises.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "random/promise.hpp"
+
+namespace taut::test {
+
+// One that can be served. `scale`: of the values that calls are going to have, in most cases.
+std::string draw_policy(Draw& draw, double scale);
+
+// A call on P ranks.
+Call draw_call(Draw& draw, int P, double scale);
+
+Request request_of(Memory& memory, int rank);
+
+// Of a call that was served.
+Promise promise_of(const Policy& policy, const Memory& memory);
+
+}  // namespace taut::test
