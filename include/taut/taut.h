@@ -289,6 +289,140 @@ TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], c
                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 
+/* ---- Nonblocking and persistent calls ----
+ *
+ * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind say when it is complete. Until
+ * then its receive buffers are not read and no buffer is written, and arrays of counts and displacements stay
+ * as they are. Types and operators may be freed once it is started. Any number of calls may be in flight, on
+ * any communicators, and complete in any order; all ranks of a communicator start them in the same order,
+ * blocking ones among them. Results, bounds, bits and errors are those of the blocking calls; errors that the
+ * ranks have to agree on come with completion, on every rank.
+ *
+ * - Calls go on inside TAUT_ calls only: those that complete requests, and blocking ones that are compressed,
+ * drive all that are in flight in the process, and may encode and decode for a while. During a call of plain
+ * MPI they stand still. So complete requests before you block in MPI_Barrier, MPI_Recv and the like, if
+ * another rank may wait for them before it does its part there. A blocking TAUT_ call that is plain at once
+ * (no policy, small, off) completes the calls that its thread has in flight first.
+ * - A TAUT_Request is none of MPI's: MPI_Wait does not take it. One thread at a time may use a communicator
+ * and its requests.
+ * - What the ranks agree to leave to plain MPI runs on a private communicator, in the order of the calls;
+ * what is plain at once is an MPI_I<call> on the user's. The first call on a duplicate of a communicator
+ * makes its private one, and waits for all ranks to come to it.
+ * - A communicator may be freed while calls are in flight on it; their errors then are return codes alone.
+ * MPI_Finalize completes what is still in flight. */
+typedef struct TAUT_Request_s* TAUT_Request;
+#define TAUT_REQUEST_NULL ((TAUT_Request)0)
+
+/* As the blocking calls; `request`: out. */
+TAUT_API int TAUT_Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                             MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ibcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                         TAUT_Request* request);
+TAUT_API int TAUT_Iallgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             TAUT_Request* request);
+TAUT_API int TAUT_Ialltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          TAUT_Request* request);
+TAUT_API int TAUT_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                           TAUT_Request* request);
+TAUT_API int TAUT_Ireduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                              MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                           int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iscatterv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                            MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ialltoallv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             TAUT_Request* request);
+
+/* Persistent calls: arguments to be used again and again. The request is inactive until TAUT_Start and again
+ * after its completion, and is freed by TAUT_Request_free. It keeps the policy that the communicator has now;
+ * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start; arrays
+ * of counts and displacements stay as they are until the request is freed. */
+TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                                 MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                            MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                            TAUT_Request* request);
+TAUT_API int TAUT_Reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Bcast_init(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
+                             MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                              MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                               MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                      MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                      TAUT_Request* request);
+TAUT_API int TAUT_Allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                               int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Scatterv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                TAUT_Request* request);
+TAUT_API int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, TAUT_Request* request);
+
+TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */
+TAUT_Start(TAUT_Request* request);
+
+TAUT_API int /* the same, in the order of the array; ends at the first error */
+TAUT_Startall(int count, TAUT_Request requests[]);
+
+/* Completion. A nonblocking request is freed and set to TAUT_REQUEST_NULL, a persistent one becomes inactive;
+ * null and inactive requests are complete. Errors of a call are raised through the handler of its
+ * communicator; an unusable pointer or count is TAUT_ERR_ARGUMENT, raised through that of MPI_COMM_SELF. Of a
+ * status, MPI_ERROR alone has a meaning: source, tag and count have none. MPI_STATUS_IGNORE and
+ * MPI_STATUSES_IGNORE are accepted. */
+
+TAUT_API int /* how the call ended */
+TAUT_Wait(TAUT_Request* request, MPI_Status* status);
+
+TAUT_API int /* how the call ended, if it did */
+TAUT_Test(TAUT_Request* request, int* flag /* out: 1 if complete, else 0 */, MPI_Status* status);
+
+TAUT_API int /* MPI_SUCCESS; else MPI_ERR_IN_STATUS, or the first error where statuses are ignored */
+TAUT_Waitall(int count, TAUT_Request requests[], MPI_Status statuses[]);
+
+TAUT_API int /* as TAUT_Waitall, if all are complete; else MPI_SUCCESS, and no request is changed */
+TAUT_Testall(int count, TAUT_Request requests[], int* flag, MPI_Status statuses[]);
+
+TAUT_API int /* how that call ended */
+TAUT_Waitany(int count, TAUT_Request requests[], int* index /* out; MPI_UNDEFINED if none is active */,
+             MPI_Status* status);
+
+TAUT_API int /* MPI_SUCCESS, or how the call ended: an active request is waited for first */
+TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing happens if it is already */);
+
 /* What the communicator's calls did on this rank since the policy was set. Times are in nanoseconds of a
  * steady clock; calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT, TAUT_TRACE or
  * TAUT_SUMMARY (docs/observe.md). */

@@ -1,29 +1,42 @@
 #include "api/attached.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
 
 #include "policy/options.hpp"
-#include "transports/mpi.hpp"
 
 namespace taut::api {
 namespace {
 
-// All that hang somewhere, in the order of their making, which ranks share. At MPI_Finalize the attributes of
-// MPI_COMM_SELF go first, while MPI still works: that is when the private communicators are freed.
+// All that hang somewhere or that requests hold, in the order of their making, which ranks share. At
+// MPI_Finalize the attributes of MPI_COMM_SELF go first, while MPI still works: that is when the private
+// communicators are freed.
 std::mutex mutex;
 std::vector<Attached*>& living() {
   static auto* const list = new std::vector<Attached*>;  // outlives static destructors
   return *list;
 }
 
+std::atomic<std::size_t> in_process{0};  // calls in flight
+
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
+
+// What the attribute points to, as long as there is the communicator, whatever policies it gets.
+struct Holder {
+  std::shared_ptr<Attached> attached;  // null: no policy
+  std::shared_ptr<bool> freed = std::make_shared<bool>(false);
+};
 
 int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   try {
-    *static_cast<void**>(to) = new Attached(*static_cast<Attached*>(from), true);
-    *copied = 1;
+    const Holder& original = *static_cast<Holder*>(from);
+    *copied = original.attached != nullptr;
+    if (*copied == 0) return MPI_SUCCESS;
+    auto holder = std::make_unique<Holder>();
+    holder->attached = std::make_shared<Attached>(*original.attached, holder->freed);
+    *static_cast<void**>(to) = holder.release();
     return MPI_SUCCESS;
   } catch (...) {
     *copied = 0;
@@ -31,22 +44,33 @@ int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   }
 }
 
-int delete_attached(MPI_Comm, int, void* attached, void*) {
-  delete static_cast<Attached*>(attached);
+int delete_attached(MPI_Comm, int, void* held, void*) {
+  const std::unique_ptr<Holder> holder(static_cast<Holder*>(held));
+  *holder->freed = true;
   return MPI_SUCCESS;
 }
 
+// Calls that nobody has waited for are completed: other ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
+  for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   const std::lock_guard lock(mutex);
   for (Attached* const attached : living()) attached->disconnect();
   try {
     std::vector<const Observed*> all;
-    for (const Attached* const attached : living()) all.push_back(&attached->observed());
+    for (const Attached* const attached : living())
+      attached->observed([&](const Observed& observed) { all.push_back(&observed); });
     write_at_end(all);
   } catch (const std::bad_alloc&) {
     write_at_end({});
   }
   return MPI_SUCCESS;
+}
+
+void progress_others(const Attached* self) noexcept {
+  const std::unique_lock lock(mutex, std::try_to_lock);  // else another thread is at it
+  if (!lock.owns_lock()) return;
+  for (Attached* const attached : living())
+    if (attached != self) attached->progress();
 }
 
 void check(int code, const char* call) {
@@ -84,8 +108,10 @@ Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
   living().push_back(this);
 }
 
-Attached::Attached(const Attached& other, bool)
-    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {}
+Attached::Attached(const Attached& other, std::shared_ptr<const bool> freed)
+    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {
+  freed_ = std::move(freed);
+}
 
 Attached::~Attached() {
   disconnect();
@@ -103,30 +129,33 @@ void Attached::connect(MPI_Comm comm) {
   if (communicator_ != nullptr) return;
   read_name(comm, observed_->name);
   if (!usable()) return;
+  finish_calls();
   transport_ = make_mpi_transport(comm);
   communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels,
                                                  Observer{&observed_->calls, recorder()});
 }
 
-Verdict Attached::run(MPI_Comm comm, const std::optional<Request>& request) {
-  Verdict verdict{request.has_value() && !usable() ? Plain::communicator : Plain::unsupported};
+Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
+  Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
   if (!enabled_ || policy_.off) {
-    verdict.plain = Plain::off;
+    why = Plain::off;
   } else if (request.has_value() && usable()) {
-    if (request->bytes_known)
-      verdict.plain = plain_at_once(policy_, request->bytes, group_.size);
-    else
-      verdict.plain = Plain::no;
+    why = request->bytes_known ? taut::plain_at_once(policy_, request->bytes, group_.size) : Plain::no;
   }
-  if (verdict.plain != Plain::no) {
-    count_plain(request, verdict.plain);
-    return verdict;
-  }
-  connect(comm);
-  return communicator_->run(*request);
+  if (why != Plain::no) count_plain(request, why);
+  return why;
+}
+
+// Other threads may drive the calls in flight, and by that count them, as long as there are any. That there
+// are none stays so here: only this thread starts some.
+std::unique_lock<std::mutex> Attached::stop_driving() const {
+  std::unique_lock lock(driving_, std::defer_lock);
+  if (open_ != 0) lock.lock();
+  return lock;
 }
 
 void Attached::count_plain(const std::optional<Request>& request, Plain why) noexcept {
+  const auto lock = stop_driving();
   CallRow& row =
       request ? observed_->calls.count(kind_of(*request), request->bytes) : observed_->calls.count({}, 0);
   row.sum.count_plain(why);
@@ -135,6 +164,7 @@ void Attached::count_plain(const std::optional<Request>& request, Plain why) noe
 
 void Attached::ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept {
   const std::uint64_t end = clock_now();
+  const auto lock = stop_driving();
   Times& times = observed_->calls.row(kind_of(request)).sum.times;
   times[Verb::plain] += end - begin;
   times[Verb::call] += end - begin;
@@ -142,23 +172,91 @@ void Attached::ran_plain(const Request& request, std::uint64_t begin, const Call
   if (tag.recorder != nullptr) tag.recorder->close(tag);
 }
 
-Attached* find_attached(MPI_Comm comm) noexcept {
-  const int ours = keyval;
-  void* attached = nullptr;
-  int found = 0;
-  if (ours == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return nullptr;
-  PMPI_Comm_get_attr(comm, ours, &attached, &found);
-  return found != 0 ? static_cast<Attached*>(attached) : nullptr;
+// ---- Calls
+
+// Its lanes come after those of the calls in flight; it waits for none of them.
+Verdict Attached::run(MPI_Comm comm, const Request& request) {
+  connect(comm);
+  const std::lock_guard lock(driving_);
+  Task<Verdict> task = communicator_->start(request);
+  for (Backoff backoff; !task.advance(); backoff.pause()) {
+    if (!calls_in_flight()) continue;
+    drive();
+    progress_others(this);
+  }
+  return task.result();
 }
 
-void attach(MPI_Comm comm, std::unique_ptr<Attached> attached) {
+void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
+                     std::optional<CallInFlight>& call) {
+  connect(comm);
+  const std::lock_guard lock(driving_);
+  user_ = std::this_thread::get_id();
+  call.emplace(*communicator_, request, plain);
+  in_flight_.start(*call);
+  count_calls();
+}
+
+void Attached::drive() noexcept {
+  in_flight_.progress();
+  count_calls();
+}
+
+void Attached::count_calls() noexcept {
+  const std::size_t now = in_flight_.size();
+  in_process += now - open_.exchange(now);
+}
+
+void Attached::progress() noexcept {
+  if (open_ == 0) return;
+  const std::unique_lock lock(driving_, std::try_to_lock);
+  if (lock.owns_lock()) drive();
+}
+
+bool calls_in_flight() noexcept { return in_process > 0; }
+
+void progress(Attached* first) noexcept {
+  if (!calls_in_flight()) return;
+  if (first != nullptr) first->progress();
+  progress_others(first);
+}
+
+void finish_calls() noexcept {
+  const auto open = [me = std::this_thread::get_id()] {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(living(), [me](const Attached* a) { return a->has_calls_of(me); });
+  };
+  for (Backoff backoff; calls_in_flight() && open(); backoff.pause()) progress(nullptr);
+}
+
+namespace {
+
+Holder* find_holder(MPI_Comm comm) noexcept {
+  const int ours = keyval;
+  void* holder = nullptr;
+  int found = 0;
+  if (ours == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return nullptr;
+  PMPI_Comm_get_attr(comm, ours, &holder, &found);
+  return found != 0 ? static_cast<Holder*>(holder) : nullptr;
+}
+
+}  // namespace
+
+Attached* find_attached(MPI_Comm comm) noexcept {
+  const Holder* const holder = find_holder(comm);
+  return holder != nullptr ? holder->attached.get() : nullptr;
+}
+
+void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
   make_keyvals();
-  if (attached == nullptr) {
-    if (find_attached(comm) != nullptr) check(PMPI_Comm_delete_attr(comm, keyval), "MPI_Comm_delete_attr");
-    return;
+  Holder* holder = find_holder(comm);
+  if (holder == nullptr) {
+    auto made = std::make_unique<Holder>();
+    check(PMPI_Comm_set_attr(comm, keyval, made.get()), "MPI_Comm_set_attr");
+    holder = made.release();
   }
-  check(PMPI_Comm_set_attr(comm, keyval, attached.get()), "MPI_Comm_set_attr");
-  attached.release();
+  if (attached != nullptr) attached->belong_to(holder->freed);
+  holder->attached = std::move(attached);
 }
 
 }  // namespace taut::api

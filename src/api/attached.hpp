@@ -4,11 +4,14 @@
 #include <mpi.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "api/at_end.hpp"
-#include "comm/communicator.hpp"
+#include "comm/in_flight.hpp"
 #include "policy/options.hpp"
+#include "transports/mpi.hpp"
 
 namespace taut::api {
 
@@ -22,19 +25,31 @@ struct Group {
   ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
 };
 
-class Attached {
+// One thread at a time may use it; beside that one, others may drive its calls in flight.
+class Attached : public std::enable_shared_from_this<Attached> {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
   Attached(Policy policy, bool enabled, bool inter, Group group);
-  Attached(const Attached& other, bool);  // for a duplicate of the communicator
+  Attached(const Attached& other, std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
 
   // Makes the private communicator unless it is there or not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
 
-  // Serves a call, or says why not; no request: the call is none that is compressed. Collective over `comm`.
-  Verdict run(MPI_Comm comm, const std::optional<Request>& request);
+  // Why a call is for plain MPI without further ado, if it is; no request: the call is none that is
+  // compressed. Local.
+  Plain plain_at_once(const std::optional<Request>& request) noexcept;
+
+  // Serves a call, or says why not. Collective over `comm`.
+  Verdict run(MPI_Comm comm, const Request& request);
+
+  // Makes `call` and starts it. Collective over `comm`.
+  void start(MPI_Comm comm, const Request& request, PlainCall& plain, std::optional<CallInFlight>& call);
+
+  // A step of all calls in flight here, unless another thread is at it.
+  void progress() noexcept;
+  bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
 
   // Runs `call`, which is plain MPI's, and takes its time where that does not show.
   template <class Call>
@@ -48,10 +63,24 @@ class Attached {
   }
 
   const Group& group() const noexcept { return group_; }
-  const Observed& observed() const noexcept { return *observed_; }
+  MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
+
+  // `look` sees the calls while nobody else changes them.
+  template <class Look>
+  auto observed(Look look) const {
+    const auto lock = stop_driving();
+    return look(*observed_);
+  }
   void disconnect() noexcept;  // frees all that belongs to MPI
 
+  // Whether the user has freed the communicator; requests may still hold this.
+  bool freed() const noexcept { return *freed_; }
+  void belong_to(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
+
  private:
+  void drive() noexcept;
+  void count_calls() noexcept;
+  std::unique_lock<std::mutex> stop_driving() const;
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
   void ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept;
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
@@ -59,17 +88,33 @@ class Attached {
   Policy policy_;
   bool enabled_, inter_;
   Group group_;
+  std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
   HostPlace place_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
+  mutable std::mutex driving_;  // held by who uses the communicator or its calls in flight
+  InFlight in_flight_;
+  std::atomic<std::size_t> open_{0};   // calls in flight
+  std::atomic<std::thread::id> user_;  // who started the last of them
 };
+
+// A step of all calls in flight in this process, those of `first` before the others: ranks may wait for any
+// of them.
+void progress(Attached* first) noexcept;
+
+// Whether there are any.
+bool calls_in_flight() noexcept;
+
+// Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
+// they would stand still, while other ranks might wait for them before they come to it.
+void finish_calls() noexcept;
 
 // What hangs on `comm`; null when it has no policy.
 Attached* find_attached(MPI_Comm comm) noexcept;
 
 // Takes the place of what hung there before; null: nothing hangs there any more.
-void attach(MPI_Comm comm, std::unique_ptr<Attached> attached);
+void attach(MPI_Comm comm, std::shared_ptr<Attached> attached);
 
 }  // namespace taut::api

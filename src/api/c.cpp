@@ -1,8 +1,8 @@
-// The collective calls of taut.h.
+// The blocking collective calls of taut.h.
 #include <taut/taut.h>
 
-#include "api/calls.hpp"
 #include "api/errors.hpp"
+#include "api/vector_calls.hpp"
 
 namespace taut::api {
 namespace {
@@ -14,11 +14,20 @@ template <class Call>
   const void* const site = __builtin_return_address(0);
   return guard(call.comm, [&] {
     Attached* const attached = find_attached(call.comm);
-    if (attached == nullptr) return call.plain();
+    if (attached == nullptr) {
+      finish_calls();
+      return call.plain();
+    }
     Described request = call.describe(attached->group());
     if (request) request->site = site;
-    const Verdict verdict = attached->run(call.comm, request);
-    if (verdict.plain != Plain::no) return attached->run_plain(request, [&] { return call.plain(); });
+    const Plain why = attached->plain_at_once(request);
+    if (why != Plain::no) {
+      finish_calls();
+      return attached->run_plain(request, [&] { return call.plain(); });
+    }
+    const Verdict verdict = attached->run(call.comm, *request);
+    if (verdict.plain != Plain::no)  // by agreement: so every rank has come here
+      return attached->run_plain(request, [&] { return call.plain(); });
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
   });
 }

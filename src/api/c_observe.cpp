@@ -57,7 +57,9 @@ int TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats) {
     if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
       throw taut::Error(taut::Status::invalid_argument, "TAUT_Stats without its size");
     const Attached* const attached = find_attached(comm);
-    TAUT_Stats all = stats_of(attached != nullptr ? attached->observed().calls.total() : taut::Statistics{});
+    TAUT_Stats all{};
+    if (attached != nullptr)
+      all = attached->observed([](const taut::Observed& o) { return stats_of(o.calls.total()); });
     all.struct_size = stats->struct_size;
     std::memcpy(stats, &all, std::min(stats->struct_size, sizeof all));
     return MPI_SUCCESS;
@@ -72,8 +74,9 @@ int TAUT_Comm_explain(MPI_Comm comm, char* text, size_t capacity, size_t* needed
     if (attached == nullptr) {
       copy_text("no policy: all calls are plain MPI\n", text, capacity, needed);
     } else {
-      const taut::Observed& observed = attached->observed();
-      copy_text(taut::explain(observed.calls, observed.policy, observed.ranks), text, capacity, needed);
+      const std::string told = attached->observed(
+          [](const taut::Observed& o) { return taut::explain(o.calls, o.policy, o.ranks); });
+      copy_text(told, text, capacity, needed);
     }
     return MPI_SUCCESS;
   });

@@ -40,6 +40,7 @@ int set_policy(MPI_Comm comm, const char* text) {
   PMPI_Comm_size(comm, &size);
   PMPI_Comm_test_inter(comm, &inter);
   print_warnings_once(rank);
+  finish_calls();
 
   Policy policy;
   const std::optional<Error> unreadable = read_policy(text, policy);
@@ -57,7 +58,7 @@ int set_policy(MPI_Comm comm, const char* text) {
     return MPI_SUCCESS;
   }
   auto attached =
-      std::make_unique<Attached>(std::move(policy), agreed.enabled != 0, inter != 0, Group{rank, size});
+      std::make_shared<Attached>(std::move(policy), agreed.enabled != 0, inter != 0, Group{rank, size});
   attached->connect(comm);
   attach(comm, std::move(attached));
   return MPI_SUCCESS;

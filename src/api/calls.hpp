@@ -1,15 +1,24 @@
-// The collective calls of taut.h as objects: MPI's arguments, what they ask of the library, and the same call
-// of plain MPI. `describe` gives nothing where the arguments are for MPI to complain about, or no rank
-// compresses such a call.
+// The collective calls of taut.h with blocks of equal size as objects: MPI's arguments, what they ask of the
+// library, and the same call of plain MPI. What they have:
+//
+//   describe  nothing where the arguments are for MPI to complain about, or no rank compresses such a call
+//   plain     MPI's blocking call on the user's communicator
+//   start     MPI's nonblocking call on a communicator of the same ranks
+//   init      MPI's persistent one on the user's communicator, where plain::has_persistent
+//   types     those that matter on this rank, for a call that is started later and has to keep them
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
+
 #include "api/attached.hpp"
+#include "api/plain.hpp"
 
 namespace taut::api {
 
 using Described = std::optional<Request>;
+using Types = std::array<MPI_Datatype*, 2>;  // null: none
 
 // ---- Reductions (reductions.cpp)
 
@@ -23,6 +32,13 @@ struct Allreduce {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct ReduceScatterBlock {
@@ -35,18 +51,13 @@ struct ReduceScatterBlock {
 
   Described describe(const Group& group) const;
   int plain() const;
-};
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
 
-struct ReduceScatter {
-  const void* sendbuf;
-  void* recvbuf;
-  const MPI_Count* recvcounts;
-  MPI_Datatype type;
-  MPI_Op op;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Reduce {
@@ -60,6 +71,13 @@ struct Reduce {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 // ---- Movement of values (moves.cpp)
@@ -73,6 +91,13 @@ struct Bcast {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 // What is sent to, and received from, each of the ranks that take part.
@@ -90,6 +115,13 @@ struct Allgather : EqualBlocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Alltoall : EqualBlocks {
@@ -97,6 +129,13 @@ struct Alltoall : EqualBlocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Gather : EqualBlocks {
@@ -105,6 +144,13 @@ struct Gather : EqualBlocks {
 
   Described describe(const Group& group) const;
   int plain() const;
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
+
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 struct Scatter : EqualBlocks {
@@ -113,64 +159,13 @@ struct Scatter : EqualBlocks {
 
   Described describe(const Group& group) const;
   int plain() const;
-};
+  int start(MPI_Comm on, MPI_Request* request) const;
+  int init(MPI_Info info, MPI_Request* request) const;
+  Types types(const Group& group) noexcept;
 
-// ---- The same with blocks of any size (vector_moves.cpp)
-
-// Blocks of one buffer: counts and displacements in elements, one a rank.
-struct VectorBlocks {
-  const MPI_Count* counts;
-  const MPI_Aint* displacements;
-  MPI_Datatype type;
-};
-
-struct Allgatherv {
-  const void* sendbuf;
-  MPI_Count sendcount;
-  MPI_Datatype sendtype;
-  void* recvbuf;
-  VectorBlocks received;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-struct Gatherv {
-  const void* sendbuf;
-  MPI_Count sendcount;
-  MPI_Datatype sendtype;
-  void* recvbuf;
-  VectorBlocks received;
-  int root;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-struct Scatterv {
-  const void* sendbuf;
-  VectorBlocks sent;
-  void* recvbuf;
-  MPI_Count recvcount;
-  MPI_Datatype recvtype;
-  int root;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-struct Alltoallv {
-  const void* sendbuf;
-  VectorBlocks sent;
-  void* recvbuf;
-  VectorBlocks received;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
+ private:
+  template <class Function, class... More>
+  int pass(Function function, MPI_Comm on, More... more) const;
 };
 
 // ---- For all

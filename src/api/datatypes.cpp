@@ -86,6 +86,12 @@ std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept {
   return std::nullopt;
 }
 
+bool is_predefined(MPI_Op op) noexcept {
+  const MPI_Op all[] = {MPI_SUM,  MPI_MIN,  MPI_MAX, MPI_PROD, MPI_LAND,   MPI_LOR,
+                        MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
+  return std::ranges::find(all, op) != std::end(all);
+}
+
 std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept {
   const auto known = known_datatype(type);
   const auto reduction = reduction_of(op);

@@ -24,6 +24,9 @@ inline std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
   return known ? std::optional(known->type) : std::nullopt;
 }
 
+// MPI's own operators, which are never freed.
+bool is_predefined(MPI_Op op) noexcept;
+
 // Of these types under this operator; nothing for what the library leaves to MPI, or what MPI does not
 // define.
 struct Reducing {

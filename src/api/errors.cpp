@@ -56,7 +56,7 @@ int raise(MPI_Comm comm, Status status, const char* message) noexcept {
 }
 
 int raise(MPI_Comm comm, int code) noexcept {
-  PMPI_Comm_call_errhandler(comm, code);
+  if (comm != MPI_COMM_NULL) PMPI_Comm_call_errhandler(comm, code);
   return code;
 }
 

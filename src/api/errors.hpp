@@ -12,12 +12,12 @@ namespace taut::api {
 // The status behind an MPI error code; transport_failed for codes that are not ours.
 Status status_of(int code) noexcept;
 
-// Calls the communicator's error handler with an error of ours, and returns its code if that returns. The
-// code's class stands for the status; a message of its own, where there is one, is what MPI_Error_string says
-// until the next.
+// Calls the communicator's error handler with an error of ours, if there is one, and returns its code if that
+// returns. The code's class stands for the status; a message of its own, where there is one, is what
+// MPI_Error_string says until the next.
 int raise(MPI_Comm comm, Status status, const char* message = nullptr) noexcept;
 
-// The same with a code of MPI's.
+// The same with a code of MPI's. MPI_COMM_NULL: no handler is called.
 int raise(MPI_Comm comm, int code) noexcept;
 
 // Runs `action`, which returns an MPI code; exceptions become errors of the communicator.

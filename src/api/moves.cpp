@@ -56,10 +56,17 @@ Described Bcast::describe(const Group& group) const {
                        {.in = {}, .out = slice(buffer, count, block.values())});
 }
 
-int Bcast::plain() const {
-  if (!plain::fits(count)) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Bcast)(buffer, plain::count(count), type, root, comm);
+template <class Function, class... More>
+int Bcast::pass(Function function, MPI_Comm on, More... more) const {
+  if (!plain::fits(count)) return raise(on, MPI_ERR_COUNT);
+  return function(buffer, plain::count(count), type, root, on, more...);
 }
+int Bcast::plain() const { return pass(TAUT_PMPI(Bcast), comm); }
+int Bcast::start(MPI_Comm on, MPI_Request* request) const { return pass(TAUT_PMPI(Ibcast), on, request); }
+int Bcast::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Bcast), comm, info, request);
+}
+Types Bcast::types(const Group&) noexcept { return {&type}; }
 
 Described Allgather::describe(const Group& group) const {
   const Kind block{recvcount, recvtype};
@@ -72,11 +79,22 @@ Described Allgather::describe(const Group& group) const {
                        in_place || block == Kind{sendcount, sendtype}, 0, data);
 }
 
-int Allgather::plain() const {
+template <class Function, class... More>
+int Allgather::pass(Function function, MPI_Comm on, More... more) const {
   const bool sends = sendbuf != MPI_IN_PLACE;
-  if (!plain::fits(recvcount) || (sends && !plain::fits(sendcount))) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Allgather)(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf,
-                              plain::count(recvcount), recvtype, comm);
+  if (!plain::fits(recvcount) || (sends && !plain::fits(sendcount))) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf, plain::count(recvcount),
+                  recvtype, on, more...);
+}
+int Allgather::plain() const { return pass(TAUT_PMPI(Allgather), comm); }
+int Allgather::start(MPI_Comm on, MPI_Request* request) const {
+  return pass(TAUT_PMPI(Iallgather), on, request);
+}
+int Allgather::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Allgather), comm, info, request);
+}
+Types Allgather::types(const Group&) noexcept {
+  return {sendbuf != MPI_IN_PLACE ? &sendtype : nullptr, &recvtype};
 }
 
 Described Alltoall::describe(const Group& group) const {
@@ -90,11 +108,22 @@ Described Alltoall::describe(const Group& group) const {
                         .out = slice(recvbuf, all, block.values())});
 }
 
-int Alltoall::plain() const {
+template <class Function, class... More>
+int Alltoall::pass(Function function, MPI_Comm on, More... more) const {
   const bool sends = sendbuf != MPI_IN_PLACE;
-  if (!plain::fits(recvcount) || (sends && !plain::fits(sendcount))) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Alltoall)(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf,
-                             plain::count(recvcount), recvtype, comm);
+  if (!plain::fits(recvcount) || (sends && !plain::fits(sendcount))) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf, plain::count(recvcount),
+                  recvtype, on, more...);
+}
+int Alltoall::plain() const { return pass(TAUT_PMPI(Alltoall), comm); }
+int Alltoall::start(MPI_Comm on, MPI_Request* request) const {
+  return pass(TAUT_PMPI(Ialltoall), on, request);
+}
+int Alltoall::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Alltoall), comm, info, request);
+}
+Types Alltoall::types(const Group&) noexcept {
+  return {sendbuf != MPI_IN_PLACE ? &sendtype : nullptr, &recvtype};
 }
 
 Described Gather::describe(const Group& group) const {
@@ -109,12 +138,22 @@ Described Gather::describe(const Group& group) const {
                        !at_root || in_place || block == Kind{sendcount, sendtype}, root, data);
 }
 
-int Gather::plain() const {
-  const bool at_root = is_root(comm, root), sends = !at_root || sendbuf != MPI_IN_PLACE;
+template <class Function, class... More>
+int Gather::pass(Function function, MPI_Comm on, More... more) const {
+  const bool at_root = is_root(on, root), sends = !at_root || sendbuf != MPI_IN_PLACE;
   if ((at_root && !plain::fits(recvcount)) || (sends && !plain::fits(sendcount)))
-    return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Gather)(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf,
-                           plain::count(recvcount, at_root), recvtype, root, comm);
+    return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf,
+                  plain::count(recvcount, at_root), recvtype, root, on, more...);
+}
+int Gather::plain() const { return pass(TAUT_PMPI(Gather), comm); }
+int Gather::start(MPI_Comm on, MPI_Request* request) const { return pass(TAUT_PMPI(Igather), on, request); }
+int Gather::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Gather), comm, info, request);
+}
+Types Gather::types(const Group& group) noexcept {
+  const bool at_root = group.rank == root;
+  return {!at_root || sendbuf != MPI_IN_PLACE ? &sendtype : nullptr, at_root ? &recvtype : nullptr};
 }
 
 Described Scatter::describe(const Group& group) const {
@@ -128,12 +167,22 @@ Described Scatter::describe(const Group& group) const {
                        !at_root || in_place || block == Kind{recvcount, recvtype}, root, data);
 }
 
-int Scatter::plain() const {
-  const bool at_root = is_root(comm, root), receives = !at_root || recvbuf != MPI_IN_PLACE;
+template <class Function, class... More>
+int Scatter::pass(Function function, MPI_Comm on, More... more) const {
+  const bool at_root = is_root(on, root), receives = !at_root || recvbuf != MPI_IN_PLACE;
   if ((at_root && !plain::fits(sendcount)) || (receives && !plain::fits(recvcount)))
-    return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Scatter)(sendbuf, plain::count(sendcount, at_root), sendtype, recvbuf,
-                            plain::count(recvcount, receives), recvtype, root, comm);
+    return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, plain::count(sendcount, at_root), sendtype, recvbuf,
+                  plain::count(recvcount, receives), recvtype, root, on, more...);
+}
+int Scatter::plain() const { return pass(TAUT_PMPI(Scatter), comm); }
+int Scatter::start(MPI_Comm on, MPI_Request* request) const { return pass(TAUT_PMPI(Iscatter), on, request); }
+int Scatter::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Scatter), comm, info, request);
+}
+Types Scatter::types(const Group& group) noexcept {
+  const bool at_root = group.rank == root;
+  return {at_root ? &sendtype : nullptr, !at_root || recvbuf != MPI_IN_PLACE ? &recvtype : nullptr};
 }
 
 }  // namespace taut::api

@@ -1,4 +1,4 @@
-// Calls of plain MPI, with large counts where the MPI has them.
+// Calls of plain MPI, with large counts and persistent ones where the MPI has them.
 #pragma once
 
 #include <mpi.h>
@@ -12,10 +12,14 @@ namespace taut::api::plain {
 
 #if MPI_VERSION >= 4
 #define TAUT_PMPI(name) PMPI_##name##_c
+#define TAUT_PMPI_INIT(name) PMPI_##name##_init_c
+inline constexpr bool has_persistent = true;
 using Count = MPI_Count;
 inline bool fits(MPI_Count) noexcept { return true; }
 #else
 #define TAUT_PMPI(name) PMPI_##name
+#define TAUT_PMPI_INIT(name) [](auto...) { return MPI_ERR_UNSUPPORTED_OPERATION; }
+inline constexpr bool has_persistent = false;
 using Count = int;
 inline bool fits(MPI_Count count) noexcept { return count <= INT_MAX && count >= INT_MIN; }
 #endif

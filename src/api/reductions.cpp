@@ -1,7 +1,6 @@
-#include "api/calls.hpp"
 #include "api/datatypes.hpp"
 #include "api/layouts.hpp"
-#include "api/plain.hpp"
+#include "api/vector_calls.hpp"
 
 namespace taut::api {
 namespace {
@@ -25,20 +24,38 @@ Described Allreduce::describe(const Group&) const {
   return describe_reduction(Collective::allreduce, in, recvbuf, count, type, op, 1);
 }
 
-int Allreduce::plain() const {
-  if (!plain::fits(count)) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Allreduce)(sendbuf, recvbuf, plain::count(count), type, op, comm);
+template <class Function, class... More>
+int Allreduce::pass(Function function, MPI_Comm on, More... more) const {
+  if (!plain::fits(count)) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, recvbuf, plain::count(count), type, op, on, more...);
 }
+int Allreduce::plain() const { return pass(TAUT_PMPI(Allreduce), comm); }
+int Allreduce::start(MPI_Comm on, MPI_Request* request) const {
+  return pass(TAUT_PMPI(Iallreduce), on, request);
+}
+int Allreduce::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Allreduce), comm, info, request);
+}
+Types Allreduce::types(const Group&) noexcept { return {&type}; }
 
 Described ReduceScatterBlock::describe(const Group& group) const {
   const void* const in = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
   return describe_reduction(Collective::reduce_scatter, in, recvbuf, recvcount, type, op, group.size);
 }
 
-int ReduceScatterBlock::plain() const {
-  if (!plain::fits(recvcount)) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Reduce_scatter_block)(sendbuf, recvbuf, plain::count(recvcount), type, op, comm);
+template <class Function, class... More>
+int ReduceScatterBlock::pass(Function function, MPI_Comm on, More... more) const {
+  if (!plain::fits(recvcount)) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, recvbuf, plain::count(recvcount), type, op, on, more...);
 }
+int ReduceScatterBlock::plain() const { return pass(TAUT_PMPI(Reduce_scatter_block), comm); }
+int ReduceScatterBlock::start(MPI_Comm on, MPI_Request* request) const {
+  return pass(TAUT_PMPI(Ireduce_scatter_block), on, request);
+}
+int ReduceScatterBlock::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Reduce_scatter_block), comm, info, request);
+}
+Types ReduceScatterBlock::types(const Group&) noexcept { return {&type}; }
 
 Described ReduceScatter::describe(const Group& group) const {
   const Layout layout = layout_of(recvcounts, nullptr, group.size);
@@ -58,13 +75,28 @@ Described ReduceScatter::describe(const Group& group) const {
   return request;
 }
 
-int ReduceScatter::plain() const {
+plain::Numbers<MPI_Count> ReduceScatter::counts(MPI_Comm on) const {
   int size = 0;
-  PMPI_Comm_size(comm, &size);
-  const plain::Numbers<MPI_Count> counts(recvcounts, size);
-  if (!counts.fit()) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Reduce_scatter)(sendbuf, recvbuf, counts.data(), type, op, comm);
+  PMPI_Comm_size(on, &size);
+  return {recvcounts, size};
 }
+
+template <class Function, class... More>
+int ReduceScatter::pass(Function function, const plain::Numbers<MPI_Count>& counts, MPI_Comm on,
+                        More... more) const {
+  if (!counts.fit()) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, recvbuf, counts.data(), type, op, on, more...);
+}
+int ReduceScatter::plain() const { return pass(TAUT_PMPI(Reduce_scatter), counts(comm), comm); }
+int ReduceScatter::start(MPI_Comm on, MPI_Request* request) {
+  kept = std::make_shared<const plain::Numbers<MPI_Count>>(counts(on));
+  return pass(TAUT_PMPI(Ireduce_scatter), *kept, on, request);
+}
+int ReduceScatter::init(MPI_Info info, MPI_Request* request) {
+  kept = std::make_shared<const plain::Numbers<MPI_Count>>(counts(comm));
+  return pass(TAUT_PMPI_INIT(Reduce_scatter), *kept, comm, info, request);
+}
+Types ReduceScatter::types(const Group&) noexcept { return {&type}; }
 
 Described Reduce::describe(const Group& group) const {
   if (!group.has(root)) return {};
@@ -76,9 +108,16 @@ Described Reduce::describe(const Group& group) const {
   return request;
 }
 
-int Reduce::plain() const {
-  if (!plain::fits(count)) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Reduce)(sendbuf, recvbuf, plain::count(count), type, op, root, comm);
+template <class Function, class... More>
+int Reduce::pass(Function function, MPI_Comm on, More... more) const {
+  if (!plain::fits(count)) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, recvbuf, plain::count(count), type, op, root, on, more...);
 }
+int Reduce::plain() const { return pass(TAUT_PMPI(Reduce), comm); }
+int Reduce::start(MPI_Comm on, MPI_Request* request) const { return pass(TAUT_PMPI(Ireduce), on, request); }
+int Reduce::init(MPI_Info info, MPI_Request* request) const {
+  return pass(TAUT_PMPI_INIT(Reduce), comm, info, request);
+}
+Types Reduce::types(const Group&) noexcept { return {&type}; }
 
 }  // namespace taut::api

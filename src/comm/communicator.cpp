@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-// Each call has lanes of its own: one a segment, then one for the agreement. They come round after 128 calls.
+// One a segment, then one for the agreement.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 constexpr std::size_t most_cached = 2 * max_candidates;  // codecs
@@ -69,13 +69,32 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
   if (!policy_.off) check(policy_.coding, kernels_);
 }
 
-const Codec& Communicator::codec(const Candidate& candidate, Bound bound) {
+std::shared_ptr<const Codec> Communicator::codec(const Candidate& candidate, Bound bound) {
   for (const CachedCodec& cached : codecs_)
-    if (cached.candidate == candidate && cached.bound == bound) return *cached.codec;
+    if (cached.candidate == candidate && cached.bound == bound) return cached.codec;
   if (codecs_.size() >= most_cached) codecs_.erase(codecs_.begin());  // bounds that follow the data's range
   codecs_.push_back({candidate, bound, candidate.make(policy_.coding, bound, kernels_)});
-  return *codecs_.back().codec;
+  return codecs_.back().codec;
 }
+
+// Lanes of a call's own, until its end. They come round: the call that is calls_at_a_time later waits for
+// them. Once a rank has ended a call it has sent all of it, and lanes keep their order: so a peer that is
+// still at it cannot mistake the next one's messages for it.
+class Communicator::Lanes final : public Waitable {
+ public:
+  explicit Lanes(Communicator& comm) noexcept
+      : number_(comm.calls_++), ended_(comm.ended_[number_ % calls_at_a_time]) {}
+  Lanes(const Lanes&) = delete;
+  ~Lanes() { ++ended_; }
+
+  bool ready() override { return ended_ == number_ / calls_at_a_time; }
+  Lane result() const noexcept { return static_cast<Lane>(number_ % calls_at_a_time) * lanes_of_a_call; }
+
+ private:
+  static_assert(calls_at_a_time * lanes_of_a_call <= lanes);
+  std::uint64_t number_;
+  std::uint64_t& ended_;
+};
 
 // ---- Before the agreement: local, and without any effect
 
@@ -113,7 +132,7 @@ std::size_t Communicator::block_values(const Request& request, const Plan& plan)
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // holds.
-void Communicator::prepare(const Request& request, const Plan& plan) {
+void Communicator::prepare(const Request& request, const Plan& plan, Means& means) {
   const Operands& data = request.data;
   if (missing(own_values(request, transport_.rank())) ||
       (receives(request, transport_.rank()) && missing(data.out)))
@@ -123,19 +142,21 @@ void Communicator::prepare(const Request& request, const Plan& plan) {
   const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
-  for (const Candidate& candidate : plan.candidates)  // no codec is made later
-    frame = std::max(frame, codec(candidate, plan.bound).max_bytes(data.out.type, values, addends));
+  for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
+    means.codecs[i] = codec(plan.candidates[i], plan.bound);
+    frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
+  }
   Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
   if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
-  place_.reserve(frame * static_cast<std::size_t>(scratch.frames),
-                 static_cast<std::size_t>(scratch.buffers) * segments);
+  means.place.reserve(frame * static_cast<std::size_t>(scratch.frames),
+                      static_cast<std::size_t>(scratch.buffers) * segments);
 }
 
 // Of the values of this rank.
-float Communicator::estimate_ratio(const Request& request, const Codec& coder) {
+float Communicator::estimate_ratio(const Request& request, const Codec& coder, Place& place) {
   const ConstSlice values = own_values(request, transport_.rank()).most();
   if (values.count == 0) return std::numeric_limits<float>::max();
-  const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
+  const Buffer scratch = place.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());
   if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
   return static_cast<float>(sample.ratio());
@@ -155,15 +176,15 @@ Facts Communicator::identify(const Request& request) const noexcept {
   return mine;
 }
 
-Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Status& failure) {
+Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure) {
   Facts mine = identify(request);
   try {
     plan = this->plan(request, bound);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
-    prepare(request, plan);
+    prepare(request, plan, means);
     const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
-      mine.ratio_low[i] = estimate_ratio(request, codec(plan.candidates[i], plan.bound));
+      mine.ratio_low[i] = estimate_ratio(request, *means.codecs[i], means.place);
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
@@ -188,20 +209,21 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   return {};
 }
 
-Task<Verdict> Communicator::start(Request request) {
+Task<Verdict> Communicator::start(Request request, bool* served) {
   CallRecord record(observer_, request);
   Verdict verdict;
   if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
   if (verdict.plain == Plain::no) {
     record.begin();
-    verdict = co_await serve(request, record);
+    verdict = co_await serve(request, record, served);
   }
   record.end(verdict);
   co_return verdict;
 }
 
-Task<Verdict> Communicator::serve(Request& request, CallRecord& record) {
-  const Lane lane = static_cast<Lane>(calls_++ % (lanes / lanes_of_a_call)) * lanes_of_a_call;
+Task<Verdict> Communicator::serve(Request& request, CallRecord& record, bool* served) {
+  Lanes own(*this);
+  const Lane lane = co_await own;
   Bound bound = policy_.coding.bound;
   const bool asks_first = is_relative(bound) || !request.bytes_known;
   if (asks_first) {
@@ -213,17 +235,18 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record) {
     if (plain != Plain::no) co_return Verdict{plain};
   }
   Plan made;
+  Means means{Reserve(place_), {}};
   Status failure = Status::ok;
-  const Facts mine = facts(request, bound, made, failure);
+  const Facts mine = facts(request, bound, made, means, failure);
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
   const Verdict verdict = judge(agreed, made, chosen, failure);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
-  const Codec& coder = codec(made.candidates[chosen], made.bound);
+  if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
-  const Team team(transport_, coder, place_, record.ledger(), made.how, lane);
+  const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
   co_await pipelined(*made.algorithm, team, request.data, made.segments);
   if (request.move_to != nullptr && request.data.out.count != 0)
     std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());

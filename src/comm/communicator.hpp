@@ -1,6 +1,7 @@
 // The facade: what a user's communicator carries. Ties policy, codecs, algorithms and transport together.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -42,26 +43,35 @@ class Communicator {
   const Policy& policy() const noexcept { return policy_; }
   const CallTable& calls() const noexcept { return *observer_.table; }
 
-  // Runs the call; every rank of the transport must do so with an equivalent request. One call at a time.
-  Task<Verdict> start(Request request);
+  // Runs the call; every rank of the transport must do so with an equivalent request. Several may be under
+  // way: they are told apart by the order in which they are advanced for the first time, the same on every
+  // rank. `served`, if given, becomes true once the ranks have agreed not to leave the call to plain MPI.
+  Task<Verdict> start(Request request, bool* served = nullptr);
   Verdict run(const Request& request) { return start(request).wait(); }
 
  private:
   struct CachedCodec {
     Candidate candidate;
     Bound bound;
-    std::unique_ptr<Codec> codec;
+    std::shared_ptr<const Codec> codec;
   };
+  // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
+  struct Means {
+    Reserve place;
+    std::array<std::shared_ptr<const Codec>, max_candidates> codecs;
+  };
+  class Lanes;
+  static constexpr std::size_t calls_at_a_time = 128;
 
-  Task<Verdict> serve(Request& request, CallRecord& record);
-  const Codec& codec(const Candidate& candidate, Bound bound);
+  Task<Verdict> serve(Request& request, CallRecord& record, bool* served);
+  std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
   Plan plan(const Request& request, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
-  Facts facts(const Request& request, Bound bound, Plan& plan, Status& failure);
-  void prepare(const Request& request, const Plan& plan);
-  float estimate_ratio(const Request& request, const Codec& coder);
+  Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure);
+  void prepare(const Request& request, const Plan& plan, Means& means);
+  float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
 
   Transport& transport_;
@@ -71,7 +81,8 @@ class Communicator {
   std::uint64_t policy_hash_;
   CandidateTable candidates_;
   std::vector<CachedCodec> codecs_;
-  unsigned calls_ = 0;  // chooses the lanes of a call
+  std::uint64_t calls_ = 0;                             // that have asked for lanes
+  std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
   CallTable own_table_;
   Observer observer_;
 };

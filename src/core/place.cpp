@@ -1,5 +1,6 @@
 #include "core/place.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -75,5 +76,35 @@ HostPlace::Block HostPlace::take(std::size_t i) noexcept {
 void HostPlace::release(const Block& block) noexcept { ::operator delete(block.data, alignment); }
 
 void HostPlace::recycle(std::byte* data, std::size_t capacity) noexcept { free_.push_back({data, capacity}); }
+
+Reserve::~Reserve() {
+  while (free_ != nullptr) {
+    const Free block = *free_;
+    Buffer(&place_, reinterpret_cast<std::byte*>(std::exchange(free_, block.next)), block.capacity);
+  }
+}
+
+void Reserve::reserve(std::size_t bytes, std::size_t blocks) {
+  bytes = std::max(bytes, sizeof(Free));
+  place_.reserve(bytes, blocks);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    Buffer block = place_.scratch(bytes);
+    block.place_ = this;  // comes here at once
+  }
+}
+
+Buffer Reserve::scratch(std::size_t bytes) {
+  for (Free** link = &free_; *link != nullptr; link = &(*link)->next) {
+    Free* const block = *link;
+    if (block->capacity < bytes) continue;
+    *link = block->next;
+    return Buffer(this, reinterpret_cast<std::byte*>(block), block->capacity);
+  }
+  return place_.scratch(bytes);
+}
+
+void Reserve::recycle(std::byte* data, std::size_t capacity) noexcept {
+  free_ = new (data) Free{free_, capacity};
+}
 
 }  // namespace taut

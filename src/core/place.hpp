@@ -31,6 +31,7 @@ class Buffer {
   Bytes bytes() const noexcept { return {data_, capacity_}; }
 
  private:
+  friend class Reserve;
   void swap(Buffer& other) noexcept {
     std::swap(place_, other.place_);
     std::swap(data_, other.data_);
@@ -81,6 +82,33 @@ class HostPlace final : public Place {
 
   std::vector<Block> free_;
   std::size_t blocks_ = 0;  // free ones and those in use
+};
+
+// Scratch for one of several users of a place, who must not take what another one counts on. What is reserved
+// here is taken from that place at once, and given back at the end; what is asked for beyond it comes from
+// there too.
+class Reserve final : public Place {
+ public:
+  explicit Reserve(Place& place) noexcept : place_(place) {}
+  Reserve(const Reserve&) = delete;
+  Reserve& operator=(const Reserve&) = delete;
+  ~Reserve() override;
+
+  Buffer scratch(std::size_t bytes) override;
+  void reserve(std::size_t bytes, std::size_t blocks) override;
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
+    place_.copy(to, from, bytes);
+  }
+
+ private:
+  struct Free {  // stands at the start of each free block
+    Free* next;
+    std::size_t capacity;
+  };
+  void recycle(std::byte* data, std::size_t capacity) noexcept override;
+
+  Place& place_;
+  Free* free_ = nullptr;  // the one that came back last is taken first: it is in the caches
 };
 
 inline Buffer::~Buffer() {

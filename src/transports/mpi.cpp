@@ -43,9 +43,9 @@ int int_count(std::size_t bytes) {
 }
 #endif
 
-class MpiTransport final : public Transport {
+class Messages final : public MpiTransport {
  public:
-  explicit MpiTransport(MPI_Comm parent) {
+  explicit Messages(MPI_Comm parent) {
     int rank = 0;
     check(PMPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
     // A split, not a duplicate: attributes and their callbacks stay with the user's communicator.
@@ -54,16 +54,17 @@ class MpiTransport final : public Transport {
     check(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(PMPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   }
-  ~MpiTransport() override {
+  ~Messages() override {
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (finalized == 0 && comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
   }
-  MpiTransport(const MpiTransport&) = delete;
-  MpiTransport& operator=(const MpiTransport&) = delete;
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
 
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
+  MPI_Comm communicator() const noexcept override { return comm_; }
 
  private:
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override {
@@ -132,6 +133,6 @@ class MpiTransport final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm) { return std::make_unique<MpiTransport>(comm); }
+std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm) { return std::make_unique<Messages>(comm); }
 
 }  // namespace taut

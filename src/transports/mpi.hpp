@@ -9,9 +9,15 @@
 
 namespace taut {
 
+class MpiTransport : public Transport {
+ public:
+  // The private communicator. Its collective calls, which no message meets, are the caller's.
+  virtual MPI_Comm communicator() const noexcept = 0;
+};
+
 // Collective over `comm`, an intracommunicator. The private communicator has its ranks, none of its
 // attributes, and reports errors by return codes; it is freed with the transport. Throws
 // Error(transport_failed).
-std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm);
+std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm);
 
 }  // namespace taut

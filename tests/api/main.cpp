@@ -4,16 +4,24 @@
 
 #include <vector>
 
-// A policy that is still in force at MPI_Finalize must not be in its way.
-static int leave_a_policy_on_the_world() {
-  std::vector<float> x(100000, 1), y(x.size());
-  const int set = TAUT_Comm_set_policy(MPI_COMM_WORLD, "abs:1e-3");
-  return set != MPI_SUCCESS ? set
-                            : TAUT_Allreduce(x.data(), y.data(), 100000, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+// A policy that is still in force at MPI_Finalize must not be in its way, nor must calls that are still in
+// flight: some ranks wait for them.
+static std::vector<float> x(100000, 1), y(x.size()), z(x.size());
+
+static int leave_a_policy_on_the_world(int rank) {
+  TAUT_Request left = TAUT_REQUEST_NULL, waited_for = TAUT_REQUEST_NULL;
+  TAUT_Request* const last = rank % 2 == 0 ? &left : &waited_for;
+  int code = TAUT_Comm_set_policy(MPI_COMM_WORLD, "abs:1e-3");
+  if (code == MPI_SUCCESS)
+    code = TAUT_Allreduce(x.data(), y.data(), 100000, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  if (code == MPI_SUCCESS)
+    code = TAUT_Iallreduce(x.data(), z.data(), 100000, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, last);
+  return code == MPI_SUCCESS ? TAUT_Wait(&waited_for, MPI_STATUS_IGNORE) : code;
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -30,8 +38,9 @@ int main(int argc, char** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new Failures);
   }
-  int failed = RUN_ALL_TESTS() != 0 || leave_a_policy_on_the_world() != MPI_SUCCESS, any = 0;
+  int failed = RUN_ALL_TESTS() != 0, any = 0;
   MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  any |= leave_a_policy_on_the_world(rank) != MPI_SUCCESS;
   MPI_Finalize();
   return any;
 }

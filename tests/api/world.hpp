@@ -65,9 +65,21 @@ inline MPI_Op mpi_op(Reduction op) {
   return op == Reduction::sum ? MPI_SUM : op == Reduction::min ? MPI_MIN : MPI_MAX;
 }
 
+// Which of the three functions of a call is called.
+struct Mode {
+  enum Kind { blocking, nonblocking, persistent } kind = blocking;
+  TAUT_Request* request = nullptr;
+
+  template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
+  int operator()(Blocking b, Nonblocking n, Persistent p, const Arguments&... arguments) const {
+    if (kind == blocking) return b(arguments...);
+    return kind == nonblocking ? n(arguments..., request) : p(arguments..., MPI_INFO_NULL, request);
+  }
+};
+
 // Calls the TAUT_ function for a job's memory on this rank.
 inline int call(Collective collective, Job& job, DType dtype, Reduction op, int root, bool in_place,
-                MPI_Comm comm) {
+                MPI_Comm comm, Mode mode = {}) {
   const int me = rank_of(comm), P = size_of_comm(comm);
   const auto total = static_cast<MPI_Count>(job.count()), own = total / P;
   const MPI_Datatype type = mpi_type(dtype);
@@ -77,21 +89,30 @@ inline int call(Collective collective, Job& job, DType dtype, Reduction op, int 
   const bool only_at_root = collective == Collective::reduce || collective == Collective::gather;
   const bool takes_in_place = in_place && (!only_at_root || me == root);
   const void* const in = takes_in_place ? MPI_IN_PLACE : std::as_const(job.inputs[r]).slice().data;
+  const void* const block = takes_in_place ? MPI_IN_PLACE : data.in.data;
   switch (collective) {
-    case Collective::allreduce: return TAUT_Allreduce(in, out, total, type, mpi_op(op), comm);
+    case Collective::allreduce:
+      return mode(TAUT_Allreduce, TAUT_Iallreduce, TAUT_Allreduce_init, in, out, total, type, mpi_op(op),
+                  comm);
     case Collective::reduce_scatter:
-      return TAUT_Reduce_scatter_block(in, in_place ? out : data.out.data, own, type, mpi_op(op), comm);
+      return mode(TAUT_Reduce_scatter_block, TAUT_Ireduce_scatter_block, TAUT_Reduce_scatter_block_init, in,
+                  in_place ? out : data.out.data, own, type, mpi_op(op), comm);
     case Collective::allgather:
-      return TAUT_Allgather(in_place ? MPI_IN_PLACE : data.in.data, own, type, out, own, type, comm);
-    case Collective::bcast: return TAUT_Bcast(out, total, type, root, comm);
+      return mode(TAUT_Allgather, TAUT_Iallgather, TAUT_Allgather_init, block, own, type, out, own, type,
+                  comm);
+    case Collective::bcast:
+      return mode(TAUT_Bcast, TAUT_Ibcast, TAUT_Bcast_init, out, total, type, root, comm);
     case Collective::scatter:
-      return TAUT_Scatter(data.in.data, own, type, me == root && in_place ? MPI_IN_PLACE : data.out.data, own,
-                          type, root, comm);
-    case Collective::reduce: return TAUT_Reduce(in, data.out.data, total, type, mpi_op(op), root, comm);
+      return mode(TAUT_Scatter, TAUT_Iscatter, TAUT_Scatter_init, data.in.data, own, type,
+                  me == root && in_place ? MPI_IN_PLACE : data.out.data, own, type, root, comm);
+    case Collective::reduce:
+      return mode(TAUT_Reduce, TAUT_Ireduce, TAUT_Reduce_init, in, data.out.data, total, type, mpi_op(op),
+                  root, comm);
     case Collective::gather:
-      return TAUT_Gather(takes_in_place ? MPI_IN_PLACE : data.in.data, own, type, data.out.data, own, type,
-                         root, comm);
-    case Collective::alltoall: return TAUT_Alltoall(in, own, type, out, own, type, comm);
+      return mode(TAUT_Gather, TAUT_Igather, TAUT_Gather_init, block, own, type, data.out.data, own, type,
+                  root, comm);
+    case Collective::alltoall:
+      return mode(TAUT_Alltoall, TAUT_Ialltoall, TAUT_Alltoall_init, in, own, type, out, own, type, comm);
   }
   return MPI_ERR_OTHER;
 }

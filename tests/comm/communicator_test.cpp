@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "comm/in_flight.hpp"
 #include "support/allocations.hpp"
 #include "support/ranks.hpp"
 
@@ -231,6 +232,37 @@ TEST(Communicator, TheSteadyStateAllocatesNothing) {
       EXPECT_EQ(allocations.asked - before, 0u);
     }
   }
+}
+
+class NoPlainCall final : public PlainCall {
+ public:
+  void issue() override {}
+  bool ready() override { return true; }
+};
+
+TEST(Communicator, CallsInFlightAllocateNothingInTheSteadyState) {
+  Ranks ranks(2, "abs:1e-3,segments=2", {});
+  Job jobs[] = {{Collective::allreduce, 2, 50000, DType::f32, Pattern::smooth, 1},
+                {Collective::allgather, 2, 50000, DType::f32, Pattern::smooth, 2}};
+  InFlight flights[2];
+  NoPlainCall plain;
+  auto calls = [&] {
+    std::optional<CallInFlight> open[2][2];
+    for (std::size_t r = 0; r < 2; ++r)
+      for (std::size_t i = 0; i < 2; ++i) {
+        const Collective collective = i == 0 ? Collective::allreduce : Collective::allgather;
+        open[r][i].emplace(*ranks.comms[r],
+                           Request{collective, jobs[i].operands(static_cast<int>(r)), jobs[i].bytes()},
+                           plain);
+        flights[r].start(*open[r][i]);
+      }
+    while (flights[0].size() + flights[1].size() > 0)
+      for (InFlight& flight : flights) flight.progress();
+  };
+  for (int i = 0; i < 3; ++i) calls();
+  const std::size_t before = allocations.asked;
+  for (int i = 0; i < 5; ++i) calls();
+  EXPECT_EQ(allocations.asked - before, 0u);
 }
 
 TEST(Recorder, LivesWithoutMemory) {

@@ -56,5 +56,34 @@ TEST(HostPlace, MovedBuffersReturnOnce) {
   EXPECT_EQ(b.data(), second);
 }
 
+// What one user has reserved, another one does not get, and gets back with the same right later.
+TEST(Reserve, IsForOneUser) {
+  HostPlace place;
+  std::set<const std::byte*> seen;
+  {
+    Reserve first(place), second(place);
+    first.reserve(5000, 2);
+    second.reserve(5000, 2);
+    Buffer held[4] = {first.scratch(5000), second.scratch(5000), first.scratch(4000), second.scratch(10)};
+    for (const Buffer& buffer : held) seen.insert(buffer.data());
+    EXPECT_EQ(seen.size(), 4u);
+    EXPECT_TRUE(seen.insert(first.scratch(5000).data()).second);  // more than was reserved
+  }
+  Reserve again(place);
+  again.reserve(5000, 4);
+  Buffer held[4];
+  for (Buffer& buffer : held) EXPECT_TRUE(seen.contains((buffer = again.scratch(5000)).data()));
+}
+
+TEST(Reserve, TakesWhatIsLargeEnough) {
+  HostPlace place;
+  Reserve reserve(place);
+  reserve.reserve(5000, 1);
+  reserve.reserve(50000, 1);
+  const Buffer large = reserve.scratch(20000), small = reserve.scratch(5000);
+  EXPECT_GE(large.capacity(), 50000u);
+  EXPECT_LT(small.capacity(), 50000u);
+}
+
 }  // namespace
 }  // namespace taut

@@ -1,0 +1,130 @@
+#include "api/requests.hpp"
+
+#include "api/datatypes.hpp"
+
+using namespace taut;
+using namespace taut::api;
+
+namespace {
+
+MPI_Comm comm_of(const AnyCall& call) noexcept {
+  return std::visit([](const auto& c) { return c.comm; }, call);
+}
+
+// The user may free an operator of its own as soon as a call is started, and only MPI can keep it: such a
+// call has to be MPI's at once. Any rank's call then is, as the operator is the same.
+bool keeps_its_operator(const AnyCall& call) noexcept {
+  return std::visit(
+      [](const auto& c) {
+        if constexpr (requires { c.op; }) return is_predefined(c.op);
+        return true;
+      },
+      call);
+}
+
+bool is_derived(MPI_Datatype type) noexcept {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  if (type == MPI_DATATYPE_NULL) return false;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
+
+}  // namespace
+
+TAUT_Request_s::~TAUT_Request_s() {
+  if (plain_is_persistent_) PMPI_Request_free(&plain_);
+  for (MPI_Datatype& type : kept_types_)
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+}
+
+MPI_Comm TAUT_Request_s::comm() const noexcept {
+  return attached_ != nullptr && attached_->freed() ? MPI_COMM_NULL : comm_of(call_);
+}
+
+int TAUT_Request_s::init(MPI_Info info) {
+  Attached* const attached = keeps_its_operator(call_) ? find_attached(comm_of(call_)) : nullptr;
+  if (attached != nullptr) attached_ = attached->shared_from_this();
+  if (!persistent_) return MPI_SUCCESS;
+  if (attached_ != nullptr || !plain::has_persistent) {
+    keep_types();
+    return MPI_SUCCESS;
+  }
+  const int code = std::visit([&](auto& call) { return call.init(info, &plain_); }, call_);
+  plain_is_persistent_ = code == MPI_SUCCESS;
+  return code;
+}
+
+// Derived types may be freed as soon as a call is started, before it needs them.
+void TAUT_Request_s::keep_types() {
+  const MPI_Comm comm = comm_of(call_);
+  Group group;
+  int inter = 0;
+  if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
+  if (comm == MPI_COMM_NULL || inter != 0) return;
+  PMPI_Comm_rank(comm, &group.rank);
+  const Types types = std::visit([&](auto& call) { return call.types(group); }, call_);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] == nullptr || !is_derived(*types[i])) continue;
+    if (PMPI_Type_dup(*types[i], &kept_types_[i]) != MPI_SUCCESS) throw std::bad_alloc();
+    *types[i] = kept_types_[i];
+  }
+}
+
+int TAUT_Request_s::start() {
+  if (attached_ != nullptr && attached_->freed())
+    throw Error(Status::invalid_argument, "the communicator of the request is freed");
+  in_flight_.reset();
+  plain_complete_ = false;
+  if (attached_ == nullptr) return start_plain();
+  Described request = std::visit([&](const auto& call) { return call.describe(attached_->group()); }, call_);
+  if (request) request->site = site_;
+  if (attached_->plain_at_once(request) != Plain::no) return start_plain();
+  if (!persistent_ && !request->coded_type) keep_types();
+  attached_->start(comm_of(call_), *request, *this, in_flight_);
+  active_ = true;
+  return MPI_SUCCESS;
+}
+
+int TAUT_Request_s::start_plain() {
+  const int code = plain_is_persistent_
+                       ? PMPI_Start(&plain_)
+                       : std::visit([&](auto& call) { return call.start(call.comm, &plain_); }, call_);
+  active_ = code == MPI_SUCCESS;
+  return code;
+}
+
+// In the place of a call in flight.
+void TAUT_Request_s::issue() {
+  plain_code_ =
+      std::visit([&](auto& call) { return call.start(attached_->private_communicator(), &plain_); }, call_);
+  plain_complete_ = plain_code_ != MPI_SUCCESS;
+}
+
+bool TAUT_Request_s::ready() {
+  if (plain_complete_) return true;
+  int complete = 0;
+  plain_code_ = PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
+  plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
+  return plain_complete_;
+}
+
+bool TAUT_Request_s::complete() noexcept { return in_flight_ ? in_flight_->done() : ready(); }
+
+void TAUT_Request_s::wait() noexcept {
+  if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
+    plain_code_ = PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
+    plain_complete_ = true;
+  }
+  for (Backoff backoff; !complete(); backoff.pause()) progress(attached_.get());
+}
+
+int TAUT_Request_s::finish() noexcept {
+  active_ = false;
+  if (!in_flight_) return plain_code_;  // MPI has raised it
+  return guard(comm(), [&] {
+    const Verdict verdict = in_flight_->verdict();
+    if (verdict.plain != Plain::no)
+      return plain_code_ == MPI_SUCCESS ? MPI_SUCCESS : raise(comm(), plain_code_);
+    return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
+  });
+}

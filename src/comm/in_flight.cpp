@@ -1,0 +1,42 @@
+#include "comm/in_flight.hpp"
+
+namespace taut {
+
+Task<Verdict> CallInFlight::run(Communicator& comm, Request request, PlainCall& plain) {
+  const Verdict verdict = co_await comm.start(request, &settled_);
+  if (verdict.plain != Plain::no) {
+    co_await turn_;
+    plain.issue();
+    settled_ = true;
+    co_await plain;
+  }
+  co_return verdict;
+}
+
+// True when the call is done; then nobody but its owner may touch it. `turn`: whether all before this one are
+// settled; becomes whether this one is, too.
+bool CallInFlight::step(bool& turn) noexcept {
+  turn_.come = turn;
+  const bool done = task_.advance();
+  turn = turn && (settled_ || done);
+  if (done) done_.store(true, std::memory_order_release);
+  return done;
+}
+
+void InFlight::start(CallInFlight& call) {
+  calls_.push_back(&call);
+  bool turn = false;  // progress() will see
+  if (call.step(turn)) calls_.pop_back();
+}
+
+void InFlight::progress() noexcept {
+  bool turn = true;
+  std::size_t open = 0;
+  for (std::size_t i = 0; i < calls_.size(); ++i) {
+    CallInFlight* const call = calls_[i];
+    if (!call->step(turn)) calls_[open++] = call;
+  }
+  calls_.resize(open);
+}
+
+}  // namespace taut
