@@ -61,13 +61,13 @@ std::size_t message_bytes(const Call& call) {
   return most * size_of(call.type);
 }
 
-// What the policy's bound comes to for these values; of an exact one 0.
-long double resolved_bound(const Policy& policy, const Memory& memory) {
-  const Bound bound = policy.coding.bound;
-  if (bound.kind == Bound::Kind::range) return range_of_all(memory, policy.coding.fill) * bound.value;
-  if (bound.kind == Bound::Kind::psnr)
-    return range_of_all(memory, policy.coding.fill) * std::pow(10.0L, -bound.value / 20.0L);
-  return bound.value;
+// What the policy's bound comes to for values of this range; of an exact one 0.
+long double resolved_bound(Bound bound, const ValueRange& range) {
+  if (!is_relative(bound)) return bound.value;
+  const long double width = static_cast<long double>(range.greatest) - range.least;
+  const long double factor =
+      bound.kind == Bound::Kind::range ? bound.value : std::pow(10.0L, -bound.value / 20.0L);
+  return width > 0 ? width * factor : 0;
 }
 
 }  // namespace
@@ -104,10 +104,9 @@ Request request_of(Memory& memory, int rank) {
 
 Promise promise_of(const Policy& policy, const Memory& memory) {
   const Call& call = memory.call();
-  const long double E = resolved_bound(policy, memory);
-  const Bound::Kind asked = policy.coding.bound.kind;
-  const bool relative = is_relative(policy.coding.bound);
-  const Bound bound{relative ? (E > 0 ? Bound::Kind::absolute : Bound::Kind::exact) : asked, static_cast<double>(E)};
+  const ValueRange range = range_of_all(memory, policy.coding.fill);
+  const long double E = resolved_bound(policy.coding.bound, range);
+  const Bound bound = resolved(policy.coding.bound, range);
   CandidateTable table;
   const Plan plan = make_plan(
       policy,

@@ -136,12 +136,22 @@ std::string explained(const Memory& memory, int rank, std::size_t block, std::si
     text += buffer;
   };
   add(got);
-  text += " of";
+  text += " from";
   for (std::size_t k = 0; k < std::min<std::size_t>(from.size(), 9); ++k) {
     text += ' ';
     add(from[k]);
   }
   return text + (memory.call().any_blocks() ? " (any blocks)" : "");
+}
+
+std::string other_bits(const Memory& memory, int rank, std::size_t block) {
+  const ConstBytes here = memory.received(rank, block), there = memory.received(0, block);
+  const auto at = std::ranges::mismatch(here, there).in1 - here.begin();
+  if (at == static_cast<std::ptrdiff_t>(here.size())) return "";
+  const DType type = memory.call().type;
+  const std::size_t i = static_cast<std::size_t>(at) / size_of(component_of(type));
+  return "other bits than on rank 0: " +
+         explained(memory, rank, block, i, number_at(type, here, i), {number_at(type, there, i)});
 }
 
 std::string broken_block(const Promise& promise, const Memory& memory, Errors& errors, int rank,
@@ -183,8 +193,7 @@ std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
     if (rank >= 0 && r != rank) continue;
     for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block) {
       if (same && r > 0 && rank < 0) {
-        if (!std::ranges::equal(memory.received(r, block), memory.received(0, block)))
-          return "rank " + std::to_string(r) + " has other bits than rank 0";
+        if (std::string text = other_bits(memory, r, block); !text.empty()) return text;
         continue;
       }
       std::string text = broken_block(promise, memory, errors, r, block);
@@ -194,25 +203,23 @@ std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
   return "";
 }
 
-long double range_of_all(const Memory& memory, std::optional<double> fill) {
+ValueRange range_of_all(const Memory& memory, std::optional<double> fill) {
   const Call& call = memory.call();
   Values excluded(component_of(call.type), 1);  // as rounded to the type
   excluded.set(0, fill.value_or(0));
-  long double least = INFINITY, greatest = -INFINITY;
+  ValueRange range;
   for (int r = 0; r < call.P; ++r) {
     const bool root_alone = call.collective == Collective::bcast;
     const std::size_t blocks = root_alone ? (r == call.root ? 1 : 0) : call.blocks_in(r).size();
     for (std::size_t block = 0; block < blocks; ++block) {
       const ConstBytes bytes = memory.contributed(r, block);
       for (std::size_t i = 0; i < bytes.size() / size_of(component_of(call.type)); ++i) {
-        const long double x = number_at(call.type, bytes, i);
-        if (!std::isfinite(x) || (fill && x == excluded.at(0))) continue;
-        least = std::min(least, x);
-        greatest = std::max(greatest, x);
+        const auto x = static_cast<double>(number_at(call.type, bytes, i));
+        if (std::isfinite(x) && !(fill && x == excluded.at(0))) range.merge({x, x});
       }
     }
   }
-  return greatest > least ? greatest - least : 0;
+  return range;
 }
 
 Promise promise_of(Bound bound, const Call& call, Arithmetic how) {

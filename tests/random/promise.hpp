@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "core/value_range.hpp"
 #include "random/memory.hpp"
 
 namespace taut::test {
@@ -28,8 +29,8 @@ struct Errors {
 // that they have the same bits.
 std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank = -1);
 
-// From the least to the greatest finite number that the ranks contribute; those equal to `fill` left out.
-long double range_of_all(const Memory& memory, std::optional<double> fill);
+// Of the finite numbers that the ranks contribute; those equal to `fill` left out.
+ValueRange range_of_all(const Memory& memory, std::optional<double> fill);
 
 // Of a result that is within a bound.
 Promise promise_of(Bound bound, const Call& call, Arithmetic how);
