@@ -9,7 +9,7 @@ namespace taut {
 // As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank
 // counts.
 struct Facts {
-  static constexpr std::uint64_t tag = 0x3430'5455'4154;  // "TAUT04": changes with this struct
+  static constexpr std::uint64_t tag = 0x3530'5455'4154;  // "TAUT05": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
@@ -19,15 +19,18 @@ struct Facts {
   std::uint8_t type_low = 0, type_high = 0;             // DType; 0: not compressed on that rank
   std::uint8_t failed = 0;                              // some rank cannot take part
   std::uint8_t short_of_memory = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t checksum = 0;  // of what stands before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
   bool same_signature() const noexcept { return signature_low == signature_high; }
   void merge(const Facts& other) noexcept;
+  void seal() noexcept;
+  bool intact() const noexcept;
 };
 
-// Facts of all ranks, the same on each, by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen,
+// Facts of all ranks, the same on each (to a rank that cannot read those of another one, and to those that hear
+// of it, the calls differ), by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen,
 // Finkel and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine);
 

@@ -113,8 +113,10 @@ class Run {
     std::fflush(stdout);
   }
   void show_faults() const {
-    for (std::size_t i = 0; i < tally_.by_fault.size(); ++i)
-      if (tally_.by_fault[i] != 0) std::printf("  %llu %s\n", number(tally_.by_fault[i]), name_of_fault(i));
+    for (std::size_t i = 0; i < tally_.drawn.size(); ++i)
+      if (tally_.drawn[i] != 0)
+        std::printf("  %s: %llu, of which %llu struck\n", name_of_fault(i), number(tally_.drawn[i]),
+                    number(tally_.struck[i]));
   }
   static unsigned long long number(std::uint64_t n) noexcept { return n; }
 

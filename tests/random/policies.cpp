@@ -102,18 +102,23 @@ Request request_of(Memory& memory, int rank) {
   return request;
 }
 
+Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {
+  const Call& call = memory.call();
+  const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
+  return make_plan(
+      policy,
+      {call.collective, message_bytes(call) / size_of(call.type), call.type, call.op, call.P, call.any_blocks()},
+      bound, table);
+}
+
 Promise promise_of(const Policy& policy, const Memory& memory) {
   const Call& call = memory.call();
   const ValueRange range = range_of_all(memory, policy.coding.fill);
   const long double E = resolved_bound(policy.coding.bound, range);
-  const Bound bound = resolved(policy.coding.bound, range);
   CandidateTable table;
-  const Plan plan = make_plan(
-      policy,
-      {call.collective, message_bytes(call) / size_of(call.type), call.type, call.op, call.P, call.any_blocks()}, bound,
-      table);
+  const Plan plan = plan_of(policy, memory, table);
   if (plan.plain != Plain::no) throw Error(Status::internal, "this call was to be left to plain MPI");
-  Promise promise = promise_of(bound, call, plan.how);
+  Promise promise = promise_of(resolved(policy.coding.bound, range), call, plan.how);
   promise.bound = E;
   const bool idempotent =
       std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });

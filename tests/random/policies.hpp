@@ -14,6 +14,9 @@ Call draw_call(Draw& draw, int P, double scale);
 
 Request request_of(Memory& memory, int rank);
 
+// How the call is to be served, if its values gain by it. It refers to the table.
+Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table);
+
 // Of a call that was served.
 Promise promise_of(const Policy& policy, const Memory& memory);
 
