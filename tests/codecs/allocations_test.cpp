@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "support/allocations.hpp"
+#include "support/replace_new.hpp"
 #include "support/frames.hpp"
 
 namespace taut::test {

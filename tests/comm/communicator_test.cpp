@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/in_flight.hpp"
-#include "support/allocations.hpp"
+#include "support/replace_new.hpp"
 #include "support/ranks.hpp"
 
 namespace taut::test {

@@ -9,6 +9,7 @@
 #include "support/damage.hpp"
 #include "support/places.hpp"
 #include "support/ranks.hpp"
+#include "support/replace_new.hpp"
 #include "support/shielded.hpp"
 
 namespace taut::test {
