@@ -1,4 +1,4 @@
-// Communicators under one policy, several calls one after another.
+// Communicators under one policy, several calls one after another or side by side.
 #include <sstream>
 
 #include "random/configurations.hpp"
@@ -8,22 +8,36 @@
 namespace taut::test {
 namespace {
 
-Task<> call_in_turn(Communicator& comm, std::vector<Request> requests, Verdict* verdicts) {
-  for (std::size_t k = 0; k < requests.size(); ++k) verdicts[k] = co_await comm.start(requests[k]);
+Task<> make_call(Communicator& comm, Request request, Verdict& verdict) {
+  verdict = co_await comm.start(request);
 }
 
+Task<> in_turn(std::vector<Task<>> calls) {
+  for (Task<>& call : calls) co_await std::move(call);
+}
+Task<> side_by_side(std::vector<Task<>> calls) { co_await all(calls); }
+
+// How the ranks make their calls.
+struct Schedule {
+  bool threads, together;
+  std::uint64_t seed;
+};
+
 // The verdicts of each rank.
-std::vector<std::vector<Verdict>> run(Ranks& ranks, std::vector<Memory>& memories, bool threads) {
-  const int P = ranks.hub.size();
+std::vector<std::vector<Verdict>> run(const std::string& policy, std::vector<Memory>& memories,
+                                      const Schedule& how) {
+  const int P = memories[0].call().P;
+  Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads});
   std::vector<std::vector<Verdict>> verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
   std::vector<Task<>> tasks;
   for (int r = 0; r < P; ++r) {
-    std::vector<Request> requests;
-    for (Memory& memory : memories) requests.push_back(request_of(memory, r));
+    std::vector<Task<>> calls;
     const auto i = static_cast<std::size_t>(r);
-    tasks.push_back(call_in_turn(*ranks.comms[i], std::move(requests), verdicts[i].data()));
+    for (std::size_t k = 0; k < memories.size(); ++k)
+      calls.push_back(make_call(*ranks.comms[i], request_of(memories[k], r), verdicts[i][k]));
+    tasks.push_back(how.together ? side_by_side(std::move(calls)) : in_turn(std::move(calls)));
   }
-  threads ? ranks.hub.run_threads(tasks) : ranks.hub.run(tasks);
+  how.threads ? ranks.hub.run_threads(tasks) : ranks.hub.run(tasks);
   for (Task<>& task : tasks) task.result();
   return verdicts;
 }
@@ -41,11 +55,10 @@ std::string wrong(const std::vector<std::vector<Verdict>>& verdicts, const Polic
 }
 
 // The same bits once more, whatever the order in which messages arrive.
-std::string differs_again(const std::string& policy, std::vector<Memory>& memories, Draw& draw) {
+std::string differs_again(const std::string& policy, const std::vector<Memory>& memories, const Schedule& how) {
   std::vector<Memory> again = memories;
   for (Memory& memory : again) memory.restore();
-  Ranks ranks(memories[0].call().P, policy, {.seed = draw.bits(), .random_order = true});
-  run(ranks, again, false);
+  run(policy, again, how);
   for (std::size_t k = 0; k < again.size(); ++k)
     for (int r = 0; r < again[k].call().P; ++r)
       for (std::size_t block = 0; block < again[k].call().blocks_out(r).size(); ++block)
@@ -59,10 +72,10 @@ std::string differs_again(const std::string& policy, std::vector<Memory>& memori
 std::string run_communicators(Draw& draw, Tally& tally, std::string& what) {
   const int P = draw_ranks(draw, 64), count = 1 + draw.pick(4);
   const double scale = std::pow(10.0, draw.pick(5) - 2);
-  const bool threads = P <= 8 && draw.one_in(40);
+  const Schedule how{P <= 8 && draw.one_in(40), draw.one_in(3), draw.bits()};
   const std::string policy = draw_policy(draw, scale);
   std::ostringstream text;
-  text << (threads ? "threads, " : "") << policy << ":";
+  text << (how.threads ? "threads, " : "") << (how.together ? "together, " : "") << policy << ":";
   std::vector<Call> calls;
   std::vector<Memory> memories;
   for (int k = 0; k < count; ++k) {
@@ -71,15 +84,14 @@ std::string run_communicators(Draw& draw, Tally& tally, std::string& what) {
   }
   what = text.str();
   for (const Call& call : calls) memories.emplace_back(call);
-  Ranks ranks(P, policy, {.seed = draw.bits(), .random_order = !threads});
-  const auto verdicts = run(ranks, memories, threads);
+  const auto verdicts = run(policy, memories, how);
   const Policy parsed = parse_policy(policy);
   for (std::size_t k = 0; k < memories.size(); ++k) {
     ++tally.calls;
     if (std::string fault = wrong(verdicts, parsed, memories[k], k, tally); !fault.empty())
       return "call " + std::to_string(k) + ": " + fault;
   }
-  return draw.one_in(8) ? differs_again(policy, memories, draw) : "";
+  return draw.one_in(8) ? differs_again(policy, memories, {false, false, draw.bits()}) : "";
 }
 
 }  // namespace taut::test
