@@ -29,9 +29,9 @@ struct Facts {
   bool intact() const noexcept;
 };
 
-// Facts of all ranks, the same on each (to a rank that cannot read those of another one, and to those that hear
-// of it, the calls differ), by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen,
-// Finkel and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
+// Facts of all ranks, the same on each (to a rank that cannot read those of another one, and to those that
+// hear of it, the calls differ), by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen, Finkel
+// and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine);
 
 // FNV-1a, continuing from `seed`: equal on all machines.

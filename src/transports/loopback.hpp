@@ -88,8 +88,8 @@ class LoopbackHub {
   Damage damage_;
   int doomed_ = -1, dead_ = -1;  // ranks
   std::uint64_t left_ = 0;       // operations until the doomed one dies
-  std::uint64_t clock_ = 0;     // counts sends: the order inside a lane
-  std::uint64_t progress_ = 0;  // changes whenever something happens
+  std::uint64_t clock_ = 0;      // counts sends: the order inside a lane
+  std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 
 }  // namespace taut

@@ -11,7 +11,8 @@ constexpr double bound = 1e-2;
 
 std::vector<float> waves(int rank) {
   std::vector<float> x(n);
-  for (std::size_t i = 0; i < n; ++i) x[i] = static_cast<float>(std::sin(0.001 * static_cast<double>(i) + rank));
+  for (std::size_t i = 0; i < n; ++i)
+    x[i] = static_cast<float>(std::sin(0.001 * static_cast<double>(i) + rank));
   return x;
 }
 
@@ -26,8 +27,9 @@ TEST(Arguments, ThoseOfOtherRanksThanTheRootDoNotMatter) {
   const std::vector<float> mine = waves(me);
   const auto all = n * static_cast<std::size_t>(P);
   std::vector<float> total(me == root ? n : 0), gathered(me == root ? all : 0), own(n);
-  EXPECT_EQ(TAUT_Reduce(mine.data(), me == root ? total.data() : nowhere(), many, MPI_FLOAT, MPI_SUM, root, comm),
-            MPI_SUCCESS);
+  EXPECT_EQ(
+      TAUT_Reduce(mine.data(), me == root ? total.data() : nowhere(), many, MPI_FLOAT, MPI_SUM, root, comm),
+      MPI_SUCCESS);
   EXPECT_EQ(TAUT_Gather(mine.data(), many, MPI_FLOAT, me == root ? gathered.data() : nowhere(),
                         me == root ? many : -5, me == root ? MPI_FLOAT : MPI_DATATYPE_NULL, root, comm),
             MPI_SUCCESS);
@@ -49,12 +51,14 @@ TEST(Arguments, ThoseBesideInPlaceDoNotMatter) {
   const std::vector<float> mine = waves(me);
   std::vector<float> all(n * static_cast<std::size_t>(P));
   std::copy(mine.begin(), mine.end(), all.begin() + static_cast<std::ptrdiff_t>(n) * me);
-  EXPECT_EQ(TAUT_Allgather(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, all.data(), many, MPI_FLOAT, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Allgather(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, all.data(), many, MPI_FLOAT, comm),
+            MPI_SUCCESS);
   for (int r = 0; r < P; ++r) {
     const std::vector<float> want = waves(r);
     for (std::size_t i = 0; i < n; ++i) ASSERT_TRUE(near(all[n * static_cast<std::size_t>(r) + i], want[i]));
   }
-  EXPECT_EQ(TAUT_Alltoall(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, all.data(), many, MPI_FLOAT, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Alltoall(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, all.data(), many, MPI_FLOAT, comm),
+            MPI_SUCCESS);
   for (int r = 0; r < P; ++r)
     for (std::size_t i = 0; i < n; ++i)
       ASSERT_LE(std::abs(all[n * static_cast<std::size_t>(r) + i] - mine[i]), 3 * bound) << r;
@@ -88,7 +92,8 @@ TEST(Operators, OnPairsAndBitsAreMpis) {
   std::vector<Pair> pairs(n), least(n);
   std::vector<int> bits(n), flags(n), got(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const int turn = static_cast<int>((i + static_cast<std::size_t>(comm.rank())) % static_cast<std::size_t>(comm.size()));
+    const int turn =
+        static_cast<int>((i + static_cast<std::size_t>(comm.rank())) % static_cast<std::size_t>(comm.size()));
     pairs[i] = {0.001 * turn, comm.rank()};
     bits[i] = 1 << comm.rank();
     flags[i] = comm.rank() == 0;
@@ -119,7 +124,8 @@ TEST(Types, WithGapsTouchNothingBetween) {
   for (std::size_t i = 0; i < data.size() && comm.rank() == 0; ++i)
     if (is_value(i)) data[i] = static_cast<float>(i);
   ASSERT_EQ(TAUT_Bcast(data.data(), elements, spaced, 0, comm), MPI_SUCCESS);
-  for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], is_value(i) ? static_cast<float>(i) : -1.0f) << i;
+  for (std::size_t i = 0; i < data.size(); ++i)
+    ASSERT_EQ(data[i], is_value(i) ? static_cast<float>(i) : -1.0f) << i;
   EXPECT_EQ(comm.stats().compressed_calls, 0u);
   MPI_Type_free(&spaced);
   MPI_Type_free(&every_second);

@@ -72,7 +72,8 @@ TEST(Agree, DamagedMessagesAreSeen) {
     hub.set_damage([bit](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
       if (record.from == 1) message[bit / 8] ^= std::byte(1 << bit % 8);
     });
-    const auto all = run_all<Facts>(hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
+    const auto all =
+        run_all<Facts>(hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
     EXPECT_FALSE(all[0].same_signature()) << bit;
     EXPECT_TRUE(all[1].same_signature()) << bit;
   }

@@ -15,8 +15,8 @@ constexpr double bound = 1e-3;
 // A call in which the victim has so many allocations left; true if it wanted more. All ranks take part to the
 // end and agree on what it is.
 bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::size_t allocations_left) {
-  SCOPED_TRACE(testing::Message() << name_of(algorithm.collective) << " " << policy << ", " << allocations_left
-                                  << " allocations");
+  SCOPED_TRACE(testing::Message() << name_of(algorithm.collective) << " " << policy << ", "
+                                  << allocations_left << " allocations");
   Ranks ranks(P, policy);
   ShieldedTransport shield(ranks.hub.transport(victim));
   ranks.comms[victim] = std::make_unique<Communicator>(shield, *ranks.places[victim], parse_policy(policy));

@@ -22,8 +22,9 @@ class Traps {
   ~Traps() { fedisableexcept(FE_ALL_EXCEPT); }
 };
 
-constexpr const char* policies[] = {"abs:1e-3",  "abs:1e-3,reduction=values", "rel:1e-3,fill=1e20", "psnr:60",
-                                    "pwrel:1e-3", "lossless",                 "snap:1e-3",          "abs:1e-3,codec=szx"};
+constexpr const char* policies[] = {
+    "abs:1e-3",  "abs:1e-3,reduction=values", "rel:1e-3,fill=1e20", "psnr:60", "pwrel:1e-3", "lossless",
+    "snap:1e-3", "abs:1e-3,codec=szx"};
 
 Job job_with_specials(Collective collective, DType type) {
   Job job(collective, 3, 3000, type, Pattern::noisy, 1);

@@ -10,7 +10,18 @@
 namespace taut::test {
 
 // Kinds of values. specials: NaN, infinities, -0, denormals and 1e30 among smooth ones; fill: 1e20 in places.
-enum class Content : std::uint8_t { smooth, noise, constant, zeros, integers, wild, specials, fill, tiny, any_bits };
+enum class Content : std::uint8_t {
+  smooth,
+  noise,
+  constant,
+  zeros,
+  integers,
+  wild,
+  specials,
+  fill,
+  tiny,
+  any_bits
+};
 inline constexpr int contents = static_cast<int>(Content::any_bits) + 1;
 
 struct Call {
@@ -28,7 +39,8 @@ struct Call {
 
   bool any_blocks() const noexcept { return !sizes.empty(); }
   std::size_t size_between(int from, int to) const noexcept;
-  // Values in each block that a rank has, or gets: one for all, its own, or one for each rank. None: no buffer.
+  // Values in each block that a rank has, or gets: one for all, its own, or one for each rank. None: no
+  // buffer.
   std::vector<std::size_t> blocks_in(int rank) const;
   std::vector<std::size_t> blocks_out(int rank) const;
   // Where block `block` of what `rank` gets comes from, if the call does not reduce.

@@ -28,7 +28,8 @@ std::vector<std::vector<Verdict>> run(const std::string& policy, std::vector<Mem
                                       const Schedule& how) {
   const int P = memories[0].call().P;
   Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads});
-  std::vector<std::vector<Verdict>> verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
+  std::vector<std::vector<Verdict>> verdicts(static_cast<std::size_t>(P),
+                                             std::vector<Verdict>(memories.size()));
   std::vector<Task<>> tasks;
   for (int r = 0; r < P; ++r) {
     std::vector<Task<>> calls;
@@ -42,8 +43,8 @@ std::vector<std::vector<Verdict>> run(const std::string& policy, std::vector<Mem
   return verdicts;
 }
 
-std::string wrong(const std::vector<std::vector<Verdict>>& verdicts, const Policy& policy, const Memory& memory,
-                  std::size_t k, Tally& tally) {
+std::string wrong(const std::vector<std::vector<Verdict>>& verdicts, const Policy& policy,
+                  const Memory& memory, std::size_t k, Tally& tally) {
   const Plain plain = verdicts[0][k].plain;
   for (const auto& of_rank : verdicts) {
     if (of_rank[k].status != Status::ok) return describe(of_rank[k].status);
@@ -55,7 +56,8 @@ std::string wrong(const std::vector<std::vector<Verdict>>& verdicts, const Polic
 }
 
 // The same bits once more, whatever the order in which messages arrive.
-std::string differs_again(const std::string& policy, const std::vector<Memory>& memories, const Schedule& how) {
+std::string differs_again(const std::string& policy, const std::vector<Memory>& memories,
+                          const Schedule& how) {
   std::vector<Memory> again = memories;
   for (Memory& memory : again) memory.restore();
   run(policy, again, how);

@@ -21,6 +21,6 @@ using Configuration = std::string (*)(Draw& draw, Tally& tally, std::string& wha
 std::string run_teams(Draw& draw, Tally& tally, std::string& what);          // algorithms alone
 std::string run_communicators(Draw& draw, Tally& tally, std::string& what);  // with policies and agreement
 std::string run_faults(Draw& draw, Tally& tally, std::string& what);         // and faults
-const char* name_of_fault(std::size_t i) noexcept;                          // of Tally::drawn
+const char* name_of_fault(std::size_t i) noexcept;                           // of Tally::drawn
 
 }  // namespace taut::test

@@ -36,7 +36,10 @@ class Maker {
 
  private:
   static constexpr bool is_integer = std::is_integral_v<T>, is_f16 = std::is_same_v<T, f16>;
-  static constexpr double largest = is_integer ? 0x1p60 : sizeof(T) == 8 ? 0x1p1020 : is_f16 ? 0x1p15 : 0x1p124;
+  static constexpr double largest = is_integer       ? 0x1p60
+                                    : sizeof(T) == 8 ? 0x1p1020
+                                    : is_f16         ? 0x1p15
+                                                     : 0x1p124;
   static constexpr int least_exponent = sizeof(T) == 8 ? -1074 : sizeof(T) == 4 ? -149 : -24;
 
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-52 - 1; }  // -1 .. 1

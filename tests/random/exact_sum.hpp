@@ -32,7 +32,8 @@ class ExactSum {
   }
 
  private:
-  std::array<long double, 160> parts_;  // no two overlap: fewer than one for each 64 bits of an exponent range
+  std::array<long double, 160>
+      parts_;  // no two overlap: fewer than one for each 64 bits of an exponent range
   std::size_t n_ = 0;
 };
 

@@ -16,18 +16,18 @@ namespace taut::test {
 namespace {
 
 enum class Fault : std::uint8_t {
-  frames,        // of one rank, damaged on their way
-  agreement,     // a message of it damaged; ends the job, as not all ranks learn of it
-  death,         // of a rank
-  delay,         // of a rank, or of its messages
-  other_call,    // one rank means another one
-  null_buffer,   // on one rank
-  no_scratch,    // one rank's place has no memory at one request
-  no_memory,     // nor has its operator new, from one allocation on
+  frames,       // of one rank, damaged on their way
+  agreement,    // a message of it damaged; ends the job, as not all ranks learn of it
+  death,        // of a rank
+  delay,        // of a rank, or of its messages
+  other_call,   // one rank means another one
+  null_buffer,  // on one rank
+  no_scratch,   // one rank's place has no memory at one request
+  no_memory,    // nor has its operator new, from one allocation on
 };
-constexpr const char* fault_names[] = {"damaged frames",     "damaged agreements", "dead ranks", "delays",
-                                       "different calls",    "null buffers",       "places without memory",
-                                       "failed allocations"};
+constexpr const char* fault_names[] = {
+    "damaged frames", "damaged agreements",    "dead ranks",        "delays", "different calls",
+    "null buffers",   "places without memory", "failed allocations"};
 
 // How a call ended on one rank.
 struct Outcome {
@@ -87,13 +87,14 @@ bool of_agreement(Lane lane) noexcept { return lane % 128 == max_segments; }
 void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
   const Damage& damage = damages[s.variant % std::size(damages)];
   int n = 0;
-  hub.set_damage([&hub, &s, &damage, &damaged, n](const LoopbackHub::Record& record, Message& message) mutable {
-    if (of_agreement(record.lane) != s.is(Fault::agreement)) return;
-    const int i = n++, first = s.at % 8;
-    if (i < first || (i > first && !(s.often && record.from == s.victim))) return;
-    damage.apply(message);
-    ++damaged;
-  });
+  hub.set_damage(
+      [&hub, &s, &damage, &damaged, n](const LoopbackHub::Record& record, Message& message) mutable {
+        if (of_agreement(record.lane) != s.is(Fault::agreement)) return;
+        const int i = n++, first = s.at % 8;
+        if (i < first || (i > first && !(s.often && record.from == s.victim))) return;
+        damage.apply(message);
+        ++damaged;
+      });
 }
 
 DType other_type(DType type) noexcept {
@@ -110,13 +111,14 @@ DType other_type(DType type) noexcept {
 bool make_other(Request& request, const Scenario& s) {
   const DType type = other_type(request.data.in.type);
   switch (s.variant % 5) {
-    case 0:
-      request.bytes += size_of(type);
-      return request.bytes_known;
-    case 1: request.data.op = request.data.op == Reduction::max ? Reduction::min : Reduction::max; return true;
+    case 0: request.bytes += size_of(type); return request.bytes_known;
+    case 1:
+      request.data.op = request.data.op == Reduction::max ? Reduction::min : Reduction::max;
+      return true;
     case 2: request.data.root = (request.data.root + 1) % s.P; return true;
     case 3:
-      request.collective = request.collective == Collective::allreduce ? Collective::bcast : Collective::allreduce;
+      request.collective =
+          request.collective == Collective::allreduce ? Collective::bcast : Collective::allreduce;
       return true;
     default: {
       const bool changed = type != request.data.in.type;
@@ -142,15 +144,17 @@ bool take_buffer(Request& request) {
 
 class Trial {
  public:
-  explicit Trial(const Scenario& s) : s_(s), ranks_(s.P, s.policy, {.seed = s.seed, .random_order = !s.threads, .slow = slow(s)}) {
+  explicit Trial(const Scenario& s)
+      : s_(s), ranks_(s.P, s.policy, {.seed = s.seed, .random_order = !s.threads, .slow = slow(s)}) {
     const auto v = static_cast<std::size_t>(s.victim);
     Transport& transport = ranks_.hub.transport(s.victim);
     if (s.is(Fault::no_scratch)) short_ = install(ranks_.places[v], s.at);
     if (s.is(Fault::no_memory)) shield_ = std::make_unique<ShieldedTransport>(transport);
     const bool other = s.is(Fault::other_call) && s.variant % 6 == 5;
     if (other || s.is(Fault::no_scratch) || s.is(Fault::no_memory))
-      ranks_.comms[v] = std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport, *ranks_.places[v],
-                                                       parse_policy(other ? s.other_policy : s.policy));
+      ranks_.comms[v] =
+          std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport, *ranks_.places[v],
+                                         parse_policy(other ? s.other_policy : s.policy));
   }
 
   std::vector<Outcome> run(Memory& memory, bool faulty) {
@@ -169,7 +173,8 @@ class Trial {
   LoopbackHub& hub() noexcept { return ranks_.hub; }
   // The fault that was to be has happened; for other_call and null_buffer: the victim's request is wrong.
   bool struck() const noexcept {
-    return struck_ || (short_ != nullptr && short_->requests > s_.at) || (s_.is(Fault::death) && ranks_.hub.ended());
+    return struck_ || (short_ != nullptr && short_->requests > s_.at) ||
+           (s_.is(Fault::death) && ranks_.hub.ended());
   }
 
  private:
@@ -183,14 +188,16 @@ class Trial {
 
   void harm(Request& request) {
     struck_ = s_.is(Fault::delay);
-    if (s_.is(Fault::other_call)) struck_ = s_.variant % 6 == 5 ? s_.policy != s_.other_policy : make_other(request, s_);
+    if (s_.is(Fault::other_call))
+      struck_ = s_.variant % 6 == 5 ? s_.policy != s_.other_policy : make_other(request, s_);
     if (s_.is(Fault::null_buffer)) struck_ = take_buffer(request);
   }
 
   // As under MPI_ERRORS_ARE_FATAL where it has to be: a rank that cannot go on ends the job.
   Task<> one_rank(int rank, Request request, bool victim, Outcome& outcome) {
     Communicator& comm = *ranks_.comms[static_cast<std::size_t>(rank)];
-    if (victim && s_.threads && s_.is(Fault::delay)) std::this_thread::sleep_for(std::chrono::milliseconds(s_.at));
+    if (victim && s_.threads && s_.is(Fault::delay))
+      std::this_thread::sleep_for(std::chrono::milliseconds(s_.at));
     try {
       if (victim && s_.is(Fault::no_memory)) {
         Starved<Verdict> call([&] { return comm.start(request); }, static_cast<std::size_t>(s_.at));
@@ -222,7 +229,8 @@ std::string name_of(const Outcome& outcome) {
 }
 
 // Ranks that report no error have what they were promised, or leave the call to plain MPI.
-std::string dishonest(const Scenario& s, const Memory& memory, const std::vector<Outcome>& outcomes, Tally& tally) {
+std::string dishonest(const Scenario& s, const Memory& memory, const std::vector<Outcome>& outcomes,
+                      Tally& tally) {
   if (std::string text = memory.touched(true); !text.empty()) return text;
   for (int r = 0; r < s.P; ++r) {
     const Outcome& outcome = outcomes[static_cast<std::size_t>(r)];
@@ -295,7 +303,8 @@ std::string run_scenario(const Scenario& s, Tally& tally) {
   if (s.is(Fault::death)) trial.hub().kill(s.victim, static_cast<std::uint64_t>(s.at));
   const std::vector<Outcome> outcomes = trial.run(memory, true);
   tally.struck[static_cast<std::size_t>(s.fault)] += trial.struck() || damaged > 0;
-  if (std::string text = wrong(s, memory, outcomes, trial.struck(), damaged, tally); !text.empty()) return text;
+  if (std::string text = wrong(s, memory, outcomes, trial.struck(), damaged, tally); !text.empty())
+    return text;
   std::string text = wrong_after(s, trial, tally);
   return text.empty() ? text : "the next call: " + text;
 }

@@ -17,6 +17,7 @@
 #include <stdexcept>
 
 #include "random/configurations.hpp"
+#include "random/last_words.hpp"
 #include "random/watchdog.hpp"
 
 namespace taut::test {
@@ -37,7 +38,8 @@ Options read_options(int argc, char** argv) {
       options.kind = "faults";
       continue;
     }
-    if (i + 1 == argc) throw std::runtime_error("'" + name + "' is no option, or lacks its value; see main.cpp");
+    if (i + 1 == argc)
+      throw std::runtime_error("'" + name + "' is no option, or lacks its value; see main.cpp");
     const std::string value = argv[++i];
     if (name == "--count")
       options.count = std::stoull(value);
@@ -71,6 +73,7 @@ class Run {
     for (std::uint64_t number = options_.first; number < options_.first + options_.count; ++number) {
       const std::string again = reproduction(number);
       watchdog_.begin(again);
+      LastWords::set("FAILED " + again + "\n  crashed");
       std::string what;
       const std::string wrong = run(number, what);
       if (options_.alone) std::printf("%s\n", what.c_str());
@@ -110,9 +113,10 @@ class Run {
     if (!last && now - shown_ < std::chrono::seconds(isatty(1) != 0 ? 1 : 30)) return;
     shown_ = now;
     const double seconds = std::chrono::duration<double>(now - began_).count();
-    std::printf("%llu of %llu configurations, %llu calls (%llu left to plain MPI), worst error %.4f of its bound",
-                number(done), number(options_.count), number(tally_.calls), number(tally_.plain),
-                tally_.exactness.worst);
+    std::printf(
+        "%llu of %llu configurations, %llu calls (%llu left to plain MPI), worst error %.4f of its bound",
+        number(done), number(options_.count), number(tally_.calls), number(tally_.plain),
+        tally_.exactness.worst);
     if (options_.kind == "faults")
       std::printf("; %llu ended by a status, %llu with the job", number(tally_.errors), number(tally_.ended));
     std::printf(", %.0f s%s\n", seconds, last ? ": no failure" : "");
@@ -128,6 +132,7 @@ class Run {
   static unsigned long long number(std::uint64_t n) noexcept { return n; }
 
   Options options_;
+  LastWords last_words_;
   Watchdog watchdog_;
   Tally tally_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now(), shown_ = began_;

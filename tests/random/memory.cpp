@@ -129,8 +129,8 @@ std::string Memory::touched(bool served) const {
       }
       const auto [was, is] = std::mismatch(expected.begin(), expected.end(), region.bytes.begin());
       if (was != expected.end())
-        return "rank " + std::to_string(r) + ": byte " + std::to_string(is - region.bytes.begin()) + " of its " +
-               (which == mine.out.region ? "output" : "input") + " was touched";
+        return "rank " + std::to_string(r) + ": byte " + std::to_string(is - region.bytes.begin()) +
+               " of its " + (which == mine.out.region ? "output" : "input") + " was touched";
     }
   }
   return "";

@@ -105,10 +105,10 @@ Request request_of(Memory& memory, int rank) {
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {
   const Call& call = memory.call();
   const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
-  return make_plan(
-      policy,
-      {call.collective, message_bytes(call) / size_of(call.type), call.type, call.op, call.P, call.any_blocks()},
-      bound, table);
+  return make_plan(policy,
+                   {call.collective, message_bytes(call) / size_of(call.type), call.type, call.op, call.P,
+                    call.any_blocks()},
+                   bound, table);
 }
 
 Promise promise_of(const Policy& policy, const Memory& memory) {

@@ -91,7 +91,8 @@ class Judge {
     const DType type = call_.type;
     const long double total = exact.value(), bound = promise_.bound, most = largest(type);
     const auto half_ulp = [&](long double x) {  // of the greatest numbers as before them
-      return x > most / 2 ? spacing(type, static_cast<double>(most / 2)) : spacing(type, static_cast<double>(x)) / 2;
+      return x > most / 2 ? spacing(type, static_cast<double>(most / 2))
+                          : spacing(type, static_cast<double>(x)) / 2;
     };
     if (std::isinf(y)) return std::abs(total) + bound + half_ulp(most) >= most && (y > 0) == (total > 0);
     exact.add(-y);

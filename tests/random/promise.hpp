@@ -25,8 +25,8 @@ struct Errors {
   double worst = 0;  // greatest error over its bound, where rounding does not matter
 };
 
-// The first number that breaks the promise; "" when there is none. `rank`: of this one alone; else of all, and
-// that they have the same bits.
+// The first number that breaks the promise; "" when there is none. `rank`: of this one alone; else of all,
+// and that they have the same bits.
 std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank = -1);
 
 // Of the finite numbers that the ranks contribute; those equal to `fill` left out.

@@ -1,4 +1,5 @@
-// Algorithms on teams, without a policy: every algorithm with every codec, bound, type and number of segments.
+// Algorithms on teams, without a policy: every algorithm with every codec, bound, type and number of
+// segments.
 #include <memory>
 #include <sstream>
 
@@ -40,9 +41,10 @@ void draw_coding(Draw& draw, TeamCall& c) {
   constexpr Dims all[] = {{}, {}, {{5, 13}, 2}, {{3, 5, 7}, 3}};
   do {
     c.codec = draw.one_of(registered_codecs());
-    c.options = {.bound = draw_bound(draw, static_cast<Bound::Kind>(draw.pick(frame_bound_kinds)), c.call.scale),
-                 .checksum = draw.one_in(2),
-                 .dims = draw.one_of(all)};
+    c.options = {
+        .bound = draw_bound(draw, static_cast<Bound::Kind>(draw.pick(frame_bound_kinds)), c.call.scale),
+        .checksum = draw.one_in(2),
+        .dims = draw.one_of(all)};
   } while (!can_be_made(*c.codec, c.call.type, c.options));
   const std::vector<const char*> predictors = predictors_of(*c.codec, c.options.dims);
   if (!predictors.empty() && draw.one_in(2)) c.options.predictor = draw.one_of(predictors);
@@ -91,8 +93,8 @@ struct Running {
 
   Task<> task(LoopbackHub& hub, Place& place, int rank, Lane lane) {
     const auto r = static_cast<std::size_t>(rank);
-    const Team team(hub.transport(rank), *codecs[(r * 7 + c.call.seed) % codecs.size()], place, ledgers[r], c.how,
-                    lane);
+    const Team team(hub.transport(rank), *codecs[(r * 7 + c.call.seed) % codecs.size()], place, ledgers[r],
+                    c.how, lane);
     return pipelined(*c.algorithm, team, memory.operands(rank), c.segments);
   }
 
@@ -141,10 +143,12 @@ Task<> side_by_side(std::vector<Task<>> tasks) { co_await all(tasks); }
 
 std::string run_teams(Draw& draw, Tally& tally, std::string& what) {
   const int P = draw_ranks(draw, 64), calls = draw.one_in(2) ? 1 : 1 + draw.pick(4);
-  const bool together = draw.one_in(2), threads = P <= 8 && draw.one_in(40), late = !threads && !draw.one_in(4);
+  const bool together = draw.one_in(2), threads = P <= 8 && draw.one_in(40),
+             late = !threads && !draw.one_in(4);
   std::vector<std::unique_ptr<Running>> running;
   std::ostringstream text;
-  text << (threads ? "threads, " : "") << (late ? "random order, " : "") << (together ? "together:" : "in turn:");
+  text << (threads ? "threads, " : "") << (late ? "random order, " : "")
+       << (together ? "together:" : "in turn:");
   for (int k = 0; k < calls; ++k) {
     running.push_back(std::make_unique<Running>(draw, draw_call(draw, P)));
     text << "\n  " << running.back()->c;

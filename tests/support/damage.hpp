@@ -26,7 +26,10 @@ inline constexpr Damage damages[] = {
     {"last bit flipped", [](Message& m) { m.back() ^= std::byte{128}; }},
     {"middle bit flipped", [](Message& m) { m[m.size() / 2] ^= std::byte{16}; }},
     {"all zero", [](Message& m) { std::fill(m.begin(), m.end(), std::byte{0}); }},
-    {"noise", [](Message& m) { for (std::size_t i = 0; i < m.size(); ++i) m[i] ^= std::byte(i * i * 37 + 1); }},
+    {"noise",
+     [](Message& m) {
+       for (std::size_t i = 0; i < m.size(); ++i) m[i] ^= std::byte(i * i * 37 + 1);
+     }},
 };
 
 }  // namespace taut::test
