@@ -182,6 +182,10 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               | values                    decode, operate, encode
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
+ *   when=       auto (default)              pays; always where a codec is named
+ *               | pays                      values that hardly compress, and kinds of calls of which plain
+ * MPI proves to be faster, are left to it: by the clock, so that runs may differ in what is compressed, never
+ * ranks of one run | always
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
  * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy
@@ -194,8 +198,8 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
  *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types,
  *   other operators than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below
- *   min_bytes (of all blocks together) and values that do not compress go to plain MPI, for the same
- *   reason on every rank. Results are then MPI's.
+ *   min_bytes (of all blocks together), values that do not compress and calls that plain MPI is faster at
+ *   (when=) go to plain MPI, for the same reason on every rank. Results are then MPI's.
  * - Under abs:E every element of the result is within E of the exact result, which for sums is the sum
  *   of the inputs as real numbers. Where a float32 (float64) sum exceeds 65536 E (3.5e13 E), half an ulp
  *   of it comes on top (of sums of 16-bit floats, and under snap:E, at any size); with
@@ -448,6 +452,7 @@ typedef struct TAUT_Stats {
   uint64_t wait_ns;           /* for messages: what a compressed call does beside the others */
   uint64_t agree_ns;          /* agreement, samples and memory included */
   uint64_t plain_ns;          /* in plain MPI */
+  uint64_t plain_slower;      /* calls, plain: that has proved to be faster, or was tried to compare */
 } TAUT_Stats;
 
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */

@@ -43,11 +43,21 @@ class Communicator {
   const Policy& policy() const noexcept { return policy_; }
   const CallTable& calls() const noexcept { return *observer_.table; }
 
-  // Runs the call; every rank of the transport must do so with an equivalent request. Several may be under
-  // way: they are told apart by the order in which they are advanced for the first time, the same on every
-  // rank. `served`, if given, becomes true once the ranks have agreed not to leave the call to plain MPI.
+  // Why the call is for plain MPI without further ado, if it is; to be asked once for each call, in their
+  // order, by every rank. Local.
+  Plain plain_at_once(const Request& request) noexcept;
+
+  // Runs a call that is not for plain MPI at once; every rank of the transport must do so with an equivalent
+  // request. Several may be under way: they are told apart by the order in which they are advanced for the
+  // first time, the same on every rank. `served` is for calls that others may overlap: it becomes true once
+  // the ranks have agreed not to leave the call to plain MPI.
   Task<Verdict> start(Request request, bool* served = nullptr);
-  Verdict run(const Request& request) { return start(request).wait(); }
+
+  // Both, for one call at a time.
+  Task<Verdict> run(Request request);
+
+  // How long a call took that was left to plain MPI; the same calls on every rank.
+  void note_plain(const Request& request, std::uint64_t nanoseconds) noexcept;
 
  private:
   struct CachedCodec {
@@ -63,13 +73,17 @@ class Communicator {
   class Lanes;
   static constexpr std::size_t calls_at_a_time = 128;
 
-  Task<Verdict> serve(Request& request, CallRecord& record, bool* served);
+  struct Lesson;
+  Experience& experience(const Request& request) noexcept {
+    return experiences_.of(request.collective, request.bytes_known ? request.bytes : 0);
+  }
+  Task<Verdict> serve(Request& request, CallRecord& record, Lesson& lesson, bool* served);
   std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
   Plan plan(const Request& request, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
-  Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure);
+  Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Lesson& lesson, Status& failure);
   void prepare(const Request& request, const Plan& plan, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
@@ -80,6 +94,7 @@ class Communicator {
   std::string kernels_;
   std::uint64_t policy_hash_;
   CandidateTable candidates_;
+  Experiences experiences_;
   std::vector<CachedCodec> codecs_;
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes

@@ -60,6 +60,8 @@ const char* describe(Plain why) noexcept {
     case Plain::communicator: return "a single rank or an intercommunicator";
     case Plain::type: return "its type or operator is not compressed under this policy";
     case Plain::memory: return "a rank lacked memory";
+    case Plain::slower: return "plain MPI proved to be faster";
+    case Plain::trial: return "tried, to compare";
   }
   return "";
 }
@@ -74,6 +76,8 @@ const char* name_of(Plain why) noexcept {
     case Plain::communicator: return "communicator";
     case Plain::type: return "type";
     case Plain::memory: return "memory";
+    case Plain::slower: return "slower";
+    case Plain::trial: return "trial";
   }
   return "";
 }

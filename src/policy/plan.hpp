@@ -24,9 +24,11 @@ enum class Plain : std::uint8_t {
   no_gain,       // its samples compress too little
   communicator,  // a single rank, or an intercommunicator
   type,          // a type or operator that is not compressed under this policy
-  memory         // some rank lacks memory
+  memory,        // some rank lacks memory
+  slower,        // plain MPI has proved to be faster
+  trial          // to see how plain MPI does
 };
-inline constexpr std::size_t plain_reasons = 8;
+inline constexpr std::size_t plain_reasons = 10;
 
 struct Plan {
   Plain plain = Plain::no;  // the rest is meant for `no`

@@ -22,6 +22,7 @@ void read_segments(const Item& item, int& segments) {
 
 void read_option(const Item& item, Policy& policy) {
   using Reducing = Policy::Reducing;
+  using When = Policy::When;
   if (read_coding_option(item, policy.coding)) return;
   if (item.name == "on") {
     policy.on_input = choose<bool>(item, {{"result", false}, {"input", true}});
@@ -34,8 +35,11 @@ void read_option(const Item& item, Policy& policy) {
     read_segments(item, policy.segments);
   } else if (item.name == "min_bytes") {
     policy.min_bytes = read_size(item);
+  } else if (item.name == "when") {
+    policy.when =
+        choose<When>(item, {{"auto", When::automatic}, {"pays", When::pays}, {"always", When::always}});
   } else {
-    item.reject_name(std::string("on, algorithm, reduction, segments, min_bytes, ") + coding_options);
+    item.reject_name(std::string("on, algorithm, reduction, segments, min_bytes, when, ") + coding_options);
   }
 }
 

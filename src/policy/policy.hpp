@@ -8,6 +8,7 @@ namespace taut {
 
 struct Policy {
   enum class Reducing { automatic, frames, values };
+  enum class When { automatic, pays, always };
 
   std::string text;  // as given
   bool off = true;   // plain MPI; nothing of the rest counts
@@ -17,6 +18,12 @@ struct Policy {
   Reducing reducing = Reducing::automatic;
   int segments = 0;  // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
+  When when = When::automatic;
+
+  // Whether calls that do not pay go to plain MPI; where a codec is named they need not.
+  bool has_to_pay() const noexcept {
+    return when == When::pays || (when == When::automatic && coding.codec == nullptr);
+  }
 };
 
 // Throws Error(invalid_policy) naming the option, its column and the remedy.
