@@ -268,7 +268,7 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
   const std::size_t bytes = request.bytes;  // as note_plain() knows them
   const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
-  if (verdict.plain == Plain::no && verdict.status == Status::ok) lesson.end(record.ledger(), bytes);
+  if (record.compressed()) lesson.end(record.ledger(), bytes);  // failed or not: ranks may differ in that
   co_return verdict;
 }
 

@@ -3,10 +3,6 @@
 
 #include <cfenv>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "support/ranks.hpp"
 
 namespace taut::test {
@@ -54,12 +50,12 @@ TEST(FloatEnvironment, IsLeftAsItWas) {
     for (const unsigned mode : {masked | flush_and_zero, masked | up}) {
       Ranks ranks(3, policy + ",min_bytes=0");
       Job job(Collective::allgather, 3, 3000, DType::f32, Pattern::noisy, 1);
-      const unsigned before = _mm_getcsr();
-      _mm_setcsr(mode);
+      const unsigned before = __builtin_ia32_stmxcsr();
+      __builtin_ia32_ldmxcsr(mode);
       const auto verdicts = ranks.run(Collective::allgather, job);
       constexpr unsigned flags = 0x3F;  // of what happened, which plain MPI raises as well
-      const unsigned after = _mm_getcsr() & ~flags;
-      _mm_setcsr(before);
+      const unsigned after = __builtin_ia32_stmxcsr() & ~flags;
+      __builtin_ia32_ldmxcsr(before);
       EXPECT_EQ(after, mode) << policy;
       for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.status, Status::ok);
     }

@@ -5,8 +5,7 @@
 #include <thread>
 
 #include "random/configurations.hpp"
-#include "random/policies.hpp"
-#include "support/damage.hpp"
+#include "random/scenario.hpp"
 #include "support/places.hpp"
 #include "support/ranks.hpp"
 #include "support/replace_new.hpp"
@@ -15,130 +14,12 @@
 namespace taut::test {
 namespace {
 
-enum class Fault : std::uint8_t {
-  frames,       // of one rank, damaged on their way
-  agreement,    // a message of it damaged; ends the job, as not all ranks learn of it
-  death,        // of a rank
-  delay,        // of a rank, or of its messages
-  other_call,   // one rank means another one
-  null_buffer,  // on one rank
-  no_scratch,   // one rank's place has no memory at one request
-  no_memory,    // nor has its operator new, from one allocation on
-};
-constexpr const char* fault_names[] = {
-    "damaged frames", "damaged agreements",    "dead ranks",        "delays", "different calls",
-    "null buffers",   "places without memory", "failed allocations"};
-
 // How a call ended on one rank.
 struct Outcome {
   Verdict verdict;
   bool thrown = false;
   Status status() const noexcept { return thrown ? Status::transport_failed : verdict.status; }
 };
-
-struct Scenario {
-  Scenario(Draw& draw, Fault what) : fault(what) {
-    P = 2 + draw.pick(draw.one_in(6) ? 16 : 6);
-    victim = draw.pick(P);
-    threads = P <= 8 && draw.one_in(8);
-    at = draw.pick(draw.one_in(2) ? 8 : 60);
-    often = draw.one_in(2);
-    variant = draw.bits();
-    const double scale = std::pow(10.0, draw.pick(5) - 2);
-    do {
-      policy = draw_policy(draw, scale) + ",min_bytes=0";
-      call = draw_call(draw, P, scale);
-    } while (!draw.one_in(8) && !is_served(policy, call));
-    other_policy = draw_policy(draw, scale * 2) + ",min_bytes=0";
-    next = draw_call(draw, P, scale);
-    seed = draw.bits();
-  }
-
-  // Whether there are frames, whatever they gain.
-  static bool is_served(const std::string& policy, const Call& call) {
-    CandidateTable table;
-    const Plan plan = plan_of(parse_policy(policy), Memory(call), table);
-    return plan.plain == Plain::no && plan.least_ratio == 0;
-  }
-  // A change of payloads that no checksum would tell.
-  bool may_pass_unseen() const { return !parse_policy(policy).coding.checksum; }
-  bool is(Fault what) const noexcept { return fault == what; }
-
-  Fault fault;
-  int P, victim, at;  // at: the message, operation, request or allocation
-  bool threads, often;
-  std::uint64_t variant, seed;
-  std::string policy, other_policy;
-  Call call, next;
-};
-
-std::ostream& operator<<(std::ostream& out, const Scenario& s) {
-  return out << fault_names[static_cast<int>(s.fault)] << " on rank " << s.victim << " at " << s.at
-             << (s.often ? " and later" : "") << " variant " << s.variant % 1000
-             << (s.threads ? ", threads, " : ", ") << s.policy << ":\n  " << s.call << "\n  then " << s.next;
-}
-
-// ---- What goes wrong
-
-// Lanes of agreements: those of communicator.cpp.
-bool of_agreement(Lane lane) noexcept { return lane % 128 == max_segments; }
-
-// Counts the damaged ones.
-void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
-  const Damage& damage = damages[s.variant % std::size(damages)];
-  int n = 0;
-  hub.set_damage(
-      [&hub, &s, &damage, &damaged, n](const LoopbackHub::Record& record, Message& message) mutable {
-        if (of_agreement(record.lane) != s.is(Fault::agreement)) return;
-        const int i = n++, first = s.at % 8;
-        if (i < first || (i > first && !(s.often && record.from == s.victim))) return;
-        damage.apply(message);
-        ++damaged;
-      });
-}
-
-DType other_type(DType type) noexcept {
-  switch (size_of(type)) {
-    case 1: return type == DType::i8 ? DType::u8 : DType::i8;
-    case 2: return type == DType::f16 ? DType::bf16 : DType::f16;
-    case 4: return type == DType::f32 ? DType::i32 : DType::f32;
-    case 8: return type == DType::f64 ? DType::i64 : DType::f64;
-    default: return type;
-  }
-}
-
-// Whether the request has become another one.
-bool make_other(Request& request, const Scenario& s) {
-  const DType type = other_type(request.data.in.type);
-  switch (s.variant % 5) {
-    case 0: request.bytes += size_of(type); return request.bytes_known;
-    case 1:
-      request.data.op = request.data.op == Reduction::max ? Reduction::min : Reduction::max;
-      return true;
-    case 2: request.data.root = (request.data.root + 1) % s.P; return true;
-    case 3:
-      request.collective =
-          request.collective == Collective::allreduce ? Collective::bcast : Collective::allreduce;
-      return true;
-    default: {
-      const bool changed = type != request.data.in.type;
-      request.data.in.type = request.data.out.type = type;
-      return changed;
-    }
-  }
-}
-
-// Whether a buffer with values was taken away.
-bool take_buffer(Request& request) {
-  Operands& data = request.data;
-  if (data.in.data != nullptr && data.in.values() > 0) {
-    data.in.data = nullptr;
-    return true;
-  }
-  const bool had = data.out.data != nullptr && data.out.values() > 0;
-  data.out.data = nullptr;
-  return had;
-}
 
 // ---- A call on all ranks
 
@@ -150,11 +31,9 @@ class Trial {
     Transport& transport = ranks_.hub.transport(s.victim);
     if (s.is(Fault::no_scratch)) short_ = install(ranks_.places[v], s.at);
     if (s.is(Fault::no_memory)) shield_ = std::make_unique<ShieldedTransport>(transport);
-    const bool other = s.is(Fault::other_call) && s.variant % 6 == 5;
-    if (other || s.is(Fault::no_scratch) || s.is(Fault::no_memory))
-      ranks_.comms[v] =
-          std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport, *ranks_.places[v],
-                                         parse_policy(other ? s.other_policy : s.policy));
+    if (s.other_policy() || s.is(Fault::no_scratch) || s.is(Fault::no_memory))
+      ranks_.comms[v] = std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport,
+                                                       *ranks_.places[v], parse_policy(s.policy_of_victim));
   }
 
   std::vector<Outcome> run(Memory& memory, bool faulty) {
@@ -189,7 +68,7 @@ class Trial {
   void harm(Request& request) {
     struck_ = s_.is(Fault::delay);
     if (s_.is(Fault::other_call))
-      struck_ = s_.variant % 6 == 5 ? s_.policy != s_.other_policy : make_other(request, s_);
+      struck_ = s_.other_policy() ? s_.policy != s_.policy_of_victim : make_other(request, s_);
     if (s_.is(Fault::null_buffer)) struck_ = take_buffer(request);
   }
 
@@ -200,12 +79,13 @@ class Trial {
       std::this_thread::sleep_for(std::chrono::milliseconds(s_.at));
     try {
       if (victim && s_.is(Fault::no_memory)) {
-        Starved<Verdict> call([&] { return comm.start(request); }, static_cast<std::size_t>(s_.at));
+        Starved<Verdict> call([&] { return comm.run(request); }, static_cast<std::size_t>(s_.at));
         struck_ = true;
         outcome.verdict = co_await call;
         struck_ = call.starved();
       } else {
-        outcome.verdict = co_await comm.start(request);
+        outcome.verdict = co_await comm.run(request);
+        note_plain(comm, request, outcome.verdict, s_.variant % 100000);
       }
     } catch (const std::bad_alloc&) {
       outcome.thrown = true;
@@ -259,7 +139,9 @@ std::string unless_all(const std::vector<Outcome>& outcomes, Wanted wanted) {
 }
 
 bool fine(const Outcome& outcome) { return outcome.status() == Status::ok; }
-bool ended(const Outcome& outcome) { return outcome.thrown; }
+bool ended(const Outcome& outcome) {  // or left to plain MPI without asking anyone
+  return outcome.thrown || outcome.verdict.plain != Plain::no;
+}
 bool refused(const Outcome& outcome) { return !outcome.thrown && outcome.verdict.status != Status::ok; }
 bool survived(const Outcome& outcome) { return !outcome.thrown; }
 
@@ -289,7 +171,7 @@ std::string wrong_after(const Scenario& s, Trial& trial, Tally& tally) {
   const std::vector<Outcome> outcomes = trial.run(memory, false);
   if (over) return unless_all(outcomes, ended);
   if (s.is(Fault::death)) return dishonest(s, memory, outcomes, tally);  // it may happen now
-  if (s.is(Fault::other_call) && s.variant % 6 == 5) return "";          // policies still differ
+  if (s.other_policy()) return "";                                       // policies still differ
   if (std::string text = dishonest(s, memory, outcomes, tally); !text.empty()) return text;
   if (std::string text = divided(memory, outcomes); !text.empty()) return text;
   return unless_all(outcomes, fine);
@@ -305,8 +187,10 @@ std::string run_scenario(const Scenario& s, Tally& tally) {
   tally.struck[static_cast<std::size_t>(s.fault)] += trial.struck() || damaged > 0;
   if (std::string text = wrong(s, memory, outcomes, trial.struck(), damaged, tally); !text.empty())
     return text;
-  std::string text = wrong_after(s, trial, tally);
-  return text.empty() ? text : "the next call: " + text;
+  for (int k = 0; k < s.repeats; ++k)
+    if (std::string text = wrong_after(s, trial, tally); !text.empty())
+      return "next call " + std::to_string(k) + ": " + text;
+  return "";
 }
 
 // In a thread of its own: its coroutines have no memory yet that they could use again.
@@ -324,10 +208,10 @@ std::string run_alone(const Scenario& s, Tally& tally) {
 
 }  // namespace
 
-const char* name_of_fault(std::size_t i) noexcept { return fault_names[i]; }
+const char* name_of_fault(std::size_t i) noexcept { return name_of(static_cast<Fault>(i)); }
 
 std::string run_faults(Draw& draw, Tally& tally, std::string& what) {
-  const auto fault = static_cast<Fault>(draw.pick(static_cast<int>(std::size(fault_names))));
+  const auto fault = static_cast<Fault>(draw.pick(faults));
   const Scenario s(draw, fault);
   std::ostringstream text;
   text << s;

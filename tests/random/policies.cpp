@@ -36,6 +36,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(3)) policy += ",checksum=on";
   if (draw.one_in(5)) policy += ",predictor=none";
   if (draw.one_in(8)) policy += ",dims=5x13";
+  if (draw.one_in(4)) policy += draw.choose({",when=pays", ",when=always"});
   return policy + ",min_bytes=" + std::to_string(draw.one_in(4) ? draw.pick(2000) : 0);
 }
 
@@ -100,6 +101,11 @@ Request request_of(Memory& memory, int rank) {
       call.collective == Collective::allgather || call.collective == Collective::reduce_scatter;
   request.bytes = std::max(request.data.in.values(), request.data.out.values()) * size_of(call.type);
   return request;
+}
+
+void note_plain(Communicator& comm, const Request& request, const Verdict& verdict,
+                std::uint64_t nanoseconds) {
+  if (verdict.plain == Plain::trial || verdict.plain == Plain::slower) comm.note_plain(request, nanoseconds);
 }
 
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {

@@ -14,6 +14,10 @@ Call draw_call(Draw& draw, int P, double scale);
 
 Request request_of(Memory& memory, int rank);
 
+// After a call by itself: what plain MPI took, if it was tried.
+void note_plain(Communicator& comm, const Request& request, const Verdict& verdict,
+                std::uint64_t nanoseconds);
+
 // How the call is to be served, if its values gain by it. It refers to the table.
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table);
 
