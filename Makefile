@@ -4,12 +4,13 @@
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
+#   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
 #   make lint | format               layout, layers, sizes, links, scripts
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make clean                       forgets the build
-.PHONY: help demo test exhaustive fuzz golden lint format bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test exhaustive fuzz golden random faults lint format bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -31,6 +32,16 @@ golden:
 	@TARGET=make_golden tools/build.sh test
 	@build/test/tests/golden/make_golden tests/golden
 	@git diff --stat -- tests/golden/frames.txt
+
+random:
+	@tools/setup.sh test
+	@TARGET=taut_random tools/build.sh test
+	@build/test/tests/random/taut_random --count 100000 $(ARGS)
+
+faults:
+	@tools/setup.sh test
+	@TARGET=taut_random tools/build.sh test
+	@build/test/tests/random/taut_random --faults --count 10000 $(ARGS)
 
 exhaustive:
 	@tools/setup.sh test

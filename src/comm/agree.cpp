@@ -1,11 +1,26 @@
 #include "comm/agree.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
+
+#include "core/frame.hpp"
 
 namespace taut {
 
 static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 136);
+static_assert(offsetof(Facts, checksum) + sizeof(Facts::checksum) == sizeof(Facts));
+
+namespace {
+
+std::uint32_t checksum_of(const Facts& facts) noexcept {
+  return crc32c(std::as_bytes(std::span(&facts, 1)).first(offsetof(Facts, checksum)));
+}
+
+}  // namespace
+
+void Facts::seal() noexcept { checksum = checksum_of(*this); }
+bool Facts::intact() const noexcept { return checksum == checksum_of(*this); }
 
 void Facts::merge(const Facts& other) noexcept {
   signature_low = std::min(signature_low, other.signature_low);
@@ -51,15 +66,16 @@ Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {
   // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
   for (int d = 1; d < P; d *= 2) {
     Facts other, sent = mine;
+    sent.seal();
     Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
     Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);
     const Sized moved = co_await receiving;
     co_await sending;
-    const bool readable =
-        moved.status == Status::ok && moved.bytes == sizeof other && other.version == mine.version;
+    const bool readable = moved.status == Status::ok && moved.bytes == sizeof other &&
+                          other.version == mine.version && other.intact();
     if (readable) {
       mine.merge(other);
-    } else {  // another version of this library, or another call altogether
+    } else {  // another version of this library, another call altogether, or damaged
       mine.signature_low = 0;
       mine.signature_high = ~std::uint64_t{0};
     }

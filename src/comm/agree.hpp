@@ -13,7 +13,7 @@ namespace taut {
 // counts.
 struct Facts {
   static constexpr float unknown_pace = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3530'5455'4154;  // "TAUT05": changes with this struct
+  static constexpr std::uint64_t tag = 0x3630'5455'4154;  // "TAUT06": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
@@ -24,7 +24,7 @@ struct Facts {
   std::uint8_t failed = 0;                              // some rank cannot take part
   std::uint8_t short_of_memory = 0;
   float pace_low[4] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
-  std::uint32_t reserved = 0;
+  std::uint32_t checksum = 0;                                                    // of what stands before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
@@ -35,10 +35,13 @@ struct Facts {
   Pace pace(bool rooted) const noexcept;
   bool same_signature() const noexcept { return signature_low == signature_high; }
   void merge(const Facts& other) noexcept;
+  void seal() noexcept;
+  bool intact() const noexcept;
 };
 
-// Facts of all ranks, the same on each, by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen,
-// Finkel and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
+// Facts of all ranks, the same on each (to a rank that cannot read those of another one, and to those that
+// hear of it, the calls differ), by dissemination: ceil(log2 P) rounds of one message a rank. Hensgen, Finkel
+// and Manber, "Two algorithms for barrier synchronization", Int. J. Parallel Program. 17 (1988).
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine);
 
 // FNV-1a, continuing from `seed`: equal on all machines.

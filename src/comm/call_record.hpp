@@ -31,6 +31,7 @@ class CallRecord {
   void decided(const Plan& plan, const Candidate& candidate) noexcept;
   void end(const Verdict& verdict) noexcept;
 
+  bool compressed() const noexcept { return compressed_; }  // decided() was called
   Ledger& ledger() noexcept { return ledger_; }
 
  private:

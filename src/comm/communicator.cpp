@@ -14,6 +14,7 @@ namespace {
 // One a segment, then one for the agreement.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
+constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 2;
 constexpr std::size_t most_cached = 2 * max_candidates;  // codecs
 static_assert(max_segments < lanes_of_a_call);
 
@@ -195,6 +196,7 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
   if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
   means.place.reserve(frame * static_cast<std::size_t>(scratch.frames),
                       static_cast<std::size_t>(scratch.buffers) * segments);
+  reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
 }
 
 // Of the values of this rank.
@@ -250,9 +252,9 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
   if (agreed.type_low == 0) return {Plain::type};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
-  if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
+  if (agreed.short_of_memory != 0) return {Plain::memory};  // a rank may have had none to make a plan
+  if (plan.plain != Plain::no) return {plan.plain};         // on all ranks, as the type is the same
   if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
-  if (agreed.short_of_memory != 0) return {Plain::memory};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
@@ -273,7 +275,7 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
   const std::size_t bytes = request.bytes;  // as note_plain() knows them
   const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
-  if (verdict.plain == Plain::no && verdict.status == Status::ok) lesson.end(record.ledger(), bytes);
+  if (record.compressed()) lesson.end(record.ledger(), bytes);  // failed or not: ranks may differ in that
   co_return verdict;
 }
 

@@ -62,7 +62,7 @@ class Codec {
   virtual ~Codec() = default;
   virtual const Contract& contract() const noexcept = 0;
 
-  // Largest frame, header included, of `count` values (of a sum of `addends` frames of as many values).
+  // Largest frame, header included, of up to `count` values (of a sum of `addends` frames of as many values).
   virtual std::size_t max_bytes(DType type, std::size_t count, std::uint32_t addends = 1) const noexcept = 0;
 
   // Writes one frame. `out` must hold max_bytes; else buffer_too_small and nothing is written.

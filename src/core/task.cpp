@@ -14,34 +14,53 @@ void Backoff::pause() noexcept {
 namespace {
 
 // Free coroutine frames of one thread, by size in units of 128 bytes. A frame may be freed by another thread
-// than it came from: it then joins that thread's list.
+// than it came from: it then joins that thread's list. Spare ones, large enough for any, are for when no
+// memory is left.
 class FrameList {
  public:
+  FrameList() noexcept {
+    try {
+      reserve(spares_of_a_thread);
+    } catch (const std::bad_alloc&) {
+    }
+  }
   ~FrameList() {
-    for (Node*& head : free_)
-      while (head != nullptr) ::operator delete(std::exchange(head, head->next));
+    for (Node*& head : free_) release(head);
+    release(spare_);
+  }
+  void reserve(std::size_t n) {
+    for (; spares_ < n; ++spares_) spare_ = new (::operator new(largest)) Node{spare_};
   }
   void* take(std::size_t bytes) {
+    if (bytes > largest) return ::operator new(bytes);
     const std::size_t unit = unit_of(bytes);
-    if (unit >= free_.size()) return ::operator new(bytes);
     Node*& head = free_[unit];
-    if (head == nullptr) return ::operator new((unit + 1) * unit_bytes);
-    return std::exchange(head, head->next);
+    if (head != nullptr) return std::exchange(head, head->next);
+    if (void* const fresh = ::operator new((unit + 1) * unit_bytes, std::nothrow)) return fresh;
+    if (spare_ == nullptr) throw std::bad_alloc();
+    --spares_;
+    return std::exchange(spare_, spare_->next);
   }
   void give(void* frame, std::size_t bytes) noexcept {
-    const std::size_t unit = unit_of(bytes);
-    if (unit >= free_.size()) return ::operator delete(frame);
-    free_[unit] = new (frame) Node{free_[unit]};
+    if (bytes > largest) return ::operator delete(frame);
+    Node*& head = free_[unit_of(bytes)];
+    head = new (frame) Node{head};
   }
 
  private:
   struct Node {
     Node* next;
   };
-  static constexpr std::size_t unit_bytes = 128;
+  static constexpr std::size_t unit_bytes = 128, units = 64, largest = units * unit_bytes;
+  static constexpr std::size_t spares_of_a_thread = 6;  // a call until it reserves more
   static std::size_t unit_of(std::size_t bytes) noexcept { return (bytes - 1) / unit_bytes; }
+  static void release(Node* head) noexcept {
+    while (head != nullptr) ::operator delete(std::exchange(head, head->next));
+  }
 
-  std::array<Node*, 64> free_{};
+  std::array<Node*, units> free_{};
+  Node* spare_ = nullptr;
+  std::size_t spares_ = 0;
 };
 
 thread_local FrameList frame_list;
@@ -72,6 +91,8 @@ class Children final : public Waitable {
 
 void* detail::take_coroutine_frame(std::size_t bytes) { return frame_list.take(bytes); }
 void detail::give_coroutine_frame(void* frame, std::size_t bytes) noexcept { frame_list.give(frame, bytes); }
+
+void reserve_coroutine_frames(std::size_t n) { frame_list.reserve(n); }
 
 Task<> all(std::span<Task<>> tasks) {
   Children children(tasks);

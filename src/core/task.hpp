@@ -194,6 +194,10 @@ inline Task<void> detail::Promise<void>::get_return_object() noexcept {
   return Task<void>(std::coroutine_handle<Promise>::from_promise(*this));
 }
 
+// Sees that this thread can have n coroutines at a time without asking for memory, if their frames have up to
+// 8 KiB. Throws std::bad_alloc.
+void reserve_coroutine_frames(std::size_t n);
+
 // Runs the tasks side by side, in turn, and ends with the last of them. The first exception ends it at once.
 Task<> all(std::span<Task<>> tasks);
 

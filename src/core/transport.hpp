@@ -55,7 +55,8 @@ class Transport {
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  // The bytes stay in place until the operation is finished. Both throw Error(transport_failed).
+  // The bytes stay in place until the operation is finished. Both throw Error(transport_failed), as does the
+  // Pending: when a rank is gone, for instance. Then nothing can be sent or received any more.
   Pending send(ConstBytes bytes, int to, Lane lane);
   Pending recv(Bytes capacity, int from, Lane lane);
 

@@ -44,6 +44,7 @@ void ValueRange::merge(const ValueRange& other) noexcept {
 }
 
 ValueRange range_of(ConstSlice values, std::optional<double> fill) noexcept {
+  const FloatEnvironment environment;  // differences of infinities trap nowhere
   const std::size_t n = values.count * components_of(values.type);
   switch (component_of(values.type)) {
     case DType::f32: return range_of_reals<float>(values.data, n, fill);

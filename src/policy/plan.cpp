@@ -159,6 +159,8 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (copies && !named) plan.plain = Plain::no_gain;
   plan.how = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
+  if (!plan.bound.exact() && !(plan.bound.value > 0))
+    plan.plain = Plain::unsupported;  // nothing left to share
   plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
   return plan;
 }

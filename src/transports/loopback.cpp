@@ -69,12 +69,37 @@ LoopbackHub::~LoopbackHub() = default;
 
 Transport& LoopbackHub::transport(int rank) noexcept { return *ranks_[static_cast<std::size_t>(rank)]; }
 
+// ---- The end of a job
+
+void LoopbackHub::kill(int rank, std::uint64_t operations) {
+  const std::lock_guard lock(mutex_);
+  doomed_ = rank;
+  left_ = operations;
+  if (operations == 0) dead_ = rank;
+  ++progress_;
+}
+
+bool LoopbackHub::ended() const {
+  const std::lock_guard lock(mutex_);
+  return dead_ >= 0;
+}
+
+void LoopbackHub::check_alive() const {
+  if (dead_ >= 0) throw Error(Status::transport_failed, "rank " + std::to_string(dead_) + " is dead");
+}
+
 // ---- Operations
+
+void LoopbackHub::start_operation(int rank, int other, Lane lane) {
+  if (other < 0 || other >= size() || lane < 0 || lane >= lanes)
+    throw Error(Status::transport_failed, "no such rank or lane");
+  if (rank == doomed_ && left_ > 0 && --left_ == 0) dead_ = rank;
+  check_alive();
+}
 
 std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   const std::lock_guard lock(mutex_);
-  if (to < 0 || to >= size() || lane < 0 || lane >= lanes)
-    throw Error(Status::transport_failed, "no such rank or lane");
+  start_operation(from, to, lane);
   const std::size_t slot = free_slot(messages_);
   Message& m = *messages_[slot];
   m.bytes.assign(bytes.begin(), bytes.end());
@@ -89,6 +114,7 @@ std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   m.lane = lane;
   m.order = ++clock_;
   m.late = options_.random_order ? static_cast<int>(random_() % 4) * static_cast<int>(random_() % 8) : 0;
+  if (from == options_.slow) m.late += static_cast<int>(random_() % 500);
   m.eager = !options_.random_order || random_() % 2 == 0;
   m.source = damage_ ? ConstBytes{} : bytes;
   ++progress_;
@@ -97,8 +123,7 @@ std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
 
 std::uint64_t LoopbackHub::recv(int rank, Bytes capacity, int from, Lane lane) {
   const std::lock_guard lock(mutex_);
-  if (from < 0 || from >= size() || lane < 0 || lane >= lanes)
-    throw Error(Status::transport_failed, "no such rank or lane");
+  start_operation(rank, from, lane);
   const std::size_t slot = free_slot(receives_);
   Receive& r = *receives_[slot];
   r.used = true;
@@ -151,6 +176,7 @@ void LoopbackHub::deliver(Message& m, Receive& r) {
 
 bool LoopbackHub::poll(std::uint64_t operation, Sized& moved) {
   const std::lock_guard lock(mutex_);
+  check_alive();
   if ((operation & receive_bit) == 0) {
     Message& m = *messages_[operation - 1];
     if (!m.eager && !m.delivered) return false;

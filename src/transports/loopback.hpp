@@ -18,6 +18,7 @@ class LoopbackHub {
     std::uint64_t seed = 1;
     bool random_order = false;  // messages are late at random, and some sends end only when they are received
     bool record = false;
+    int slow = -1;  // a rank whose messages are later still
   };
 
   // One message, in the order of sending. `step`: its place in the longest chain of messages that had to come
@@ -43,6 +44,11 @@ class LoopbackHub {
   const std::vector<Record>& records() const noexcept { return records_; }
   void set_damage(Damage damage) { damage_ = std::move(damage); }
 
+  // A rank dies once it has started as many operations more, and its job ends with it, as a launcher sees to:
+  // from then on all operations of all ranks, those under way too, throw Error(transport_failed).
+  void kill(int rank, std::uint64_t operations = 0);
+  bool ended() const;  // a rank is dead
+
   // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. Throws
   // Error(internal) with a list of the operations that wait when no rank can ever go on. Results and
   // exceptions stay in the tasks.
@@ -56,6 +62,8 @@ class LoopbackHub {
   struct Message;
   struct Receive;
 
+  void start_operation(int rank, int other, Lane lane);
+  void check_alive() const;
   std::uint64_t send(int from, ConstBytes bytes, int to, Lane lane);
   std::uint64_t recv(int rank, Bytes capacity, int from, Lane lane);
   bool poll(std::uint64_t operation, Sized& moved);
@@ -68,7 +76,7 @@ class LoopbackHub {
   std::string waiting() const;
 
   Options options_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   // Slots are reused, so that nothing is allocated in the steady state. Index + 1 names an operation; the top
@@ -78,8 +86,10 @@ class LoopbackHub {
   std::vector<Record> records_;
   std::vector<int> steps_;  // made so far, by rank
   Damage damage_;
-  std::uint64_t clock_ = 0;     // counts sends: the order inside a lane
-  std::uint64_t progress_ = 0;  // changes whenever something happens
+  int doomed_ = -1, dead_ = -1;  // ranks
+  std::uint64_t left_ = 0;       // operations until the doomed one dies
+  std::uint64_t clock_ = 0;      // counts sends: the order inside a lane
+  std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 
 }  // namespace taut

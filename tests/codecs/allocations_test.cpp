@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
-#include "support/allocations.hpp"
 #include "support/frames.hpp"
+#include "support/replace_new.hpp"
 
 namespace taut::test {
 namespace {

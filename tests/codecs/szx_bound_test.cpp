@@ -137,15 +137,17 @@ TYPED_TEST(SzxBound, ValuesOfAllBits) {
 // What a value came to is kept in whatever company it is encoded again: minima and maxima rely on it.
 TYPED_TEST(SzxBound, MultiplesStayInAnyBlock) {
   using T = TypeParam;
-  for (const double bound : {1e-3, 0.3, 1.0}) {
+  constexpr double highest = szx::Limits<T>::highest;
+  for (const double bound : {1e-3, 0.3, 1.0, highest, 1e4 * highest}) {
+    const double scale = std::min(bound, highest / 2);  // so that all have an integer
     std::vector<T> x(20 * szx::block_values);
     for (std::size_t i = 0; i < x.size(); ++i)
-      x[i] = static_cast<T>(std::ldexp(bound * uniform(), static_cast<int>(i / szx::block_values)));
+      x[i] = static_cast<T>(std::ldexp(scale * uniform(), static_cast<int>(i / szx::block_values)));
     const std::vector<T> once = checked(x, bound);
     for (int round = 0; round < 50; ++round) {
       std::vector<T> other = once;
       for (std::size_t i = 0; i < other.size(); ++i)
-        if (random_bits() % 3 == 0) other[i] = static_cast<T>(4 * bound * uniform());
+        if (random_bits() % 3 == 0) other[i] = static_cast<T>(4 * scale * uniform());
       const std::vector<T> twice = checked(other, bound);
       for (std::size_t i = 0; i < other.size(); ++i)
         if (other[i] == once[i]) {

@@ -19,16 +19,16 @@ void expect_same_size_whatever_the_values(double bits) {
   for (const Dims& dims :
        {Dims{}, Dims{{3, 7}, 2}, Dims{{5, 6, 7}, 3}, Dims{{2, 3, 2, 9}, 4}, Dims{{70, 100}, 2}}) {
     const auto codec = zfp_codec(rate(bits), dims);
-    ASSERT_TRUE(codec->contract().fixed_size);
+    ASSERT_EQ(codec->contract().fixed_size, dims.n == 0);
     for (std::size_t n = 1; n < 300; ++n) {
       const std::size_t count = n == 299 && dims.n > 0 ? dims.count() : n;
       std::vector<T> x(count, T(1.5));
-      const std::size_t most = codec->max_bytes(dtype_of<T>, count);
-      ASSERT_EQ(encoded(*codec, x).size(), most) << count;
+      const std::size_t size = encoded(*codec, x).size(), most = codec->max_bytes(dtype_of<T>, count);
+      ASSERT_TRUE(dims.n == 0 ? size == most : size <= most) << count;
       for (std::size_t i = 0; i < count; ++i)
         x[i] = static_cast<T>(i % 3 == 0 ? std::nan("") : i % 3 == 1 ? infinity : -infinity);
       if (n % 2 == 0) x[n / 2] = T(3);
-      ASSERT_EQ(encoded(*codec, x).size(), most) << count;
+      ASSERT_EQ(encoded(*codec, x).size(), size) << count;
       const auto y = there_and_back(*codec, x);
       for (std::size_t i = 0; i < count; ++i)
         ASSERT_TRUE(y[i] == x[i] || (std::isnan(x[i]) && std::isnan(y[i])) ||

@@ -79,6 +79,20 @@ TEST(Agree, AnotherVersionIsAMismatch) {
     EXPECT_FALSE(facts.same_signature());
 }
 
+// Every bit of a message counts; who has read a damaged one agrees to nothing.
+TEST(Agree, DamagedMessagesAreSeen) {
+  for (std::size_t bit = 0; bit < 8 * sizeof(Facts); ++bit) {
+    LoopbackHub hub(2, {.seed = bit + 1, .random_order = true});
+    hub.set_damage([bit](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
+      if (record.from == 1) message[bit / 8] ^= std::byte(1 << bit % 8);
+    });
+    const auto all =
+        run_all<Facts>(hub, [&](int rank) { return agree(hub.transport(rank), 0, facts_of(rank)); });
+    EXPECT_FALSE(all[0].same_signature()) << bit;
+    EXPECT_TRUE(all[1].same_signature()) << bit;
+  }
+}
+
 TEST(Agree, TakesLogarithmicallyManyRounds) {
   for (int P = 1; P <= 17; ++P) {
     LoopbackHub hub(P, {.record = true});

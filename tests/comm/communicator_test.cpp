@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "comm/in_flight.hpp"
-#include "support/allocations.hpp"
 #include "support/ranks.hpp"
+#include "support/replace_new.hpp"
 
 namespace taut::test {
 namespace {

@@ -45,6 +45,19 @@ class Pays : public testing::Test {
   Ranks ranks{P, "abs:1e-5,when=pays", {}};  // a ratio so low that plain MPI is worth a trial
 };
 
+// Else one of them would try plain MPI while the others wait for it.
+TEST_F(Pays, ACallThatFailedOnOneRankIsExperienceOnAll) {
+  int frames = 0;
+  ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
+    if (record.bytes > 1000 && frames++ == 0) message.clear();
+  });
+  Job job(Collective::bcast, P, 100000, DType::f32, Pattern::noisy, 1);
+  int failed = 0;
+  for (const Verdict& verdict : ranks.run(Collective::bcast, job)) failed += verdict.status != Status::ok;
+  EXPECT_EQ(failed, 1);
+  for (int i = 0; i < 5; ++i) call(fast, Collective::bcast);
+}
+
 TEST_F(Pays, PlainMpiIsTriedAndKeptWhereItIsFaster) {
   EXPECT_EQ(call(fast), Plain::no);
   EXPECT_EQ(call(fast), Plain::trial);

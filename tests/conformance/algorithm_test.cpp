@@ -1,9 +1,10 @@
 // What every registered algorithm must do, on loopback with random schedules.
 #include <gtest/gtest.h>
 
-#include <map>
-
+#include "support/cost.hpp"
+#include "support/damage.hpp"
 #include "support/group.hpp"
+#include "support/places.hpp"
 
 namespace taut::test {
 namespace {
@@ -154,28 +155,6 @@ TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinTheirBound) {
 
 // ---- Declared cost
 
-struct Measured {
-  Cost cost;
-  std::size_t bytes = 0;
-};
-
-Measured measure(const LoopbackHub& hub, const std::vector<Ledger>& ledgers) {
-  Measured m;
-  std::map<int, int> sent;
-  for (const LoopbackHub::Record& record : hub.records()) {
-    m.cost.messages_a_rank = std::max(m.cost.messages_a_rank, ++sent[record.from]);
-    m.cost.steps = std::max(m.cost.steps, record.step);
-    m.bytes += record.bytes;
-    ++m.cost.messages;
-  }
-  for (const Ledger& ledger : ledgers) {
-    m.cost.encodes = std::max(m.cost.encodes, static_cast<int>(ledger.encodes));
-    m.cost.combines = std::max(m.cost.combines, static_cast<int>(ledger.combines));
-    m.cost.decodes = std::max(m.cost.decodes, static_cast<int>(ledger.decodes));
-  }
-  return m;
-}
-
 TEST_P(AlgorithmConformance, CostIsAsDeclared) {
   for (int P = 1; P <= 17; ++P) {
     for (const int segments : {1, 3}) {
@@ -218,24 +197,6 @@ void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bo
   EXPECT_TRUE(reported);
 }
 
-using Bits = std::vector<std::byte>;
-struct Damage {
-  const char* name;
-  void (*apply)(Bits&);
-};
-constexpr Damage damages[] = {
-    {"emptied", [](Bits& b) { b.clear(); }},
-    {"cut in the header", [](Bits& b) { b.resize(std::min<std::size_t>(b.size(), 63)); }},
-    {"cut by one byte", [](Bits& b) { b.pop_back(); }},
-    {"cut in half", [](Bits& b) { b.resize(b.size() / 2); }},
-    {"too long", [](Bits& b) { b.resize(b.size() + (std::size_t{1} << 20)); }},
-    {"bit of the count flipped", [](Bits& b) { b[8] ^= std::byte{4}; }},
-    {"bit of the magic flipped", [](Bits& b) { b[0] ^= std::byte{1}; }},
-    {"last bit flipped", [](Bits& b) { b.back() ^= std::byte{128}; }},
-    {"middle bit flipped", [](Bits& b) { b[b.size() / 2] ^= std::byte{16}; }},
-    {"all zero", [](Bits& b) { std::fill(b.begin(), b.end(), std::byte{0}); }},
-};
-
 TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
   for (const int P : {2, 3, 5}) {
     for (const Damage& damage : damages) {
@@ -244,7 +205,7 @@ TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
         Job job(algorithm.collective, P, 600, DType::f32, Pattern::noisy, 3);
         LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(victim) + 1, .random_order = true});
         int n = 0;
-        hub.set_damage([&](const LoopbackHub::Record&, Bits& bytes) {
+        hub.set_damage([&](const LoopbackHub::Record&, Message& bytes) {
           if (n++ == victim) damage.apply(bytes);
         });
         expect_honest(job, run_algorithm(hub, algorithm, *codec, how, 1, job), allowed(P), roundings(P));
@@ -252,24 +213,6 @@ TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
     }
   }
 }
-
-// A place that has no memory left at one request.
-class ShortPlace final : public Place {
- public:
-  explicit ShortPlace(int fails_at) : fails_at_(fails_at) {}
-  Buffer scratch(std::size_t bytes) override {
-    if (requests++ == fails_at_) throw Error(Status::out_of_memory, "as the test wants it");
-    return host_.scratch(bytes);
-  }
-  void reserve(std::size_t, std::size_t) override {}
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { host_.copy(to, from, bytes); }
-  int requests = 0;
-
- private:
-  void recycle(std::byte*, std::size_t) noexcept override {}
-  HostPlace host_;
-  int fails_at_;
-};
 
 TEST_P(AlgorithmConformance, FailedAllocationsAreReportedAndNobodyHangs) {
   constexpr int P = 5;

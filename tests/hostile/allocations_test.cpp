@@ -1,6 +1,6 @@
 // Memory that runs out at any allocation of any codec call: a status, nothing lost, and the next call is as
 // good as ever.
-#include "support/allocations.hpp"
+#include "support/replace_new.hpp"
 
 #include "hostile/subject_test.hpp"
 

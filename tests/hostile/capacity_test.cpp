@@ -27,6 +27,22 @@ TEST_P(Capacity, EncodingNeedsMaxBytesAndLeavesLessUntouched) {
   }
 }
 
+// Room for the largest block of a message serves all its blocks.
+TEST_P(Capacity, MoreValuesNeverNeedLess) {
+  for_subjects(false, [](const Subject& subject) {
+    const auto codec = subject.make();
+    for (const std::uint32_t addends : {1u, 2u, 64u}) {
+      if (addends > 1 && !subject.info->adds_frames) continue;
+      std::size_t before = 0;
+      for (std::size_t count = 0; count < 9000; ++count) {
+        const std::size_t most = codec->max_bytes(subject.type, count, addends);
+        ASSERT_GE(most, before) << count << " values, " << addends << " addends";
+        before = most;
+      }
+    }
+  });
+}
+
 class SumCapacity : public EverySubject {};
 
 // A sum may take less than max_bytes of its addends: then it is whole.

@@ -71,6 +71,11 @@ TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
   EXPECT_EQ(plan("abs:1,on=likely", Collective::bcast, MiB, 4).bound, Bound(1));
 }
 
+TEST(Plan, WhereNothingIsLeftToShareMpiServes) {
+  EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).plain, Plain::unsupported);
+  EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).plain, Plain::no);
+}
+
 TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   for (const Collective move : all_collectives)
     if (!reduces(move)) {

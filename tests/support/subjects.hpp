@@ -67,12 +67,13 @@ inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& inf
 
 // True if the frames of a codec depend on the extents of the field.
 inline bool uses_dims(const Subject& subject) {
-  std::vector<std::byte> values(300 * size_of(subject.type));
+  constexpr std::size_t count = 1365;  // whole rows and planes of all_dims
+  std::vector<std::byte> values(count * size_of(subject.type));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::byte(i * i % 64);
   const auto encoded = [&](const CodecOptions& options) {
     const auto codec = subject.info->make(options);
-    std::vector<std::byte> frame(codec->max_bytes(subject.type, 300));
-    frame.resize(codec->encode({{values.data(), 300, subject.type}}, frame).bytes);
+    std::vector<std::byte> frame(codec->max_bytes(subject.type, count));
+    frame.resize(codec->encode({{values.data(), count, subject.type}}, frame).bytes);
     return frame;
   };
   CodecOptions without = subject.options;

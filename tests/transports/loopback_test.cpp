@@ -13,6 +13,19 @@ Task<> receive_from(Transport& transport, int from) {
   co_await receiving;
 }
 
+// A byte from each neighbour, twice.
+Task<> twice_around(Transport& transport) {
+  const int right = (transport.rank() + 1) % transport.size();
+  const int left = (transport.rank() + transport.size() - 1) % transport.size();
+  for (int i = 0; i < 2; ++i) {
+    std::byte in[1], out[1] = {};
+    Pending receiving = transport.recv(in, left, 0);
+    Pending sending = transport.send(out, right, 0);
+    co_await receiving;
+    co_await sending;
+  }
+}
+
 TEST(Loopback, ADeadlockIsReportedWithTheWaitingOperations) {
   LoopbackHub hub(2);
   Task<> tasks[] = {receive_from(hub.transport(0), 1), receive_from(hub.transport(1), 0)};
@@ -43,6 +56,29 @@ TEST(Loopback, ASendThatNobodyReceivesIsADeadlockWhenItIsNotEager) {
     }
   }
   EXPECT_TRUE(seen);
+}
+
+// Neither those that wait for the dead rank nor those that wait for others can go on.
+TEST(Loopback, ADeadRankEndsTheJob) {
+  for (const bool threads : {false, true}) {
+    LoopbackHub hub(3);
+    hub.kill(0, 1);
+    const auto rank = [&hub](int me) -> Task<> {
+      co_await twice_around(hub.transport(me));
+      ADD_FAILURE() << "rank " << me << " went on";
+    };
+    Task<> tasks[] = {rank(0), rank(1), rank(2)};
+    threads ? hub.run_threads(tasks) : hub.run(tasks);
+    EXPECT_TRUE(hub.ended());
+    for (Task<>& task : tasks) {
+      try {
+        task.result();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::transport_failed);
+        EXPECT_STREQ(error.what(), "rank 0 is dead");
+      }
+    }
+  }
 }
 
 TEST(Loopback, TheSameSeedGivesTheSameSchedule) {

@@ -9,7 +9,8 @@
 
 namespace taut::szx {
 
-// A bound whose step would lie below the lowest is not coded; above the highest, the step stays there. |q| of
+// A bound whose step would lie below the lowest is not coded; one whose step would lie above the highest is
+// taken as a smaller one. |q| of
 // a coded value is below 2^integer_bits, an offset below twice that: products with a step of four bits are
 // exact, and so is all that a decoder computes. Offsets of up to direct_bits need no correction (see
 // `offset`).
@@ -34,14 +35,15 @@ inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::
 
 template <class T>
 struct Grid {
-  double bound = 0;
-  T step = 0;     // m 2^k with 8 <= m <= 15; 0: the bound cannot be coded
-  T inverse = 0;  // 1 / step, rounded to T
+  double bound = 0;  // that encoders keep: the one asked for, or less
+  T step = 0;        // m 2^k with 8 <= m <= 15; 0: the bound cannot be coded
+  T inverse = 0;     // 1 / step, rounded to T
 
-  // The coarsest step that leaves a margin of 2^-7 for the roundings of an encoder.
-  static Grid make(double bound) noexcept {
+  // The coarsest step that leaves a margin of 2^-7 for the roundings of an encoder. It is above the bound,
+  // which is taken to be no more than the highest step allows.
+  static Grid make(double asked) noexcept {
     using L = Limits<T>;
-    const double wanted = std::min(2 * bound * (1 - 0x1p-7), L::highest);
+    const double bound = std::min(asked, L::highest / 2), wanted = 2 * bound * (1 - 0x1p-7);
     if (!(wanted >= L::lowest)) return {bound, 0, 0};
     int exponent = 0;
     const double mantissa = std::frexp(wanted, &exponent);

@@ -17,15 +17,16 @@ class Zfp final : public Codec {
  public:
   explicit Zfp(const CodecOptions& options)
       : contract_{.bound = options.bound,
-                  .fixed_size =
-                      options.bound.kind == Bound::Kind::rate && options.bound.value >= least_fixed_rate},
+                  .fixed_size = options.bound.kind == Bound::Kind::rate &&
+                                options.bound.value >= least_fixed_rate && options.dims.n < 2},
         dims_(options.dims),
         checksum_(options.checksum) {}
 
   const Contract& contract() const noexcept override { return contract_; }
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
-    if (!contract_.fixed_size)  // the same for all extents
+    // The same for all extents: by whole rows and planes, fewer values may take more blocks than more values.
+    if (!contract_.fixed_size)
       return frame_header_bytes + front_bytes(max_dims, most_boxes(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);
     const Grid grid(shape);

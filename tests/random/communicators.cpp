@@ -1,0 +1,111 @@
+// Communicators under one policy, several calls one after another or side by side.
+#include <sstream>
+
+#include "random/configurations.hpp"
+#include "random/policies.hpp"
+#include "support/ranks.hpp"
+
+namespace taut::test {
+namespace {
+
+// Alone.
+Task<> make_call(Communicator& comm, Request request, Verdict& verdict, std::uint64_t nanoseconds) {
+  verdict = co_await comm.run(request);
+  note_plain(comm, request, verdict, nanoseconds);
+}
+// Others may overlap it.
+Task<> start_call(Communicator& comm, Request request, Verdict& verdict) {
+  bool served = false;
+  verdict = {comm.plain_at_once(request)};
+  if (verdict.plain == Plain::no) verdict = co_await comm.start(request, &served);
+}
+
+Task<> in_turn(std::vector<Task<>> calls) {
+  for (Task<>& call : calls) co_await std::move(call);
+}
+Task<> side_by_side(std::vector<Task<>> calls) { co_await all(calls); }
+
+using Verdicts = std::vector<std::vector<Verdict>>;  // of each rank: of each call
+
+// How the ranks make their calls.
+struct Schedule {
+  bool threads, together;
+  std::uint64_t seed;
+};
+
+Verdicts run(const std::string& policy, std::vector<Memory>& memories, const Schedule& how) {
+  const int P = memories[0].call().P;
+  Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads});
+  Verdicts verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
+  std::vector<Task<>> tasks;
+  for (int r = 0; r < P; ++r) {
+    std::vector<Task<>> calls;
+    const auto i = static_cast<std::size_t>(r);
+    for (std::size_t k = 0; k < memories.size(); ++k)
+      calls.push_back(how.together ? start_call(*ranks.comms[i], request_of(memories[k], r), verdicts[i][k])
+                                   : make_call(*ranks.comms[i], request_of(memories[k], r), verdicts[i][k],
+                                               how.seed % 100000 * (i + 1)));
+    tasks.push_back(how.together ? side_by_side(std::move(calls)) : in_turn(std::move(calls)));
+  }
+  how.threads ? ranks.hub.run_threads(tasks) : ranks.hub.run(tasks);
+  for (Task<>& task : tasks) task.result();
+  return verdicts;
+}
+
+std::string wrong(const Verdicts& verdicts, const Policy& policy, const Memory& memory, std::size_t k,
+                  Tally& tally) {
+  const Plain plain = verdicts[0][k].plain;
+  for (const auto& of_rank : verdicts) {
+    if (of_rank[k].status != Status::ok) return describe(of_rank[k].status);
+    if (of_rank[k].plain != plain) return "ranks differ in whether the call is left to plain MPI";
+  }
+  tally.plain += plain != Plain::no;
+  if (std::string text = memory.touched(plain == Plain::no); !text.empty()) return text;
+  return plain == Plain::no ? broken(promise_of(policy, memory), memory, tally.exactness) : "";
+}
+
+// The same bits once more, whatever the order in which messages arrive; unless time has it that other calls
+// are left to plain MPI.
+std::string differs_again(const std::string& policy, const std::vector<Memory>& memories,
+                          const Verdicts& verdicts, const Schedule& how) {
+  std::vector<Memory> again = memories;
+  for (Memory& memory : again) memory.restore();
+  const Verdicts others = run(policy, again, how);
+  for (std::size_t k = 0; k < again.size(); ++k) {
+    if (others[0][k].plain != verdicts[0][k].plain) return "";
+    for (int r = 0; r < again[k].call().P; ++r)
+      for (std::size_t block = 0; block < again[k].call().blocks_out(r).size(); ++block)
+        if (!std::ranges::equal(again[k].received(r, block), memories[k].received(r, block)))
+          return "other bits when it is run again";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string run_communicators(Draw& draw, Tally& tally, std::string& what) {
+  const int P = draw_ranks(draw, 64), count = 1 + draw.pick(4);
+  const double scale = std::pow(10.0, draw.pick(5) - 2);
+  const Schedule how{P <= 8 && draw.one_in(40), draw.one_in(3), draw.bits()};
+  const std::string policy = draw_policy(draw, scale);
+  std::ostringstream text;
+  text << (how.threads ? "threads, " : "") << (how.together ? "together, " : "") << policy << ":";
+  std::vector<Call> calls;
+  std::vector<Memory> memories;
+  for (int k = 0; k < count; ++k) {
+    calls.push_back(draw_call(draw, P, scale));
+    text << "\n  " << calls.back();
+  }
+  what = text.str();
+  for (const Call& call : calls) memories.emplace_back(call);
+  const auto verdicts = run(policy, memories, how);
+  const Policy parsed = parse_policy(policy);
+  for (std::size_t k = 0; k < memories.size(); ++k) {
+    ++tally.calls;
+    if (std::string fault = wrong(verdicts, parsed, memories[k], k, tally); !fault.empty())
+      return "call " + std::to_string(k) + ": " + fault;
+  }
+  return draw.one_in(8) ? differs_again(policy, memories, verdicts, {false, false, draw.bits()}) : "";
+}
+
+}  // namespace taut::test

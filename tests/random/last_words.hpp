@@ -1,0 +1,47 @@
+// What a program still says when it crashes.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace taut::test {
+
+class LastWords {
+ public:
+  LastWords() {
+    for (const int signal : {SIGABRT, SIGTERM}) std::signal(signal, crashed);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_set_death_callback(say);  // it reports the other signals
+#else
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, crashed);
+#endif
+  }
+
+  static void set(const std::string& text) noexcept {
+    const std::size_t n = std::min(text.size(), words.size() - 1);
+    std::memcpy(words.data(), text.data(), n);
+    words[n] = '\n';
+    length = n + 1;
+  }
+
+ private:
+  static void say() { length = write(1, words.data(), length) > 0 ? 0 : length; }
+  static void crashed(int signal) {
+    say();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  inline static std::array<char, 400> words;
+  inline static std::size_t length = 0;
+};
+
+}  // namespace taut::test

@@ -1,0 +1,45 @@
+// What a run of an algorithm cost, to be compared with what it declares.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "core/algorithm.hpp"
+#include "transports/loopback.hpp"
+
+namespace taut::test {
+
+// As the ranks count it; without steps and frames, which they do not see.
+inline Cost cost_of(const std::vector<Ledger>& ledgers) {
+  Cost cost;
+  for (const Ledger& ledger : ledgers) {
+    cost.messages += static_cast<int>(ledger.sent_messages);
+    cost.messages_a_rank = std::max(cost.messages_a_rank, static_cast<int>(ledger.sent_messages));
+    cost.encodes = std::max(cost.encodes, static_cast<int>(ledger.encodes));
+    cost.combines = std::max(cost.combines, static_cast<int>(ledger.combines));
+    cost.decodes = std::max(cost.decodes, static_cast<int>(ledger.decodes));
+  }
+  return cost;
+}
+
+// As the transport sees it, and encodings as the ranks count them.
+struct Measured {
+  Cost cost;
+  std::size_t bytes = 0;
+};
+
+inline Measured measure(const LoopbackHub& hub, const std::vector<Ledger>& ledgers) {
+  Measured m{cost_of(ledgers)};
+  m.cost.messages = m.cost.messages_a_rank = 0;
+  std::map<int, int> sent;
+  for (const LoopbackHub::Record& record : hub.records()) {
+    m.cost.messages_a_rank = std::max(m.cost.messages_a_rank, ++sent[record.from]);
+    m.cost.steps = std::max(m.cost.steps, record.step);
+    m.bytes += record.bytes;
+    ++m.cost.messages;
+  }
+  return m;
+}
+
+}  // namespace taut::test

@@ -1,0 +1,27 @@
+// Places that run out of memory.
+#pragma once
+
+#include "core/place.hpp"
+#include "core/status.hpp"
+
+namespace taut::test {
+
+// Has none left at one request for scratch memory.
+class ShortPlace final : public Place {
+ public:
+  explicit ShortPlace(int fails_at) : fails_at_(fails_at) {}
+  Buffer scratch(std::size_t bytes) override {
+    if (requests++ == fails_at_) throw Error(Status::out_of_memory, "as the test wants it");
+    return host_.scratch(bytes);
+  }
+  void reserve(std::size_t, std::size_t) override {}
+  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { host_.copy(to, from, bytes); }
+  int requests = 0;
+
+ private:
+  void recycle(std::byte*, std::size_t) noexcept override {}
+  HostPlace host_;
+  int fails_at_;
+};
+
+}  // namespace taut::test
