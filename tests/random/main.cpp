@@ -84,6 +84,7 @@ class Run {
       show(number + 1 - options_.first, false);
     }
     watchdog_.end();
+    LastWords::set("FAILED at the end of the program");
     show(options_.count, true);
     return !vacuous();
   }

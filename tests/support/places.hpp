@@ -19,7 +19,7 @@ class ShortPlace final : public Place {
   int requests = 0;
 
  private:
-  void recycle(std::byte*, std::size_t) noexcept override {}
+  void recycle(std::byte* data, std::size_t capacity) noexcept override { Buffer(&host_, data, capacity); }
   HostPlace host_;
   int fails_at_;
 };
