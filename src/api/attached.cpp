@@ -104,6 +104,7 @@ Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
       inter_(inter),
       group_(group),
       observed_(new Observed{.policy = policy_.text, .ranks = group.size}) {
+  if (usable()) messages_.emplace(policy_);
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
@@ -121,6 +122,7 @@ Attached::~Attached() {
 }
 
 void Attached::disconnect() noexcept {
+  if (messages_) messages_->disconnect();
   communicator_.reset();
   transport_.reset();
 }

@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// A gain smaller than this does not pay for coding.
-constexpr double worthwhile_ratio = 1.2;
-
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
 // latency counts.
 const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
