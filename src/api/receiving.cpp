@@ -33,12 +33,13 @@ InMessage::~InMessage() {
 
 // False: what was given goes to MPI as it is.
 bool InMessage::describe() noexcept {
+  if (attached_ == nullptr) return false;
   const auto known = known_datatype(arguments_.type);
   const MPI_Count bytes = known && arguments_.count >= 0
                               ? arguments_.count * static_cast<MPI_Count>(size_of(known->type))
                               : bytes_of(arguments_.count, arguments_.type);
   const bool missing = known && bytes > 0 && arguments_.buf == nullptr;
-  if (attached_ == nullptr || bytes < 0 || missing || arguments_.source == MPI_PROC_NULL) return false;
+  if (bytes < 0 || missing || arguments_.source == MPI_PROC_NULL) return false;
   contiguous_ = known.has_value();
   if (known && known->computes) type_ = static_cast<std::uint8_t>(known->type);
   capacity_ = static_cast<std::size_t>(bytes);

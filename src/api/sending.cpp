@@ -12,12 +12,13 @@ namespace taut::api {
 
 // False: what was given goes to MPI as it is.
 bool OutMessage::describe() noexcept {
+  if (attached_ == nullptr) return false;
   const auto known = known_datatype(arguments_.type);
   const MPI_Count bytes = known && arguments_.count >= 0
                               ? arguments_.count * static_cast<MPI_Count>(size_of(known->type))
                               : bytes_of(arguments_.count, arguments_.type);
   const bool missing = known && bytes > 0 && arguments_.buf == nullptr;
-  if (attached_ == nullptr || bytes < 0 || missing || arguments_.dest == MPI_PROC_NULL) return false;
+  if (bytes < 0 || missing || arguments_.dest == MPI_PROC_NULL) return false;
   kind_.collective = static_cast<std::uint8_t>(Collective::send);
   kind_.type = known ? static_cast<std::uint8_t>(known->type) : 0;
   kind_.size_class = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
@@ -79,7 +80,8 @@ EncodedMessage OutMessage::prepare(bool keep) {
   made.plain = !contiguous_ ? Plain::type : plain_at_once(attached_->policy(), bytes, 2);
   if (made.plain == Plain::no && bytes != 0) {
     const ConstSlice values{{arguments_.buf, bytes / size_of(values_), values_}};
-    made = attached_->messages()->coder().encode(values);
+    const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
+    made = attached_->messages()->coder().encode(values, stream);
   } else if (bytes == 0) {
     made.plain = Plain::small;
   }

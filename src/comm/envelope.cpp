@@ -1,5 +1,7 @@
 #include "comm/envelope.hpp"
 
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "core/frame.hpp"
@@ -10,51 +12,46 @@ namespace {
 constexpr std::uint8_t version = 1;
 constexpr std::uint8_t known_flags = Envelope::coded | Envelope::checksummed;
 
-// As it stands in memory; docs/spec/message.md.
-struct Header {
-  char magic[4] = {'T', 'A', 'U', 'M'};
-  std::uint8_t version = taut::version;
-  std::uint8_t flags = 0;
-  std::uint8_t type = 0;
-  std::uint8_t reserved = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t sequence = 0;
-  std::uint32_t checksum = 0;
-};
-static_assert(sizeof(Header) == envelope_bytes && offsetof(Header, checksum) == 20);
+constexpr std::uint32_t magic = 0x4D554154;  // "TAUM"
 
-std::uint32_t checksum_of(const Header& header, ConstBytes payload) noexcept {
-  const ConstBytes checked = std::as_bytes(std::span(&header, 1)).first(offsetof(Header, checksum));
-  const std::uint32_t sum = crc32c(checked);
-  return (header.flags & Envelope::checksummed) != 0 ? crc32c(payload, sum) : sum;
+// The header as three words, little-endian: built and read in registers, as it is in the way of small
+// messages. The checksum is over all of it with zeros in its own place, then over the payload if that is
+// said.
+using Words = std::array<std::uint64_t, 3>;
+static_assert(sizeof(Words) == envelope_bytes && std::endian::native == std::endian::little);
+
+std::uint32_t checksum_of(const Words& words, ConstBytes payload, std::uint8_t flags) noexcept {
+  const std::uint32_t sum = crc32c(std::as_bytes(std::span(words)));
+  return (flags & Envelope::checksummed) != 0 ? crc32c(payload, sum) : sum;
 }
 
 }  // namespace
 
 void write_envelope(const Envelope& envelope, ConstBytes payload, Bytes out) noexcept {
-  Header header;
-  header.flags = envelope.flags;
-  header.type = envelope.type;
-  header.bytes = envelope.bytes;
-  header.sequence = envelope.sequence;
-  header.checksum = checksum_of(header, payload);
-  std::memcpy(out.data(), &header, sizeof header);
+  const std::uint64_t kind =
+      version | std::uint64_t{envelope.flags} << 8 | std::uint64_t{envelope.type} << 16;
+  Words words{magic | kind << 32, envelope.bytes, envelope.sequence};
+  words[2] |= std::uint64_t{checksum_of(words, payload, envelope.flags)} << 32;
+  std::memcpy(out.data(), words.data(), envelope_bytes);
 }
 
 Status read_envelope(ConstBytes head, ConstBytes payload, Envelope& envelope) noexcept {
-  Header header;
-  if (head.size() < sizeof header) return Status::corrupt_frame;
-  std::memcpy(&header, head.data(), sizeof header);
-  if (std::memcmp(header.magic, Header{}.magic, sizeof header.magic) != 0) return Status::corrupt_frame;
-  if (header.checksum != checksum_of(header, payload)) return Status::corrupt_frame;
-  if (header.version != version) return Status::unsupported_version;
-  envelope = {header.flags, header.type, header.bytes, header.sequence};
-  const bool known =
-      (header.flags & ~known_flags) == 0 && header.flags != known_flags && header.reserved == 0;
-  if (!known || (header.type != 0 && !is_dtype(header.type))) return Status::corrupt_frame;
+  Words words;
+  if (head.size() < envelope_bytes) return Status::corrupt_frame;
+  std::memcpy(words.data(), head.data(), envelope_bytes);
+  if (static_cast<std::uint32_t>(words[0]) != magic) return Status::corrupt_frame;
+  const auto flags = static_cast<std::uint8_t>(words[0] >> 40),
+             type = static_cast<std::uint8_t>(words[0] >> 48);
+  const auto checksum = static_cast<std::uint32_t>(words[2] >> 32);
+  words[2] &= 0xFFFFFFFF;
+  if (checksum != checksum_of(words, payload, flags)) return Status::corrupt_frame;
+  if ((words[0] >> 32 & 0xFF) != version) return Status::unsupported_version;
+  envelope = {flags, type, words[1], static_cast<std::uint32_t>(words[2])};
+  const bool known = (flags & ~known_flags) == 0 && flags != known_flags && words[0] >> 56 == 0;
+  if (!known || (type != 0 && !is_dtype(type))) return Status::corrupt_frame;
   // Frames are sent only where they are shorter than the values.
   const bool sized =
-      envelope.has(Envelope::coded) ? payload.size() < header.bytes : payload.size() == header.bytes;
+      envelope.has(Envelope::coded) ? payload.size() < envelope.bytes : payload.size() == envelope.bytes;
   return sized ? Status::ok : Status::corrupt_frame;
 }
 

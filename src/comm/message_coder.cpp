@@ -1,6 +1,6 @@
 #include "comm/message_coder.hpp"
 
-#include <array>
+#include <bit>
 #include <limits>
 #include <new>
 
@@ -54,8 +54,20 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Enco
   if (made.bytes - envelope_bytes >= values.bytes()) made.plain = Plain::no_gain;
 }
 
-EncodedMessage MessageCoder::encode(ConstSlice values) noexcept {
+Patience& MessageCoder::patience(ConstSlice values, std::uint64_t stream) noexcept {
+  const auto type = static_cast<std::uint64_t>(values.type);
+  const auto size = static_cast<std::uint64_t>(std::bit_width(values.bytes()));
+  const std::uint64_t mixed = (stream * 16 + type) * 64 + size;
+  return patience_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
+}
+
+EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noexcept {
   EncodedMessage made;
+  Patience& patience = this->patience(values, stream);
+  if (!patience.has()) {
+    made.plain = Plain::no_gain;
+    return made;
+  }
   made.begin = made.decided = clock_now();
   try {
     MessagePlan plan;
@@ -68,6 +80,7 @@ EncodedMessage MessageCoder::encode(ConstSlice values) noexcept {
     made.plain = Plain::memory;
   }
   if (made.plain != Plain::no) made.buffer = {};
+  patience.tried(made.plain != Plain::no_gain);
   made.end = clock_now();
   return made;
 }

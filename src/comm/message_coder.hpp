@@ -2,6 +2,9 @@
 // comes.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "comm/codec_cache.hpp"
 #include "comm/envelope.hpp"
 #include "core/place.hpp"
@@ -22,19 +25,35 @@ struct EncodedMessage {
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
 };
 
+// How often to try where trying showed no gain: after each failure in a row about twice as many messages are
+// not tried, at most 62. So what does not compress costs samples now and then alone. Numbers odd and even, so
+// that of two kinds that alternate both get their turn.
+class Patience {
+ public:
+  bool has() noexcept { return left_ == 0 || left_-- == 0; }
+  void tried(bool gain) noexcept {
+    next_ = gain ? 0 : static_cast<std::uint8_t>(std::min(2 * next_ + 1 - next_ % 2, 62));
+    left_ = next_;
+  }
+
+ private:
+  std::uint8_t left_ = 0, next_ = 0;
+};
+
 // For one communicator, and one thread at a time.
 class MessageCoder {
  public:
   // `policy` and `place` stay where they are; scratch is from there.
   MessageCoder(const Policy& policy, Place& place, std::string kernels, int threads);
 
-  // A failure makes the message a plain one.
-  EncodedMessage encode(ConstSlice values) noexcept;
+  // A failure makes the message a plain one. `stream`: by it, type and size it is told how often to try.
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0) noexcept;
 
   // Frames to as many bytes of values as `values` has. `type`: DType of them, 0: any.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
 
  private:
+  Patience& patience(ConstSlice values, std::uint64_t stream) noexcept;
   void decide(ConstSlice values, MessagePlan& plan, EncodedMessage& made);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
   float estimate_ratio(ConstSlice values, const Codec& codec);
@@ -52,6 +71,7 @@ class MessageCoder {
   CandidateTable candidates_;
   CodecCache codecs_;
   std::vector<Decoder> decoders_;
+  std::array<Patience, 256> patience_;
 };
 
 }  // namespace taut
