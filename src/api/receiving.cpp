@@ -63,8 +63,7 @@ void InMessage::prepare() {
     whole_ = most > sizeof inline_ ? buffer_.bytes().first(most) : memory(inline_, most);
     wire_ = Wire::of(whole_.data(), most);
   } else {
-    const std::size_t element_bytes = capacity_ / static_cast<std::size_t>(arguments_.count);
-    wire_ = Wire::joined_bytes({inline_, envelope_bytes}, arguments_.buf, arguments_.count, element_bytes);
+    wire_ = Wire::joined({inline_, envelope_bytes}, arguments_.buf, capacity_);
   }
 }
 

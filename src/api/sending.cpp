@@ -57,20 +57,24 @@ void OutMessage::prepare_plain() {
   }
   const Bytes head{inline_, envelope_bytes};
   write_envelope(envelope_, values, head);
-  wire_ = contiguous_ ? Wire::joined_bytes(head, arguments_.buf, arguments_.count, size_of(values_))
+  wire_ = contiguous_ ? Wire::joined(head, arguments_.buf, bytes)
                       : Wire::joined(head, arguments_.buf, arguments_.count, arguments_.type);
 }
 
 // `keep`: for some time. Then memory that could hold the values as they are is too much for the frames.
 void OutMessage::keep_coded(EncodedMessage& made, bool keep) {
-  write_envelope(envelope_, {}, made.buffer.bytes());
+  const std::size_t frames = made.bytes - envelope_bytes;
   buffer_ = std::move(made.buffer);
   if (keep && made.bytes <= buffer_.capacity() / 2) {
     Buffer smaller = attached_->messages()->place().scratch(made.bytes);
     std::memcpy(smaller.data(), buffer_.data(), made.bytes);
     buffer_ = std::move(smaller);
   }
-  wire_ = Wire::of(buffer_.data(), made.bytes);
+  const bool joined = frames > most_copied_to_send;
+  const Bytes head{joined ? inline_ : buffer_.data(), envelope_bytes};
+  write_envelope(envelope_, {}, head);
+  wire_ = joined ? Wire::joined(head, buffer_.data() + envelope_bytes, frames)
+                 : Wire::of(buffer_.data(), made.bytes);
 }
 
 EncodedMessage OutMessage::prepare(bool keep) {

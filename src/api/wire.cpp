@@ -11,57 +11,74 @@ using Address = MPI_Count;
 using Address = MPI_Aint;
 #endif
 
-Address address_of(const void* at) noexcept { return static_cast<Address>(reinterpret_cast<MPI_Aint>(at)); }
-
 void check(int code) {
   if (code != MPI_SUCCESS) throw Error(Status::transport_failed, "MPI made no datatype for a message");
 }
 
-MPI_Datatype make_struct(const plain::Count counts[2], const Address at[2], const MPI_Datatype types[2]) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  check(TAUT_PMPI(Type_create_struct)(2, counts, at, types, &made));
-  check(PMPI_Type_commit(&made));
-  return made;
-}
-
 }  // namespace
 
+// What a datatype joins.
+class Wire::Pieces {
+ public:
+  Pieces() = default;
+  Pieces(const Pieces&) = delete;
+  ~Pieces() {
+    if (unit_ != MPI_DATATYPE_NULL) PMPI_Type_free(&unit_);
+  }
+
+  void add(const void* at, MPI_Count count, MPI_Datatype type) {
+    if (!plain::fits(count)) throw Error(Status::invalid_count, "a count beyond 2^31 - 1 needs MPI 4");
+    counts_[n_] = plain::count(count);
+    places_[n_] = static_cast<Address>(reinterpret_cast<MPI_Aint>(at));
+    types_[n_++] = type;
+  }
+
+  // More bytes than an int counts: as many whole MiB, and the rest.
+  void add(const void* at, std::size_t bytes) {
+    constexpr std::size_t MiB = std::size_t{1} << 20;
+    const auto count = static_cast<MPI_Count>(bytes);
+    if (plain::fits(count)) return add(at, count, MPI_BYTE);
+    check(PMPI_Type_contiguous(static_cast<int>(MiB), MPI_BYTE, &unit_));
+    add(at, static_cast<MPI_Count>(bytes / MiB), unit_);
+    add(static_cast<const std::byte*>(at) + bytes / MiB * MiB, static_cast<MPI_Count>(bytes % MiB), MPI_BYTE);
+  }
+
+  Wire join() const {
+    Wire wire(MPI_BOTTOM, 1, MPI_DATATYPE_NULL);
+    check(TAUT_PMPI(Type_create_struct)(n_, counts_, places_, types_, &wire.type_));
+    wire.owned_ = true;
+    check(PMPI_Type_commit(&wire.type_));
+    return wire;
+  }
+
+ private:
+  static constexpr int most = 3;
+  int n_ = 0;
+  plain::Count counts_[most];
+  Address places_[most];
+  MPI_Datatype types_[most];
+  MPI_Datatype unit_ = MPI_DATATYPE_NULL;
+};
+
 Wire Wire::of(const void* at, std::size_t bytes) {
-  const auto count = static_cast<MPI_Count>(bytes);
-  if (plain::fits(count)) return Wire(at, count, MPI_BYTE);
-  // More than an int counts: as many whole MiB, and the rest.
-  constexpr std::size_t MiB = std::size_t{1} << 20;
-  MPI_Datatype unit = MPI_DATATYPE_NULL;
-  check(PMPI_Type_contiguous(static_cast<int>(MiB), MPI_BYTE, &unit));
-  const std::size_t whole = bytes / MiB * MiB;
-  const plain::Count counts[] = {static_cast<plain::Count>(whole / MiB),
-                                 static_cast<plain::Count>(bytes - whole)};
-  const Address places[] = {address_of(at), address_of(static_cast<const std::byte*>(at) + whole)};
-  const MPI_Datatype types[] = {unit, MPI_BYTE};
-  Wire wire(MPI_BOTTOM, 1, make_struct(counts, places, types));
-  wire.owned_ = true;
-  PMPI_Type_free(&unit);
-  return wire;
+  if (plain::fits(static_cast<MPI_Count>(bytes))) return Wire(at, static_cast<MPI_Count>(bytes), MPI_BYTE);
+  Pieces pieces;
+  pieces.add(at, bytes);
+  return pieces.join();
 }
 
 Wire Wire::joined(ConstBytes head, const void* at, MPI_Count count, MPI_Datatype type) {
-  if (!plain::fits(count)) throw Error(Status::invalid_count, "a count beyond 2^31 - 1 needs MPI 4");
-  const plain::Count counts[] = {static_cast<plain::Count>(head.size()), plain::count(count)};
-  const Address places[] = {address_of(head.data()), address_of(at)};
-  const MPI_Datatype types[] = {MPI_BYTE, type};
-  Wire wire(MPI_BOTTOM, 1, make_struct(counts, places, types));
-  wire.owned_ = true;
-  return wire;
+  Pieces pieces;
+  pieces.add(head.data(), head.size());
+  pieces.add(at, count, type);
+  return pieces.join();
 }
 
-Wire Wire::joined_bytes(ConstBytes head, const void* at, MPI_Count count, std::size_t element_bytes) {
-  const MPI_Count bytes = count * static_cast<MPI_Count>(element_bytes);
-  if (plain::fits(bytes)) return joined(head, at, bytes, MPI_BYTE);
-  MPI_Datatype element = MPI_DATATYPE_NULL;
-  check(PMPI_Type_contiguous(static_cast<int>(element_bytes), MPI_BYTE, &element));
-  Wire wire = joined(head, at, count, element);
-  PMPI_Type_free(&element);
-  return wire;
+Wire Wire::joined(ConstBytes head, const void* at, std::size_t bytes) {
+  Pieces pieces;
+  pieces.add(head.data(), head.size());
+  pieces.add(at, bytes);
+  return pieces.join();
 }
 
 MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept {

@@ -24,21 +24,23 @@ class Wire {
     if (owned_) PMPI_Type_free(&type_);
   }
 
-  // `bytes` of memory.
+  // `bytes` of memory, any number. Throws Error, as do the next two.
   static Wire of(const void* at, std::size_t bytes);
 
-  // `head`, then `count` elements as they lie at `at`: one message, none of it copied by us. Throws Error.
+  // `head`, then `count` elements as they lie at `at`: one message, none of it copied by us.
   static Wire joined(ConstBytes head, const void* at, MPI_Count count, MPI_Datatype type);
 
-  // The same with what lies together. As bytes, so that a message may end anywhere: MPICH takes none that
-  // ends within a number.
-  static Wire joined_bytes(ConstBytes head, const void* at, MPI_Count count, std::size_t element_bytes);
+  // The same with values that lie together. As bytes, so that a message may end anywhere: MPICH takes none
+  // that ends within a number.
+  static Wire joined(ConstBytes head, const void* at, std::size_t bytes);
 
   void* at() const noexcept { return at_; }
   plain::Count count() const noexcept { return count_; }
   MPI_Datatype type() const noexcept { return type_; }
 
  private:
+  class Pieces;
+
   void swap(Wire& other) noexcept {
     std::swap(at_, other.at_);
     std::swap(count_, other.count_);
