@@ -3,7 +3,7 @@
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
-#   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [ARGS=...]
+#   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
 #   make lint | format               layout, layers, sizes, links, scripts
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields

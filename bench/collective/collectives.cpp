@@ -13,6 +13,7 @@ int as_int(std::size_t count) { return static_cast<int>(count); }
 MPI_Count as_count(std::size_t count) { return static_cast<MPI_Count>(count); }
 std::size_t whole(const Call& call) { return call.count; }
 std::size_t one_block(const Call& call) { return call.block(); }
+std::size_t whole_at_root(const Call& call) { return call.rank == 0 ? call.count : 0; }
 
 double all_ranks_sum(const Call& call, const Data& data, std::size_t i) {
   double sum = 0;
@@ -23,9 +24,10 @@ double all_ranks_sum(const Call& call, const Data& data, std::size_t i) {
 // What must leave the busiest rank, with S bytes and P ranks.
 double twice_all_but_own(double S, int P) { return 2 * S * (P - 1) / P; }
 double all_but_own(double S, int P) { return S * (P - 1) / P; }
+double own_block(double S, int P) { return P > 1 ? S / P : 0; }
 double everything(double S, int P) { return P > 1 ? S : 0; }
 
-const std::array<Collective, 5> table{{
+const std::array<Collective, 8> table{{
     {"allreduce", true, true,
      [](const Call& c) { MPI_Allreduce(c.send, c.receive, as_int(c.count), c.type, MPI_SUM, c.comm); },
      [](const Call& c) { TAUT_Allreduce(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, c.comm); },
@@ -67,6 +69,35 @@ const std::array<Collective, 5> table{{
      one_block,
      [](const Call& c, const Data& data, std::size_t i) {
        return data.at(0, i + static_cast<std::size_t>(c.rank) * c.block());
+     },
+     all_but_own},
+    {"reduce", true, false,
+     [](const Call& c) { MPI_Reduce(c.send, c.receive, as_int(c.count), c.type, MPI_SUM, 0, c.comm); },
+     [](const Call& c) { TAUT_Reduce(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, 0, c.comm); },
+     whole_at_root, all_ranks_sum, all_but_own},
+    {"gather", false, false,
+     [](const Call& c) {
+       MPI_Gather(c.send, as_int(c.block()), c.type, c.receive, as_int(c.block()), c.type, 0, c.comm);
+     },
+     [](const Call& c) {
+       TAUT_Gather(c.send, as_count(c.block()), c.type, c.receive, as_count(c.block()), c.type, 0, c.comm);
+     },
+     whole_at_root,
+     [](const Call& c, const Data& data, std::size_t i) {
+       return data.at(static_cast<int>(i / c.block()), i % c.block());
+     },
+     own_block},
+    {"alltoall", false, false,
+     [](const Call& c) {
+       MPI_Alltoall(c.send, as_int(c.block()), c.type, c.receive, as_int(c.block()), c.type, c.comm);
+     },
+     [](const Call& c) {
+       TAUT_Alltoall(c.send, as_count(c.block()), c.type, c.receive, as_count(c.block()), c.type, c.comm);
+     },
+     whole,
+     [](const Call& c, const Data& data, std::size_t i) {
+       return data.at(static_cast<int>(i / c.block()),
+                      i % c.block() + static_cast<std::size_t>(c.rank) * c.block());
      },
      all_but_own},
 }};

@@ -57,7 +57,7 @@ Options parse(int argc, char** argv) {
 
 const char* usage() {
   return R"(taut_bench_collectives: latency of collectives, plain MPI and Taut in alternation.
-  --ops A,B,..      allreduce, bcast, allgather, reduce_scatter_block, scatter  (all)
+  --ops A,B,..      allreduce, bcast, allgather, reduce_scatter_block, scatter, reduce, gather, alltoall  (all)
   -m MIN:MAX        bytes of the whole buffer, doubling: 64K, 16M, 64MB         (1M:16M)
   -i N  -x N        timed calls of each variant; calls to warm up               (9, 2)
   --bound E         absolute bound of the result                                (1e-4)

@@ -2,7 +2,7 @@
 # run.sh [BUILD_DIR [ARGUMENTS OF taut_bench_collectives]]: collectives, plain MPI and Taut in alternation.
 #   LINK=1gbit     two emulated hosts joined by such a link (needs root): wire bytes are counted; else shared memory.
 #                  Sizes are then 4M:64M unless arguments say otherwise.
-#   RANKS=2        ranks, one an emulated host
+#   RANKS=2        ranks, PER_HOST=1 of them on each emulated host
 #   OUT=bench-out  collectives.json
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -10,7 +10,7 @@ source "$root/tools/mpi_family.sh"
 source "$root/tools/rig/link_rate.sh"
 build=${1:-$root/build}
 shift || true
-link=${LINK:-} ranks=${RANKS:-2} seconds=${SECONDS_MAX:-900} json=${OUT:-bench-out}/collectives.json
+link=${LINK:-} ranks=${RANKS:-2} per_host=${PER_HOST:-1} seconds=${SECONDS_MAX:-900} json=${OUT:-bench-out}/collectives.json
 
 program=$build/bench/collective/taut_bench_collectives
 mpiexec=$(sed -n 's/^MPIEXEC_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt" 2>/dev/null || true)
@@ -23,7 +23,7 @@ if [ -n "$link" ]; then
   mbit=$(link_mbit "$link")
   [ $# -gt 0 ] || set -- -m 4M:64M
   echo "A link passes its first 131 kB at once: a call that sends less than a few MB looks faster than the link is."
-  exec "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts "$ranks" --seconds "$seconds" -- \
+  exec "$root/tools/rig/on_link.sh" --mpiexec "$mpiexec" --mbit "$mbit" --hosts $((ranks / per_host)) --per-host "$per_host" --seconds "$seconds" -- \
     "$program" --json "$json" --link "$link links" --interface eth0 "$@"
 fi
 # shellcheck disable=SC2046  # the options are plain words

@@ -174,6 +174,8 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
+ *               | likely                    of a sum 95 % of all values are within E, if the ranks' values
+ *                                           differ; all are within sqrt(P) * E
  *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
  *               | chain | scatter_allgather | binomial | linear | pairwise
@@ -182,6 +184,10 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               | values                    decode, operate, encode
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
+ *   when=       auto (default)              pays; always where a codec is named
+ *               | pays                      values that hardly compress, and kinds of calls of which plain
+ * MPI proves to be faster, are left to it: by the clock, so that runs may differ in what is compressed, never
+ * ranks of one run | always
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
  * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy
@@ -194,8 +200,8 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
  *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types,
  *   other operators than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below
- *   min_bytes (of all blocks together) and values that do not compress go to plain MPI, for the same
- *   reason on every rank. Results are then MPI's.
+ *   min_bytes (of all blocks together), values that do not compress and calls that plain MPI is faster at
+ *   (when=) go to plain MPI, for the same reason on every rank. Results are then MPI's.
  * - Under abs:E every element of the result is within E of the exact result, which for sums is the sum
  *   of the inputs as real numbers. Where a float32 (float64) sum exceeds 65536 E (3.5e13 E), half an ulp
  *   of it comes on top (of sums of 16-bit floats, and under snap:E, at any size); with
@@ -292,11 +298,11 @@ TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], c
 /* ---- Nonblocking and persistent calls ----
  *
  * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind say when it is complete. Until
- * then its receive buffers are not read and no buffer is written. Types and operators may be freed once it is
- * started. Any number of calls may be in flight, on any communicators, and complete in any order; all ranks
- * of a communicator start them in the same order, blocking ones among them. Results, bounds, bits and errors
- * are those of the blocking calls; errors that the ranks have to agree on come with completion, on every
- * rank.
+ * then its receive buffers are not read and no buffer is written, and arrays of counts and displacements stay
+ * as they are. Types and operators may be freed once it is started. Any number of calls may be in flight, on
+ * any communicators, and complete in any order; all ranks of a communicator start them in the same order,
+ * blocking ones among them. Results, bounds, bits and errors are those of the blocking calls; errors that the
+ * ranks have to agree on come with completion, on every rank.
  *
  * - Calls go on inside TAUT_ calls only: those that complete requests, and blocking ones that are compressed,
  * drive all that are in flight in the process, and may encode and decode for a while. During a call of plain
@@ -333,10 +339,26 @@ TAUT_API int TAUT_Igather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype
 TAUT_API int TAUT_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                            TAUT_Request* request);
+TAUT_API int TAUT_Ireduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                              MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                           int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iscatterv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                            MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                            int root, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ialltoallv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             TAUT_Request* request);
 
 /* Persistent calls: arguments to be used again and again. The request is inactive until TAUT_Start and again
  * after its completion, and is freed by TAUT_Request_free. It keeps the policy that the communicator has now;
- * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start. */
+ * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start; arrays
+ * of counts and displacements stay as they are until the request is freed. */
 TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -358,6 +380,23 @@ TAUT_API int TAUT_Gather_init(const void* sendbuf, MPI_Count sendcount, MPI_Data
 TAUT_API int TAUT_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                                MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                                MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                                      MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                      TAUT_Request* request);
+TAUT_API int TAUT_Allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                               int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Scatterv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                                MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                                MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                                TAUT_Request* request);
+TAUT_API int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, TAUT_Request* request);
 
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */
 TAUT_Start(TAUT_Request* request);
@@ -463,6 +502,7 @@ typedef struct TAUT_Stats {
   uint64_t wait_ns;           /* for messages: what a compressed call does beside the others */
   uint64_t agree_ns;          /* agreement, samples and memory included */
   uint64_t plain_ns;          /* in plain MPI */
+  uint64_t plain_slower;      /* calls, plain: that has proved to be faster, or was tried to compare */
 } TAUT_Stats;
 
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */

@@ -147,7 +147,9 @@ Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
   if (!enabled_ || policy_.off) {
     why = Plain::off;
   } else if (request.has_value() && usable()) {
-    why = request->bytes_known ? taut::plain_at_once(policy_, request->bytes, group_.size) : Plain::no;
+    why = communicator_ != nullptr ? communicator_->plain_at_once(*request)
+          : request->bytes_known   ? taut::plain_at_once(policy_, request->bytes, group_.size)
+                                   : Plain::no;
   }
   if (why != Plain::no) count_plain(request, why);
   return why;
@@ -169,9 +171,11 @@ void Attached::count_plain(const std::optional<Request>& request, Plain why) noe
   row.plain = why;
 }
 
-void Attached::ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept {
+void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
+                         const CallTag& tag) noexcept {
   const std::uint64_t end = clock_now();
   const auto lock = stop_driving();
+  if (compares(why)) communicator_->note_plain(request, end - begin);
   Times& times = observed_->calls.row(kind_of(request)).sum.times;
   times[Verb::plain] += end - begin;
   times[Verb::call] += end - begin;

@@ -52,14 +52,15 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void progress() noexcept;
   bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
 
-  // Runs `call`, which is plain MPI's, and takes its time where that does not show.
+  // Runs `call`, which is plain MPI's for that reason, and takes its time where that does not show.
   template <class Call>
-  int run_plain(const std::optional<Request>& request, Call call) {
-    if (!request || !(observed_closely_ || request->bytes >= policy_.min_bytes)) return call();
+  int run_plain(const std::optional<Request>& request, Plain why, Call call) {
+    const bool counts = compares(why) || observed_closely_;
+    if (!request || !(counts || request->bytes >= policy_.min_bytes)) return call();
     const CallTag tag = recorder() != nullptr ? recorder()->open(label_of(*request)) : CallTag{};
     const std::uint64_t begin = clock_now();
     const int code = call();
-    ran_plain(*request, begin, tag);
+    ran_plain(*request, why, begin, tag);
     return code;
   }
 
@@ -98,7 +99,9 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
-  void ran_plain(const Request& request, std::uint64_t begin, const CallTag& tag) noexcept;
+  // Whether the time of a call that is plain for that reason is to be compared with those of frames.
+  static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
+  void ran_plain(const Request& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
 
   Policy policy_;

@@ -1,8 +1,8 @@
 // The blocking collective calls of taut.h.
 #include <taut/taut.h>
 
-#include "api/calls.hpp"
 #include "api/errors.hpp"
+#include "api/vector_calls.hpp"
 
 namespace taut::api {
 namespace {
@@ -23,11 +23,11 @@ template <class Call>
     const Plain why = attached->plain_at_once(request);
     if (why != Plain::no) {
       finish_calls();
-      return attached->run_plain(request, [&] { return call.plain(); });
+      return attached->run_plain(request, why, [&] { return call.plain(); });
     }
     const Verdict verdict = attached->run(call.comm, *request);
     if (verdict.plain != Plain::no)  // by agreement: so every rank has come here
-      return attached->run_plain(request, [&] { return call.plain(); });
+      return attached->run_plain(request, verdict.plain, [&] { return call.plain(); });
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
   });
 }

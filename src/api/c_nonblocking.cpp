@@ -68,4 +68,38 @@ int TAUT_Iscatter(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
   return begin(Scatter{{sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype}, root, comm}, request);
 }
 
+int TAUT_Ireduce_scatter(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[], MPI_Datatype type,
+                         MPI_Op op, MPI_Comm comm, TAUT_Request* request) {
+  return begin(ReduceScatter{sendbuf, recvbuf, recvcounts, type, op, comm}, request);
+}
+
+int TAUT_Iallgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm, TAUT_Request* request) {
+  return begin(Allgatherv{sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, recvtype}, comm},
+               request);
+}
+
+int TAUT_Igatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm, TAUT_Request* request) {
+  return begin(Gatherv{sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, recvtype}, root, comm},
+               request);
+}
+
+int TAUT_Iscatterv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                   MPI_Comm comm, TAUT_Request* request) {
+  return begin(Scatterv{sendbuf, {sendcounts, displs, sendtype}, recvbuf, recvcount, recvtype, root, comm},
+               request);
+}
+
+int TAUT_Ialltoallv(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                    MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request) {
+  return begin(
+      Alltoallv{sendbuf, {sendcounts, sdispls, sendtype}, recvbuf, {recvcounts, rdispls, recvtype}, comm},
+      request);
+}
+
 }  // extern "C"

@@ -73,4 +73,40 @@ int TAUT_Scatter_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sen
                  request);
 }
 
+int TAUT_Reduce_scatter_init(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                             TAUT_Request* request) {
+  return prepare(ReduceScatter{sendbuf, recvbuf, recvcounts, type, op, comm}, info, request);
+}
+
+int TAUT_Allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                         MPI_Comm comm, MPI_Info info, TAUT_Request* request) {
+  return prepare(Allgatherv{sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, recvtype}, comm},
+                 info, request);
+}
+
+int TAUT_Gatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root,
+                      MPI_Comm comm, MPI_Info info, TAUT_Request* request) {
+  return prepare(Gatherv{sendbuf, sendcount, sendtype, recvbuf, {recvcounts, displs, recvtype}, root, comm},
+                 info, request);
+}
+
+int TAUT_Scatterv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                       MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                       int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request) {
+  return prepare(Scatterv{sendbuf, {sendcounts, displs, sendtype}, recvbuf, recvcount, recvtype, root, comm},
+                 info, request);
+}
+
+int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                        MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                        const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        TAUT_Request* request) {
+  return prepare(
+      Alltoallv{sendbuf, {sendcounts, sdispls, sendtype}, recvbuf, {recvcounts, rdispls, recvtype}, comm},
+      info, request);
+}
+
 }  // extern "C"

@@ -1,5 +1,5 @@
-// The collective calls of taut.h as objects: MPI's arguments, what they ask of the library, and the same call
-// of plain MPI. What they have, the last three if they are of AnyCall:
+// The collective calls of taut.h with blocks of equal size as objects: MPI's arguments, what they ask of the
+// library, and the same call of plain MPI. What they have:
 //
 //   describe  nothing where the arguments are for MPI to complain about, or no rank compresses such a call
 //   plain     MPI's blocking call on the user's communicator
@@ -11,9 +11,9 @@
 #include <mpi.h>
 
 #include <array>
-#include <variant>
 
 #include "api/attached.hpp"
+#include "api/plain.hpp"
 
 namespace taut::api {
 
@@ -58,18 +58,6 @@ struct ReduceScatterBlock {
  private:
   template <class Function, class... More>
   int pass(Function function, MPI_Comm on, More... more) const;
-};
-
-struct ReduceScatter {
-  const void* sendbuf;
-  void* recvbuf;
-  const MPI_Count* recvcounts;
-  MPI_Datatype type;
-  MPI_Op op;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
 };
 
 struct Reduce {
@@ -179,68 +167,6 @@ struct Scatter : EqualBlocks {
   template <class Function, class... More>
   int pass(Function function, MPI_Comm on, More... more) const;
 };
-
-// ---- The same with blocks of any size (vector_moves.cpp)
-
-// Blocks of one buffer: counts and displacements in elements, one a rank.
-struct VectorBlocks {
-  const MPI_Count* counts;
-  const MPI_Aint* displacements;
-  MPI_Datatype type;
-};
-
-struct Allgatherv {
-  const void* sendbuf;
-  MPI_Count sendcount;
-  MPI_Datatype sendtype;
-  void* recvbuf;
-  VectorBlocks received;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-struct Gatherv {
-  const void* sendbuf;
-  MPI_Count sendcount;
-  MPI_Datatype sendtype;
-  void* recvbuf;
-  VectorBlocks received;
-  int root;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-struct Scatterv {
-  const void* sendbuf;
-  VectorBlocks sent;
-  void* recvbuf;
-  MPI_Count recvcount;
-  MPI_Datatype recvtype;
-  int root;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-struct Alltoallv {
-  const void* sendbuf;
-  VectorBlocks sent;
-  void* recvbuf;
-  VectorBlocks received;
-  MPI_Comm comm;
-
-  Described describe(const Group& group) const;
-  int plain() const;
-};
-
-// Those that can be started now and completed later.
-using AnyCall =
-    std::variant<Allreduce, ReduceScatterBlock, Reduce, Bcast, Allgather, Alltoall, Gather, Scatter>;
 
 // ---- For all
 

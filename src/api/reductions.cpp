@@ -1,7 +1,6 @@
-#include "api/calls.hpp"
 #include "api/datatypes.hpp"
 #include "api/layouts.hpp"
-#include "api/plain.hpp"
+#include "api/vector_calls.hpp"
 
 namespace taut::api {
 namespace {
@@ -76,13 +75,28 @@ Described ReduceScatter::describe(const Group& group) const {
   return request;
 }
 
-int ReduceScatter::plain() const {
+plain::Numbers<MPI_Count> ReduceScatter::counts(MPI_Comm on) const {
   int size = 0;
-  PMPI_Comm_size(comm, &size);
-  const plain::Numbers<MPI_Count> counts(recvcounts, size);
-  if (!counts.fit()) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Reduce_scatter)(sendbuf, recvbuf, counts.data(), type, op, comm);
+  PMPI_Comm_size(on, &size);
+  return {recvcounts, size};
 }
+
+template <class Function, class... More>
+int ReduceScatter::pass(Function function, const plain::Numbers<MPI_Count>& counts, MPI_Comm on,
+                        More... more) const {
+  if (!counts.fit()) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, recvbuf, counts.data(), type, op, on, more...);
+}
+int ReduceScatter::plain() const { return pass(TAUT_PMPI(Reduce_scatter), counts(comm), comm); }
+int ReduceScatter::start(MPI_Comm on, MPI_Request* request) {
+  kept = std::make_shared<const plain::Numbers<MPI_Count>>(counts(on));
+  return pass(TAUT_PMPI(Ireduce_scatter), *kept, on, request);
+}
+int ReduceScatter::init(MPI_Info info, MPI_Request* request) {
+  kept = std::make_shared<const plain::Numbers<MPI_Count>>(counts(comm));
+  return pass(TAUT_PMPI_INIT(Reduce_scatter), *kept, comm, info, request);
+}
+Types ReduceScatter::types(const Group&) noexcept { return {&type}; }
 
 Described Reduce::describe(const Group& group) const {
   if (!group.has(root)) return {};

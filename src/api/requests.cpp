@@ -1,7 +1,6 @@
 #include "api/requests.hpp"
 
 #include "api/datatypes.hpp"
-#include "api/plain.hpp"
 
 namespace taut::api {
 namespace {
@@ -41,7 +40,7 @@ int CollectiveRequest::init(MPI_Info info) {
     keep_types();
     return MPI_SUCCESS;
   }
-  const int code = std::visit([&](const auto& call) { return call.init(info, &plain_); }, call_);
+  const int code = std::visit([&](auto& call) { return call.init(info, &plain_); }, call_);
   plain_is_persistent_ = code == MPI_SUCCESS;
   return code;
 }
@@ -80,15 +79,15 @@ int CollectiveRequest::start() {
 int CollectiveRequest::start_plain() {
   const int code = plain_is_persistent_
                        ? PMPI_Start(&plain_)
-                       : std::visit([&](const auto& call) { return call.start(call.comm, &plain_); }, call_);
+                       : std::visit([&](auto& call) { return call.start(call.comm, &plain_); }, call_);
   active_ = code == MPI_SUCCESS;
   return code;
 }
 
 // In the place of a call in flight.
 void CollectiveRequest::issue() {
-  plain_code_ = std::visit(
-      [&](const auto& call) { return call.start(attached_->private_communicator(), &plain_); }, call_);
+  plain_code_ =
+      std::visit([&](auto& call) { return call.start(attached_->private_communicator(), &plain_); }, call_);
   plain_complete_ = plain_code_ != MPI_SUCCESS;
 }
 

@@ -4,7 +4,16 @@
 
 #include <taut/taut.h>
 
-#include "api/calls.hpp"
+#include <variant>
+
+#include "api/vector_calls.hpp"
+
+namespace taut::api {
+
+using AnyCall = std::variant<Allreduce, ReduceScatterBlock, ReduceScatter, Reduce, Bcast, Allgather, Alltoall,
+                             Gather, Scatter, Allgatherv, Gatherv, Scatterv, Alltoallv>;
+
+}  // namespace taut::api
 
 // One thread at a time.
 struct TAUT_Request_s {

@@ -1,10 +1,10 @@
 // Calls whose blocks are of any size.
+#include "api/vector_calls.hpp"
+
 #include <algorithm>
 
-#include "api/calls.hpp"
 #include "api/datatypes.hpp"
 #include "api/layouts.hpp"
-#include "api/plain.hpp"
 
 namespace taut::api {
 namespace {
@@ -19,7 +19,7 @@ int size_of_comm(MPI_Comm comm) {
   return size;
 }
 
-// The arrays of one buffer for plain MPI; empty where they do not matter.
+// The arrays of one buffer; empty where they do not matter.
 struct PlainBlocks {
   plain::Numbers<MPI_Count> counts;
   plain::Numbers<MPI_Aint> displacements;
@@ -57,6 +57,22 @@ Described describe_vector(Collective collective, MPI_Datatype type, bool same_ty
 
 }  // namespace
 
+struct PlainArrays {
+  PlainBlocks sent, received;
+
+  bool fit() const noexcept { return sent.fit() && received.fit(); }
+};
+
+namespace {
+
+// `arrays` of a call that is complete later.
+const PlainArrays& keep(std::shared_ptr<const PlainArrays>& kept, PlainArrays arrays) {
+  kept = std::make_shared<const PlainArrays>(std::move(arrays));
+  return *kept;
+}
+
+}  // namespace
+
 // ---- Allgatherv
 
 Described Allgatherv::describe(const Group& group) const {
@@ -74,12 +90,27 @@ Described Allgatherv::describe(const Group& group) const {
   return request;
 }
 
-int Allgatherv::plain() const {
+PlainArrays Allgatherv::arrays(MPI_Comm on) const {
+  const int P = size_of_comm(on);
+  return {{received, P, false}, {received, P}};
+}
+
+template <class Function, class... More>
+int Allgatherv::pass(Function function, const PlainArrays& arrays, MPI_Comm on, More... more) const {
   const bool sends = sendbuf != MPI_IN_PLACE;
-  const PlainBlocks out(received, size_of_comm(comm));
-  if (!out.fit() || (sends && !plain::fits(sendcount))) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Allgatherv)(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf, out.counts.data(),
-                               out.displacements.data(), received.type, comm);
+  if (!arrays.fit() || (sends && !plain::fits(sendcount))) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf, arrays.received.counts.data(),
+                  arrays.received.displacements.data(), received.type, on, more...);
+}
+int Allgatherv::plain() const { return pass(TAUT_PMPI(Allgatherv), arrays(comm), comm); }
+int Allgatherv::start(MPI_Comm on, MPI_Request* request) {
+  return pass(TAUT_PMPI(Iallgatherv), keep(kept, arrays(on)), on, request);
+}
+int Allgatherv::init(MPI_Info info, MPI_Request* request) {
+  return pass(TAUT_PMPI_INIT(Allgatherv), keep(kept, arrays(comm)), comm, info, request);
+}
+Types Allgatherv::types(const Group&) noexcept {
+  return {sendbuf != MPI_IN_PLACE ? &sendtype : nullptr, &received.type};
 }
 
 // ---- Gatherv
@@ -107,12 +138,28 @@ Described Gatherv::describe(const Group& group) const {
   return request;
 }
 
-int Gatherv::plain() const {
-  const bool at_root = is_root(comm, root), sends = !at_root || sendbuf != MPI_IN_PLACE;
-  const PlainBlocks out(received, size_of_comm(comm), at_root);
-  if (!out.fit() || (sends && !plain::fits(sendcount))) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Gatherv)(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf, out.counts.data(),
-                            out.displacements.data(), received.type, root, comm);
+PlainArrays Gatherv::arrays(MPI_Comm on) const {
+  const int P = size_of_comm(on);
+  return {{received, P, false}, {received, P, is_root(on, root)}};
+}
+
+template <class Function, class... More>
+int Gatherv::pass(Function function, const PlainArrays& arrays, MPI_Comm on, More... more) const {
+  const bool sends = !is_root(on, root) || sendbuf != MPI_IN_PLACE;
+  if (!arrays.fit() || (sends && !plain::fits(sendcount))) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, plain::count(sendcount, sends), sendtype, recvbuf, arrays.received.counts.data(),
+                  arrays.received.displacements.data(), received.type, root, on, more...);
+}
+int Gatherv::plain() const { return pass(TAUT_PMPI(Gatherv), arrays(comm), comm); }
+int Gatherv::start(MPI_Comm on, MPI_Request* request) {
+  return pass(TAUT_PMPI(Igatherv), keep(kept, arrays(on)), on, request);
+}
+int Gatherv::init(MPI_Info info, MPI_Request* request) {
+  return pass(TAUT_PMPI_INIT(Gatherv), keep(kept, arrays(comm)), comm, info, request);
+}
+Types Gatherv::types(const Group& group) noexcept {
+  const bool at_root = group.rank == root;
+  return {!at_root || sendbuf != MPI_IN_PLACE ? &sendtype : nullptr, at_root ? &received.type : nullptr};
 }
 
 // ---- Scatterv
@@ -137,12 +184,28 @@ Described Scatterv::describe(const Group& group) const {
   return request;
 }
 
-int Scatterv::plain() const {
-  const bool at_root = is_root(comm, root), receives = !at_root || recvbuf != MPI_IN_PLACE;
-  const PlainBlocks in(sent, size_of_comm(comm), at_root);
-  if (!in.fit() || (receives && !plain::fits(recvcount))) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Scatterv)(sendbuf, in.counts.data(), in.displacements.data(), sent.type, recvbuf,
-                             plain::count(recvcount, receives), recvtype, root, comm);
+PlainArrays Scatterv::arrays(MPI_Comm on) const {
+  const int P = size_of_comm(on);
+  return {{sent, P, is_root(on, root)}, {sent, P, false}};
+}
+
+template <class Function, class... More>
+int Scatterv::pass(Function function, const PlainArrays& arrays, MPI_Comm on, More... more) const {
+  const bool receives = !is_root(on, root) || recvbuf != MPI_IN_PLACE;
+  if (!arrays.fit() || (receives && !plain::fits(recvcount))) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, arrays.sent.counts.data(), arrays.sent.displacements.data(), sent.type, recvbuf,
+                  plain::count(recvcount, receives), recvtype, root, on, more...);
+}
+int Scatterv::plain() const { return pass(TAUT_PMPI(Scatterv), arrays(comm), comm); }
+int Scatterv::start(MPI_Comm on, MPI_Request* request) {
+  return pass(TAUT_PMPI(Iscatterv), keep(kept, arrays(on)), on, request);
+}
+int Scatterv::init(MPI_Info info, MPI_Request* request) {
+  return pass(TAUT_PMPI_INIT(Scatterv), keep(kept, arrays(comm)), comm, info, request);
+}
+Types Scatterv::types(const Group& group) noexcept {
+  const bool at_root = group.rank == root;
+  return {at_root ? &sent.type : nullptr, !at_root || recvbuf != MPI_IN_PLACE ? &recvtype : nullptr};
 }
 
 // ---- Alltoallv
@@ -165,12 +228,27 @@ Described Alltoallv::describe(const Group& group) const {
   return request;
 }
 
-int Alltoallv::plain() const {
-  const int P = size_of_comm(comm);
-  const PlainBlocks in(sent, P, sendbuf != MPI_IN_PLACE), out(received, P);
-  if (!in.fit() || !out.fit()) return raise(comm, MPI_ERR_COUNT);
-  return TAUT_PMPI(Alltoallv)(sendbuf, in.counts.data(), in.displacements.data(), sent.type, recvbuf,
-                              out.counts.data(), out.displacements.data(), received.type, comm);
+PlainArrays Alltoallv::arrays(MPI_Comm on) const {
+  const int P = size_of_comm(on);
+  return {{sent, P, sendbuf != MPI_IN_PLACE}, {received, P}};
+}
+
+template <class Function, class... More>
+int Alltoallv::pass(Function function, const PlainArrays& arrays, MPI_Comm on, More... more) const {
+  if (!arrays.fit()) return raise(on, MPI_ERR_COUNT);
+  return function(sendbuf, arrays.sent.counts.data(), arrays.sent.displacements.data(), sent.type, recvbuf,
+                  arrays.received.counts.data(), arrays.received.displacements.data(), received.type, on,
+                  more...);
+}
+int Alltoallv::plain() const { return pass(TAUT_PMPI(Alltoallv), arrays(comm), comm); }
+int Alltoallv::start(MPI_Comm on, MPI_Request* request) {
+  return pass(TAUT_PMPI(Ialltoallv), keep(kept, arrays(on)), on, request);
+}
+int Alltoallv::init(MPI_Info info, MPI_Request* request) {
+  return pass(TAUT_PMPI_INIT(Alltoallv), keep(kept, arrays(comm)), comm, info, request);
+}
+Types Alltoallv::types(const Group&) noexcept {
+  return {sendbuf != MPI_IN_PLACE ? &sent.type : nullptr, &received.type};
 }
 
 }  // namespace taut::api

@@ -5,7 +5,7 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 120);
+static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 136);
 
 void Facts::merge(const Facts& other) noexcept {
   signature_low = std::min(signature_low, other.signature_low);
@@ -17,6 +17,32 @@ void Facts::merge(const Facts& other) noexcept {
   type_high = std::max(type_high, other.type_high);
   failed = std::max(failed, other.failed);
   short_of_memory = std::max(short_of_memory, other.short_of_memory);
+  for (std::size_t i = 0; i < std::size(pace_low); ++i)
+    pace_low[i] = std::min(pace_low[i], other.pace_low[i]);
+}
+
+namespace {
+
+// As something of which the least counts; 0: not known.
+float coded(float pace, bool most_counts) noexcept {
+  return most_counts ? -pace : pace > 0 ? pace : Facts::unknown_pace;
+}
+float decoded(float low, bool most_counts) noexcept {
+  return most_counts ? -low : low < Facts::unknown_pace ? low : 0;
+}
+
+}  // namespace
+
+void Facts::set_pace(const Pace& pace, bool rooted) noexcept {
+  pace_low[0] = coded(pace.plain, rooted);
+  pace_low[1] = coded(pace.coded, rooted);
+  pace_low[2] = coded(pace.foretold, false);
+  pace_low[3] = coded(pace.other, rooted);
+}
+
+Pace Facts::pace(bool rooted) const noexcept {
+  return {decoded(pace_low[0], rooted), decoded(pace_low[1], rooted), decoded(pace_low[2], false),
+          decoded(pace_low[3], rooted)};
 }
 
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {

@@ -1,15 +1,19 @@
 // The agreement at the start of each compressed call: do all ranks mean the same, can they, and does it pay?
 #pragma once
 
+#include <limits>
+
 #include "core/transport.hpp"
 #include "policy/coding.hpp"
+#include "policy/experience.hpp"
 
 namespace taut {
 
 // As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank
 // counts.
 struct Facts {
-  static constexpr std::uint64_t tag = 0x3430'5455'4154;  // "TAUT04": changes with this struct
+  static constexpr float unknown_pace = std::numeric_limits<float>::max();
+  static constexpr std::uint64_t tag = 0x3530'5455'4154;  // "TAUT05": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
@@ -19,10 +23,16 @@ struct Facts {
   std::uint8_t type_low = 0, type_high = 0;             // DType; 0: not compressed on that rank
   std::uint8_t failed = 0;                              // some rank cannot take part
   std::uint8_t short_of_memory = 0;
+  float pace_low[4] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
   std::uint32_t reserved = 0;
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
+  // Where all ranks end together the last to come knows best how long it took: the least time counts. Where
+  // some end before others (`rooted`) the most does; but a link that waits were foretold from is as fast as
+  // the one that waited least.
+  void set_pace(const Pace& pace, bool rooted) noexcept;
+  Pace pace(bool rooted) const noexcept;
   bool same_signature() const noexcept { return signature_low == signature_high; }
   void merge(const Facts& other) noexcept;
 };

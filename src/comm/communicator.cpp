@@ -87,14 +87,57 @@ class Communicator::Lanes final : public Waitable {
   std::uint64_t& ended_;
 };
 
+// ---- Experience with the kind of call
+
+// What a call takes from the experience with its kind, and adds to it. Only calls that no other overlaps add:
+// so all ranks learn the same in the same order.
+struct Communicator::Lesson {
+  Experience& kind;
+  bool adds, has_to_pay;
+  std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
+  const AlgorithmInfo* algorithm;        // to be taken; then the one that was
+
+  void begin(Facts& mine, bool rooted) const noexcept {
+    if (adds) mine.set_pace(kind.own(), rooted);
+  }
+  // What the ranks make of the verdict that they agreed on.
+  void go_on(std::size_t chosen, float ratio, const Pace& pace, Verdict& verdict) const noexcept {
+    if (!adds || verdict.status != Status::ok) return;
+    if (verdict.plain == Plain::no_gain) kind.note_no_gain(favourite.has_value());
+    if (verdict.plain != Plain::no) return;
+    kind.choose(chosen, ratio);
+    if (has_to_pay) verdict.plain = kind.learn(pace);
+  }
+  void go_by(const AlgorithmInfo* taken, const Pace& pace,
+             std::span<const AlgorithmInfo* const> others) noexcept {
+    algorithm = taken;
+    if (adds) kind.learn_algorithm(taken, pace, others);
+  }
+  // After a call by frames.
+  void end(const Ledger& ledger, std::size_t bytes) const noexcept {
+    if (!adds) return;
+    const double gain = static_cast<double>(ledger.carried_bytes) / static_cast<double>(ledger.sent_bytes);
+    const double foretold = seconds(ledger.times[Verb::wait]) * gain;
+    kind.note_coded(algorithm, seconds(ledger.times[Verb::call]), foretold, bytes);
+  }
+};
+
+Plain Communicator::plain_at_once(const Request& request) noexcept {
+  const Plain why =
+      request.bytes_known ? taut::plain_at_once(policy_, request.bytes, transport_.size()) : Plain::no;
+  return why == Plain::no && policy_.has_to_pay() ? experience(request).next() : why;
+}
+
+void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds) noexcept {
+  experience(request).note_plain(seconds(nanoseconds), request.bytes);
+}
+
 // ---- Before the agreement: local, and without any effect
 
-Plan Communicator::plan(const Request& request, Bound bound) {
+Call Communicator::call_of(const Request& request) const noexcept {
   const DType type = request.data.out.type;
-  return make_plan(policy_,
-                   {request.collective, request.bytes / size_of(type), type, request.data.op,
-                    transport_.size(), request.any_blocks()},
-                   bound, candidates_);
+  return {request.collective, request.bytes / size_of(type), type, request.data.op,
+          transport_.size(),  request.any_blocks()};
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -167,15 +210,18 @@ Facts Communicator::identify(const Request& request) const noexcept {
   return mine;
 }
 
-Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure) {
+Facts Communicator::facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
+                          Lesson& lesson, Status& failure) {
   Facts mine = identify(request);
   try {
-    plan = this->plan(request, bound);
+    plan = make_plan(policy_, call, bound, candidates_);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
     prepare(request, plan, means);
     const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+    if (lesson.favourite >= plan.candidates.size()) lesson.favourite.reset();
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
-      mine.ratio_low[i] = estimate_ratio(request, *means.codecs[i], means.place);
+      mine.ratio_low[i] =
+          i == lesson.favourite.value_or(i) ? estimate_ratio(request, *means.codecs[i], means.place) : 0;
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
@@ -200,19 +246,27 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   return {};
 }
 
+Task<Verdict> Communicator::run(Request request) {
+  const Plain why = plain_at_once(request);
+  if (why == Plain::no) co_return co_await start(request);
+  CallRecord(observer_, request).end({why});
+  co_return Verdict{why};
+}
+
 Task<Verdict> Communicator::start(Request request, bool* served) {
   CallRecord record(observer_, request);
-  Verdict verdict;
-  if (request.bytes_known) verdict.plain = plain_at_once(policy_, request.bytes, transport_.size());
-  if (verdict.plain == Plain::no) {
-    record.begin();
-    verdict = co_await serve(request, record, served);
-  }
+  record.begin();
+  Experience& kind = experience(request);
+  const bool adds = served == nullptr;
+  Lesson lesson{kind, adds, adds && policy_.has_to_pay(), kind.favourite(), kind.algorithm()};
+  const std::size_t bytes = request.bytes;  // as note_plain() knows them
+  const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
+  if (verdict.plain == Plain::no && verdict.status == Status::ok) lesson.end(record.ledger(), bytes);
   co_return verdict;
 }
 
-Task<Verdict> Communicator::serve(Request& request, CallRecord& record, bool* served) {
+Task<Verdict> Communicator::serve(Request& request, CallRecord& record, Lesson& lesson, bool* served) {
   Lanes own(*this);
   const Lane lane = co_await own;
   Bound bound = policy_.coding.bound;
@@ -222,19 +276,28 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, bool* se
     if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
     bound = resolved(bound, known.range);
     request.bytes = static_cast<std::size_t>(known.bytes_high);
-    const Plain plain = plain_at_once(policy_, request.bytes, transport_.size());
+    const Plain plain = taut::plain_at_once(policy_, request.bytes, transport_.size());
     if (plain != Plain::no) co_return Verdict{plain};
   }
   Plan made;
   Means means{Reserve(place_), {}};
   Status failure = Status::ok;
-  const Facts mine = facts(request, bound, made, means, failure);
+  Call call = call_of(request);
+  call.algorithm = lesson.algorithm;
+  Facts mine = facts(request, call, bound, made, means, lesson, failure);
+  const bool rooted = has_root(request.collective);
+  lesson.begin(mine, rooted);
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
-  const Verdict verdict = judge(agreed, made, chosen, failure);
+  Verdict verdict = judge(agreed, made, chosen, failure);
+  lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
+  std::array<const AlgorithmInfo*, most_alternatives> found;
+  lesson.go_by(made.algorithm, agreed.pace(rooted),
+               request.bytes_known ? alternatives(policy_, call, made, found)
+                                   : std::span<const AlgorithmInfo* const>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);

@@ -44,11 +44,21 @@ class Communicator {
   const Policy& policy() const noexcept { return policy_; }
   const CallTable& calls() const noexcept { return *observer_.table; }
 
-  // Runs the call; every rank of the transport must do so with an equivalent request. Several may be under
-  // way: they are told apart by the order in which they are advanced for the first time, the same on every
-  // rank. `served`, if given, becomes true once the ranks have agreed not to leave the call to plain MPI.
+  // Why the call is for plain MPI without further ado, if it is; to be asked once for each call, in their
+  // order, by every rank. Local.
+  Plain plain_at_once(const Request& request) noexcept;
+
+  // Runs a call that is not for plain MPI at once; every rank of the transport must do so with an equivalent
+  // request. Several may be under way: they are told apart by the order in which they are advanced for the
+  // first time, the same on every rank. `served` is for calls that others may overlap: it becomes true once
+  // the ranks have agreed not to leave the call to plain MPI.
   Task<Verdict> start(Request request, bool* served = nullptr);
-  Verdict run(const Request& request) { return start(request).wait(); }
+
+  // Both, for one call at a time.
+  Task<Verdict> run(Request request);
+
+  // How long a call took that was left to plain MPI; the same calls on every rank.
+  void note_plain(const Request& request, std::uint64_t nanoseconds) noexcept;
 
  private:
   // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
@@ -59,12 +69,17 @@ class Communicator {
   class Lanes;
   static constexpr std::size_t calls_at_a_time = 128;
 
-  Task<Verdict> serve(Request& request, CallRecord& record, bool* served);
-  Plan plan(const Request& request, Bound bound);
+  struct Lesson;
+  Experience& experience(const Request& request) noexcept {
+    return experiences_.of(call_of(request), request.bytes_known ? request.bytes : 0);
+  }
+  Call call_of(const Request& request) const noexcept;
+  Task<Verdict> serve(Request& request, CallRecord& record, Lesson& lesson, bool* served);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
-  Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Status& failure);
+  Facts facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
+              Status& failure);
   void prepare(const Request& request, const Plan& plan, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
@@ -74,6 +89,7 @@ class Communicator {
   Policy policy_;
   std::uint64_t policy_hash_;
   CandidateTable candidates_;
+  Experiences experiences_;
   CodecCache codecs_;
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes

@@ -61,6 +61,8 @@ const char* describe(Plain why) noexcept {
     case Plain::type: return "its type or operator is not compressed under this policy";
     case Plain::memory: return "a rank lacked memory";
     case Plain::sender: return "its sender did not compress it";
+    case Plain::slower: return "plain MPI proved to be faster";
+    case Plain::trial: return "tried, to compare";
   }
   return "";
 }
@@ -76,6 +78,8 @@ const char* name_of(Plain why) noexcept {
     case Plain::type: return "type";
     case Plain::memory: return "memory";
     case Plain::sender: return "sender";
+    case Plain::slower: return "slower";
+    case Plain::trial: return "trial";
   }
   return "";
 }

@@ -1,7 +1,6 @@
 #include "comm/message_coder.hpp"
 
 #include <bit>
-#include <limits>
 #include <new>
 
 #include "core/sample.hpp"
@@ -18,23 +17,38 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
   return static_cast<float>(sample.ratio());
 }
 
-void MessageCoder::decide(ConstSlice values, MessagePlan& plan, EncodedMessage& made) {
+// By samples of all candidates, or of the favourite while that will do. `ratio` is what it is expected to
+// reach.
+std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, Favourite& favourite,
+                                 float& ratio) {
+  const auto sampled = [&](std::size_t i) {
+    return estimate_ratio(values, *codecs_.of(plan.candidates[i], plan.bound));
+  };
+  std::size_t chosen = favourite.get().value_or(plan.candidates.size());
+  if (chosen < plan.candidates.size()) ratio = sampled(chosen);
+  if (chosen >= plan.candidates.size() || ratio < static_cast<float>(plan.least_ratio)) {
+    favourite.forget();
+    std::array<float, max_candidates> ratios{};
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = sampled(i);
+    chosen = best_candidate(plan.candidates, ratios);
+    ratio = ratios[chosen];
+  }
+  favourite.choose(chosen, ratio);
+  return chosen;
+}
+
+void MessageCoder::decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made) {
   Bound bound = policy_.coding.bound;
   if (is_relative(bound)) bound = resolved(bound, range_of(values, policy_.coding.fill));
   plan = plan_message(policy_, values.count, values.type, bound, candidates_);
   made.plain = plan.plain;
   if (made.plain != Plain::no) return;
-  std::array<float, max_candidates> ratios;
-  ratios.fill(std::numeric_limits<float>::max());
   const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
-  for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
-    ratios[i] = estimate_ratio(values, *codecs_.of(plan.candidates[i], bound));
-  const std::size_t chosen = best_candidate(plan.candidates, ratios);
+  const std::size_t chosen = matters ? choose(values, plan, favourite, made.expected_ratio) : 0;
   made.candidate = &plan.candidates[chosen];
   made.bound = bound;
   made.frames = plan.frames;
-  if (matters) made.expected_ratio = ratios[chosen];
-  if (ratios[chosen] < plan.least_ratio) made.plain = Plain::no_gain;
+  if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Plain::no_gain;
 }
 
 // Frames that take as much room as the values are of no use, and receivers have no room for them.
@@ -54,24 +68,24 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Enco
   if (made.bytes - envelope_bytes >= values.bytes()) made.plain = Plain::no_gain;
 }
 
-Patience& MessageCoder::patience(ConstSlice values, std::uint64_t stream) noexcept {
+MessageCoder::Habit& MessageCoder::habit(ConstSlice values, std::uint64_t stream) noexcept {
   const auto type = static_cast<std::uint64_t>(values.type);
   const auto size = static_cast<std::uint64_t>(std::bit_width(values.bytes()));
   const std::uint64_t mixed = (stream * 16 + type) * 64 + size;
-  return patience_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
+  return habits_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
 }
 
 EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noexcept {
   EncodedMessage made;
-  Patience& patience = this->patience(values, stream);
-  if (!patience.has()) {
+  Habit& habit = this->habit(values, stream);
+  if (!habit.patience.has()) {
     made.plain = Plain::no_gain;
     return made;
   }
   made.begin = made.decided = clock_now();
   try {
     MessagePlan plan;
-    decide(values, plan, made);
+    decide(values, plan, habit.favourite, made);
     made.decided = clock_now();
     if (made.plain == Plain::no) write_frames(values, plan, made);
   } catch (const Error& error) {
@@ -80,7 +94,7 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noe
     made.plain = Plain::memory;
   }
   if (made.plain != Plain::no) made.buffer = {};
-  patience.tried(made.plain != Plain::no_gain);
+  habit.patience.tried(made.plain != Plain::no_gain);
   made.end = clock_now();
   return made;
 }

@@ -9,6 +9,7 @@
 #include "comm/envelope.hpp"
 #include "core/place.hpp"
 #include "core/times.hpp"
+#include "policy/favourite.hpp"
 #include "policy/message_plan.hpp"
 
 namespace taut {
@@ -46,15 +47,22 @@ class MessageCoder {
   // `policy` and `place` stay where they are; scratch is from there.
   MessageCoder(const Policy& policy, Place& place, std::string kernels, int threads);
 
-  // A failure makes the message a plain one. `stream`: by it, type and size it is told how often to try.
+  // A failure makes the message a plain one. `stream`: messages that are likely to be alike; what their
+  // samples showed, by type and size, is remembered.
   EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0) noexcept;
 
   // Frames to as many bytes of values as `values` has. `type`: DType of them, 0: any.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
 
  private:
-  Patience& patience(ConstSlice values, std::uint64_t stream) noexcept;
-  void decide(ConstSlice values, MessagePlan& plan, EncodedMessage& made);
+  // What is remembered of messages that are alike.
+  struct Habit {
+    Patience patience;
+    Favourite favourite;
+  };
+  Habit& habit(ConstSlice values, std::uint64_t stream) noexcept;
+  void decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made);
+  std::size_t choose(ConstSlice values, const MessagePlan& plan, Favourite& favourite, float& ratio);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
   float estimate_ratio(ConstSlice values, const Codec& codec);
   const Codec& decoder(const FrameHeader& header);
@@ -71,7 +79,7 @@ class MessageCoder {
   CandidateTable candidates_;
   CodecCache codecs_;
   std::vector<Decoder> decoders_;
-  std::array<Patience, 256> patience_;
+  std::array<Habit, 256> habits_;
 };
 
 }  // namespace taut

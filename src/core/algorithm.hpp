@@ -31,6 +31,11 @@ constexpr bool reduces(Collective call) noexcept {
   return call == Collective::allreduce || call == Collective::reduce_scatter || call == Collective::reduce;
 }
 
+constexpr bool has_root(Collective call) noexcept {
+  return call == Collective::bcast || call == Collective::scatter || call == Collective::reduce ||
+         call == Collective::gather;
+}
+
 // The user's memory.
 //
 //                   in                  out

@@ -8,15 +8,25 @@ namespace taut {
 
 struct Policy {
   enum class Reducing { automatic, frames, values };
+  // Each rank's contribution; or the result, always or, for sums, with a probability of 95 %
+  // (docs/error-model.md).
+  enum class On { result, input, likely };
+  enum class When { automatic, pays, always };
 
   std::string text;  // as given
   bool off = true;   // plain MPI; nothing of the rest counts
   Coding coding;
-  bool on_input = false;  // the bound holds for each rank's contribution; else for the result
+  On on = On::result;     // what the bound holds for
   std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
   int segments = 0;  // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
+  When when = When::automatic;
+
+  // Whether calls that do not pay go to plain MPI; where a codec is named they need not.
+  bool has_to_pay() const noexcept {
+    return when == When::pays || (when == When::automatic && coding.codec == nullptr);
+  }
 };
 
 // Throws Error(invalid_policy) naming the option, its column and the remedy.

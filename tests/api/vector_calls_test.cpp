@@ -38,11 +38,25 @@ std::vector<float> memory(std::size_t count, int salt) {
   return values;
 }
 
-class VectorCalls : public testing::TestWithParam<const char*> {
+class VectorCalls : public testing::TestWithParam<std::tuple<const char*, Mode::Kind>> {
  protected:
-  const Comm comm{GetParam()};
+  const char* const policy = std::get<0>(GetParam());
+  const Comm comm{policy};
   const int P = comm.size(), me = comm.rank(), root = P - 1;
-  const double bound = std::strchr(GetParam(), ':') != nullptr ? 1e-3 : 0;
+  const double bound = std::strchr(policy, ':') != nullptr ? 1e-3 : 0;
+
+  // By one of its three functions, to its end.
+  template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
+  int run(Blocking blocking, Nonblocking nonblocking, Persistent persistent,
+          const Arguments&... arguments) const {
+    TAUT_Request request = TAUT_REQUEST_NULL;
+    const Mode mode{std::get<1>(GetParam()), &request};
+    int code = mode(blocking, nonblocking, persistent, arguments...);
+    if (mode.kind == Mode::persistent && code == MPI_SUCCESS) code = TAUT_Start(&request);
+    if (mode.kind != Mode::blocking && code == MPI_SUCCESS) code = TAUT_Wait(&request, MPI_STATUS_IGNORE);
+    TAUT_Request_free(&request);
+    return code;
+  }
 
   void expect_alike(const std::vector<float>& got, const std::vector<float>& want) const {
     ASSERT_EQ(got.size(), want.size());
@@ -52,7 +66,7 @@ class VectorCalls : public testing::TestWithParam<const char*> {
                 bound == 0 ? 0 : allowed)
           << i;
     }
-    if (P > 1 && std::strstr(GetParam(), "min_bytes=0") != nullptr) {
+    if (P > 1 && std::strstr(policy, "min_bytes=0") != nullptr) {
       EXPECT_GT(comm.stats().compressed_calls, 0u);
     }
   }
@@ -65,8 +79,9 @@ TEST_P(VectorCalls, Allgatherv) {
     std::vector<float> got(all.extent, untouched), want = got;
     if (in_place)
       std::copy(own.begin(), own.end(), got.begin() + all.displacements[static_cast<std::size_t>(me)]);
-    ASSERT_EQ(TAUT_Allgatherv(in_place ? MPI_IN_PLACE : own.data(), matrix(me, 1), MPI_FLOAT, got.data(),
-                              all.counts.data(), all.displacements.data(), MPI_FLOAT, comm),
+    ASSERT_EQ(run(TAUT_Allgatherv, TAUT_Iallgatherv, TAUT_Allgatherv_init,
+                  in_place ? MPI_IN_PLACE : own.data(), matrix(me, 1), MPI_FLOAT, got.data(),
+                  all.counts.data(), all.displacements.data(), MPI_FLOAT, comm),
               MPI_SUCCESS);
     MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_FLOAT, want.data(), all.int_counts.data(),
                    all.int_displacements.data(), MPI_FLOAT, comm);
@@ -82,10 +97,11 @@ TEST_P(VectorCalls, Gatherv) {
     const bool at_root = me == root;
     if (in_place && at_root)
       std::copy(own.begin(), own.end(), got.begin() + all.displacements[static_cast<std::size_t>(me)]);
-    ASSERT_EQ(TAUT_Gatherv(in_place && at_root ? MPI_IN_PLACE : own.data(), matrix(me, 1), MPI_FLOAT,
-                           at_root ? got.data() : nullptr, at_root ? all.counts.data() : nullptr,
-                           at_root ? all.displacements.data() : nullptr, MPI_FLOAT, root, comm),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        run(TAUT_Gatherv, TAUT_Igatherv, TAUT_Gatherv_init, in_place && at_root ? MPI_IN_PLACE : own.data(),
+            matrix(me, 1), MPI_FLOAT, at_root ? got.data() : nullptr, at_root ? all.counts.data() : nullptr,
+            at_root ? all.displacements.data() : nullptr, MPI_FLOAT, root, comm),
+        MPI_SUCCESS);
     MPI_Gatherv(own.data(), static_cast<int>(own.size()), MPI_FLOAT, want.data(), all.int_counts.data(),
                 all.int_displacements.data(), MPI_FLOAT, root, comm);
     expect_alike(got, want);
@@ -97,17 +113,17 @@ TEST_P(VectorCalls, Scatterv) {
   const auto source = memory(all.extent, 5);
   const bool at_root = me == root;
   std::vector<float> got(static_cast<std::size_t>(matrix(1, me)), untouched), want = got;
-  ASSERT_EQ(TAUT_Scatterv(at_root ? source.data() : nullptr, at_root ? all.counts.data() : nullptr,
-                          at_root ? all.displacements.data() : nullptr, MPI_FLOAT, got.data(), matrix(1, me),
-                          MPI_FLOAT, root, comm),
+  ASSERT_EQ(run(TAUT_Scatterv, TAUT_Iscatterv, TAUT_Scatterv_init, at_root ? source.data() : nullptr,
+                at_root ? all.counts.data() : nullptr, at_root ? all.displacements.data() : nullptr,
+                MPI_FLOAT, got.data(), matrix(1, me), MPI_FLOAT, root, comm),
             MPI_SUCCESS);
   MPI_Scatterv(source.data(), all.int_counts.data(), all.int_displacements.data(), MPI_FLOAT, want.data(),
                static_cast<int>(want.size()), MPI_FLOAT, root, comm);
   expect_alike(got, want);
-  ASSERT_EQ(
-      TAUT_Scatterv(at_root ? source.data() : nullptr, all.counts.data(), all.displacements.data(), MPI_FLOAT,
-                    at_root ? MPI_IN_PLACE : got.data(), matrix(1, me), MPI_FLOAT, root, comm),
-      MPI_SUCCESS);
+  ASSERT_EQ(run(TAUT_Scatterv, TAUT_Iscatterv, TAUT_Scatterv_init, at_root ? source.data() : nullptr,
+                all.counts.data(), all.displacements.data(), MPI_FLOAT, at_root ? MPI_IN_PLACE : got.data(),
+                matrix(1, me), MPI_FLOAT, root, comm),
+            MPI_SUCCESS);
   expect_alike(got, want);
 }
 
@@ -115,8 +131,9 @@ TEST_P(VectorCalls, Alltoallv) {
   const Layout in(P, [&](int i) { return matrix(me, i); }), out(P, [&](int i) { return matrix(i, me); });
   const auto source = memory(in.extent, me);
   std::vector<float> got(out.extent, untouched), want = got;
-  ASSERT_EQ(TAUT_Alltoallv(source.data(), in.counts.data(), in.displacements.data(), MPI_FLOAT, got.data(),
-                           out.counts.data(), out.displacements.data(), MPI_FLOAT, comm),
+  ASSERT_EQ(run(TAUT_Alltoallv, TAUT_Ialltoallv, TAUT_Alltoallv_init, source.data(), in.counts.data(),
+                in.displacements.data(), MPI_FLOAT, got.data(), out.counts.data(), out.displacements.data(),
+                MPI_FLOAT, comm),
             MPI_SUCCESS);
   MPI_Alltoallv(source.data(), in.int_counts.data(), in.int_displacements.data(), MPI_FLOAT, want.data(),
                 out.int_counts.data(), out.int_displacements.data(), MPI_FLOAT, comm);
@@ -127,9 +144,10 @@ TEST_P(VectorCalls, AlltoallvInPlace) {
   const Layout both(P, [&](int i) { return matrix(me, i) + matrix(i, me); });
   const auto source = memory(both.extent, me);
   auto got = source, want = source;
-  ASSERT_EQ(TAUT_Alltoallv(MPI_IN_PLACE, nullptr, nullptr, MPI_DATATYPE_NULL, got.data(), both.counts.data(),
-                           both.displacements.data(), MPI_FLOAT, comm),
-            MPI_SUCCESS);
+  ASSERT_EQ(
+      run(TAUT_Alltoallv, TAUT_Ialltoallv, TAUT_Alltoallv_init, MPI_IN_PLACE, nullptr, nullptr,
+          MPI_DATATYPE_NULL, got.data(), both.counts.data(), both.displacements.data(), MPI_FLOAT, comm),
+      MPI_SUCCESS);
   MPI_Alltoallv(source.data(), both.int_counts.data(), both.int_displacements.data(), MPI_FLOAT, want.data(),
                 both.int_counts.data(), both.int_displacements.data(), MPI_FLOAT, comm);
   expect_alike(got, want);
@@ -142,20 +160,27 @@ TEST_P(VectorCalls, ReduceScatter) {
     const auto source = memory(total, me);
     auto got = in_place ? source : std::vector<float>(static_cast<std::size_t>(matrix(me, 1)), untouched);
     std::vector<float> want(static_cast<std::size_t>(matrix(me, 1)));
-    ASSERT_EQ(TAUT_Reduce_scatter(in_place ? MPI_IN_PLACE : source.data(), got.data(), all.counts.data(),
-                                  MPI_FLOAT, MPI_MAX, comm),
-              MPI_SUCCESS);
+    ASSERT_EQ(
+        run(TAUT_Reduce_scatter, TAUT_Ireduce_scatter, TAUT_Reduce_scatter_init,
+            in_place ? MPI_IN_PLACE : source.data(), got.data(), all.counts.data(), MPI_FLOAT, MPI_MAX, comm),
+        MPI_SUCCESS);
     MPI_Reduce_scatter(source.data(), want.data(), all.int_counts.data(), MPI_FLOAT, MPI_MAX, comm);
     got.resize(want.size());
     expect_alike(got, want);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VectorCalls,
-                         testing::Values("abs:1e-3,codec=planes,min_bytes=0",
-                                         "lossless,codec=raw,min_bytes=0",
-                                         "rel:1e-4,codec=planes,min_bytes=0,segments=2", "off", "abs:1e-3"),
-                         [](const auto& test) { return "Policy" + std::to_string(test.index); });
+std::string name_of_case(const testing::TestParamInfo<VectorCalls::ParamType>& test) {
+  const char* const kinds[] = {"Blocking", "Nonblocking", "Persistent"};
+  return std::string(kinds[std::get<1>(test.param)]) + std::to_string(test.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, VectorCalls,
+    testing::Combine(testing::Values("abs:1e-3,codec=planes,min_bytes=0", "lossless,codec=raw,min_bytes=0",
+                                     "rel:1e-4,codec=planes,min_bytes=0,segments=2", "off", "abs:1e-3"),
+                     testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
+    name_of_case);
 
 TEST(VectorCallsOfOtherTypes, AreMpis) {
   const Comm comm("abs:1e-3,min_bytes=0");

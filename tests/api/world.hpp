@@ -71,7 +71,7 @@ struct Mode {
   TAUT_Request* request = nullptr;
 
   template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
-  int operator()(Blocking b, Nonblocking n, Persistent p, Arguments... arguments) const {
+  int operator()(Blocking b, Nonblocking n, Persistent p, const Arguments&... arguments) const {
     if (kind == blocking) return b(arguments...);
     return kind == nonblocking ? n(arguments..., request) : p(arguments..., MPI_INFO_NULL, request);
   }

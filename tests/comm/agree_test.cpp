@@ -47,6 +47,20 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
   }
 }
 
+TEST(Agree, OfPacesTheLeastCountsOrTheMost) {
+  for (const bool rooted : {false, true}) {
+    const auto all = agreed(5, [&](int rank, Facts& mine) {
+      const auto r = static_cast<float>(rank);
+      mine.set_pace({.plain = 1 + r, .coded = 0, .foretold = 10 + r}, rooted);
+    });
+    for (const Facts& facts : all) {
+      EXPECT_EQ(facts.pace(rooted).plain, rooted ? 5 : 1);
+      EXPECT_EQ(facts.pace(rooted).coded, 0);
+      EXPECT_EQ(facts.pace(rooted).foretold, 10);
+    }
+  }
+}
+
 TEST(Agree, OneOtherSignatureIsSeenEverywhere) {
   for (int P = 2; P <= 17; ++P) {
     for (const std::uint64_t signature : {std::uint64_t{0}, std::uint64_t{6}, ~std::uint64_t{0}}) {

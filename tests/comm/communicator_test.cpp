@@ -197,7 +197,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
 }
 
 TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
-  Ranks ranks(3, "abs:1e-3,min_bytes=0,segments=3");
+  Ranks ranks(3, "abs:1e-3,min_bytes=0,segments=3,when=always");
   for (std::uint64_t i = 0; i < 300; ++i) {
     const Collective collective = all_collectives[i % std::size(all_collectives)];
     Job job(collective, 3, 300 + i, DType::f64, Pattern::smooth, i);
@@ -209,16 +209,16 @@ TEST(Communicator, ManyCallsInARowKeepTheirMessagesApart) {
 TEST(Communicator, TheSteadyStateAllocatesNothing) {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     for (const char* how : {"abs:1e-3,segments=4", "abs:1e-3,reduction=values"}) {
-      const std::string policy = how + std::string(",algorithm=") + algorithm->name;
+      const std::string policy = how + std::string(",when=always,algorithm=") + algorithm->name;
       const Collective collective = algorithm->collective;
       SCOPED_TRACE(testing::Message() << policy << " " << name_of(collective));
       Ranks ranks(3, policy, {});
       Job job(collective, 3, 100000, DType::f32, Pattern::smooth, 1);
       auto call = [&] {
         Task<Verdict> tasks[] = {
-            ranks.comms[0]->start({collective, job.operands(0), job.bytes()}),
-            ranks.comms[1]->start({collective, job.operands(1), job.bytes()}),
-            ranks.comms[2]->start({collective, job.operands(2), job.bytes()}),
+            ranks.comms[0]->run({collective, job.operands(0), job.bytes()}),
+            ranks.comms[1]->run({collective, job.operands(1), job.bytes()}),
+            ranks.comms[2]->run({collective, job.operands(2), job.bytes()}),
         };
         for (bool done = false; !done;) {
           done = true;
@@ -241,7 +241,7 @@ class NoPlainCall final : public PlainCall {
 };
 
 TEST(Communicator, CallsInFlightAllocateNothingInTheSteadyState) {
-  Ranks ranks(2, "abs:1e-3,segments=2", {});
+  Ranks ranks(2, "abs:1e-3,segments=2,when=always", {});
   Job jobs[] = {{Collective::allreduce, 2, 50000, DType::f32, Pattern::smooth, 1},
                 {Collective::allgather, 2, 50000, DType::f32, Pattern::smooth, 2}};
   InFlight flights[2];

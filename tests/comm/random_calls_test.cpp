@@ -91,7 +91,7 @@ void run_one(const Configuration& c, Tally& tally) {
     comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(), parse_policy(c.policy)));
   }
   const auto verdicts = run_all<Verdict>(hub, [&](int rank) {
-    return comms[static_cast<std::size_t>(rank)]->start({c.collective, job.operands(rank), job.bytes()});
+    return comms[static_cast<std::size_t>(rank)]->run({c.collective, job.operands(rank), job.bytes()});
   });
   for (const Verdict& verdict : verdicts) {
     ASSERT_EQ(verdict.plain, verdicts[0].plain);

@@ -98,8 +98,8 @@ TEST(CallTimes, LateMessagesAreWaitedFor) {
   ranks.comms[0] = std::make_unique<Communicator>(late, *ranks.places[0],
                                                   parse_policy("abs:1e-3,algorithm=ring,segments=2"));
   Job job(Collective::allreduce, 2, 20000, DType::f32, Pattern::smooth, 1);
-  drive(ranks.comms[0]->start({Collective::allreduce, job.operands(0), job.bytes()}),
-        ranks.comms[1]->start({Collective::allreduce, job.operands(1), job.bytes()}), [] {});
+  drive(ranks.comms[0]->run({Collective::allreduce, job.operands(0), job.bytes()}),
+        ranks.comms[1]->run({Collective::allreduce, job.operands(1), job.bytes()}), [] {});
   const Times times = ranks.statistics(0).times;
   EXPECT_GE(times[Verb::wait], 40 * ms);  // two steps in a row; the segments wait together
   EXPECT_EQ(parts(times), times[Verb::call]);
@@ -108,8 +108,8 @@ TEST(CallTimes, LateMessagesAreWaitedFor) {
 TEST(CallTimes, ALateRankIsWaitedForInTheAgreement) {
   Ranks ranks(2, "abs:1e-3", {});
   Job job(Collective::allreduce, 2, 20000, DType::f32, Pattern::smooth, 1);
-  drive(ranks.comms[0]->start({Collective::allreduce, job.operands(0), job.bytes()}),
-        ranks.comms[1]->start({Collective::allreduce, job.operands(1), job.bytes()}),
+  drive(ranks.comms[0]->run({Collective::allreduce, job.operands(0), job.bytes()}),
+        ranks.comms[1]->run({Collective::allreduce, job.operands(1), job.bytes()}),
         [] { std::this_thread::sleep_for(milliseconds(20)); });
   EXPECT_GE(ranks.statistics(0).times[Verb::agree], 20 * ms);
 }
@@ -151,7 +151,7 @@ const CallRow* row_of(const CallTable& calls, const CallKind& kind) {
 }
 
 TEST(CallKinds, AreCountedApart) {
-  Ranks ranks(2, "abs:1e-3,segments=2");
+  Ranks ranks(2, "abs:1e-3,segments=2,when=always");
   const char here = 0;
   const auto run = [&](Collective collective, std::size_t count, DType type, const void* site) {
     Job job(collective, 2, count, type, Pattern::smooth, 1);
@@ -243,7 +243,7 @@ TEST(CallEvents, OneForEachVerb) {
   Recorder recorder;
   Ranks ranks(2, "abs:1e-3");
   CallTable table;
-  const auto policy = parse_policy("abs:1e-3,algorithm=ring,segments=3");
+  const auto policy = parse_policy("abs:1e-3,algorithm=ring,segments=3,when=always");
   ranks.comms[1] = std::make_unique<Communicator>(ranks.hub.transport(1), *ranks.places[1], policy, "",
                                                   Observer{&table, &recorder});
   ranks.comms[0] = std::make_unique<Communicator>(ranks.hub.transport(0), *ranks.places[0], policy);

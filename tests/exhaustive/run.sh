@@ -1,20 +1,26 @@
 #!/bin/bash
-# run.sh BUILD: all proofs of taut_exhaustive, or those that $ARGS chooses, with a journal and the result under $OUT
-# (bench-out). The journal belongs to the codecs and to what they include of core: other texts start a new one.
+# run.sh BUILD: all proofs of taut_exhaustive, codec by codec ($CODECS: only these), with further options in $ARGS. Each
+# codec has a journal and a result of its own under $OUT (bench-out). The journal belongs to the codec's sources and to
+# what they include of core: other texts start a new one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+program=$1/tests/exhaustive/taut_exhaustive
+out=${OUT:-bench-out}
+mkdir -p "$out"
 
-# The sources a codec is made of: its own, the headers they include, and the sources of those headers.
-sources_of_codecs() {
-  ${CXX:-c++} -std=c++20 -MM -MG -Isrc src/codecs/*.cpp src/codecs/*/*.cpp | tr ' \\' '\n\n' | grep -E '^src/.*pp$' |
+# What codec $1 is made of: its own sources, the headers they include, and the sources of those headers.
+sources() {
+  ${CXX:-c++} -std=c++20 -MM -MG -Isrc src/codecs/"$1"/*.cpp | tr ' \\' '\n\n' | grep -E '^src/.*pp$' |
     sed -E 'p; s/hpp$/cpp/' | sort -u | while read -r file; do if [ -f "$file" ]; then echo "$file"; fi; done
 }
 
-out=${OUT:-bench-out}
-mkdir -p "$out"
-mapfile -t sources < <(sources_of_codecs)
-[ ${#sources[@]} -gt 0 ] || { echo "no sources of codecs found" >&2; exit 1; }
-identity=$(cat "${sources[@]}" | git hash-object --stdin | head -c 10)
-# shellcheck disable=SC2086  # ARGS is a list
-"$1/tests/exhaustive/taut_exhaustive" --journal "$out/exhaustive-$identity.journal" --json "$out/exhaustive.json" \
-  --identity "$identity" ${ARGS:-}
+failed=0
+for codec in ${CODECS:-$("$program" --list | cut -d' ' -f1 | sort -u)}; do
+  mapfile -t files < <(sources "$codec")
+  [ ${#files[@]} -gt 0 ] || { echo "codec $codec: no sources" >&2; exit 1; }
+  identity=$(cat "${files[@]}" | git hash-object --stdin | head -c 10)
+  # shellcheck disable=SC2086  # ARGS is a list
+  "$program" --only "$codec " --journal "$out/exhaustive-$codec-$identity.journal" --json "$out/exhaustive-$codec.json" \
+    --identity "$identity" ${ARGS:-} || failed=1
+done
+exit $failed

@@ -36,7 +36,7 @@ static int communicators_that_go(const Values& in, Values& out) {
   for (int i = 0; i < 70; ++i) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    failed += TAUT_Comm_set_policy(comm, "abs:1e-2,min_bytes=0");
+    failed += TAUT_Comm_set_policy(comm, "abs:1e-2,min_bytes=0,when=always");
     failed += TAUT_Allreduce(in.data(), out.data(), 1000, MPI_FLOAT, MPI_MAX, comm);
     MPI_Comm_free(&comm);
   }
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   MPI_Comm solver;
   MPI_Comm_dup(MPI_COMM_WORLD, &solver);
   MPI_Comm_set_name(solver, "solver \"1\"");
-  int failed = TAUT_Comm_set_policy(solver, "abs:1e-4,segments=4");
+  int failed = TAUT_Comm_set_policy(solver, "abs:1e-4,segments=4,when=always");
   failed += many_kinds(in, out, solver);
   failed += communicators_that_go(in, out);
   MPI_Finalize();

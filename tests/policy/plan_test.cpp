@@ -44,6 +44,17 @@ TEST(Plan, TheBoundOfAResultIsShared) {
   EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound.value, 1.0 / 4);
 }
 
+TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
+  const auto share = [](const char* policy, int P, Reduction op = Reduction::sum) {
+    return plan(policy, Collective::allreduce, MiB, P, op).bound.value;
+  };
+  EXPECT_EQ(share("abs:1,on=likely", 3), 0.5);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely", 12), 0.25);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely,reduction=values,algorithm=recursive_doubling", 2), 0.5);
+  EXPECT_EQ(share("abs:1,on=likely", 4, Reduction::max), 1);
+  EXPECT_EQ(plan("abs:1,on=likely", Collective::bcast, MiB, 4).bound, Bound(1));
+}
+
 TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   for (const Collective move : all_collectives)
     if (!reduces(move)) {

@@ -23,7 +23,7 @@ class Ranks {
     return run_all<Verdict>(hub, [&](int rank) {
       Request request{collective, job.operands(rank), job.bytes()};
       change(rank, request);
-      return comms[static_cast<std::size_t>(rank)]->start(request);
+      return comms[static_cast<std::size_t>(rank)]->run(request);
     });
   }
   std::vector<Verdict> run(Collective collective, Job& job) {

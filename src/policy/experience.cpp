@@ -1,0 +1,92 @@
+#include "policy/experience.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace taut {
+namespace {
+
+// Calls that are foretold to take longer than that many by frames are not worth a trial.
+constexpr float hopeless = 1.5F;
+
+}  // namespace
+
+void Experience::note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
+                            std::size_t bytes) noexcept {
+  if (algorithms_.is_tried(algorithm)) algorithms_.tried_calls().note(seconds, bytes);
+  if (!algorithms_.is_usual(algorithm)) return;
+  coded_.note(seconds, bytes);
+  foretold_.note(foretold, bytes);
+}
+
+Pace Experience::own() const noexcept {
+  return {plain_.typical(), coded_.typical(), foretold_.least(), algorithms_.tried_calls().typical()};
+}
+
+Plain Experience::next() noexcept {
+  if (left_ == 0) return Plain::no;
+  --left_;
+  return why_;
+}
+
+void Experience::rest(Plain why) noexcept {
+  why_ = why;
+  left_ = rest_;
+  rest_ = std::min(2 * rest_, longest_rest);
+  coded_.clear();  // after the rest calls have to show it again
+}
+
+// A trial of plain MPI is a few calls long, unless it is clear sooner that they are slower.
+bool Experience::goes_on_trying(const Pace& agreed) noexcept {
+  trying_ = trying_ && plain_.calls() < Recent::most && agreed.plain < clear_difference * agreed.coded;
+  return trying_;
+}
+
+Plain Experience::learn(const Pace& agreed) noexcept {
+  ++since_;
+  if (coded_.calls() == 0) return Plain::no;  // this call will show
+  if (plain_.calls() > 0) {
+    if (goes_on_trying(agreed)) return Plain::trial;
+    const bool open = coded_.calls() < Recent::most && agreed.coded < clear_difference * agreed.plain;
+    if (agreed.coded > agreed.plain) {
+      if (!open) rest(Plain::slower);
+      return open ? Plain::no : Plain::slower;
+    }
+    rest_ = 1;
+  }
+  if (since_ < between_ || agreed.foretold > hopeless * agreed.coded) return Plain::no;
+  since_ = 0;
+  between_ = std::min(2 * between_, longest_rest);
+  trying_ = true;
+  plain_.clear();
+  return Plain::trial;
+}
+
+void Experience::learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
+                                 std::span<const AlgorithmInfo* const> others) noexcept {
+  if (algorithms_.learn(algorithm, agreed, coded_.calls(), others)) coded_ = algorithms_.tried_calls();
+}
+
+void Experience::note_no_gain(bool by_favourite) noexcept {
+  favourite_.forget();
+  if (!by_favourite) rest(Plain::no_gain);
+}
+
+Experience& Experiences::of(const Call& call, std::size_t bytes) noexcept {
+  const bool typed = reduces(call.collective);
+  const std::uint32_t key = static_cast<std::uint32_t>(call.collective) |
+                            static_cast<std::uint32_t>(std::bit_width(bytes)) << 8 |
+                            (typed ? static_cast<std::uint32_t>(call.type) << 16 : 0) |
+                            (typed ? static_cast<std::uint32_t>(call.op) << 24 : 0);
+  Kind* const home = &kinds_[key * 2654435769U >> 26];  // Fibonacci hashing to 6 bits
+  static_assert(most_kinds == 64);
+  for (std::size_t i = 0; i < 4; ++i) {
+    Kind& kind = kinds_[(static_cast<std::size_t>(home - kinds_.data()) + i) % most_kinds];
+    if (kind.key == 0) kind.key = key;
+    if (kind.key == key) return kind.experience;
+  }
+  *home = {key, {}};
+  return home->experience;
+}
+
+}  // namespace taut

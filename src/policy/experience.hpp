@@ -1,0 +1,80 @@
+// What the calls of a communicator have shown, kind by kind, and what follows for the next one: is it worth
+// while to compress it, or was plain MPI faster? All of it follows from the order of the calls and from what
+// the ranks agreed on, so that it is the same on every rank.
+//
+// A plain call costs one look at this table. Where compressing is ahead every call has its agreement anyway,
+// and what it shows of the link foretells the time of a plain one: only when that comes near are some tried.
+// Where plain MPI is ahead, or nothing is gained, it is left to itself for a while, twice as long after every
+// trial that says the same: n calls pay for some log2(n) trials, later for one in `longest_rest`.
+#pragma once
+
+#include <array>
+
+#include "policy/algorithm_trials.hpp"
+#include "policy/favourite.hpp"
+#include "policy/plan.hpp"
+
+namespace taut {
+
+class Experience {
+ public:
+  static constexpr std::uint32_t longest_rest = 256;  // calls
+
+  // Whether the next call goes to plain MPI at once, and why. To be asked once for each call, in their order.
+  Plain next() noexcept;
+
+  // After an agreement that would have the call compressed: `agreed` is the pace of all ranks. Whether this
+  // very call does go plain, and why.
+  Plain learn(const Pace& agreed) noexcept;
+
+  // The algorithm for the next call; null: the plan chooses.
+  const AlgorithmInfo* algorithm() const noexcept { return algorithms_.next(); }
+
+  // After an agreement that has the call compressed, by that algorithm; `others` might serve it as well.
+  void learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
+                       std::span<const AlgorithmInfo* const> others) noexcept;
+
+  // After an agreement that found nothing to gain by the favourite, or by any candidate.
+  void note_no_gain(bool by_favourite) noexcept;
+
+  // The candidate that the ranks last agreed on, if it will still do.
+  std::optional<std::size_t> favourite() const noexcept { return favourite_.get(); }
+
+  // What the ranks agreed on: by samples of it alone, or of all.
+  void choose(std::size_t candidate, float ratio) noexcept { favourite_.choose(candidate, ratio); }
+
+  // How calls went on this rank. That they were made is known on every rank.
+  void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
+  void note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
+                  std::size_t bytes) noexcept;
+  Pace own() const noexcept;
+
+ private:
+  void rest(Plain why) noexcept;
+  bool goes_on_trying(const Pace& agreed) noexcept;
+
+  Recent plain_, coded_, foretold_;
+  AlgorithmTrials algorithms_;
+  bool trying_ = false;                      // plain MPI
+  Plain why_ = Plain::no;                    // of the rest
+  std::uint32_t rest_ = 1, left_ = 0;        // the next rest; calls left of this one
+  std::uint32_t between_ = 16, since_ = 16;  // trials of plain MPI: least distance; calls since the last
+  Favourite favourite_;
+};
+
+// Experiences by kind of call: collective, size to a power of two, and type and operator of a reduction,
+// which no rank can do without knowing. So many kinds; more take the place of others, the same on every rank.
+class Experiences {
+ public:
+  static constexpr std::size_t most_kinds = 64;
+  Experience& of(const Call& call, std::size_t bytes) noexcept;
+
+ private:
+  struct Kind {
+    std::uint32_t key = 0;  // 0: free
+    Experience experience;
+  };
+  std::array<Kind, most_kinds> kinds_;
+};
+
+}  // namespace taut

@@ -1,0 +1,136 @@
+// Whether to compress at all: what communicators learn from their calls, and do alike on every rank.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "comm/in_flight.hpp"
+#include "support/ranks.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr std::uint64_t fast = 1, slow = 1'000'000'000'000;  // nanoseconds of plain calls
+
+class Pays : public testing::Test {
+ protected:
+  // One call of the program, on all ranks: how it went. Plain ones take `nanoseconds(rank)`.
+  template <class Nanoseconds>
+  Plain call(Nanoseconds nanoseconds, Collective collective = Collective::allreduce) {
+    Job job(collective, P, 100000, DType::f32, Pattern::noisy, 1);
+    const auto verdicts = ranks.run(collective, job);
+    for (int r = 0; r < P; ++r) {
+      const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
+      EXPECT_EQ(verdict.status, Status::ok);
+      EXPECT_EQ(verdict.plain, verdicts[0].plain);
+      if (verdict.plain != Plain::no)
+        comm(r).note_plain({collective, job.operands(r), job.bytes()}, nanoseconds(r));
+    }
+    return verdicts[0].plain;
+  }
+  Plain call(std::uint64_t nanoseconds, Collective collective = Collective::allreduce) {
+    return call([=](int) { return nanoseconds; }, collective);
+  }
+  template <class Nanoseconds>
+  std::vector<Plain> calls(int n, Nanoseconds nanoseconds) {
+    std::vector<Plain> courses;
+    for (int i = 0; i < n; ++i) courses.push_back(call(nanoseconds));
+    return courses;
+  }
+  Communicator& comm(int rank) { return *ranks.comms[static_cast<std::size_t>(rank)]; }
+  static auto count(const std::vector<Plain>& courses, Plain course) {
+    return std::count(courses.begin(), courses.end(), course);
+  }
+
+  static constexpr int P = 3;
+  Ranks ranks{P, "abs:1e-5,when=pays", {}};  // a ratio so low that plain MPI is worth a trial
+};
+
+TEST_F(Pays, PlainMpiIsTriedAndKeptWhereItIsFaster) {
+  EXPECT_EQ(call(fast), Plain::no);
+  EXPECT_EQ(call(fast), Plain::trial);
+  const auto courses = calls(300, fast);
+  EXPECT_LE(count(courses, Plain::no), 10);
+  EXPECT_GE(count(courses, Plain::slower), 285);
+}
+
+TEST_F(Pays, ARestHasNoMessages) {
+  while (call(fast) != Plain::slower) {
+  }
+  while (call(fast) == Plain::slower) {
+  }
+  while (call(fast) != Plain::slower) {
+  }
+  const std::uint64_t before = ranks.hub.transport(0).traffic().messages;
+  EXPECT_EQ(call(fast), Plain::slower);
+  EXPECT_EQ(ranks.hub.transport(0).traffic().messages, before);
+}
+
+TEST_F(Pays, FramesAreKeptWhereTheyAreFaster) {
+  const auto courses = calls(100, slow);
+  EXPECT_GE(count(courses, Plain::no), 90);
+  EXPECT_EQ(count(courses, Plain::slower), 0);
+}
+
+TEST_F(Pays, TheRankThatCameLastKnowsHowLongACallOfAllTook) {
+  const auto courses = calls(50, [](int rank) { return rank == 1 ? fast : slow; });
+  EXPECT_GE(count(courses, Plain::slower), 35);
+}
+
+TEST_F(Pays, OfARootedCallTheSlowestRankCounts) {
+  call(fast, Collective::bcast);
+  for (int i = 0; i < 50; ++i)
+    EXPECT_NE(call([](int rank) { return rank == 1 ? slow : fast; }, Collective::bcast), Plain::slower);
+}
+
+TEST_F(Pays, WhatASampleRejectsIsLeftAlone) {
+  ranks.comms.clear();
+  for (int r = 0; r < P; ++r)
+    ranks.comms.push_back(std::make_unique<Communicator>(
+        ranks.hub.transport(r), *ranks.places[static_cast<std::size_t>(r)], parse_policy("abs:1e-12")));
+  const auto courses = calls(100, fast);
+  EXPECT_EQ(count(courses, Plain::no_gain), 100);
+  const std::uint64_t agreements = ranks.hub.transport(0).traffic().messages / 2;  // of log2 3 messages
+  EXPECT_LE(agreements, 7u);
+}
+
+TEST_F(Pays, AlwaysMeansAlways) {
+  ranks.comms.clear();
+  for (int r = 0; r < P; ++r)
+    ranks.comms.push_back(std::make_unique<Communicator>(ranks.hub.transport(r),
+                                                         *ranks.places[static_cast<std::size_t>(r)],
+                                                         parse_policy("abs:1e-12,when=always,codec=planes")));
+  EXPECT_EQ(count(calls(20, fast), Plain::no), 20);
+}
+
+// Whatever algorithm is tried, on every rank the same one, the bits are those of the first call.
+TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
+  for (const Collective collective : {Collective::allreduce, Collective::allgather, Collective::bcast}) {
+    Ranks four(4, "abs:1e-3,when=always", {});
+    Job first(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
+    four.run(collective, first);
+    std::set<std::string> taken;
+    for (int i = 0; i < 120; ++i) {
+      Job job(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
+      for (const Verdict& verdict : four.run(collective, job)) ASSERT_EQ(verdict.status, Status::ok);
+      ASSERT_TRUE(job.outputs == first.outputs);
+      taken.insert(four.comms[0]->calls().rows()[0].decision.algorithm);
+    }
+    EXPECT_GE(taken.size(), 2u) << name_of(collective);
+  }
+}
+
+// Calls that others overlap learn nothing: the ranks may see them end in different orders.
+TEST_F(Pays, CallsInFlightAskButAddNothing) {
+  for (int i = 0; i < 20; ++i) {
+    Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
+    bool served[P] = {};
+    const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) {
+      return comm(rank).start({Collective::allreduce, job.operands(rank), job.bytes()}, &served[rank]);
+    });
+    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, Plain::no);
+  }
+  EXPECT_EQ(call(fast), Plain::no);
+  EXPECT_EQ(call(fast), Plain::trial);
+}
+}  // namespace
+}  // namespace taut::test
