@@ -216,6 +216,13 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  * - Below min_bytes, and when the ranks' sizes lie on both sides of it, they meet plain MPI unchecked,
  *   with what MPI makes of it. */
 
+/* The mean over the ranks: an operator for the reductions below, nonblocking and persistent ones included, on
+ * floating-point types and intracommunicators; else MPI_ERR_OP. Every element is within E of the exact mean,
+ * and half an ulp of it. Each rank is coded within E, so that frames are smaller than those of a sum. The sum
+ * may overflow where the mean would not. MPI_ functions take the operator for a sum. Made at the first call;
+ * MPI_Finalize frees it. MPI_OP_NULL before MPI_Init and where MPI cannot make it. */
+TAUT_API MPI_Op TAUT_Avg(void);
+
 /* Sum, minimum or maximum over all ranks, element by element; every rank gets the same bits. Like
  * MPI_Allreduce. */
 TAUT_API int TAUT_Allreduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE on every rank */

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "api/average.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
@@ -60,6 +61,7 @@ int finalize(MPI_Comm, int, void*, void*) {
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   const std::lock_guard lock(mutex);
   for (Attached* const attached : living()) attached->disconnect();
+  free_average();
   try {
     std::vector<const Observed*> all;
     for (const Attached* const attached : living())
@@ -222,6 +224,18 @@ void Attached::progress() noexcept {
   if (open_ == 0) return;
   const std::unique_lock lock(driving_, std::try_to_lock);
   if (lock.owns_lock()) drive();
+}
+
+bool free_at_finalize() noexcept {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized == 0) return false;
+  try {
+    make_keyvals();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 bool calls_in_flight() noexcept { return in_process > 0; }

@@ -26,6 +26,14 @@ struct Group {
   ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
 };
 
+// Of an intracommunicator.
+inline Group group_of(MPI_Comm comm) noexcept {
+  Group group;
+  PMPI_Comm_rank(comm, &group.rank);
+  PMPI_Comm_size(comm, &group.size);
+  return group;
+}
+
 // One thread at a time may use it; beside that one, others may drive its calls in flight.
 class Attached : public std::enable_shared_from_this<Attached> {
  public:
@@ -130,6 +138,9 @@ bool calls_in_flight() noexcept;
 // Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
 // they would stand still, while other ranks might wait for them before they come to it.
 void finish_calls() noexcept;
+
+// Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
+bool free_at_finalize() noexcept;
 
 // What hangs on `comm`; null when it has no policy.
 Attached* find_attached(MPI_Comm comm) noexcept;

@@ -1,5 +1,5 @@
 // Point-to-point messages of a communicator with a policy. They are MPI's messages on the user's
-// communicator, with its tags; each starts with an envelope. docs/adr/0005-messages.md says why.
+// communicator, with its tags; each starts with an envelope. docs/adr/0006-messages.md says why.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,7 @@ namespace taut::api {
 // they lie. MPICH copies joined memory itself when it sends, more slowly than we do; Open MPI does not. And
 // Open MPI (5.0.11) writes beyond the end of a shorter receive buffer when both sides are contiguous and the
 // message is above its eager limit, 1024 bytes to oneself; what is joined it cuts off as it should.
-// docs/adr/0005-messages.md has the figures.
+// docs/adr/0006-messages.md has the figures.
 #ifdef OPEN_MPI
 inline constexpr std::size_t most_copied_to_send = 1000, most_copied_to_receive = 2048;
 #else

@@ -1,5 +1,6 @@
 #include "api/requests.hpp"
 
+#include "api/average.hpp"
 #include "api/datatypes.hpp"
 
 namespace taut::api {
@@ -20,6 +21,15 @@ bool keeps_its_operator(const AnyCall& call) noexcept {
       call);
 }
 
+bool takes_mean(const AnyCall& call) noexcept {
+  return std::visit(
+      [](const auto& c) {
+        if constexpr (requires { c.op; }) return is_average(c.op);
+        return false;
+      },
+      call);
+}
+
 }  // namespace
 
 CollectiveRequest::~CollectiveRequest() {
@@ -33,6 +43,7 @@ MPI_Comm CollectiveRequest::comm() const noexcept {
 }
 
 int CollectiveRequest::init(MPI_Info info) {
+  if (takes_mean(call_)) group_ = group_of(comm_of(call_));
   Attached* const attached = keeps_its_operator(call_) ? find_attached(comm_of(call_)) : nullptr;
   if (attached != nullptr) attached_ = attached->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
@@ -109,13 +120,28 @@ void CollectiveRequest::wait() noexcept {
   for (Backoff backoff; !complete(); backoff.pause()) progress(attached_.get());
 }
 
+// Plain MPI has come to its end.
+void CollectiveRequest::settle() noexcept {
+  std::visit(
+      [&](const auto& call) {
+        if constexpr (requires { call.settle(group_); }) call.settle(group_);
+      },
+      call_);
+}
+
 int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
-  if (!in_flight_) return plain_code_;  // MPI has raised it
+  if (!in_flight_) {
+    if (plain_code_ == MPI_SUCCESS) settle();
+    return plain_code_;  // MPI has raised it
+  }
   return guard(comm(), [&] {
     const Verdict verdict = in_flight_->verdict();
-    if (verdict.plain != Plain::no)
-      return plain_code_ == MPI_SUCCESS ? MPI_SUCCESS : raise(comm(), plain_code_);
+    if (verdict.plain != Plain::no) {
+      if (plain_code_ != MPI_SUCCESS) return raise(comm(), plain_code_);
+      settle();
+      return MPI_SUCCESS;
+    }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
   });
 }

@@ -66,11 +66,13 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
  private:
   void keep_types();
   int start_plain();
+  void settle() noexcept;
   void issue() override;
   bool ready() override;
 
   AnyCall call_;
   const void* site_;
+  Group group_;                         // of a mean
   std::shared_ptr<Attached> attached_;  // null: no policy, or not a call for it
   std::array<MPI_Datatype, 2> kept_types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
   std::optional<CallInFlight> in_flight_;  // of the last start; empty: plain at once

@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 
+#include "core/mean.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -136,8 +137,8 @@ void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds)
 
 Call Communicator::call_of(const Request& request) const noexcept {
   const DType type = request.data.out.type;
-  return {request.collective, request.bytes / size_of(type), type, request.data.op,
-          transport_.size(),  request.any_blocks()};
+  return {request.collective, request.bytes / size_of(type), type,        request.data.op,
+          transport_.size(),  request.any_blocks(),          request.mean};
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -152,6 +153,7 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   if (reduces(request.collective))
     mix(signature, request.coded_type);  // whoever moves data may use another type
   mix(signature, request.data.root);
+  mix(signature, request.mean);
   return signature;
 }
 
@@ -302,6 +304,7 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, Lesson& 
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
   co_await pipelined(*made.algorithm, team, request.data, made.segments);
+  if (request.mean && request.data.out.data != nullptr) divide(request.data.out, transport_.size());
   if (request.move_to != nullptr && request.data.out.count != 0)
     std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
   co_return Verdict{Plain::no, record.ledger().status};

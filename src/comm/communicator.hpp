@@ -20,6 +20,7 @@ struct Request {
   bool bytes_known = true;  // else `bytes` are those that this rank sends or receives
   std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
   const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
+  bool mean = false;           // the sum is divided by the number of ranks
   void* move_to = nullptr;     // where `out` has to stand in the end, if not where it is
 
   bool any_blocks() const noexcept {

@@ -65,6 +65,12 @@ double share(double E, int growth) noexcept {
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
 
+// Of a mean: the sum of P values may be off by P E.
+double share_of_mean(double E, int growth, int P) noexcept {
+  if (growth <= P) return E;
+  return std::nextafter(share(E, growth) * P, 0.0);
+}
+
 // Errors of g codings, independent and spread evenly over [-e, e], have a standard deviation of e sqrt(g /
 // 3); their sum is within two of these with a probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024,
 // who assume normal errors with 3 sigma = e.
@@ -83,7 +89,9 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
   if (!shared || bound.exact()) return bound;
   const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
-  if (policy.on == Policy::On::likely && sums(call)) return {bound.kind, likely_share(E, growth)};
+  if (policy.on == Policy::On::likely && sums(call))
+    return {bound.kind, likely_share(call.mean ? E * call.ranks : E, growth)};
+  if (call.mean) return {bound.kind, share_of_mean(E, growth, call.ranks)};
   return {bound.kind, share(E, growth)};
 }
 

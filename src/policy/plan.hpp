@@ -13,6 +13,7 @@ struct Call {
   Reduction op = Reduction::sum;
   int ranks = 1;
   bool any_blocks = false;                   // of sizes that differ
+  bool mean = false;                         // the sum is divided by the number of ranks
   const AlgorithmInfo* algorithm = nullptr;  // to be taken if it can serve the call
 };
 
