@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "api/at_end.hpp"
+#include "api/messages.hpp"
 #include "comm/in_flight.hpp"
 #include "policy/options.hpp"
 #include "transports/mpi.hpp"
@@ -71,6 +72,21 @@ class Attached : public std::enable_shared_from_this<Attached> {
     return code;
   }
 
+  // Those of this communicator; null: they are plain MPI's, for this reason.
+  Messages* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
+  Plain why_plain() const noexcept { return enabled_ && !policy_.off ? Plain::communicator : Plain::off; }
+  const Policy& policy() const noexcept { return policy_; }
+
+  // Whether a message of so many bytes is timed.
+  bool times(std::size_t bytes) const noexcept { return observed_closely_ || bytes >= policy_.min_bytes; }
+
+  // `change` changes what is counted while nobody else does.
+  template <class Change>
+  void account(Change change) noexcept {
+    const auto lock = stop_driving();
+    change(observed_->calls);
+  }
+
   const Group& group() const noexcept { return group_; }
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
 
@@ -102,6 +118,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
+  std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;

@@ -24,6 +24,9 @@ inline std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
   return known ? std::optional(known->type) : std::nullopt;
 }
 
+// Of the user's making, to be freed by the user.
+bool is_derived(MPI_Datatype type) noexcept;
+
 // MPI's own operators, and TAUT_Avg(), which are never freed.
 bool is_predefined(MPI_Op op) noexcept;
 

@@ -15,7 +15,6 @@ namespace {
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 2;
-constexpr std::size_t most_cached = 2 * max_candidates;  // codecs
 static_assert(max_segments < lanes_of_a_call);
 
 template <class T>
@@ -64,19 +63,11 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
     : transport_(transport),
       place_(place),
       policy_(std::move(policy)),
-      kernels_(std::move(kernels)),
       policy_hash_(hash(std::as_bytes(std::span(policy_.text)))),
+      codecs_(policy_.coding, std::move(kernels)),
       observer_(observer) {
   if (observer_.table == nullptr) observer_.table = &own_table_;
-  if (!policy_.off) check(policy_.coding, kernels_);
-}
-
-std::shared_ptr<const Codec> Communicator::codec(const Candidate& candidate, Bound bound) {
-  for (const CachedCodec& cached : codecs_)
-    if (cached.candidate == candidate && cached.bound == bound) return cached.codec;
-  if (codecs_.size() >= most_cached) codecs_.erase(codecs_.begin());  // bounds that follow the data's range
-  codecs_.push_back({candidate, bound, candidate.make(policy_.coding, bound, kernels_)});
-  return codecs_.back().codec;
+  if (!policy_.off) check(policy_.coding, codecs_.kernels());
 }
 
 // Lanes of a call's own, until its end. They come round: the call that is calls_at_a_time later waits for
@@ -189,7 +180,7 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
-    means.codecs[i] = codec(plan.candidates[i], plan.bound);
+    means.codecs[i] = codecs_.of(plan.candidates[i], plan.bound);
     frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
   }
   Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));

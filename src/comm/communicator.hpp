@@ -7,6 +7,7 @@
 
 #include "comm/agree.hpp"
 #include "comm/call_record.hpp"
+#include "comm/codec_cache.hpp"
 
 namespace taut {
 
@@ -61,11 +62,6 @@ class Communicator {
   void note_plain(const Request& request, std::uint64_t nanoseconds) noexcept;
 
  private:
-  struct CachedCodec {
-    Candidate candidate;
-    Bound bound;
-    std::shared_ptr<const Codec> codec;
-  };
   // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
   struct Means {
     Reserve place;
@@ -80,7 +76,6 @@ class Communicator {
   }
   Call call_of(const Request& request) const noexcept;
   Task<Verdict> serve(Request& request, CallRecord& record, Lesson& lesson, bool* served);
-  std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
@@ -93,11 +88,10 @@ class Communicator {
   Transport& transport_;
   Place& place_;
   Policy policy_;
-  std::string kernels_;
   std::uint64_t policy_hash_;
   CandidateTable candidates_;
   Experiences experiences_;
-  std::vector<CachedCodec> codecs_;
+  CodecCache codecs_;
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
   CallTable own_table_;

@@ -68,24 +68,8 @@ void Experience::learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agr
 }
 
 void Experience::note_no_gain(bool by_favourite) noexcept {
-  samples_left_ = 0;
+  favourite_.forget();
   if (!by_favourite) rest(Plain::no_gain);
-}
-
-std::optional<std::size_t> Experience::favourite() const noexcept {
-  return samples_left_ > 0 ? std::optional(favourite_) : std::nullopt;
-}
-
-void Experience::choose(std::size_t candidate, float ratio) noexcept {
-  if (samples_left_ == 0) {
-    favourite_ = candidate;
-    ratio_ = ratio;
-    samples_left_ = samples_last;
-  } else if (ratio < 0.8F * ratio_ || ratio > 1.25F * ratio_) {
-    samples_left_ = 0;
-  } else {
-    --samples_left_;
-  }
 }
 
 Experience& Experiences::of(const Call& call, std::size_t bytes) noexcept {

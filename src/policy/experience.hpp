@@ -9,9 +9,9 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
 #include "policy/algorithm_trials.hpp"
+#include "policy/favourite.hpp"
 #include "policy/plan.hpp"
 
 namespace taut {
@@ -37,13 +37,11 @@ class Experience {
   // After an agreement that found nothing to gain by the favourite, or by any candidate.
   void note_no_gain(bool by_favourite) noexcept;
 
-  // The candidate that the ranks last agreed on, if that will do until its ratio changes or `samples_last`
-  // calls have gone by; else all have to be sampled.
-  static constexpr std::uint32_t samples_last = 32;
-  std::optional<std::size_t> favourite() const noexcept;
+  // The candidate that the ranks last agreed on, if it will still do.
+  std::optional<std::size_t> favourite() const noexcept { return favourite_.get(); }
 
   // What the ranks agreed on: by samples of it alone, or of all.
-  void choose(std::size_t candidate, float ratio) noexcept;
+  void choose(std::size_t candidate, float ratio) noexcept { favourite_.choose(candidate, ratio); }
 
   // How calls went on this rank. That they were made is known on every rank.
   void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
@@ -61,9 +59,7 @@ class Experience {
   Plain why_ = Plain::no;                    // of the rest
   std::uint32_t rest_ = 1, left_ = 0;        // the next rest; calls left of this one
   std::uint32_t between_ = 16, since_ = 16;  // trials of plain MPI: least distance; calls since the last
-  std::size_t favourite_ = 0;
-  float ratio_ = 0;                 // of the favourite, when all were sampled
-  std::uint32_t samples_left_ = 0;  // calls that it will do for
+  Favourite favourite_;
 };
 
 // Experiences by kind of call: collective, size to a power of two, and type and operator of a reduction,

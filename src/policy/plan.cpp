@@ -10,9 +10,6 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// A gain smaller than this does not pay for coding.
-constexpr double worthwhile_ratio = 1.2;
-
 bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
   return algorithm.collective == call.collective && (algorithm.any_blocks || !call.any_blocks);
 }

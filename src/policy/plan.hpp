@@ -28,9 +28,10 @@ enum class Plain : std::uint8_t {
   type,          // a type or operator that is not compressed under this policy
   memory,        // some rank lacks memory
   slower,        // plain MPI has proved to be faster
-  trial          // to see how plain MPI does
+  trial,         // to see how plain MPI does
+  sender         // a message that its sender did not compress
 };
-inline constexpr std::size_t plain_reasons = 10;
+inline constexpr std::size_t plain_reasons = 11;
 
 struct Plan {
   Plain plain = Plain::no;  // the rest is meant for `no`
@@ -41,6 +42,9 @@ struct Plan {
   std::span<const Candidate> candidates;
   double least_ratio = 0;  // go plain if the ranks' estimate is below
 };
+
+// A gain smaller than this does not pay for coding.
+inline constexpr double worthwhile_ratio = 1.2;
 
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
