@@ -141,6 +141,9 @@ TEST_P(VectorCalls, Alltoallv) {
 }
 
 TEST_P(VectorCalls, AlltoallvInPlace) {
+#ifdef OPEN_MPI  // MPI_Ialltoallv in place of 5.0.11 garbles a block where the counts of 5 ranks differ
+  if (policy == std::string("off") && std::get<1>(GetParam()) != Mode::blocking) GTEST_SKIP();
+#endif
   const Layout both(P, [&](int i) { return matrix(me, i) + matrix(i, me); });
   const auto source = memory(both.extent, me);
   auto got = source, want = source;

@@ -37,12 +37,16 @@ class Observed(unittest.TestCase):
         cls.reports = [json.loads((cls.folder / f"report.json.{r}").read_text()) for r in range(RANKS)]
         cls.traces = [json.loads((cls.folder / f"trace-{r}.json").read_text()) for r in range(RANKS)]
 
-    def solver(self, rank):
-        (found,) = [c for c in self.reports[rank]["communicators"] if c["name"] == 'solver "1"']
+    def communicator(self, rank, name):
+        (found,) = [c for c in self.reports[rank]["communicators"] if c["name"] == name]
         return found
 
-    def kind(self, rank, collective, type_name):
-        kinds = [k for k in self.solver(rank)["kinds"] if (k["collective"], k["type"]) == (collective, type_name)]
+    def solver(self, rank):
+        return self.communicator(rank, 'solver "1"')
+
+    def kind(self, rank, collective, type_name, name='solver "1"'):
+        kinds = self.communicator(rank, name)["kinds"]
+        kinds = [k for k in kinds if (k["collective"], k["type"]) == (collective, type_name)]
         return max(kinds, key=lambda k: k["least_bytes"])
 
     # ---- Reports
@@ -71,7 +75,7 @@ class Observed(unittest.TestCase):
 
     def test_plain_kinds_say_why(self):
         for rank in range(RANKS):
-            noise = self.kind(rank, "bcast", "f64")
+            noise = self.kind(rank, "bcast", "f64", "choosy")
             self.assertEqual((noise["plain"], noise["plain_calls"]), ("no_gain", {"no_gain": 1}))
             self.assertLess(noise["expected_ratio"], 1.2)
             self.assertIsNone(noise["decision"])
