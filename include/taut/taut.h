@@ -489,7 +489,7 @@ TAUT_API int TAUT_Iprobe(int source, int tag, MPI_Comm comm, int* flag /* out: 1
  * TAUT_SUMMARY (docs/observe.md). */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */
-  uint64_t calls;             /* collective calls through TAUT_ entry points */
+  uint64_t calls;             /* calls through TAUT_ entry points; of messages each send and each receive */
   uint64_t compressed_calls;  /* of these, the ones that moved frames */
   uint64_t value_bytes;       /* bytes of values encoded on this rank */
   uint64_t frame_bytes;       /* bytes of frames they became */
@@ -510,6 +510,7 @@ typedef struct TAUT_Stats {
   uint64_t agree_ns;          /* agreement, samples and memory included */
   uint64_t plain_ns;          /* in plain MPI */
   uint64_t plain_slower;      /* calls, plain: that has proved to be faster, or was tried to compare */
+  uint64_t plain_sender;      /* messages received that their senders did not compress, from min_bytes on */
 } TAUT_Stats;
 
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */
