@@ -41,7 +41,7 @@ int sendrecv(const SendArguments& out, const RecvArguments& in, MPI_Status* stat
   MPI_Request request = MPI_REQUEST_NULL;
   if (const int code = receiving.start(&request); code != MPI_SUCCESS) return code;
   if (const int code = send_or_abandon(sending, receiving, request); code != MPI_SUCCESS) return code;
-  MPI_Status came;
+  MPI_Status came{};
   const int code = wait_for(request, &came);
   if (code == MPI_SUCCESS) return receiving.finish(came, in.comm, status);
   if (status != MPI_STATUS_IGNORE) *status = came;

@@ -62,7 +62,7 @@ class MessageRequest final : public TAUT_Request_s {
   std::shared_ptr<Attached> attached_;
   Message message_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  MPI_Status came_;
+  MPI_Status came_{};
   bool done_ = false;
   int code_ = MPI_SUCCESS;
 };

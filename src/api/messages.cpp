@@ -46,6 +46,19 @@ void Messages::disconnect() noexcept {
   for (const auto& message : probed_)
     if (finalized == 0) PMPI_Wait(&message->request, MPI_STATUS_IGNORE);
   probed_.clear();
+  for (Slot& slot : slots_)
+    if (slot.type != MPI_DATATYPE_NULL && finalized == 0) PMPI_Type_free(&slot.type);
+}
+
+const Slot& Messages::slot(std::size_t bytes) {
+  Slot& slot = slots_[bytes <= slots_[0].room ? 0 : 1];
+  if (slot.type != MPI_DATATYPE_NULL) return slot;
+  const int lengths[] = {static_cast<int>(envelope_bytes), static_cast<int>(slot.room)};
+  const MPI_Aint places[] = {0, static_cast<MPI_Aint>(Slot::payload_at)};
+  const bool made = PMPI_Type_create_hindexed(2, lengths, places, MPI_BYTE, &slot.type) == MPI_SUCCESS &&
+                    PMPI_Type_commit(&slot.type) == MPI_SUCCESS;
+  if (!made) throw Error(Status::transport_failed, "MPI made no datatype for messages");
+  return slot;
 }
 
 Messages::Probed::iterator Messages::first(int source, int tag) noexcept {

@@ -57,13 +57,30 @@ void InMessage::prepare() {
     throw Error(Status::invalid_count, "2 GiB and more of values that lie apart need MPI 4");
   probed_ = messages().take(arguments_.comm, arguments_.source, arguments_.tag);
   if (probed_ != nullptr) return;
-  if (!contiguous_ || capacity_ <= most_copied_to_receive) {
-    const std::size_t most = envelope_bytes + capacity_;
-    if (most > sizeof inline_) buffer_ = messages().place().scratch(most);
-    whole_ = most > sizeof inline_ ? buffer_.bytes().first(most) : memory(inline_, most);
-    wire_ = Wire::of(whole_.data(), most);
+  if (!contiguous_ || capacity_ <= most_copied_to_receive) return receive_to_scratch();
+  wire_ = Wire::joined({inline_, envelope_bytes}, arguments_.buf, capacity_);
+}
+
+std::byte* InMessage::room(std::size_t bytes) {
+  if (bytes <= sizeof inline_) return inline_;
+  buffer_ = messages().place().scratch(bytes);
+  return buffer_.data();
+}
+
+void InMessage::receive_to_scratch() {
+  if (receives_apart && capacity_ > most_copied_to_receive) {
+    buffer_ = messages().place().scratch(capacity_);
+    payload_ = buffer_.data();
+    wire_ = Wire::joined({inline_, envelope_bytes}, payload_, capacity_);
+  } else if (receives_apart) {  // longer messages that have room here are found too long in time
+    const Slot& slot = messages().slot(capacity_);
+    head_ = room(slot.bytes());
+    payload_ = head_ + Slot::payload_at;
+    wire_ = Wire(head_, 1, slot.type);
   } else {
-    wire_ = Wire::joined({inline_, envelope_bytes}, arguments_.buf, capacity_);
+    head_ = room(envelope_bytes + capacity_);
+    payload_ = head_ + envelope_bytes;
+    wire_ = Wire::of(head_, envelope_bytes + capacity_);
   }
 }
 
@@ -84,7 +101,7 @@ int InMessage::start(MPI_Request* request) {
 int InMessage::receive(MPI_Status* status) {
   prepare();
   if (ours_ && attached_->times(capacity_)) began_ = clock_now();
-  MPI_Status came;
+  MPI_Status came{};
   int code = MPI_SUCCESS;
   if (probed_ != nullptr) {
     code = wait_for(probed_->request, &came);
@@ -128,7 +145,10 @@ int InMessage::unpack(const MPI_Status& came, MPI_Comm raise_on, MPI_Status* sta
     if (probed_ != nullptr) status->MPI_TAG = probed_->tag;
     set_bytes(*status, 0);
   }
-  if (probed_ != nullptr) whole_ = probed_->buffer.bytes().first(bytes);
+  if (probed_ != nullptr) {
+    head_ = probed_->buffer.data();
+    payload_ = head_ + envelope_bytes;
+  }
   open(bytes, opened);
   const Envelope& envelope = opened.envelope;
   check_types(envelope.type, type_);
@@ -136,7 +156,7 @@ int InMessage::unpack(const MPI_Status& came, MPI_Comm raise_on, MPI_Status* sta
   if (status != MPI_STATUS_IGNORE) set_bytes(*status, static_cast<std::size_t>(envelope.bytes));
   if (envelope.has(Envelope::coded)) {
     decode(opened);
-  } else if (!whole_.empty()) {
+  } else if (payload_ != nullptr) {
     put(opened.payload);
   }
   return MPI_SUCCESS;
@@ -144,10 +164,8 @@ int InMessage::unpack(const MPI_Status& came, MPI_Comm raise_on, MPI_Status* sta
 
 void InMessage::open(std::size_t bytes, Opened& opened) {
   if (bytes < envelope_bytes) throw Error(Status::corrupt_frame, no_envelope);
-  const ConstBytes head = whole_.empty() ? ConstBytes{inline_, envelope_bytes} : whole_.first(envelope_bytes);
-  const std::size_t size = bytes - envelope_bytes;
-  opened.payload = whole_.empty() ? memory(arguments_.buf, size) : whole_.subspan(envelope_bytes, size);
-  const Status status = read_envelope(head, opened.payload, opened.envelope);
+  opened.payload = memory(payload_ != nullptr ? payload_ : arguments_.buf, bytes - envelope_bytes);
+  const Status status = read_envelope({head_, envelope_bytes}, opened.payload, opened.envelope);
   if (status != Status::ok)
     throw Error(status, status == Status::corrupt_frame ? no_envelope : taut::describe(status));
 }
@@ -157,7 +175,7 @@ void InMessage::decode(Opened& opened) {
   opened.begin = clock_now();
   const auto bytes = static_cast<std::size_t>(opened.envelope.bytes);
   const bool direct = contiguous_ && (type_ != 0 || aligned(arguments_.buf));
-  if (direct && whole_.empty()) {
+  if (direct && payload_ == nullptr) {
     buffer_ = messages().place().scratch(opened.payload.size());
     std::memcpy(buffer_.data(), opened.payload.data(), opened.payload.size());
     opened.payload = buffer_.bytes().first(opened.payload.size());

@@ -45,6 +45,8 @@ class InMessage {
 
   bool describe() noexcept;
   void prepare();
+  void receive_to_scratch();
+  std::byte* room(std::size_t bytes);
   int unpack(const MPI_Status& came, MPI_Comm raise_on, MPI_Status* status, Opened& opened);
   void open(std::size_t bytes, Opened& opened);
   void decode(Opened& opened);
@@ -63,11 +65,12 @@ class InMessage {
   std::size_t capacity_ = 0;
   MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;
   std::unique_ptr<ProbedMessage> probed_;
-  Wire wire_;    // of what lies below, or also of the user's memory
-  Bytes whole_;  // where all of it comes; empty: the envelope to inline_, the rest to the user's memory
+  Wire wire_;                     // of what lies below, or also of the user's memory
+  std::byte* head_ = inline_;     // where the envelope comes
+  std::byte* payload_ = nullptr;  // where the rest comes; null: to the user's memory
   Buffer buffer_;
-  std::uint64_t began_ = 0;                            // of a blocking one that is timed
-  alignas(8) std::byte inline_[envelope_bytes + 104];  // the envelope, and the values of a small message
+  std::uint64_t began_ = 0;           // of a blocking one that is timed
+  alignas(8) std::byte inline_[128];  // the envelope, and the values of a small message
 };
 
 }  // namespace taut::api

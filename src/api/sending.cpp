@@ -63,18 +63,14 @@ void OutMessage::prepare_plain() {
 
 // `keep`: for some time. Then memory that could hold the values as they are is too much for the frames.
 void OutMessage::keep_coded(EncodedMessage& made, bool keep) {
-  const std::size_t frames = made.bytes - envelope_bytes;
+  write_envelope(envelope_, {}, made.buffer.bytes());
   buffer_ = std::move(made.buffer);
   if (keep && made.bytes <= buffer_.capacity() / 2) {
     Buffer smaller = attached_->messages()->place().scratch(made.bytes);
     std::memcpy(smaller.data(), buffer_.data(), made.bytes);
     buffer_ = std::move(smaller);
   }
-  const bool joined = frames > most_copied_to_send;
-  const Bytes head{joined ? inline_ : buffer_.data(), envelope_bytes};
-  write_envelope(envelope_, {}, head);
-  wire_ = joined ? Wire::joined(head, buffer_.data() + envelope_bytes, frames)
-                 : Wire::of(buffer_.data(), made.bytes);
+  wire_ = Wire::of(buffer_.data(), made.bytes);
 }
 
 EncodedMessage OutMessage::prepare(bool keep) {
