@@ -65,7 +65,7 @@ class Suite {
   void register_all() {
     for (const taut::DType type : options_.types)
       for (const std::string& field : field_names())
-        for (const std::size_t bytes : sizes(field, type))
+        for (const std::size_t bytes : sizes(type))
           for (const Coder& coder : coders_) register_of(coder, type, field, bytes);
   }
 
@@ -87,13 +87,11 @@ class Suite {
     return names;
   }
 
-  std::vector<std::size_t> sizes(const std::string& field, taut::DType type) const {
+  std::vector<std::size_t> sizes(taut::DType type) const {
     if (!options_.sizes.empty()) return options_.sizes;
     if (!options_.input.empty())
       return {std::filesystem::file_size(options_.input) / size_of(type) * size_of(type)};
-    std::vector<std::size_t> all{16 * KiB, 256 * KiB, MiB, 16 * MiB};
-    if (field == "smooth") all.push_back(256 * MiB);  // once: it takes the time of all others
-    return all;
+    return {16 * KiB, 256 * KiB, MiB, 16 * MiB};
   }
 
   bool is_wanted(const Coder& coder) const {
@@ -104,8 +102,9 @@ class Suite {
 
   void register_of(const Coder& coder, taut::DType type, const std::string& field, std::size_t bytes) {
     if (!is_wanted(coder) || !coder.serves(type, coder.kind)) return;
-    const bool all_sizes =
-        coder.codec == default_codecs.front() || !options_.sizes.empty() || !options_.input.empty();
+    const bool usual =
+        coder.codec == default_codecs.front() && coder.name != "scalar";  // which takes longest
+    const bool all_sizes = usual || !options_.sizes.empty() || !options_.input.empty();
     if (!all_sizes && bytes != size_of_others) return;
     if (!all_sizes && options_.codecs.empty() && size_of(type) < sizeof(float)) return;
     for (const Operation& operation : operations()) {

@@ -136,14 +136,16 @@ class Measurement {
   void account(const Variant& variant, Result& result) const {
     const TAUT_Stats stats = variant.stats();
     const double calls = options_.iterations;
-    double busiest[3] = {static_cast<double>(stats.sent_bytes) / calls,
-                         std::max(0.0, result.wire_bytes) / calls,
-                         static_cast<double>(stats.compressed_calls)};
+    const std::uint64_t coding = stats.encode_ns + stats.combine_ns + stats.decode_ns;
+    double busiest[4] = {
+        static_cast<double>(stats.sent_bytes) / calls, std::max(0.0, result.wire_bytes) / calls,
+        static_cast<double>(stats.compressed_calls), static_cast<double>(coding) / 1e3 / calls};
     double sums[2] = {static_cast<double>(stats.value_bytes), static_cast<double>(stats.frame_bytes)};
-    MPI_Allreduce(MPI_IN_PLACE, busiest, 3, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, busiest, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     result.compressed = busiest[2] > 0;
     result.sent_bytes = busiest[0];
+    result.coding_us = busiest[3];
     if (!options_.interface.empty()) result.wire_bytes = busiest[1];
     if (result.compressed && sums[1] > 0) result.ratio = sums[0] / sums[1];
   }

@@ -21,6 +21,7 @@ struct Result {
   double ratio = 1;          // bytes of values / bytes of the frames they became, all ranks together
   double ideal_bytes = 0;    // what the busiest rank must send without compression
   double sent_bytes = 0;     // a call, the busiest rank: counted by Taut
+  double coding_us = 0;      // a call, the busiest rank: encoding, combining, decoding
   double wire_bytes = -1;    // a call, the busiest rank: counted by the network interface; negative: not read
   double max_error = 0;      // of all ranks
   bool within_bound = true;  // give or take the rounding to the type

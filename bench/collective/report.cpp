@@ -55,6 +55,7 @@ std::string json_of(const Result& r) {
       << ", \"median_us\": " << json::number(r.median()) << ", \"min_us\": " << json::number(r.least())
       << ", \"max_us\": " << json::number(r.most()) << ",\n   \"compressed\": " << json::boolean(r.compressed)
       << ", \"ratio\": " << json::number(r.ratio) << ", \"ideal_bytes\": " << json::number(r.ideal_bytes)
+      << ", \"coding_us\": " << json::number(r.coding_us)
       << ", \"sent_bytes\": " << json::number(r.sent_bytes)
       << ", \"wire_bytes\": " << (r.wire_bytes < 0 ? "null" : json::number(r.wire_bytes))
       << ",\n   \"max_error\": " << json::number(r.max_error)
@@ -76,13 +77,14 @@ void print_heading(const Options& options, int ranks) {
   std::printf(
       "# Size: bytes of the whole buffer. Latency: of the slowest rank. Sent, Wire: MB a call of the busiest "
       "rank,\n"
-      "# counted by Taut (plain: the least possible) and by the network interface.\n");
+      "# counted by Taut (plain: the least possible) and by the network interface. Coding: of the busiest "
+      "rank.\n");
 }
 
 void print_operation(const Collective& collective) {
-  std::printf("\n# %s\n%-10s %-9s %12s %12s %12s %12s %8s %7s %9s %9s %10s %9s %s\n", collective.name,
-              "# Size", "Variant", "Avg(us)", "Min(us)", "Max(us)", "Median(us)", "Speedup", "Ratio",
-              "Sent(MB)", "Wire(MB)", "MaxError", "Bound", "Check");
+  std::printf("\n# %s\n%-10s %-9s %12s %12s %12s %12s %8s %11s %7s %9s %9s %10s %9s %s\n", collective.name,
+              "# Size", "Variant", "Avg(us)", "Min(us)", "Max(us)", "Median(us)", "Speedup", "Coding(us)",
+              "Ratio", "Sent(MB)", "Wire(MB)", "MaxError", "Bound", "Check");
 }
 
 void print_results(const std::vector<Result>& results) {
@@ -90,9 +92,9 @@ void print_results(const std::vector<Result>& results) {
     const bool plain = r.policy.empty();
     const char* check = !r.identical ? "RANKS DIFFER" : !r.within_bound ? "BOUND VIOLATED" : "ok";
     const double sent = plain || !r.compressed ? r.ideal_bytes : r.sent_bytes;
-    std::printf("%-10zu %-9s %12.1f %12.1f %12.1f %12.1f %7.2fx %7.2f %9s %9s %10.3g %9.2g %s%s\n", r.bytes,
-                r.variant.c_str(), r.average(), r.least(), r.most(), r.median(),
-                results.front().median() / r.median(), r.ratio, megabytes(sent).c_str(),
+    std::printf("%-10zu %-9s %12.1f %12.1f %12.1f %12.1f %7.2fx %11.1f %7.2f %9s %9s %10.3g %9.2g %s%s\n",
+                r.bytes, r.variant.c_str(), r.average(), r.least(), r.most(), r.median(),
+                results.front().median() / r.median(), r.coding_us, r.ratio, megabytes(sent).c_str(),
                 megabytes(r.wire_bytes).c_str(), r.max_error, r.bound, check,
                 !plain && !r.compressed ? " (went plain)" : "");
   }

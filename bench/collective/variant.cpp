@@ -48,6 +48,9 @@ TAUT_Stats Variant::stats() const {
   now.frame_bytes -= start_.frame_bytes;
   now.sent_bytes -= start_.sent_bytes;
   now.sent_messages -= start_.sent_messages;
+  now.encode_ns -= start_.encode_ns;
+  now.combine_ns -= start_.combine_ns;
+  now.decode_ns -= start_.decode_ns;
   return now;
 }
 

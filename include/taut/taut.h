@@ -174,6 +174,8 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
+ *               | likely                    of a sum 95 % of all values are within E, if the ranks' values
+ *                                           differ; all are within sqrt(P) * E
  *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
  *               | chain | scatter_allgather | binomial | linear | pairwise
@@ -213,6 +215,13 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *   something failed, and TAUT_ERR_PEER on ranks that depend on it.
  * - Below min_bytes, and when the ranks' sizes lie on both sides of it, they meet plain MPI unchecked,
  *   with what MPI makes of it. */
+
+/* The mean over the ranks: an operator for the reductions below, nonblocking and persistent ones included, on
+ * floating-point types and intracommunicators; else MPI_ERR_OP. Every element is within E of the exact mean,
+ * and half an ulp of it. Each rank is coded within E, so that frames are smaller than those of a sum. The sum
+ * may overflow where the mean would not. MPI_ functions take the operator for a sum. Made at the first call;
+ * MPI_Finalize frees it. MPI_OP_NULL before MPI_Init and where MPI cannot make it. */
+TAUT_API MPI_Op TAUT_Avg(void);
 
 /* Sum, minimum or maximum over all ranks, element by element; every rank gets the same bits. Like
  * MPI_Allreduce. */
@@ -404,9 +413,9 @@ TAUT_Startall(int count, TAUT_Request requests[]);
 
 /* Completion. A nonblocking request is freed and set to TAUT_REQUEST_NULL, a persistent one becomes inactive;
  * null and inactive requests are complete. Errors of a call are raised through the handler of its
- * communicator; an unusable pointer or count is TAUT_ERR_ARGUMENT, raised through that of MPI_COMM_SELF. Of a
- * status, MPI_ERROR alone has a meaning: source, tag and count have none. MPI_STATUS_IGNORE and
- * MPI_STATUSES_IGNORE are accepted. */
+ * communicator; an unusable pointer or count is TAUT_ERR_ARGUMENT, raised through that of MPI_COMM_SELF. Of
+ * the status of a collective call, MPI_ERROR alone has a meaning: source, tag and count have none.
+ * MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are accepted. */
 
 TAUT_API int /* how the call ended */
 TAUT_Wait(TAUT_Request* request, MPI_Status* status);
@@ -427,12 +436,60 @@ TAUT_Waitany(int count, TAUT_Request requests[], int* index /* out; MPI_UNDEFINE
 TAUT_API int /* MPI_SUCCESS, or how the call ended: an active request is waited for first */
 TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing happens if it is already */);
 
+/* ---- Point-to-point messages ----
+ *
+ * Like MPI's, with MPI's matching, order and modes. On a communicator with a policy each message starts with
+ * a header of 24 bytes that says what it is, so that its sender alone decides how it travels: it is
+ * compressed if its type is (as with collectives that move values), it has min_bytes or more, and samples of
+ * it compress. Its receiver needs to know nothing: wildcards, larger receive buffers and probes are as in
+ * MPI.
+ *
+ * - A message is coded once: every value arrives within the policy's bound. The range that rel and psnr refer
+ *   to is that of the message.
+ * - What TAUT_ calls send with a policy in force, TAUT_ calls receive, and no others: MPI_Recv and MPI_Probe
+ *   would see header and frames. MPI's own calls may use other tags on the same communicator; wildcard
+ *   receives and probes of either kind may take messages of the other. No message is under way when the
+ * policy is changed.
+ * - A longer message than the receive has room for is MPI_ERR_TRUNCATE; nothing is written beyond that room.
+ *   A message of numbers that is received as numbers of another type is TAUT_ERR_FRAME_MISMATCH, unless one
+ *   side gives MPI_BYTE, MPI_CHAR or a type of its own; one that TAUT_ calls did not send is TAUT_ERR_FRAME,
+ * as is a damaged one. The communicator remains usable.
+ * - Blocking ones drive the calls in flight, and complete none of them. A compressed message is encoded
+ * before TAUT_Send or TAUT_Isend hands it to MPI, and decoded when it is received or waited for: between the
+ * two it makes progress as any message of MPI's.
+ * - Types that are not compressed, and values that lie apart, travel plain behind the same header.
+ * - Of a status all is as MPI has it: source, tag, and the count of the values for MPI_Get_count. */
+
+TAUT_API int /* MPI_SUCCESS, or MPI's own errors; what cannot be compressed goes plain */
+TAUT_Send(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
+
+TAUT_API int /* as said above, and TAUT_ERR_MEMORY; after an error `buf` may hold anything */
+TAUT_Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+          MPI_Status* status /* or MPI_STATUS_IGNORE */);
+
+TAUT_API int /* the send's error, else the receive's */
+TAUT_Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+              MPI_Comm comm, MPI_Status* status);
+
+/* Completed by TAUT_Wait and its kind; the receive is at its end when it is decoded. */
+TAUT_API int TAUT_Isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                        TAUT_Request* request);
+TAUT_API int TAUT_Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                        TAUT_Request* request);
+
+/* Whether a message is there: the next receive that matches gets it. To see its count, the library takes it
+ * from MPI and keeps it until then. TAUT_Iprobe says so once all of it has arrived. */
+TAUT_API int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
+TAUT_API int TAUT_Iprobe(int source, int tag, MPI_Comm comm, int* flag /* out: 1 if there is one, else 0 */,
+                         MPI_Status* status);
+
 /* What the communicator's calls did on this rank since the policy was set. Times are in nanoseconds of a
  * steady clock; calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT, TAUT_TRACE or
  * TAUT_SUMMARY (docs/observe.md). */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */
-  uint64_t calls;             /* collective calls through TAUT_ entry points */
+  uint64_t calls;             /* calls through TAUT_ entry points; of messages each send and each receive */
   uint64_t compressed_calls;  /* of these, the ones that moved frames */
   uint64_t value_bytes;       /* bytes of values encoded on this rank */
   uint64_t frame_bytes;       /* bytes of frames they became */
@@ -453,6 +510,7 @@ typedef struct TAUT_Stats {
   uint64_t agree_ns;          /* agreement, samples and memory included */
   uint64_t plain_ns;          /* in plain MPI */
   uint64_t plain_slower;      /* calls, plain: that has proved to be faster, or was tried to compare */
+  uint64_t plain_sender;      /* messages received that their senders did not compress, from min_bytes on */
 } TAUT_Stats;
 
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */

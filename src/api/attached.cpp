@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "api/average.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
@@ -23,6 +24,9 @@ std::atomic<std::size_t> in_process{0};  // calls in flight
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
+// Changes whenever some communicator gets, inherits or loses what hangs on it.
+std::atomic<std::uint64_t> generation{0};
+
 // What the attribute points to, as long as there is the communicator, whatever policies it gets.
 struct Holder {
   std::shared_ptr<Attached> attached;  // null: no policy
@@ -37,6 +41,7 @@ int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
     auto holder = std::make_unique<Holder>();
     holder->attached = std::make_shared<Attached>(*original.attached, holder->freed);
     *static_cast<void**>(to) = holder.release();
+    ++generation;
     return MPI_SUCCESS;
   } catch (...) {
     *copied = 0;
@@ -47,6 +52,7 @@ int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
 int delete_attached(MPI_Comm, int, void* held, void*) {
   const std::unique_ptr<Holder> holder(static_cast<Holder*>(held));
   *holder->freed = true;
+  ++generation;
   return MPI_SUCCESS;
 }
 
@@ -55,6 +61,7 @@ int finalize(MPI_Comm, int, void*, void*) {
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   const std::lock_guard lock(mutex);
   for (Attached* const attached : living()) attached->disconnect();
+  free_average();
   try {
     std::vector<const Observed*> all;
     for (const Attached* const attached : living())
@@ -104,6 +111,7 @@ Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
       inter_(inter),
       group_(group),
       observed_(new Observed{.policy = policy_.text, .ranks = group.size}) {
+  if (usable()) messages_.emplace(policy_);
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
@@ -121,6 +129,7 @@ Attached::~Attached() {
 }
 
 void Attached::disconnect() noexcept {
+  if (messages_) messages_->disconnect();
   communicator_.reset();
   transport_.reset();
 }
@@ -217,6 +226,18 @@ void Attached::progress() noexcept {
   if (lock.owns_lock()) drive();
 }
 
+bool free_at_finalize() noexcept {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized == 0) return false;
+  try {
+    make_keyvals();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool calls_in_flight() noexcept { return in_process > 0; }
 
 void progress(Attached* first) noexcept {
@@ -246,9 +267,19 @@ Holder* find_holder(MPI_Comm comm) noexcept {
 
 }  // namespace
 
+// A thread's calls mostly use the communicator of the one before.
 Attached* find_attached(MPI_Comm comm) noexcept {
+  struct Found {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::uint64_t generation = 0;
+    Attached* attached = nullptr;
+  };
+  thread_local Found last;
+  const std::uint64_t now = generation;
+  if (last.comm == comm && last.generation == now) return last.attached;
   const Holder* const holder = find_holder(comm);
-  return holder != nullptr ? holder->attached.get() : nullptr;
+  last = {comm, now, holder != nullptr ? holder->attached.get() : nullptr};
+  return last.attached;
 }
 
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
@@ -261,6 +292,7 @@ void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
   }
   if (attached != nullptr) attached->belong_to(holder->freed);
   holder->attached = std::move(attached);
+  ++generation;
 }
 
 }  // namespace taut::api

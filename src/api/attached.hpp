@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "api/at_end.hpp"
+#include "api/messages.hpp"
 #include "comm/in_flight.hpp"
 #include "policy/options.hpp"
 #include "transports/mpi.hpp"
@@ -24,6 +25,14 @@ struct Group {
   std::size_t count() const noexcept { return static_cast<std::size_t>(size); }
   ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
 };
+
+// Of an intracommunicator.
+inline Group group_of(MPI_Comm comm) noexcept {
+  Group group;
+  PMPI_Comm_rank(comm, &group.rank);
+  PMPI_Comm_size(comm, &group.size);
+  return group;
+}
 
 // One thread at a time may use it; beside that one, others may drive its calls in flight.
 class Attached : public std::enable_shared_from_this<Attached> {
@@ -63,6 +72,21 @@ class Attached : public std::enable_shared_from_this<Attached> {
     return code;
   }
 
+  // Those of this communicator; null: they are plain MPI's, for this reason.
+  Messages* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
+  Plain why_plain() const noexcept { return enabled_ && !policy_.off ? Plain::communicator : Plain::off; }
+  const Policy& policy() const noexcept { return policy_; }
+
+  // Whether a message of so many bytes is timed.
+  bool times(std::size_t bytes) const noexcept { return observed_closely_ || bytes >= policy_.min_bytes; }
+
+  // `change` changes what is counted while nobody else does.
+  template <class Change>
+  void account(Change change) noexcept {
+    const auto lock = stop_driving();
+    change(observed_->calls);
+  }
+
   const Group& group() const noexcept { return group_; }
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
 
@@ -94,6 +118,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
+  std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
@@ -113,6 +138,9 @@ bool calls_in_flight() noexcept;
 // Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
 // they would stand still, while other ranks might wait for them before they come to it.
 void finish_calls() noexcept;
+
+// Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
+bool free_at_finalize() noexcept;
 
 // What hangs on `comm`; null when it has no policy.
 Attached* find_attached(MPI_Comm comm) noexcept;

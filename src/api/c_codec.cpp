@@ -45,24 +45,6 @@ ConstBytes bytes_at(const void* data, std::size_t size) noexcept {
 }
 Bytes bytes_at(void* data, std::size_t size) noexcept { return {static_cast<std::byte*>(data), size}; }
 
-const CodecInfo* codec_of(std::uint8_t frame_id) noexcept {
-  for (const CodecInfo* codec : registered_codecs())
-    if (codec->frame_id == frame_id) return codec;
-  return nullptr;
-}
-
-// Any instance of a codec decodes and adds all of its frames.
-std::unique_ptr<Codec> make_for(const FrameHeader& header) {
-  const CodecInfo* const info = codec_of(header.codec);
-  if (info == nullptr) throw Error(Status::unsupported_version, "a frame of an unknown codec");
-  if (!info->serves(header.type, header.bound.kind))
-    throw Error(Status::corrupt_frame, "a frame of a kind that its codec does not make");
-  return info->make({.bound = header.bound,
-                     .checksum = header.has(FrameHeader::checksummed),
-                     .kernels = options().kernels.c_str(),
-                     .threads = options().threads});
-}
-
 // Extents of more than four dimensions: the slowest ones count as one.
 Status read_extents(int n, const std::size_t* extents, Dims& dims, std::size_t& count) noexcept {
   if (n < 1 || extents == nullptr) return Status::invalid_argument;
@@ -119,7 +101,7 @@ Status decode(ConstBytes frame, Slice values) {
     return Status::invalid_argument;
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
-  return make_for(header)->decode(frame, values);
+  return make_decoder(header, options().kernels, options().threads)->decode(frame, values);
 }
 
 Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
@@ -130,7 +112,7 @@ Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
   if (const Status status = read_header(b, second); status != Status::ok) return status;
   if (first.codec != second.codec || first.type != second.type || first.count != second.count)
     return Status::frame_mismatch;
-  const auto codec = make_for(first);
+  const auto codec = make_decoder(first, options().kernels, options().threads);
   if (codec->arithmetic() == nullptr) return Status::frame_mismatch;
   const ConstBytes both[] = {a, b};
   const Sized size = codec->arithmetic()->sum(both, out);
@@ -143,7 +125,7 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
     return Status::invalid_argument;
   FrameHeader header;
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
-  const CodecInfo* const codec = codec_of(header.codec);
+  const CodecInfo* const codec = find_codec(header.codec);
   TAUT_Frame_info all{};
   all.struct_size = info->struct_size;
   std::strncpy(all.codec, codec != nullptr ? codec->name : "unknown", sizeof all.codec - 1);

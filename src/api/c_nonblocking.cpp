@@ -12,7 +12,7 @@ template <class Call>
   return guard(call.comm, [&] {
     if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
     *request = TAUT_REQUEST_NULL;
-    auto made = std::make_unique<TAUT_Request_s>(call, false, site);
+    auto made = std::make_unique<CollectiveRequest>(call, false, site);
     int code = made->init(MPI_INFO_NULL);
     if (code == MPI_SUCCESS) code = made->start();
     if (code == MPI_SUCCESS) *request = made.release();

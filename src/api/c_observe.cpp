@@ -34,6 +34,7 @@ TAUT_Stats stats_of(const Statistics& s) noexcept {
   stats.wait_ns = s.times[Verb::wait];
   stats.agree_ns = s.times[Verb::agree];
   stats.plain_ns = s.times[Verb::plain];
+  stats.plain_sender = plain(Plain::sender);
   stats.plain_slower = plain(Plain::slower) + plain(Plain::trial);
   return stats;
 }

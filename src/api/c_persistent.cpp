@@ -12,7 +12,7 @@ template <class Call>
   return guard(call.comm, [&] {
     if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
     *request = TAUT_REQUEST_NULL;
-    auto made = std::make_unique<TAUT_Request_s>(call, true, site);
+    auto made = std::make_unique<CollectiveRequest>(call, true, site);
     const int code = made->init(info);
     if (code == MPI_SUCCESS) *request = made.release();
     return code;

@@ -17,7 +17,7 @@ void make_empty(MPI_Status* status) noexcept {
 int end(TAUT_Request& request, MPI_Status* status) noexcept {
   make_empty(status);
   if (!active(request)) return MPI_SUCCESS;
-  const int code = request->finish();
+  const int code = request->finish(status);
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
   if (!request->persistent()) {
     delete request;
@@ -136,7 +136,7 @@ int TAUT_Request_free(TAUT_Request* request) {
     const std::unique_ptr<TAUT_Request_s> owned(std::exchange(*request, TAUT_REQUEST_NULL));
     if (!active(owned.get())) return MPI_SUCCESS;
     owned->wait();
-    return owned->finish();
+    return owned->finish(MPI_STATUS_IGNORE);
   });
 }
 

@@ -5,6 +5,7 @@
 //   plain     MPI's blocking call on the user's communicator
 //   start     MPI's nonblocking call on a communicator of the same ranks
 //   init      MPI's persistent one on the user's communicator, where plain::has_persistent
+//   settle    what is left to do when plain MPI has come to its end, of reductions
 //   types     those that matter on this rank, for a call that is started later and has to keep them
 #pragma once
 
@@ -35,6 +36,7 @@ struct Allreduce {
   int start(MPI_Comm on, MPI_Request* request) const;
   int init(MPI_Info info, MPI_Request* request) const;
   Types types(const Group& group) noexcept;
+  void settle(const Group& group) const noexcept;
 
  private:
   template <class Function, class... More>
@@ -54,6 +56,7 @@ struct ReduceScatterBlock {
   int start(MPI_Comm on, MPI_Request* request) const;
   int init(MPI_Info info, MPI_Request* request) const;
   Types types(const Group& group) noexcept;
+  void settle(const Group& group) const noexcept;
 
  private:
   template <class Function, class... More>
@@ -74,6 +77,7 @@ struct Reduce {
   int start(MPI_Comm on, MPI_Request* request) const;
   int init(MPI_Info info, MPI_Request* request) const;
   Types types(const Group& group) noexcept;
+  void settle(const Group& group) const noexcept;
 
  private:
   template <class Function, class... More>

@@ -1,5 +1,7 @@
 #include "api/datatypes.hpp"
 
+#include "api/average.hpp"
+
 #include <span>
 #include <vector>
 
@@ -71,6 +73,7 @@ std::vector<Entry> entries() {
 }
 
 std::optional<Reduction> reduction_of(MPI_Op op) noexcept {
+  if (is_average(op)) return Reduction::sum;
   if (op == MPI_SUM) return Reduction::sum;
   if (op == MPI_MIN) return Reduction::min;
   if (op == MPI_MAX) return Reduction::max;
@@ -86,17 +89,26 @@ std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept {
   return std::nullopt;
 }
 
+bool is_derived(MPI_Datatype type) noexcept {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  if (type == MPI_DATATYPE_NULL) return false;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
+
 bool is_predefined(MPI_Op op) noexcept {
   const MPI_Op all[] = {MPI_SUM,  MPI_MIN,  MPI_MAX, MPI_PROD, MPI_LAND,   MPI_LOR,
                         MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};
-  return std::ranges::find(all, op) != std::end(all);
+  return is_average(op) || std::ranges::find(all, op) != std::end(all);
 }
 
 std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept {
   const auto known = known_datatype(type);
   const auto reduction = reduction_of(op);
   if (!known || !known->computes || !reduction || !is_defined(*reduction, known->type)) return std::nullopt;
-  return Reducing{known->type, *reduction};
+  const bool mean = is_average(op);
+  if (mean && info_of(known->type).family == Family::integer) return std::nullopt;
+  return Reducing{known->type, *reduction, mean};
 }
 
 }  // namespace taut::api

@@ -24,7 +24,10 @@ inline std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
   return known ? std::optional(known->type) : std::nullopt;
 }
 
-// MPI's own operators, which are never freed.
+// Of the user's making, to be freed by the user.
+bool is_derived(MPI_Datatype type) noexcept;
+
+// MPI's own operators, and TAUT_Avg(), which are never freed.
 bool is_predefined(MPI_Op op) noexcept;
 
 // Of these types under this operator; nothing for what the library leaves to MPI, or what MPI does not
@@ -32,6 +35,7 @@ bool is_predefined(MPI_Op op) noexcept;
 struct Reducing {
   DType type;
   Reduction op;
+  bool mean;  // a sum that is divided by the number of ranks
 };
 std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept;
 

@@ -1,3 +1,4 @@
+#include "api/average.hpp"
 #include "api/datatypes.hpp"
 #include "api/layouts.hpp"
 #include "api/vector_calls.hpp"
@@ -14,7 +15,21 @@ Described describe_reduction(Collective collective, const void* in, void* out, M
   if (!reducing) return Request{collective, {}, *bytes, false};
   const Operands data{slice(in, count * blocks, reducing->type), slice(out, count, reducing->type),
                       reducing->op};
-  return Request{collective, data, *bytes};
+  Request request{collective, data, *bytes};
+  request.mean = reducing->mean;
+  return request;
+}
+
+// A blocking call's `code`; if that is good the call comes to its end.
+template <class Call>
+int settled(int code, const Call& call) noexcept {
+  if (code == MPI_SUCCESS && is_average(call.op)) call.settle(group_of(call.comm));
+  return code;
+}
+
+// Why plain MPI cannot serve the operator; MPI_SUCCESS if it can.
+int fault_of(MPI_Op op, MPI_Datatype type, MPI_Comm on) noexcept {
+  return is_average(op) && !has_average(type, on) ? MPI_ERR_OP : MPI_SUCCESS;
 }
 
 }  // namespace
@@ -27,9 +42,13 @@ Described Allreduce::describe(const Group&) const {
 template <class Function, class... More>
 int Allreduce::pass(Function function, MPI_Comm on, More... more) const {
   if (!plain::fits(count)) return raise(on, MPI_ERR_COUNT);
-  return function(sendbuf, recvbuf, plain::count(count), type, op, on, more...);
+  if (const int fault = fault_of(op, type, on); fault != MPI_SUCCESS) return raise(on, fault);
+  return function(sendbuf, recvbuf, plain::count(count), type, plain_operator(op), on, more...);
 }
-int Allreduce::plain() const { return pass(TAUT_PMPI(Allreduce), comm); }
+int Allreduce::plain() const { return settled(pass(TAUT_PMPI(Allreduce), comm), *this); }
+void Allreduce::settle(const Group& group) const noexcept {
+  if (is_average(op)) divide(recvbuf, count, type, group.size);
+}
 int Allreduce::start(MPI_Comm on, MPI_Request* request) const {
   return pass(TAUT_PMPI(Iallreduce), on, request);
 }
@@ -46,9 +65,13 @@ Described ReduceScatterBlock::describe(const Group& group) const {
 template <class Function, class... More>
 int ReduceScatterBlock::pass(Function function, MPI_Comm on, More... more) const {
   if (!plain::fits(recvcount)) return raise(on, MPI_ERR_COUNT);
-  return function(sendbuf, recvbuf, plain::count(recvcount), type, op, on, more...);
+  if (const int fault = fault_of(op, type, on); fault != MPI_SUCCESS) return raise(on, fault);
+  return function(sendbuf, recvbuf, plain::count(recvcount), type, plain_operator(op), on, more...);
 }
-int ReduceScatterBlock::plain() const { return pass(TAUT_PMPI(Reduce_scatter_block), comm); }
+int ReduceScatterBlock::plain() const { return settled(pass(TAUT_PMPI(Reduce_scatter_block), comm), *this); }
+void ReduceScatterBlock::settle(const Group& group) const noexcept {
+  if (is_average(op)) divide(recvbuf, recvcount, type, group.size);
+}
 int ReduceScatterBlock::start(MPI_Comm on, MPI_Request* request) const {
   return pass(TAUT_PMPI(Ireduce_scatter_block), on, request);
 }
@@ -85,9 +108,15 @@ template <class Function, class... More>
 int ReduceScatter::pass(Function function, const plain::Numbers<MPI_Count>& counts, MPI_Comm on,
                         More... more) const {
   if (!counts.fit()) return raise(on, MPI_ERR_COUNT);
-  return function(sendbuf, recvbuf, counts.data(), type, op, on, more...);
+  if (const int fault = fault_of(op, type, on); fault != MPI_SUCCESS) return raise(on, fault);
+  return function(sendbuf, recvbuf, counts.data(), type, plain_operator(op), on, more...);
 }
-int ReduceScatter::plain() const { return pass(TAUT_PMPI(Reduce_scatter), counts(comm), comm); }
+int ReduceScatter::plain() const {
+  return settled(pass(TAUT_PMPI(Reduce_scatter), counts(comm), comm), *this);
+}
+void ReduceScatter::settle(const Group& group) const noexcept {
+  if (is_average(op)) divide(recvbuf, recvcounts[group.rank], type, group.size);
+}
 int ReduceScatter::start(MPI_Comm on, MPI_Request* request) {
   kept = std::make_shared<const plain::Numbers<MPI_Count>>(counts(on));
   return pass(TAUT_PMPI(Ireduce_scatter), *kept, on, request);
@@ -111,9 +140,13 @@ Described Reduce::describe(const Group& group) const {
 template <class Function, class... More>
 int Reduce::pass(Function function, MPI_Comm on, More... more) const {
   if (!plain::fits(count)) return raise(on, MPI_ERR_COUNT);
-  return function(sendbuf, recvbuf, plain::count(count), type, op, root, on, more...);
+  if (const int fault = fault_of(op, type, on); fault != MPI_SUCCESS) return raise(on, fault);
+  return function(sendbuf, recvbuf, plain::count(count), type, plain_operator(op), root, on, more...);
 }
-int Reduce::plain() const { return pass(TAUT_PMPI(Reduce), comm); }
+int Reduce::plain() const { return settled(pass(TAUT_PMPI(Reduce), comm), *this); }
+void Reduce::settle(const Group& group) const noexcept {
+  if (is_average(op) && group.rank == root) divide(recvbuf, count, type, group.size);
+}
 int Reduce::start(MPI_Comm on, MPI_Request* request) const { return pass(TAUT_PMPI(Ireduce), on, request); }
 int Reduce::init(MPI_Info info, MPI_Request* request) const {
   return pass(TAUT_PMPI_INIT(Reduce), comm, info, request);

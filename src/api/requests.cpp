@@ -1,10 +1,9 @@
 #include "api/requests.hpp"
 
+#include "api/average.hpp"
 #include "api/datatypes.hpp"
 
-using namespace taut;
-using namespace taut::api;
-
+namespace taut::api {
 namespace {
 
 MPI_Comm comm_of(const AnyCall& call) noexcept {
@@ -22,26 +21,29 @@ bool keeps_its_operator(const AnyCall& call) noexcept {
       call);
 }
 
-bool is_derived(MPI_Datatype type) noexcept {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  if (type == MPI_DATATYPE_NULL) return false;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner != MPI_COMBINER_NAMED;
+bool takes_mean(const AnyCall& call) noexcept {
+  return std::visit(
+      [](const auto& c) {
+        if constexpr (requires { c.op; }) return is_average(c.op);
+        return false;
+      },
+      call);
 }
 
 }  // namespace
 
-TAUT_Request_s::~TAUT_Request_s() {
+CollectiveRequest::~CollectiveRequest() {
   if (plain_is_persistent_) PMPI_Request_free(&plain_);
   for (MPI_Datatype& type : kept_types_)
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
 }
 
-MPI_Comm TAUT_Request_s::comm() const noexcept {
+MPI_Comm CollectiveRequest::comm() const noexcept {
   return attached_ != nullptr && attached_->freed() ? MPI_COMM_NULL : comm_of(call_);
 }
 
-int TAUT_Request_s::init(MPI_Info info) {
+int CollectiveRequest::init(MPI_Info info) {
+  if (takes_mean(call_)) group_ = group_of(comm_of(call_));
   Attached* const attached = keeps_its_operator(call_) ? find_attached(comm_of(call_)) : nullptr;
   if (attached != nullptr) attached_ = attached->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
@@ -55,7 +57,7 @@ int TAUT_Request_s::init(MPI_Info info) {
 }
 
 // Derived types may be freed as soon as a call is started, before it needs them.
-void TAUT_Request_s::keep_types() {
+void CollectiveRequest::keep_types() {
   const MPI_Comm comm = comm_of(call_);
   Group group;
   int inter = 0;
@@ -70,7 +72,7 @@ void TAUT_Request_s::keep_types() {
   }
 }
 
-int TAUT_Request_s::start() {
+int CollectiveRequest::start() {
   if (attached_ != nullptr && attached_->freed())
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
@@ -85,7 +87,7 @@ int TAUT_Request_s::start() {
   return MPI_SUCCESS;
 }
 
-int TAUT_Request_s::start_plain() {
+int CollectiveRequest::start_plain() {
   const int code = plain_is_persistent_
                        ? PMPI_Start(&plain_)
                        : std::visit([&](auto& call) { return call.start(call.comm, &plain_); }, call_);
@@ -94,13 +96,13 @@ int TAUT_Request_s::start_plain() {
 }
 
 // In the place of a call in flight.
-void TAUT_Request_s::issue() {
+void CollectiveRequest::issue() {
   plain_code_ =
       std::visit([&](auto& call) { return call.start(attached_->private_communicator(), &plain_); }, call_);
   plain_complete_ = plain_code_ != MPI_SUCCESS;
 }
 
-bool TAUT_Request_s::ready() {
+bool CollectiveRequest::ready() {
   if (plain_complete_) return true;
   int complete = 0;
   plain_code_ = PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
@@ -108,9 +110,9 @@ bool TAUT_Request_s::ready() {
   return plain_complete_;
 }
 
-bool TAUT_Request_s::complete() noexcept { return in_flight_ ? in_flight_->done() : ready(); }
+bool CollectiveRequest::complete() noexcept { return in_flight_ ? in_flight_->done() : ready(); }
 
-void TAUT_Request_s::wait() noexcept {
+void CollectiveRequest::wait() noexcept {
   if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
     plain_code_ = PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
     plain_complete_ = true;
@@ -118,13 +120,30 @@ void TAUT_Request_s::wait() noexcept {
   for (Backoff backoff; !complete(); backoff.pause()) progress(attached_.get());
 }
 
-int TAUT_Request_s::finish() noexcept {
+// Plain MPI has come to its end.
+void CollectiveRequest::settle() noexcept {
+  std::visit(
+      [&](const auto& call) {
+        if constexpr (requires { call.settle(group_); }) call.settle(group_);
+      },
+      call_);
+}
+
+int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
-  if (!in_flight_) return plain_code_;  // MPI has raised it
+  if (!in_flight_) {
+    if (plain_code_ == MPI_SUCCESS) settle();
+    return plain_code_;  // MPI has raised it
+  }
   return guard(comm(), [&] {
     const Verdict verdict = in_flight_->verdict();
-    if (verdict.plain != Plain::no)
-      return plain_code_ == MPI_SUCCESS ? MPI_SUCCESS : raise(comm(), plain_code_);
+    if (verdict.plain != Plain::no) {
+      if (plain_code_ != MPI_SUCCESS) return raise(comm(), plain_code_);
+      settle();
+      return MPI_SUCCESS;
+    }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
   });
 }
+
+}  // namespace taut::api

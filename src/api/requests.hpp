@@ -15,49 +15,70 @@ using AnyCall = std::variant<Allreduce, ReduceScatterBlock, ReduceScatter, Reduc
 
 }  // namespace taut::api
 
-// A start either puts a call in flight (where the ranks leave it to plain MPI, that runs on the private
-// communicator) or, if it is plain at once, makes a request of MPI's on the user's communicator.
-struct TAUT_Request_s final : private taut::PlainCall {
+// One thread at a time.
+struct TAUT_Request_s {
+  explicit TAUT_Request_s(bool persistent) noexcept : persistent_(persistent) {}
+  TAUT_Request_s(const TAUT_Request_s&) = delete;
+  virtual ~TAUT_Request_s() = default;
+
+  bool persistent() const noexcept { return persistent_; }
+  bool active() const noexcept { return active_; }
+
+  virtual int start() = 0;  // an MPI code; throws Error
+
+  // Whether what was started is complete. To make it go on is up to wait() and api::progress().
+  virtual bool complete() noexcept = 0;
+  virtual void wait() noexcept = 0;
+
+  // How it ended, once it is complete: an MPI code, raised on the communicator. `status` is that of an empty
+  // request, which messages fill; it may be MPI_STATUS_IGNORE. The request is inactive then.
+  virtual int finish(MPI_Status* status) noexcept = 0;
+
+  // Where errors are raised; MPI_COMM_NULL if the user has freed the communicator.
+  virtual MPI_Comm comm() const noexcept = 0;
+
+ protected:
+  bool persistent_, active_ = false;
+};
+
+namespace taut::api {
+
+// A collective call. A start either puts a call in flight (where the ranks leave it to plain MPI, that runs
+// on the private communicator) or, if it is plain at once, makes a request of MPI's on the user's
+// communicator.
+class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
  public:
   // `site`: where the program made it.
-  TAUT_Request_s(const taut::api::AnyCall& call, bool persistent, const void* site) noexcept
-      : call_(call), persistent_(persistent), site_(site) {}
-  TAUT_Request_s(const TAUT_Request_s&) = delete;
-  ~TAUT_Request_s();
+  CollectiveRequest(const AnyCall& call, bool persistent, const void* site) noexcept
+      : TAUT_Request_s(persistent), call_(call), site_(site) {}
+  ~CollectiveRequest() override;
 
   // Finds the policy, which stays with the request; of a persistent call that has none, and with an MPI that
   // can, makes MPI's persistent request. An MPI code; throws Error.
   int init(MPI_Info info);
 
-  // An MPI code; throws Error.
-  int start();
-
-  bool persistent() const noexcept { return persistent_; }
-  bool active() const noexcept { return active_; }
-
-  // Whether a call that was started is complete. To make it go on is up to wait() and api::progress().
-  bool complete() noexcept;
-  void wait() noexcept;
-
-  // How a complete call ended: an MPI code, raised on the communicator. The request is inactive then.
-  int finish() noexcept;
-
-  // Where errors are raised; MPI_COMM_NULL if the user has freed the communicator.
-  MPI_Comm comm() const noexcept;
+  int start() override;
+  bool complete() noexcept override;
+  void wait() noexcept override;
+  int finish(MPI_Status* status) noexcept override;
+  MPI_Comm comm() const noexcept override;
 
  private:
   void keep_types();
   int start_plain();
+  void settle() noexcept;
   void issue() override;
   bool ready() override;
 
-  taut::api::AnyCall call_;
-  bool persistent_, active_ = false;
+  AnyCall call_;
   const void* site_;
-  std::shared_ptr<taut::api::Attached> attached_;  // null: no policy, or not a call for it
+  Group group_;                         // of a mean
+  std::shared_ptr<Attached> attached_;  // null: no policy, or not a call for it
   std::array<MPI_Datatype, 2> kept_types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-  std::optional<taut::CallInFlight> in_flight_;  // of the last start; empty: plain at once
+  std::optional<CallInFlight> in_flight_;  // of the last start; empty: plain at once
   MPI_Request plain_ = MPI_REQUEST_NULL;
   bool plain_is_persistent_ = false, plain_complete_ = false;
   int plain_code_ = MPI_SUCCESS;
 };
+
+}  // namespace taut::api

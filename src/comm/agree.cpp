@@ -52,10 +52,12 @@ void Facts::set_pace(const Pace& pace, bool rooted) noexcept {
   pace_low[0] = coded(pace.plain, rooted);
   pace_low[1] = coded(pace.coded, rooted);
   pace_low[2] = coded(pace.foretold, false);
+  pace_low[3] = coded(pace.other, rooted);
 }
 
 Pace Facts::pace(bool rooted) const noexcept {
-  return {decoded(pace_low[0], rooted), decoded(pace_low[1], rooted), decoded(pace_low[2], false)};
+  return {decoded(pace_low[0], rooted), decoded(pace_low[1], rooted), decoded(pace_low[2], false),
+          decoded(pace_low[3], rooted)};
 }
 
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {

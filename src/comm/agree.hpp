@@ -23,9 +23,8 @@ struct Facts {
   std::uint8_t type_low = 0, type_high = 0;             // DType; 0: not compressed on that rank
   std::uint8_t failed = 0;                              // some rank cannot take part
   std::uint8_t short_of_memory = 0;
-  float pace_low[3] = {unknown_pace, unknown_pace, unknown_pace};  // plain, coded, foretold
-  std::uint32_t reserved = 0;                                      // no padding
-  std::uint32_t checksum = 0;                                      // of what stands before it
+  float pace_low[4] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
+  std::uint32_t checksum = 0;                                                    // of what stands before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 
+#include "core/mean.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -14,7 +15,6 @@ namespace {
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 2;
-constexpr std::size_t most_cached = 2 * max_candidates;  // codecs
 static_assert(max_segments < lanes_of_a_call);
 
 template <class T>
@@ -63,19 +63,11 @@ Communicator::Communicator(Transport& transport, Place& place, Policy policy, st
     : transport_(transport),
       place_(place),
       policy_(std::move(policy)),
-      kernels_(std::move(kernels)),
       policy_hash_(hash(std::as_bytes(std::span(policy_.text)))),
+      codecs_(policy_.coding, std::move(kernels)),
       observer_(observer) {
   if (observer_.table == nullptr) observer_.table = &own_table_;
-  if (!policy_.off) check(policy_.coding, kernels_);
-}
-
-std::shared_ptr<const Codec> Communicator::codec(const Candidate& candidate, Bound bound) {
-  for (const CachedCodec& cached : codecs_)
-    if (cached.candidate == candidate && cached.bound == bound) return cached.codec;
-  if (codecs_.size() >= most_cached) codecs_.erase(codecs_.begin());  // bounds that follow the data's range
-  codecs_.push_back({candidate, bound, candidate.make(policy_.coding, bound, kernels_)});
-  return codecs_.back().codec;
+  if (!policy_.off) check(policy_.coding, codecs_.kernels());
 }
 
 // Lanes of a call's own, until its end. They come round: the call that is calls_at_a_time later waits for
@@ -103,25 +95,32 @@ class Communicator::Lanes final : public Waitable {
 // so all ranks learn the same in the same order.
 struct Communicator::Lesson {
   Experience& kind;
-  bool adds, compares;                   // whether it adds anything; also times
+  bool adds, has_to_pay;
   std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
+  const AlgorithmInfo* algorithm;        // to be taken; then the one that was
 
   void begin(Facts& mine, bool rooted) const noexcept {
-    if (compares) mine.set_pace(kind.own(), rooted);
+    if (adds) mine.set_pace(kind.own(), rooted);
   }
   // What the ranks make of the verdict that they agreed on.
-  void go_on(const Facts& agreed, bool rooted, std::size_t chosen, Verdict& verdict) const noexcept {
+  void go_on(std::size_t chosen, float ratio, const Pace& pace, Verdict& verdict) const noexcept {
     if (!adds || verdict.status != Status::ok) return;
     if (verdict.plain == Plain::no_gain) kind.note_no_gain(favourite.has_value());
     if (verdict.plain != Plain::no) return;
-    kind.choose(chosen, agreed.ratio_low[chosen]);
-    if (compares) verdict.plain = kind.learn(agreed.pace(rooted));
+    kind.choose(chosen, ratio);
+    if (has_to_pay) verdict.plain = kind.learn(pace);
+  }
+  void go_by(const AlgorithmInfo* taken, const Pace& pace,
+             std::span<const AlgorithmInfo* const> others) noexcept {
+    algorithm = taken;
+    if (adds) kind.learn_algorithm(taken, pace, others);
   }
   // After a call by frames.
   void end(const Ledger& ledger, std::size_t bytes) const noexcept {
-    if (!compares || ledger.sent_bytes == 0) return;
+    if (!adds) return;
     const double gain = static_cast<double>(ledger.carried_bytes) / static_cast<double>(ledger.sent_bytes);
-    kind.note_coded(seconds(ledger.times[Verb::call]), seconds(ledger.times[Verb::wait]) * gain, bytes);
+    const double foretold = seconds(ledger.times[Verb::wait]) * gain;
+    kind.note_coded(algorithm, seconds(ledger.times[Verb::call]), foretold, bytes);
   }
 };
 
@@ -137,12 +136,10 @@ void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds)
 
 // ---- Before the agreement: local, and without any effect
 
-Plan Communicator::plan(const Request& request, Bound bound) {
+Call Communicator::call_of(const Request& request) const noexcept {
   const DType type = request.data.out.type;
-  return make_plan(policy_,
-                   {request.collective, request.bytes / size_of(type), type, request.data.op,
-                    transport_.size(), request.any_blocks()},
-                   bound, candidates_);
+  return {request.collective, request.bytes / size_of(type), type,        request.data.op,
+          transport_.size(),  request.any_blocks(),          request.mean};
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -157,6 +154,7 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
   if (reduces(request.collective))
     mix(signature, request.coded_type);  // whoever moves data may use another type
   mix(signature, request.data.root);
+  mix(signature, request.mean);
   return signature;
 }
 
@@ -182,7 +180,7 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
-    means.codecs[i] = codec(plan.candidates[i], plan.bound);
+    means.codecs[i] = codecs_.of(plan.candidates[i], plan.bound);
     frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
   }
   Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
@@ -216,11 +214,11 @@ Facts Communicator::identify(const Request& request) const noexcept {
   return mine;
 }
 
-Facts Communicator::facts(const Request& request, Bound bound, Plan& plan, Means& means, Lesson& lesson,
-                          Status& failure) {
+Facts Communicator::facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
+                          Lesson& lesson, Status& failure) {
   Facts mine = identify(request);
   try {
-    plan = this->plan(request, bound);
+    plan = make_plan(policy_, call, bound, candidates_);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
     prepare(request, plan, means);
     const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
@@ -264,7 +262,7 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
   record.begin();
   Experience& kind = experience(request);
   const bool adds = served == nullptr;
-  Lesson lesson{kind, adds, adds && policy_.has_to_pay(), kind.favourite()};
+  Lesson lesson{kind, adds, adds && policy_.has_to_pay(), kind.favourite(), kind.algorithm()};
   const std::size_t bytes = request.bytes;  // as note_plain() knows them
   const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
@@ -288,20 +286,27 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, Lesson& 
   Plan made;
   Means means{Reserve(place_), {}};
   Status failure = Status::ok;
-  Facts mine = facts(request, bound, made, means, lesson, failure);
+  Call call = call_of(request);
+  call.algorithm = lesson.algorithm;
+  Facts mine = facts(request, call, bound, made, means, lesson, failure);
   const bool rooted = has_root(request.collective);
   lesson.begin(mine, rooted);
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
   Verdict verdict = judge(agreed, made, chosen, failure);
-  lesson.go_on(agreed, rooted, chosen, verdict);
+  lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
+  std::array<const AlgorithmInfo*, most_alternatives> found;
+  lesson.go_by(made.algorithm, agreed.pace(rooted),
+               request.bytes_known ? alternatives(policy_, call, made, found)
+                                   : std::span<const AlgorithmInfo* const>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
   co_await pipelined(*made.algorithm, team, request.data, made.segments);
+  if (request.mean && request.data.out.data != nullptr) divide(request.data.out, transport_.size());
   if (request.move_to != nullptr && request.data.out.count != 0)
     std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
   co_return Verdict{Plain::no, record.ledger().status};

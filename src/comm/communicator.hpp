@@ -7,6 +7,7 @@
 
 #include "comm/agree.hpp"
 #include "comm/call_record.hpp"
+#include "comm/codec_cache.hpp"
 
 namespace taut {
 
@@ -19,6 +20,7 @@ struct Request {
   bool bytes_known = true;  // else `bytes` are those that this rank sends or receives
   std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
   const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
+  bool mean = false;           // the sum is divided by the number of ranks
   void* move_to = nullptr;     // where `out` has to stand in the end, if not where it is
 
   bool any_blocks() const noexcept {
@@ -60,11 +62,6 @@ class Communicator {
   void note_plain(const Request& request, std::uint64_t nanoseconds) noexcept;
 
  private:
-  struct CachedCodec {
-    Candidate candidate;
-    Bound bound;
-    std::shared_ptr<const Codec> codec;
-  };
   // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
   struct Means {
     Reserve place;
@@ -75,15 +72,15 @@ class Communicator {
 
   struct Lesson;
   Experience& experience(const Request& request) noexcept {
-    return experiences_.of(request.collective, request.bytes_known ? request.bytes : 0);
+    return experiences_.of(call_of(request), request.bytes_known ? request.bytes : 0);
   }
+  Call call_of(const Request& request) const noexcept;
   Task<Verdict> serve(Request& request, CallRecord& record, Lesson& lesson, bool* served);
-  std::shared_ptr<const Codec> codec(const Candidate& candidate, Bound bound);
-  Plan plan(const Request& request, Bound bound);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request) const noexcept;
-  Facts facts(const Request& request, Bound bound, Plan& plan, Means& means, Lesson& lesson, Status& failure);
+  Facts facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
+              Status& failure);
   void prepare(const Request& request, const Plan& plan, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
@@ -91,11 +88,10 @@ class Communicator {
   Transport& transport_;
   Place& place_;
   Policy policy_;
-  std::string kernels_;
   std::uint64_t policy_hash_;
   CandidateTable candidates_;
   Experiences experiences_;
-  std::vector<CachedCodec> codecs_;
+  CodecCache codecs_;
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
   CallTable own_table_;

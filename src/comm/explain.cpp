@@ -60,6 +60,7 @@ const char* describe(Plain why) noexcept {
     case Plain::communicator: return "a single rank or an intercommunicator";
     case Plain::type: return "its type or operator is not compressed under this policy";
     case Plain::memory: return "a rank lacked memory";
+    case Plain::sender: return "its sender did not compress it";
     case Plain::slower: return "plain MPI proved to be faster";
     case Plain::trial: return "tried, to compare";
   }
@@ -76,6 +77,7 @@ const char* name_of(Plain why) noexcept {
     case Plain::communicator: return "communicator";
     case Plain::type: return "type";
     case Plain::memory: return "memory";
+    case Plain::sender: return "sender";
     case Plain::slower: return "slower";
     case Plain::trial: return "trial";
   }
@@ -123,7 +125,8 @@ std::string explain(const CallRow& row) {
   const std::string site = call_site_name(row.kind.site), plain = plain_calls(row);
   std::string text = text_of(row.kind) + (site.empty() ? "" : " at " + site) + ": " + summary(row.sum);
   if (row.sum.compressed_calls != 0) {
-    text += " by " + text_of(row.decision) + "; " + gain(row.sum);
+    text += " by " + text_of(row.decision);
+    if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // nothing, where messages are received
     if (row.plain != Plain::no_gain && row.expected_ratio != 0)
       text += ", expected " + rounded(static_cast<double>(row.expected_ratio), 3);
   }

@@ -13,15 +13,17 @@ enum class Collective : std::uint8_t {
   scatter = 5,
   reduce = 6,
   gather = 7,
-  alltoall = 8
+  alltoall = 8,
+  send = 9,  // these two are no collectives, and have no algorithms: they are counted along with them
+  recv = 10
 };
 inline constexpr Collective all_collectives[] = {
     Collective::allreduce, Collective::reduce_scatter, Collective::allgather, Collective::bcast,
     Collective::scatter,   Collective::reduce,         Collective::gather,    Collective::alltoall};
 
 constexpr const char* name_of(Collective call) noexcept {
-  constexpr const char* names[] = {"",        "allreduce", "reduce_scatter", "allgather", "bcast",
-                                   "scatter", "reduce",    "gather",         "alltoall"};
+  constexpr const char* names[] = {"",       "allreduce", "reduce_scatter", "allgather", "bcast", "scatter",
+                                   "reduce", "gather",    "alltoall",       "send",      "recv"};
   return names[static_cast<int>(call)];
 }
 

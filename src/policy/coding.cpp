@@ -119,6 +119,23 @@ std::unique_ptr<Codec> Candidate::make(const Coding& coding, Bound bound, const 
                       .threads = std::max(coding.threads, 1)});
 }
 
+const CodecInfo* find_codec(std::uint8_t frame_id) noexcept {
+  for (const CodecInfo* codec : registered_codecs())
+    if (codec->frame_id == frame_id) return codec;
+  return nullptr;
+}
+
+std::unique_ptr<Codec> make_decoder(const FrameHeader& header, const std::string& kernels, int threads) {
+  const CodecInfo* const info = find_codec(header.codec);
+  if (info == nullptr) throw Error(Status::unsupported_version, "a frame of an unknown codec");
+  if (!info->serves(header.type, header.bound.kind))
+    throw Error(Status::corrupt_frame, "a frame of a kind that its codec does not make");
+  return info->make({.bound = header.bound,
+                     .checksum = header.has(FrameHeader::checksummed),
+                     .kernels = kernels.c_str(),
+                     .threads = threads});
+}
+
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound) {
   std::vector<const CodecInfo*> able;
   for (const CodecInfo* codec : registered_codecs()) {

@@ -74,6 +74,12 @@ inline constexpr const char* coding_options = "codec, predictor, dims, fill, thr
 // As it stands in policies: "abs:0.001", "lossless". To so many digits; 0: as many as tell it from others.
 std::string text_of(Bound bound, int digits = 0);
 
+// Null: unknown.
+const CodecInfo* find_codec(std::uint8_t frame_id) noexcept;
+
+// Any instance of a codec decodes and adds all of its frames. Throws Error for frames that none decodes.
+std::unique_ptr<Codec> make_decoder(const FrameHeader& header, const std::string& kernels, int threads);
+
 // Throws Error(invalid_policy) when no codec serves all that was asked for.
 void check(const Coding& coding, const std::string& kernels);
 

@@ -9,26 +9,18 @@ namespace {
 // Calls that are foretold to take longer than that many by frames are not worth a trial.
 constexpr float hopeless = 1.5F;
 
-// Paces that differ by less may change their order with the next call.
-constexpr float clear = 1.3F;
-
 }  // namespace
 
-void Recent::note(double seconds, std::size_t bytes) noexcept {
-  paces_[calls_++ % most] =
-      static_cast<float>(seconds / static_cast<double>(std::max<std::size_t>(bytes, 1)));
-}
-
-float Recent::typical() const noexcept {
-  if (calls_ == 0) return 0;
-  auto sorted = paces_;
-  std::sort(sorted.begin(), sorted.begin() + calls());
-  return sorted[(calls() - 1) / 2];
-}
-
-void Experience::note_coded(double seconds, double foretold, std::size_t bytes) noexcept {
+void Experience::note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
+                            std::size_t bytes) noexcept {
+  if (algorithms_.is_tried(algorithm)) algorithms_.tried_calls().note(seconds, bytes);
+  if (!algorithms_.is_usual(algorithm)) return;
   coded_.note(seconds, bytes);
   foretold_.note(foretold, bytes);
+}
+
+Pace Experience::own() const noexcept {
+  return {plain_.typical(), coded_.typical(), foretold_.least(), algorithms_.tried_calls().typical()};
 }
 
 Plain Experience::next() noexcept {
@@ -46,7 +38,7 @@ void Experience::rest(Plain why) noexcept {
 
 // A trial of plain MPI is a few calls long, unless it is clear sooner that they are slower.
 bool Experience::goes_on_trying(const Pace& agreed) noexcept {
-  trying_ = trying_ && plain_.calls() < Recent::most && agreed.plain < clear * agreed.coded;
+  trying_ = trying_ && plain_.calls() < Recent::most && agreed.plain < clear_difference * agreed.coded;
   return trying_;
 }
 
@@ -55,7 +47,7 @@ Plain Experience::learn(const Pace& agreed) noexcept {
   if (coded_.calls() == 0) return Plain::no;  // this call will show
   if (plain_.calls() > 0) {
     if (goes_on_trying(agreed)) return Plain::trial;
-    const bool open = coded_.calls() < Recent::most && agreed.coded < clear * agreed.plain;
+    const bool open = coded_.calls() < Recent::most && agreed.coded < clear_difference * agreed.plain;
     if (agreed.coded > agreed.plain) {
       if (!open) rest(Plain::slower);
       return open ? Plain::no : Plain::slower;
@@ -70,29 +62,31 @@ Plain Experience::learn(const Pace& agreed) noexcept {
   return Plain::trial;
 }
 
+void Experience::learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
+                                 std::span<const AlgorithmInfo* const> others) noexcept {
+  if (algorithms_.learn(algorithm, agreed, coded_.calls(), others)) coded_ = algorithms_.tried_calls();
+}
+
 void Experience::note_no_gain(bool by_favourite) noexcept {
-  samples_left_ = 0;
+  favourite_.forget();
   if (!by_favourite) rest(Plain::no_gain);
 }
 
-std::optional<std::size_t> Experience::favourite() const noexcept {
-  return samples_left_ > 0 ? std::optional(favourite_) : std::nullopt;
-}
-
-void Experience::choose(std::size_t candidate, float ratio) noexcept {
-  if (samples_left_ == 0) {
-    favourite_ = candidate;
-    ratio_ = ratio;
-    samples_left_ = samples_last;
-  } else if (ratio < 0.8F * ratio_ || ratio > 1.25F * ratio_) {
-    samples_left_ = 0;
-  } else {
-    --samples_left_;
+Experience& Experiences::of(const Call& call, std::size_t bytes) noexcept {
+  const bool typed = reduces(call.collective);
+  const std::uint32_t key = static_cast<std::uint32_t>(call.collective) |
+                            static_cast<std::uint32_t>(std::bit_width(bytes)) << 8 |
+                            (typed ? static_cast<std::uint32_t>(call.type) << 16 : 0) |
+                            (typed ? static_cast<std::uint32_t>(call.op) << 24 : 0);
+  Kind* const home = &kinds_[key * 2654435769U >> 26];  // Fibonacci hashing to 6 bits
+  static_assert(most_kinds == 64);
+  for (std::size_t i = 0; i < 4; ++i) {
+    Kind& kind = kinds_[(static_cast<std::size_t>(home - kinds_.data()) + i) % most_kinds];
+    if (kind.key == 0) kind.key = key;
+    if (kind.key == key) return kind.experience;
   }
-}
-
-Experience& Experiences::of(Collective collective, std::size_t bytes) noexcept {
-  return kinds_[static_cast<std::size_t>(collective) - 1][static_cast<std::size_t>(std::bit_width(bytes))];
+  *home = {key, {}};
+  return home->experience;
 }
 
 }  // namespace taut

@@ -9,33 +9,12 @@
 #pragma once
 
 #include <array>
-#include <optional>
 
+#include "policy/algorithm_trials.hpp"
+#include "policy/favourite.hpp"
 #include "policy/plan.hpp"
 
 namespace taut {
-
-// Seconds a byte of message that calls of one kind take; 0: not known.
-struct Pace {
-  float plain = 0;
-  float coded = 0;     // by frames, agreement included
-  float foretold = 0;  // of a plain call, by the speed of the link in those by frames
-};
-
-// The last few calls. Their median counts, the lower one of an even number: some calls are disturbed.
-class Recent {
- public:
-  static constexpr std::uint32_t most = 5;
-
-  void note(double seconds, std::size_t bytes) noexcept;
-  void clear() noexcept { calls_ = 0; }
-  std::uint32_t calls() const noexcept { return calls_ < most ? calls_ : most; }
-  float typical() const noexcept;  // 0: no calls
-
- private:
-  std::array<float, most> paces_{};
-  std::uint32_t calls_ = 0;
-};
 
 class Experience {
  public:
@@ -48,43 +27,54 @@ class Experience {
   // very call does go plain, and why.
   Plain learn(const Pace& agreed) noexcept;
 
+  // The algorithm for the next call; null: the plan chooses.
+  const AlgorithmInfo* algorithm() const noexcept { return algorithms_.next(); }
+
+  // After an agreement that has the call compressed, by that algorithm; `others` might serve it as well.
+  void learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
+                       std::span<const AlgorithmInfo* const> others) noexcept;
+
   // After an agreement that found nothing to gain by the favourite, or by any candidate.
   void note_no_gain(bool by_favourite) noexcept;
 
-  // The candidate that the ranks last agreed on, if that will do until its ratio changes or `samples_last`
-  // calls have gone by; else all have to be sampled.
-  static constexpr std::uint32_t samples_last = 32;
-  std::optional<std::size_t> favourite() const noexcept;
+  // The candidate that the ranks last agreed on, if it will still do.
+  std::optional<std::size_t> favourite() const noexcept { return favourite_.get(); }
 
   // What the ranks agreed on: by samples of it alone, or of all.
-  void choose(std::size_t candidate, float ratio) noexcept;
+  void choose(std::size_t candidate, float ratio) noexcept { favourite_.choose(candidate, ratio); }
 
   // How calls went on this rank. That they were made is known on every rank.
   void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
-  void note_coded(double seconds, double foretold, std::size_t bytes) noexcept;
-  Pace own() const noexcept { return {plain_.typical(), coded_.typical(), foretold_.typical()}; }
+  void note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
+                  std::size_t bytes) noexcept;
+  Pace own() const noexcept;
 
  private:
   void rest(Plain why) noexcept;
   bool goes_on_trying(const Pace& agreed) noexcept;
 
   Recent plain_, coded_, foretold_;
+  AlgorithmTrials algorithms_;
   bool trying_ = false;                      // plain MPI
   Plain why_ = Plain::no;                    // of the rest
   std::uint32_t rest_ = 1, left_ = 0;        // the next rest; calls left of this one
   std::uint32_t between_ = 16, since_ = 16;  // trials of plain MPI: least distance; calls since the last
-  std::size_t favourite_ = 0;
-  float ratio_ = 0;                 // of the favourite, when all were sampled
-  std::uint32_t samples_left_ = 0;  // calls that it will do for
+  Favourite favourite_;
 };
 
-// Experiences of each collective, and size to a power of two.
+// Experiences by kind of call: collective, size to a power of two, and type and operator of a reduction,
+// which no rank can do without knowing. So many kinds; more take the place of others, the same on every rank.
 class Experiences {
  public:
-  Experience& of(Collective collective, std::size_t bytes) noexcept;
+  static constexpr std::size_t most_kinds = 64;
+  Experience& of(const Call& call, std::size_t bytes) noexcept;
 
  private:
-  std::array<std::array<Experience, 65>, std::size(all_collectives)> kinds_;
+  struct Kind {
+    std::uint32_t key = 0;  // 0: free
+    Experience experience;
+  };
+  std::array<Kind, most_kinds> kinds_;
 };
 
 }  // namespace taut

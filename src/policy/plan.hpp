@@ -12,7 +12,9 @@ struct Call {
   DType type = DType::f32;
   Reduction op = Reduction::sum;
   int ranks = 1;
-  bool any_blocks = false;  // of sizes that differ
+  bool any_blocks = false;                   // of sizes that differ
+  bool mean = false;                         // the sum is divided by the number of ranks
+  const AlgorithmInfo* algorithm = nullptr;  // to be taken if it can serve the call
 };
 
 // Why a call goes to plain MPI.
@@ -26,9 +28,10 @@ enum class Plain : std::uint8_t {
   type,          // a type or operator that is not compressed under this policy
   memory,        // some rank lacks memory
   slower,        // plain MPI has proved to be faster
-  trial          // to see how plain MPI does
+  trial,         // to see how plain MPI does
+  sender         // a message that its sender did not compress
 };
-inline constexpr std::size_t plain_reasons = 10;
+inline constexpr std::size_t plain_reasons = 11;
 
 struct Plan {
   Plain plain = Plain::no;  // the rest is meant for `no`
@@ -40,8 +43,16 @@ struct Plan {
   double least_ratio = 0;  // go plain if the ranks' estimate is below
 };
 
+// A gain smaller than this does not pay for coding.
+inline constexpr double worthwhile_ratio = 1.2;
+
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
+
+// Algorithms that would serve the call with the same results, bit by bit. At most as many as `found` holds.
+inline constexpr std::size_t most_alternatives = 8;
+std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                                   std::span<const AlgorithmInfo*> found) noexcept;
 
 // `bound` is the policy's, not relative any more; `table` is of this policy.
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table);

@@ -22,10 +22,11 @@ void read_segments(const Item& item, int& segments) {
 
 void read_option(const Item& item, Policy& policy) {
   using Reducing = Policy::Reducing;
+  using On = Policy::On;
   using When = Policy::When;
   if (read_coding_option(item, policy.coding)) return;
   if (item.name == "on") {
-    policy.on_input = choose<bool>(item, {{"result", false}, {"input", true}});
+    policy.on = choose<On>(item, {{"result", On::result}, {"input", On::input}, {"likely", On::likely}});
   } else if (item.name == "algorithm") {
     read_algorithm(item, policy.algorithm);
   } else if (item.name == "reduction") {
@@ -41,6 +42,13 @@ void read_option(const Item& item, Policy& policy) {
   } else {
     item.reject_name(std::string("on, algorithm, reduction, segments, min_bytes, when, ") + coding_options);
   }
+}
+
+void check_likely(const Policy& policy) {
+  const bool pointwise = policy.coding.bound.kind == Bound::Kind::pointwise;
+  if (policy.on == Policy::On::likely && (pointwise || policy.coding.bound.exact()))
+    throw Error(Status::invalid_policy,
+                "policy: on=likely needs a bound of errors that add up; use abs, rel, psnr or snap");
 }
 
 void check_reduction(const Policy& policy) {
@@ -76,6 +84,7 @@ Policy parse_policy(std::string_view text, const std::string& kernels) {
   if (policy.off) return policy;
   check(policy.coding, kernels);
   check_reduction(policy);
+  check_likely(policy);
   return policy;
 }
 

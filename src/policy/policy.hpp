@@ -8,12 +8,15 @@ namespace taut {
 
 struct Policy {
   enum class Reducing { automatic, frames, values };
+  // Each rank's contribution; or the result, always or, for sums, with a probability of 95 %
+  // (docs/error-model.md).
+  enum class On { result, input, likely };
   enum class When { automatic, pays, always };
 
   std::string text;  // as given
   bool off = true;   // plain MPI; nothing of the rest counts
   Coding coding;
-  bool on_input = false;  // the bound holds for each rank's contribution; else for the result
+  On on = On::result;     // what the bound holds for
   std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
   int segments = 0;  // 0: chosen by size

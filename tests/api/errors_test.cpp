@@ -19,7 +19,8 @@ TEST(SetPolicy, AnUnreadableStringIsExplained) {
   const Comm comm;
   const int code = TAUT_Comm_set_policy(comm, "abs:1e-4,on=results");
   EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_POLICY);
-  EXPECT_EQ(text_of(code), "Taut: policy, column 13: option 'on' cannot be 'results'; use result or input");
+  EXPECT_EQ(text_of(code),
+            "Taut: policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
 }
 
 TEST(SetPolicy, DifferentStringsAreAnErrorOnEveryRank) {

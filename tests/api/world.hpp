@@ -113,6 +113,7 @@ inline int call(Collective collective, Job& job, DType dtype, Reduction op, int 
                   root, comm);
     case Collective::alltoall:
       return mode(TAUT_Alltoall, TAUT_Ialltoall, TAUT_Alltoall_init, in, own, type, out, own, type, comm);
+    default: break;
   }
   return MPI_ERR_OTHER;
 }

@@ -1,6 +1,8 @@
 // Whether to compress at all: what communicators learn from their calls, and do alike on every rank.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "comm/in_flight.hpp"
 #include "support/ranks.hpp"
 
@@ -111,6 +113,23 @@ TEST_F(Pays, AlwaysMeansAlways) {
                                                          *ranks.places[static_cast<std::size_t>(r)],
                                                          parse_policy("abs:1e-12,when=always,codec=planes")));
   EXPECT_EQ(count(calls(20, fast), Plain::no), 20);
+}
+
+// Whatever algorithm is tried, on every rank the same one, the bits are those of the first call.
+TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
+  for (const Collective collective : {Collective::allreduce, Collective::allgather, Collective::bcast}) {
+    Ranks four(4, "abs:1e-3,when=always", {});
+    Job first(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
+    four.run(collective, first);
+    std::set<std::string> taken;
+    for (int i = 0; i < 120; ++i) {
+      Job job(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
+      for (const Verdict& verdict : four.run(collective, job)) ASSERT_EQ(verdict.status, Status::ok);
+      ASSERT_TRUE(job.outputs == first.outputs);
+      taken.insert(four.comms[0]->calls().rows()[0].decision.algorithm);
+    }
+    EXPECT_GE(taken.size(), 2u) << name_of(collective);
+  }
 }
 
 // Calls that others overlap learn nothing: the ranks may see them end in different orders.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh BUILD: all proofs of taut_exhaustive, codec by codec ($CODECS: only these), with further options in $ARGS. Each
 # codec has a journal and a result of its own under $OUT (bench-out). The journal belongs to the codec's sources and to
-# what they include of core: other texts start a new one.
+# what they include of core: other texts, comments aside, start a new one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=$1/tests/exhaustive/taut_exhaustive
@@ -18,7 +18,8 @@ failed=0
 for codec in ${CODECS:-$("$program" --list | cut -d' ' -f1 | sort -u)}; do
   mapfile -t files < <(sources "$codec")
   [ ${#files[@]} -gt 0 ] || { echo "codec $codec: no sources" >&2; exit 1; }
-  identity=$(cat "${files[@]}" | git hash-object --stdin | head -c 10)
+  # -fpreprocessed: comments go, nothing else happens
+  identity=$(cat "${files[@]}" | ${CXX:-c++} -x c++ -w -fpreprocessed -dD -E -P - | git hash-object --stdin | head -c 10)
   # shellcheck disable=SC2086  # ARGS is a list
   "$program" --only "$codec " --journal "$out/exhaustive-$codec-$identity.journal" --json "$out/exhaustive-$codec.json" \
     --identity "$identity" ${ARGS:-} || failed=1

@@ -51,7 +51,7 @@ class Calls {
     tally.seconds += seconds;
     ++(course == Plain::no ? tally.coded : tally.plain);
     if (course == Plain::no)
-      experience.note_coded(seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
+      experience.note_coded(nullptr, seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
     else if (course != Plain::no_gain)
       experience.note_plain(seconds * bytes, bytes);
   }
@@ -122,13 +122,30 @@ TEST(Experience, FollowsALinkThatChanges) {
   EXPECT_LE(calls.tally.coded, 30);
 }
 
-TEST(Experience, KindsArePartedByCollectiveAndSize) {
+TEST(Experiences, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperatorToo) {
   Experiences all;
-  all.of(Collective::allreduce, bytes).note_no_gain(false);
-  EXPECT_EQ(all.of(Collective::allreduce, bytes + 1).next(), Plain::no_gain);
-  EXPECT_EQ(all.of(Collective::allreduce, 2 * bytes).next(), Plain::no);
-  EXPECT_EQ(all.of(Collective::bcast, bytes).next(), Plain::no);
-  EXPECT_EQ(all.of(Collective::alltoall, ~std::size_t{0}).next(), Plain::no);
+  const Call sum{.collective = Collective::allreduce}, bcast{.collective = Collective::bcast};
+  Call doubles = sum, most = sum, bcast_of_doubles = bcast;
+  doubles.type = bcast_of_doubles.type = DType::f64;
+  most.op = Reduction::max;
+  all.of(sum, bytes).note_no_gain(false);
+  EXPECT_EQ(all.of(sum, bytes + 1).next(), Plain::no_gain);
+  EXPECT_EQ(all.of(sum, 2 * bytes).next(), Plain::no);
+  EXPECT_EQ(all.of(doubles, bytes).next(), Plain::no);
+  EXPECT_EQ(all.of(most, bytes).next(), Plain::no);
+  EXPECT_EQ(all.of(bcast, ~std::size_t{0}).next(), Plain::no);
+  all.of(bcast, bytes).note_no_gain(false);  // ranks may move the same bytes by different types
+  EXPECT_EQ(all.of(bcast_of_doubles, bytes).next(), Plain::no_gain);
+}
+
+TEST(Experiences, MoreKindsThanThereIsRoomForTakeTurns) {
+  Experiences all;
+  for (int round = 0; round < 3; ++round)
+    for (const Collective collective : all_collectives)
+      for (int bits = 0; bits < 48; ++bits)
+        all.of({.collective = collective}, std::size_t{1} << bits).note_no_gain(false);
+  all.of({.collective = Collective::scatter}, bytes).note_no_gain(false);
+  EXPECT_EQ(all.of({.collective = Collective::scatter}, bytes).next(), Plain::no_gain);
 }
 
 }  // namespace

@@ -44,6 +44,33 @@ TEST(Plan, TheBoundOfAResultIsShared) {
   EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound.value, 1.0 / 4);
 }
 
+TEST(Plan, AMeanMayBeCodedWithinTheWholeBound) {
+  CandidateTable table;
+  const auto bound = [&](const char* policy, int P) {
+    const Policy parsed = parse_policy(policy);
+    Call call{Collective::allreduce, MiB, DType::f32, Reduction::sum, P};
+    call.mean = true;
+    return make_plan(parsed, call, parsed.coding.bound, table).bound.value;
+  };
+  EXPECT_EQ(bound("abs:0.1", 7), 0.1);
+  EXPECT_EQ(bound("abs:0.1,reduction=values,algorithm=ring", 7), 0.1);
+  const double tree = bound("abs:0.1,reduction=values,algorithm=recursive_doubling", 4);
+  EXPECT_LE(7 * tree, 4 * 0.1);
+  EXPECT_NEAR(tree, 0.4 / 7, 1e-15);
+  EXPECT_DOUBLE_EQ(bound("abs:1,on=likely", 12), 3);
+}
+
+TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
+  const auto share = [](const char* policy, int P, Reduction op = Reduction::sum) {
+    return plan(policy, Collective::allreduce, MiB, P, op).bound.value;
+  };
+  EXPECT_EQ(share("abs:1,on=likely", 3), 0.5);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely", 12), 0.25);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely,reduction=values,algorithm=recursive_doubling", 2), 0.5);
+  EXPECT_EQ(share("abs:1,on=likely", 4, Reduction::max), 1);
+  EXPECT_EQ(plan("abs:1,on=likely", Collective::bcast, MiB, 4).bound, Bound(1));
+}
+
 TEST(Plan, WhereNothingIsLeftToShareMpiServes) {
   EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).plain, Plain::unsupported);
   EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).plain, Plain::no);

@@ -23,7 +23,7 @@ TEST(Policy, ABoundAloneLeavesTheRestToTaut) {
   const Policy p = parse_policy("abs:1e-4");
   EXPECT_FALSE(p.off);
   EXPECT_EQ(p.coding.bound, Bound(1e-4));
-  EXPECT_FALSE(p.on_input);
+  EXPECT_EQ(p.on, Policy::On::result);
   EXPECT_EQ(p.coding.codec, nullptr);
   EXPECT_EQ(p.coding.predictor, "auto");
   EXPECT_EQ(p.algorithm, "");
@@ -38,7 +38,7 @@ TEST(Policy, EveryOptionIsRead) {
       ",reduction=values,segments=7,min_bytes=1MiB,predictor=none,"
       "checksum=on");
   EXPECT_EQ(p.coding.bound, Bound(2.5));
-  EXPECT_TRUE(p.on_input);
+  EXPECT_EQ(p.on, Policy::On::input);
   EXPECT_STREQ(p.coding.codec->name, "planes");
   EXPECT_EQ(p.algorithm, "ring");
   EXPECT_EQ(p.reducing, Policy::Reducing::values);
@@ -60,16 +60,37 @@ TEST(Policy, Sizes) {
 }
 
 TEST(Policy, BoundsThatAreNone) {
-  for (const char* text :
-       {"abs",    "abs:",       "abs:0", "abs:-1",    "abs:inf",  "abs:nan", "abs:1e999",      "abs:1e-4x",
-        "rel:0",  "rel:1.5",    "rel",   "psnr:-3",   "psnr:301", "pwrel:1", "rate:0",         "rate:65",
-        "snap:0", "absolute:1", "fast",  "on=result", ",",        "abs:1,",  "abs:1,,on=input"})
+  for (const char* text : {"abs",
+                           "abs:",
+                           "abs:0",
+                           "abs:-1",
+                           "abs:inf",
+                           "abs:nan",
+                           "abs:1e999",
+                           "abs:1e-4x",
+                           "rel:0",
+                           "rel:1.5",
+                           "rel",
+                           "psnr:-3",
+                           "psnr:301",
+                           "pwrel:1",
+                           "rate:0",
+                           "rate:65",
+                           "snap:0",
+                           "absolute:1",
+                           "lossless,on=likely",
+                           "pwrel:0.1,on=likely",
+                           "fast",
+                           "on=result",
+                           ",",
+                           "abs:1,",
+                           "abs:1,,on=input"})
     EXPECT_NE(complaint(text), "") << text;
 }
 
 TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
   EXPECT_EQ(complaint("abs:1e-4,on=results"),
-            "policy, column 13: option 'on' cannot be 'results'; use result or input");
+            "policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
   EXPECT_EQ(complaint("abs:1e-4,size=3"),
             "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, segments, "
             "min_bytes, when, codec, predictor, dims, fill, threads and checksum");

@@ -32,7 +32,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(2)) policy += std::string(",algorithm=") + draw.one_of(registered_algorithms())->name;
   if (draw.one_in(3)) policy += draw.choose({",reduction=values", ",reduction=frames"});
   if (draw.one_in(3)) policy += ",segments=" + std::to_string(1 + draw.pick(5));
-  if (draw.one_in(5)) policy += ",on=input";
+  if (draw.one_in(4)) policy += draw.choose({",on=input", ",on=likely"});
   if (draw.one_in(3)) policy += ",checksum=on";
   if (draw.one_in(5)) policy += ",predictor=none";
   if (draw.one_in(8)) policy += ",dims=5x13";
@@ -130,8 +130,10 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
       std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });
   promise.same_bits = !plan.algorithm->recodes || idempotent;
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  if (policy.on_input && reduces(call.collective) && (sums || !idempotent))
-    promise.bound *= plan.algorithm->growth(call.P, plan.how);
+  const int growth = plan.algorithm->growth(call.P, plan.how);
+  if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
+    promise.bound *= growth;
+  if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);
   return promise;
 }
 

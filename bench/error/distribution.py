@@ -1,0 +1,91 @@
+"""How errors of sums are distributed: real fields in P parts, one a rank, coded by the C API and added.
+
+  distribution.py LIBRARY FIELDS [--ranks 16] [--picture FILE]
+
+LIBRARY: libtaut.so; FIELDS: folder of raw .f32 files. Prints a line of Markdown for each field: the share of the sums
+that are within E, where each rank is coded within e = E sqrt(3/P)/2 (on=likely), and within 2/3 sqrt(P) e (C-Coll, theorem 1, for
+normal errors). The picture: the errors of all fields in units of e beside the normal distribution with sigma = e sqrt(P/3).
+"""
+import argparse
+import ctypes
+from pathlib import Path
+
+import numpy as np
+
+FLOAT32 = 1
+
+
+def open_library(path):
+    taut = ctypes.CDLL(path)
+    taut.TAUT_Max_bytes.restype = ctypes.c_size_t
+    taut.TAUT_Max_bytes.argtypes = [ctypes.c_int, ctypes.c_size_t, ctypes.c_uint]
+    taut.TAUT_Encode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p,
+                                 ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)]
+    taut.TAUT_Decode.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return taut
+
+
+def decoded(taut, values, bound):
+    """What comes back of `values` (float32) under abs:bound."""
+    values = np.ascontiguousarray(values)
+    capacity = taut.TAUT_Max_bytes(FLOAT32, values.size, 1)
+    frame, size, back = np.empty(capacity, np.uint8), ctypes.c_size_t(), np.empty_like(values)
+    coding = f"abs:{bound!r},codec=planes".encode()
+    if taut.TAUT_Encode(values.ctypes.data, values.size, FLOAT32, coding, frame.ctypes.data, capacity, ctypes.byref(size)) != 0:
+        raise RuntimeError("TAUT_Encode")
+    if taut.TAUT_Decode(frame.ctypes.data, size.value, back.ctypes.data, values.size, FLOAT32) != 0:
+        raise RuntimeError("TAUT_Decode")
+    return back
+
+
+def errors_of_sum(taut, field, ranks, e):
+    """Of the sum of `ranks` parts of the field, in units of e. Sums of frames add integers, so errors just add up."""
+    parts = field[:field.size // ranks * ranks].reshape(ranks, -1)
+    return sum((decoded(taut, part, e).astype(np.float64) - part) / e for part in parts)
+
+
+def draw(path, errors, ranks):
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    sigma = np.sqrt(ranks / 3)
+    x = np.linspace(-4 * sigma, 4 * sigma, 400)
+    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    axes.set_prop_cycle(color=[plt.get_cmap("tab20")(i) for i in range(20)])
+    for name, error in errors.items():
+        density, edges = np.histogram(error, bins=81, range=(-4 * sigma, 4 * sigma), density=True)
+        axes.plot((edges[1:] + edges[:-1]) / 2, density, lw=1, label=name)
+    axes.plot(x, np.exp(-x**2 / 2 / sigma**2) / sigma / np.sqrt(2 * np.pi), "k--", lw=1.2, label="normal, $\\sigma=e\\sqrt{P/3}$")
+    axes.set_ylim(0, 1.8 / sigma / np.sqrt(2 * np.pi))
+    for at, text in ((2 * sigma, "E"), (2 / 3 * np.sqrt(ranks), "2/3 $\\sqrt{P}$ e")):
+        axes.axvline(at, color="grey", lw=0.8)
+        axes.axvline(-at, color="grey", lw=0.8)
+        axes.text(at, axes.get_ylim()[1] * 0.95, " " + text, va="top", fontsize=8)
+    axes.set(xlabel="error of the sum / e", ylabel="density", title=f"Errors of sums over {ranks} ranks")
+    axes.legend(fontsize=6, ncols=2)
+    figure.savefig(path, dpi=110)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
+    parser.add_argument("fields", type=Path)
+    parser.add_argument("--ranks", type=int, default=16)
+    parser.add_argument("--picture")
+    options = parser.parse_args()
+    taut, errors = open_library(options.library), {}
+    for path in sorted(options.fields.glob("*.f32")):
+        field = np.fromfile(path, "<f4")
+        usual = field[np.isfinite(field) & (np.abs(field) < 1e19)]  # exact values have no error
+        e = float(np.float32((usual.max() - usual.min()) * 1e-4))
+        error = errors_of_sum(taut, usual, options.ranks, e)
+        likely = np.mean(np.abs(error) <= 2 * np.sqrt(options.ranks / 3))
+        normal = np.mean(np.abs(error) <= 2 / 3 * np.sqrt(options.ranks))
+        errors[path.stem] = error
+        print(f"| {path.stem} | {100 * likely:.1f} % | {100 * normal:.1f} % | {np.std(error) / np.sqrt(options.ranks / 3):.2f} |")
+    if options.picture:
+        draw(options.picture, errors, options.ranks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+#include "api/average.hpp"
+
+#include <taut/taut.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "api/attached.hpp"
+#include "api/datatypes.hpp"
+#include "core/mean.hpp"
+
+namespace taut::api {
+namespace {
+
+std::mutex making;
+std::atomic<MPI_Op> average{MPI_OP_NULL};
+
+// For whoever hands the operator to an MPI function.
+extern "C" void add(void* in, void* inout, int* count, MPI_Datatype* type) {
+  const auto known = known_datatype(*type);
+  if (!known) return;
+  const auto n = static_cast<std::size_t>(*count);
+  reduce_values({{inout, n, known->type}}, {{in, n, known->type}}, Reduction::sum);
+}
+
+}  // namespace
+
+bool is_average(MPI_Op op) noexcept {
+  const MPI_Op ours = average.load(std::memory_order_acquire);
+  return ours != MPI_OP_NULL && op == ours;
+}
+
+MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_SUM : op; }
+
+bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
+  int inter = 0;
+  PMPI_Comm_test_inter(on, &inter);
+  const auto known = known_datatype(type);
+  return inter == 0 && known && known->computes && info_of(known->type).family != Family::integer;
+}
+
+void divide(void* values, MPI_Count count, MPI_Datatype type, int ranks) noexcept {
+  if (const auto known = known_datatype(type))
+    taut::divide({{values, static_cast<std::size_t>(count), known->type}}, ranks);
+}
+
+void free_average() noexcept {
+  MPI_Op op = average.exchange(MPI_OP_NULL);
+  if (op != MPI_OP_NULL) PMPI_Op_free(&op);
+}
+
+}  // namespace taut::api
+
+using namespace taut::api;
+
+extern "C" {
+
+MPI_Op TAUT_Avg(void) {
+  const std::lock_guard lock(making);
+  if (average == MPI_OP_NULL) {
+    MPI_Op made = MPI_OP_NULL;
+    if (!free_at_finalize() || PMPI_Op_create(add, 1, &made) != MPI_SUCCESS) return MPI_OP_NULL;
+    average.store(made, std::memory_order_release);
+  }
+  return average;
+}
+
+}  // extern "C"

@@ -1,0 +1,23 @@
+// TAUT_Avg(): the mean over the ranks, which MPI has no operator for. To plain MPI it is a sum, which is
+// divided afterwards.
+#pragma once
+
+#include <mpi.h>
+
+namespace taut::api {
+
+bool is_average(MPI_Op op) noexcept;
+
+// The operator for plain MPI.
+MPI_Op plain_operator(MPI_Op op) noexcept;
+
+// Whether there is a mean of such values over the ranks of `on`: floating-point ones, of one group.
+bool has_average(MPI_Datatype type, MPI_Comm on) noexcept;
+
+// values <- values / ranks, of a type that has an average.
+void divide(void* values, MPI_Count count, MPI_Datatype type, int ranks) noexcept;
+
+// Before MPI is finalised.
+void free_average() noexcept;
+
+}  // namespace taut::api

@@ -1,0 +1,70 @@
+// Requests of nonblocking messages.
+#pragma once
+
+#include "api/receiving.hpp"
+#include "api/requests.hpp"
+#include "api/sending.hpp"
+
+namespace taut::api {
+
+// `Message`: OutMessage or InMessage.
+template <class Message, class Arguments>
+class MessageRequest final : public TAUT_Request_s {
+ public:
+  MessageRequest(const Arguments& arguments, const void* site)
+      : TAUT_Request_s(false),
+        comm_(arguments.comm),
+        attached_(shared_attached(arguments.comm)),
+        message_(attached_.get(), arguments, site) {}
+
+  int start() override {
+    const int code = message_.start(&request_);
+    active_ = code == MPI_SUCCESS;
+    return code;
+  }
+
+  bool complete() noexcept override {
+    if (!done_) {
+      int done = 0;
+      code_ = PMPI_Test(&request_, &done, &came_);
+      done_ = done != 0 || code_ != MPI_SUCCESS;
+    }
+    return done_;
+  }
+
+  void wait() noexcept override {
+    if (!done_) code_ = wait_for(request_, &came_);
+    done_ = true;
+  }
+
+  int finish(MPI_Status* status) noexcept override {
+    active_ = false;
+    if (code_ != MPI_SUCCESS) {  // MPI has raised it
+      if (status != MPI_STATUS_IGNORE) *status = came_;
+      return code_;
+    }
+    if constexpr (requires { message_.finish(came_, comm_, status); })
+      return message_.finish(came_, comm(), status);
+    return MPI_SUCCESS;
+  }
+
+  MPI_Comm comm() const noexcept override {
+    return attached_ != nullptr && attached_->freed() ? MPI_COMM_NULL : comm_;
+  }
+
+ private:
+  static std::shared_ptr<Attached> shared_attached(MPI_Comm comm) {
+    Attached* const attached = find_attached(comm);
+    return attached != nullptr ? attached->shared_from_this() : nullptr;
+  }
+
+  MPI_Comm comm_;
+  std::shared_ptr<Attached> attached_;
+  Message message_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Status came_;
+  bool done_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace taut::api

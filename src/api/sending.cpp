@@ -1,0 +1,182 @@
+#include "api/sending.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "api/datatypes.hpp"
+#include "api/errors.hpp"
+
+namespace taut::api {
+
+// ---- What the message is
+
+// False: what was given goes to MPI as it is.
+bool OutMessage::describe() noexcept {
+  if (attached_ == nullptr) return false;
+  const auto known = known_datatype(arguments_.type);
+  const MPI_Count bytes = known && arguments_.count >= 0
+                              ? arguments_.count * static_cast<MPI_Count>(size_of(known->type))
+                              : bytes_of(arguments_.count, arguments_.type);
+  const bool missing = known && bytes > 0 && arguments_.buf == nullptr;
+  if (bytes < 0 || missing || arguments_.dest == MPI_PROC_NULL) return false;
+  kind_.collective = static_cast<std::uint8_t>(Collective::send);
+  kind_.type = known ? static_cast<std::uint8_t>(known->type) : 0;
+  kind_.size_class = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+  kind_.site = site_;
+  envelope_.bytes = static_cast<std::uint64_t>(bytes);
+  contiguous_ = known.has_value();
+  if (known) values_ = known->type;
+  if (known && known->computes) envelope_.type = static_cast<std::uint8_t>(known->type);
+  return attached_->messages() != nullptr;
+}
+
+// ---- How it travels
+
+// Memory for all of a message.
+Bytes OutMessage::room(std::size_t bytes) {
+  if (bytes <= sizeof inline_) return {inline_, bytes};
+  buffer_ = attached_->messages()->place().scratch(bytes);
+  return buffer_.bytes().first(bytes);
+}
+
+void OutMessage::prepare_plain() {
+  const auto bytes = static_cast<std::size_t>(envelope_.bytes);
+  const ConstBytes values = contiguous_ && bytes != 0
+                                ? ConstBytes{static_cast<const std::byte*>(arguments_.buf), bytes}
+                                : ConstBytes{};
+  if (contiguous_ && attached_->policy().coding.checksum) envelope_.flags = Envelope::checksummed;
+  if (bytes == 0 || (contiguous_ && bytes <= most_copied_to_send)) {
+    try {
+      const Bytes whole = room(envelope_bytes + bytes);
+      write_envelope(envelope_, values, whole);
+      if (!values.empty()) std::memcpy(whole.data() + envelope_bytes, values.data(), bytes);
+      wire_ = Wire::of(whole.data(), whole.size());
+      return;
+    } catch (const Error&) {  // no memory for a copy: then without
+    }
+  }
+  const Bytes head{inline_, envelope_bytes};
+  write_envelope(envelope_, values, head);
+  wire_ = contiguous_ ? Wire::joined(head, arguments_.buf, bytes)
+                      : Wire::joined(head, arguments_.buf, arguments_.count, arguments_.type);
+}
+
+// `keep`: for some time. Then memory that could hold the values as they are is too much for the frames.
+void OutMessage::keep_coded(EncodedMessage& made, bool keep) {
+  const std::size_t frames = made.bytes - envelope_bytes;
+  buffer_ = std::move(made.buffer);
+  if (keep && made.bytes <= buffer_.capacity() / 2) {
+    Buffer smaller = attached_->messages()->place().scratch(made.bytes);
+    std::memcpy(smaller.data(), buffer_.data(), made.bytes);
+    buffer_ = std::move(smaller);
+  }
+  const bool joined = frames > most_copied_to_send;
+  const Bytes head{joined ? inline_ : buffer_.data(), envelope_bytes};
+  write_envelope(envelope_, {}, head);
+  wire_ = joined ? Wire::joined(head, buffer_.data() + envelope_bytes, frames)
+                 : Wire::of(buffer_.data(), made.bytes);
+}
+
+EncodedMessage OutMessage::prepare(bool keep) {
+  EncodedMessage made;
+  const auto bytes = static_cast<std::size_t>(envelope_.bytes);
+  envelope_.sequence = attached_->messages()->next_sequence();
+  made.plain = !contiguous_ ? Plain::type : plain_at_once(attached_->policy(), bytes, 2);
+  if (made.plain == Plain::no && bytes != 0) {
+    const ConstSlice values{{arguments_.buf, bytes / size_of(values_), values_}};
+    const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
+    made = attached_->messages()->coder().encode(values, stream);
+  } else if (bytes == 0) {
+    made.plain = Plain::small;
+  }
+  if (made.plain == Plain::no) {
+    envelope_.flags = Envelope::coded;
+    keep_coded(made, keep);
+  } else {
+    prepare_plain();
+  }
+  return made;
+}
+
+// ---- Statistics
+
+void OutMessage::account(const EncodedMessage& made, std::uint64_t begin, std::uint64_t prepared) noexcept {
+  const auto bytes = static_cast<std::size_t>(envelope_.bytes);
+  const bool coded = made.plain == Plain::no && attached_->messages() != nullptr;
+  const std::uint64_t end = begin != 0 ? clock_now() : 0;
+  attached_->account([&](CallTable& calls) {
+    CallRow& row = calls.count(kind_, bytes);
+    if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
+    Times& times = row.sum.times;
+    times[Verb::agree] += made.decided - made.begin;
+    times[Verb::encode] += made.end - made.decided;
+    times[coded ? Verb::wait : Verb::plain] += end - begin - (made.end - made.begin);
+    times[Verb::call] += end - begin;
+    if (!coded) {
+      row.plain = made.plain;
+      row.sum.count_plain(made.plain);
+      return;
+    }
+    ++row.sum.compressed_calls;
+    ++row.sum.sent_messages;
+    row.sum.value_bytes += bytes;
+    row.sum.carried_bytes += bytes;
+    row.sum.frame_bytes += made.bytes - envelope_bytes;
+    row.sum.sent_bytes += made.bytes;
+    row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
+                    static_cast<int>(made.frames), made.bound};
+    made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);
+  });
+  Recorder* const events = begin != 0 ? recorder() : nullptr;
+  if (events == nullptr) return;
+  const CallTag tag = events->open({Collective::send, values_, Reduction::sum, contiguous_});
+  if (made.begin != 0) tag.add(Verb::agree, 0, made.begin, made.decided, 0);
+  if (coded) tag.add(Verb::encode, 0, made.decided, made.end, bytes);
+  tag.add(coded ? Verb::wait : Verb::plain, 0, prepared, end, coded ? made.bytes : bytes);
+  tag.add(Verb::call, 0, begin, end, bytes);
+  events->close(tag);
+}
+
+// ---- Sending
+
+template <class HandOver>
+int OutMessage::run(bool keep, HandOver hand_over) {
+  const bool ours = describe();
+  const auto bytes = static_cast<std::size_t>(envelope_.bytes);
+  const bool counted = ours || (attached_ != nullptr && kind_.collective != 0);
+  const std::uint64_t begin = counted && attached_->times(bytes) ? clock_now() : 0;
+  EncodedMessage made;
+  if (ours) {
+    made = prepare(keep);
+  } else {
+    if (!plain::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
+    wire_ = Wire(arguments_.buf, arguments_.count, arguments_.type);
+    if (counted) made.plain = attached_->why_plain();
+  }
+  const std::uint64_t prepared = made.end != 0 ? made.end : begin;
+  const int code = hand_over();
+  if (counted) account(made, begin, prepared);
+  return code;
+}
+
+int OutMessage::start(MPI_Request* request) {
+  return run(true, [&] {
+    return TAUT_PMPI(Isend)(wire_.at(), wire_.count(), wire_.type(), arguments_.dest, arguments_.tag,
+                            arguments_.comm, request);
+  });
+}
+
+int OutMessage::send() {
+  return run(false, [&] {
+    const bool alone = !calls_in_flight();
+    if (alone)
+      return TAUT_PMPI(Send)(wire_.at(), wire_.count(), wire_.type(), arguments_.dest, arguments_.tag,
+                             arguments_.comm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = TAUT_PMPI(Isend)(wire_.at(), wire_.count(), wire_.type(), arguments_.dest,
+                                      arguments_.tag, arguments_.comm, &request);
+    return code != MPI_SUCCESS ? code : wait_for(request, MPI_STATUS_IGNORE);
+  });
+}
+
+}  // namespace taut::api

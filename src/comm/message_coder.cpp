@@ -1,0 +1,132 @@
+#include "comm/message_coder.hpp"
+
+#include <bit>
+#include <new>
+
+#include "core/sample.hpp"
+
+namespace taut {
+
+MessageCoder::MessageCoder(const Policy& policy, Place& place, std::string kernels, int threads)
+    : policy_(policy), place_(place), threads_(threads), codecs_(policy.coding, std::move(kernels)) {}
+
+float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
+  const Buffer scratch = place_.scratch(sample_scratch(codec, values.type));
+  const Sample sample = codec.sample(values, scratch.bytes());
+  if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
+  return static_cast<float>(sample.ratio());
+}
+
+// By samples of all candidates, or of the favourite while that will do. `ratio` is what it is expected to
+// reach.
+std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, Favourite& favourite,
+                                 float& ratio) {
+  const auto sampled = [&](std::size_t i) {
+    return estimate_ratio(values, *codecs_.of(plan.candidates[i], plan.bound));
+  };
+  std::size_t chosen = favourite.get().value_or(plan.candidates.size());
+  if (chosen < plan.candidates.size()) ratio = sampled(chosen);
+  if (chosen >= plan.candidates.size() || ratio < static_cast<float>(plan.least_ratio)) {
+    favourite.forget();
+    std::array<float, max_candidates> ratios{};
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = sampled(i);
+    chosen = best_candidate(plan.candidates, ratios);
+    ratio = ratios[chosen];
+  }
+  favourite.choose(chosen, ratio);
+  return chosen;
+}
+
+void MessageCoder::decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made) {
+  Bound bound = policy_.coding.bound;
+  if (is_relative(bound)) bound = resolved(bound, range_of(values, policy_.coding.fill));
+  plan = plan_message(policy_, values.count, values.type, bound, candidates_);
+  made.plain = plan.plain;
+  if (made.plain != Plain::no) return;
+  const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+  const std::size_t chosen = matters ? choose(values, plan, favourite, made.expected_ratio) : 0;
+  made.candidate = &plan.candidates[chosen];
+  made.bound = bound;
+  made.frames = plan.frames;
+  if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Plain::no_gain;
+}
+
+// Frames that take as much room as the values are of no use, and receivers have no room for them.
+void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
+  const auto codec = codecs_.of(*made.candidate, plan.bound);
+  std::size_t most = envelope_bytes;
+  for (std::size_t i = 0; i < plan.frames; ++i)
+    most += codec->max_bytes(values.type, block(values, i, plan.frames).count);
+  made.buffer = place_.scratch(most);
+  made.bytes = envelope_bytes;
+  for (std::size_t i = 0; i < plan.frames; ++i) {
+    const Bytes out = made.buffer.bytes().subspan(made.bytes);
+    const Sized size = codec->encode(block(values, i, plan.frames), out);
+    if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
+    made.bytes += size.bytes;
+  }
+  if (made.bytes - envelope_bytes >= values.bytes()) made.plain = Plain::no_gain;
+}
+
+MessageCoder::Habit& MessageCoder::habit(ConstSlice values, std::uint64_t stream) noexcept {
+  const auto type = static_cast<std::uint64_t>(values.type);
+  const auto size = static_cast<std::uint64_t>(std::bit_width(values.bytes()));
+  const std::uint64_t mixed = (stream * 16 + type) * 64 + size;
+  return habits_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
+}
+
+EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noexcept {
+  EncodedMessage made;
+  Habit& habit = this->habit(values, stream);
+  if (!habit.patience.has()) {
+    made.plain = Plain::no_gain;
+    return made;
+  }
+  made.begin = made.decided = clock_now();
+  try {
+    MessagePlan plan;
+    decide(values, plan, habit.favourite, made);
+    made.decided = clock_now();
+    if (made.plain == Plain::no) write_frames(values, plan, made);
+  } catch (const Error& error) {
+    made.plain = error.status() == Status::out_of_memory ? Plain::memory : Plain::unsupported;
+  } catch (const std::bad_alloc&) {
+    made.plain = Plain::memory;
+  }
+  if (made.plain != Plain::no) made.buffer = {};
+  habit.patience.tried(made.plain != Plain::no_gain);
+  made.end = clock_now();
+  return made;
+}
+
+const Codec& MessageCoder::decoder(const FrameHeader& header) {
+  for (const Decoder& known : decoders_)
+    if (known.frame_id == header.codec && known.kind == header.bound.kind) return *known.codec;
+  decoders_.push_back({header.codec, header.bound.kind, make_decoder(header, codecs_.kernels(), threads_)});
+  return *decoders_.back().codec;
+}
+
+Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
+  try {
+    while (!frames.empty()) {
+      FrameHeader header;
+      if (const Status status = read_header(frames, header); status != Status::ok) return status;
+      const bool expected = type == 0 || header.type == static_cast<DType>(type);
+      const std::size_t most = values.size() / size_of(header.type);
+      if (!expected || header.count == 0 || header.count > most) return Status::frame_mismatch;
+      const Slice part{{values.data(), static_cast<std::size_t>(header.count), header.type}};
+      const std::size_t bytes = frame_header_bytes + static_cast<std::size_t>(header.payload_bytes);
+      const Status status = decoder(header).decode(frames.first(bytes), part);
+      if (status != Status::ok) return status;
+      frames = frames.subspan(bytes);
+      values = values.subspan(part.bytes());
+    }
+    return values.empty() ? Status::ok : Status::frame_mismatch;
+  } catch (const Error& error) {
+    return error.status();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory;
+  }
+}
+
+}  // namespace taut

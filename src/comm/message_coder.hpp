@@ -1,0 +1,85 @@
+// What becomes of the values of a point-to-point message: its sender decides alone, its receiver reads what
+// comes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "comm/codec_cache.hpp"
+#include "comm/envelope.hpp"
+#include "core/place.hpp"
+#include "core/times.hpp"
+#include "policy/favourite.hpp"
+#include "policy/message_plan.hpp"
+
+namespace taut {
+
+// Values made into frames, or why they were not.
+struct EncodedMessage {
+  Plain plain = Plain::no;
+  Buffer buffer;          // room for the envelope, then the frames
+  std::size_t bytes = 0;  // of both
+  const Candidate* candidate = nullptr;
+  Bound bound;  // of one value
+  std::size_t frames = 0;
+  float expected_ratio = 0;                       // by samples; 0: none were taken
+  std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
+};
+
+// How often to try where trying showed no gain: after each failure in a row about twice as many messages are
+// not tried, at most 62. So what does not compress costs samples now and then alone. Numbers odd and even, so
+// that of two kinds that alternate both get their turn.
+class Patience {
+ public:
+  bool has() noexcept { return left_ == 0 || left_-- == 0; }
+  void tried(bool gain) noexcept {
+    next_ = gain ? 0 : static_cast<std::uint8_t>(std::min(2 * next_ + 1 - next_ % 2, 62));
+    left_ = next_;
+  }
+
+ private:
+  std::uint8_t left_ = 0, next_ = 0;
+};
+
+// For one communicator, and one thread at a time.
+class MessageCoder {
+ public:
+  // `policy` and `place` stay where they are; scratch is from there.
+  MessageCoder(const Policy& policy, Place& place, std::string kernels, int threads);
+
+  // A failure makes the message a plain one. `stream`: messages that are likely to be alike; what their
+  // samples showed, by type and size, is remembered.
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0) noexcept;
+
+  // Frames to as many bytes of values as `values` has. `type`: DType of them, 0: any.
+  Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
+
+ private:
+  // What is remembered of messages that are alike.
+  struct Habit {
+    Patience patience;
+    Favourite favourite;
+  };
+  Habit& habit(ConstSlice values, std::uint64_t stream) noexcept;
+  void decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made);
+  std::size_t choose(ConstSlice values, const MessagePlan& plan, Favourite& favourite, float& ratio);
+  void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
+  float estimate_ratio(ConstSlice values, const Codec& codec);
+  const Codec& decoder(const FrameHeader& header);
+
+  struct Decoder {
+    std::uint8_t frame_id;
+    Bound::Kind kind;
+    std::unique_ptr<const Codec> codec;
+  };
+
+  const Policy& policy_;
+  Place& place_;
+  int threads_;
+  CandidateTable candidates_;
+  CodecCache codecs_;
+  std::vector<Decoder> decoders_;
+  std::array<Habit, 256> habits_;
+};
+
+}  // namespace taut
