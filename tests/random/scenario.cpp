@@ -18,6 +18,8 @@ bool is_served(const std::string& policy, const Call& call) {
 // Lanes of agreements: those of communicator.cpp.
 bool of_agreement(Lane lane) noexcept { return lane % 128 == max_segments; }
 
+const Damage& damage_of(const Scenario& s) noexcept { return damages[s.variant % std::size(damages)]; }
+
 DType other_type(DType type) noexcept {
   switch (size_of(type)) {
     case 1: return type == DType::i8 ? DType::u8 : DType::i8;
@@ -56,13 +58,15 @@ Scenario::Scenario(Draw& draw, Fault what) : fault(what) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Scenario& s) {
-  return out << name_of(s.fault) << " on rank " << s.victim << " at " << s.at << (s.often ? " and later" : "")
-             << " variant " << s.variant % 1000 << (s.threads ? ", threads, " : ", ") << s.policy << ":\n  "
-             << s.call << "\n  then " << s.repeats << " times " << s.next;
+  out << name_of(s.fault) << " on rank " << s.victim << " at " << s.at << (s.often ? " and later" : "");
+  if (s.is(Fault::frames) || s.is(Fault::agreement)) out << ", " << damage_of(s).name;
+  if (s.is(Fault::other_call)) out << ", difference " << s.variant % 30;
+  return out << (s.threads ? ", threads, " : ", ") << s.policy << ":\n  " << s.call << "\n  then "
+             << s.repeats << " times " << s.next;
 }
 
 void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
-  const Damage& damage = damages[s.variant % std::size(damages)];
+  const Damage& damage = damage_of(s);
   int n = 0;
   hub.set_damage(
       [&hub, &s, &damage, &damaged, n](const LoopbackHub::Record& record, Message& message) mutable {
