@@ -77,8 +77,8 @@ Match Rules::match(const CallFacts& call) const noexcept {
     const bool type_known = reduces(call.collective) || call.type_agreed;
     const bool of_type = (when.types & Conditions::bit(call.type)) != 0;
     const bool at_site = (call.sites >> i & 1) != 0;
-    const bool of_call = (when.calls & Conditions::bit(call.collective)) != 0 &&
-                         (!reduces(call.collective) || rule.covers(call.op));
+    const bool of_call =
+        (when.calls & Conditions::bit(call.collective)) != 0 && rule.covers(call.collective, call.op);
     if (!of_call || (type_known && typed && !of_type) || (call.bytes_known && !fits_in(when, call.bytes)) ||
         (placed && call.sites_agreed && !at_site))
       continue;

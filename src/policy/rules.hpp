@@ -33,9 +33,11 @@ struct Rule {
   Policy policy;
   bool operators_named = false;
 
-  // Whether calls of this operator are the rule's. One that names none covers SUM and what moves data: a
-  // lossy minimum may be a value that no rank has. What is off is off for all.
-  bool covers(Reduction op) const noexcept {
+  // One that names operators is for reductions by these. One that names none covers SUM and what moves data:
+  // a lossy minimum may be a value that no rank has. What is off is off for all.
+  bool covers(Collective call, Reduction op) const noexcept {
+    if (when.ops == Conditions::any && operators_named) return true;
+    if (!reduces(call)) return !operators_named;
     return operators_named ? (when.ops & Conditions::bit(op)) != 0 : op == Reduction::sum || policy.off;
   }
 };

@@ -55,7 +55,7 @@ TEST(Rules, MinimaAndMaximaMustBeNamed) {
   EXPECT_EQ(served_by(line("* : off ; * max : abs=1"), call), "none");
   EXPECT_EQ(served_by(line("* sum : abs=2 ; * min,max : abs=1"), call), "abs:1");
   call.collective = Collective::bcast;  // which has no operator
-  EXPECT_EQ(served_by(line("* min : abs=1"), call), "abs:1");
+  EXPECT_EQ(served_by(line("* sum,min,max : abs=1"), call), "none");
 }
 
 TEST(Rules, SizesHaveEveryLimit) {
