@@ -20,5 +20,6 @@ const Command& compress_command() noexcept;
 const Command& decompress_command() noexcept;
 const Command& info_command() noexcept;
 const Command& bench_codec_command() noexcept;
+const Command& config_command() noexcept;
 
 }  // namespace taut::cli
