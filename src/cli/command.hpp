@@ -21,5 +21,6 @@ const Command& decompress_command() noexcept;
 const Command& info_command() noexcept;
 const Command& bench_codec_command() noexcept;
 const Command& config_command() noexcept;
+const Command& advise_command() noexcept;
 
 }  // namespace taut::cli
