@@ -24,6 +24,7 @@ struct Options {
   std::string report;                 // TAUT_REPORT
   std::string trace;                  // TAUT_TRACE
   bool summary = false;               // TAUT_SUMMARY
+  int handshake = 30;                 // TAUT_HANDSHAKE, seconds
   std::vector<std::string> warnings;  // unknown names and values
 
   bool observe() const noexcept { return !report.empty() || !trace.empty() || summary; }
