@@ -198,9 +198,9 @@ def fortran(all_functions):
 
 #include "dropin/fortran.hpp"
 
+#ifdef OPEN_MPI
 using namespace taut::dropin;
 
-#ifdef OPEN_MPI
 extern "C" {{
 
 {declared}
