@@ -23,7 +23,7 @@ bool is_one_of(const std::array<void*, 4>& known, const void* address) noexcept 
 
 }  // namespace
 
-void* buffer(void* address) noexcept {
+void* c_buffer(void* address) noexcept {
   static const auto in_place = addresses(
       {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
   static const auto bottom = addresses(

@@ -9,7 +9,7 @@ namespace taut::dropin {
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of integers are handed on as they are");
 
 // The buffer that C passes for one of Fortran.
-void* buffer(void* address) noexcept;
+void* c_buffer(void* address) noexcept;
 
 }  // namespace taut::dropin
 #endif

@@ -174,7 +174,7 @@ def from_fortran(p):
     """The C argument that the address `p` of Fortran stands for."""
     handles = {"MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Comm": "Comm", "MPI_Info": "Info"}
     if p.type in ("const void*", "void*"):
-        return f"buffer({p.name})"
+        return f"c_buffer({p.name})"
     if p.array:
         return p.name
     return f"PMPI_{handles[p.type]}_f2c(*{p.name})" if p.type in handles else f"*{p.name}"
