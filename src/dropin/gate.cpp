@@ -62,8 +62,6 @@ bool look_up(MPI_Comm comm) {
   return serve;
 }
 
-void tell(const char* why) noexcept { std::fprintf(stderr, "taut: the program runs without Taut: %s\n", why); }
-
 }  // namespace
 
 Inside::Inside() noexcept { ++depth; }
@@ -90,16 +88,14 @@ bool serves(MPI_Comm comm) noexcept {
 void switch_on(bool yes) noexcept { on = yes; }
 
 void meet_others() noexcept {
-  int rank = 0, size = 1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 2) return;
   handshake.emplace(MPI_COMM_WORLD);
-  const auto outcome = size < 2 ? Handshake::Outcome::all
-                                : handshake->shake(0, std::chrono::seconds(options().handshake));
-  all_here = outcome == Handshake::Outcome::all;
-  if (outcome == Handshake::Outcome::some)
-    tell("some ranks were started without it, or took longer than TAUT_HANDSHAKE to come to MPI_Init");
-  if (outcome == Handshake::Outcome::differ && rank == 0) tell("the ranks' rules differ");
+  all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
+  if (!all_here)
+    std::fputs("taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later than "
+               "TAUT_HANDSHAKE seconds after this one\n", stderr);
 }
 
 void part() noexcept { handshake.reset(); }

@@ -30,17 +30,17 @@ bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
 struct Handshake::Ties {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
-  std::vector<std::uint64_t> greetings, answers;  // of the leader, by rank - 1
-  std::uint64_t mine = 0, asked = 0, told = 0;
+  std::vector<int> replies;  // what messages from others hold
+  int asks = 0, says = 0;    // what messages to them hold
   std::vector<MPI_Request> receives, sends;
 
-  MPI_Request receive(std::uint64_t& into, int from, Tag tag) {
+  MPI_Request receive(int& into, int from, Tag tag) {
     MPI_Request request;
-    PMPI_Irecv(&into, 1, MPI_UINT64_T, from, tag, comm, &request);
+    PMPI_Irecv(&into, 1, MPI_INT, from, tag, comm, &request);
     return request;
   }
-  void send(const std::uint64_t& what, int to, Tag tag) {
-    PMPI_Isend(&what, 1, MPI_UINT64_T, to, tag, comm, &sends.emplace_back());
+  void send(const int& what, int to, Tag tag) {
+    PMPI_Isend(&what, 1, MPI_INT, to, tag, comm, &sends.emplace_back());
   }
 };
 
@@ -60,49 +60,44 @@ Handshake::~Handshake() {
     if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // of eight bytes, and on its way
 }
 
-Handshake::Outcome Handshake::shake(std::uint64_t rules, std::chrono::milliseconds patience) {
-  return ties_->rank == 0 ? lead(rules, patience) : follow(rules, patience);
+bool Handshake::all_have_taut(std::chrono::milliseconds patience) {
+  return ties_->rank == 0 ? lead(patience) : follow(patience);
 }
 
-Handshake::Outcome Handshake::lead(std::uint64_t rules, std::chrono::milliseconds patience) {
+bool Handshake::lead(std::chrono::milliseconds patience) {
   const auto others = static_cast<std::size_t>(ties_->size - 1);
   Ties& ties = *ties_;
-  ties.greetings.assign(others, 0);
-  ties.answers.assign(others, 0);
+  ties.replies.assign(2 * others, 0);
   for (std::size_t i = 0; i < others; ++i)
-    ties.receives.push_back(ties.receive(ties.greetings[i], static_cast<int>(i) + 1, greeting));
+    ties.receives.push_back(ties.receive(ties.replies[i], static_cast<int>(i) + 1, greeting));
   const bool all_here = arrive(ties.receives, Clock::now() + patience);
 
   std::vector<int> here;
   for (std::size_t i = 0; i < others; ++i)
     if (ties.receives[i] == MPI_REQUEST_NULL) here.push_back(static_cast<int>(i) + 1);
-  for (const int rank : here) {
-    ties.receives.push_back(ties.receive(ties.answers[static_cast<std::size_t>(rank - 1)], rank, answer));
-    ties.send(ties.asked, rank, question);
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    ties.receives.push_back(ties.receive(ties.replies[others + i], here[i], answer));
+    ties.send(ties.asks, here[i], question);
   }
-  const bool all_wait = all_here && arrive(ties.receives, Clock::now() + patience);
-  const bool alike = std::ranges::all_of(ties.greetings, [=](std::uint64_t theirs) { return theirs == rules; });
-  const Outcome outcome = !all_wait ? Outcome::some : alike ? Outcome::all : Outcome::differ;
-
-  ties.mine = static_cast<std::uint64_t>(outcome);
-  for (const int rank : here) ties.send(ties.mine, rank, word);
-  return outcome;
+  ties.says = all_here && arrive(ties.receives, Clock::now() + patience);
+  for (const int rank : here) ties.send(ties.says, rank, word);
+  return ties.says != 0;
 }
 
-Handshake::Outcome Handshake::follow(std::uint64_t rules, std::chrono::milliseconds patience) {
+bool Handshake::follow(std::chrono::milliseconds patience) {
   Ties& ties = *ties_;
-  ties.mine = rules;
-  ties.send(ties.mine, 0, greeting);
-  ties.receives = {ties.receive(ties.told, 0, word)};
-  std::vector<MPI_Request> questions{ties.receive(ties.asked, 0, question)};
+  ties.replies.assign(2, 0);
+  ties.send(ties.says, 0, greeting);
+  ties.receives = {ties.receive(ties.replies[0], 0, word)};
+  std::vector<MPI_Request> questions{ties.receive(ties.replies[1], 0, question)};
   // The leader may wait as long for the slowest of all before it asks.
   if (!arrive(questions, Clock::now() + 2 * patience)) {
     ties.receives.push_back(questions[0]);
-    return Outcome::some;
+    return false;
   }
-  ties.send(ties.mine, 0, answer);
+  ties.send(ties.says, 0, answer);
   PMPI_Wait(ties.receives.data(), MPI_STATUS_IGNORE);
-  return static_cast<Outcome>(ties.told);
+  return ties.replies[0] != 0;
 }
 
 }  // namespace taut::dropin

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 
 namespace taut::dropin {
@@ -24,14 +23,12 @@ class Handshake {
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
 
-  enum class Outcome { all, some, differ };  // differ: not all have the same `rules`
-
-  Outcome shake(std::uint64_t rules, std::chrono::milliseconds patience);
+  bool all_have_taut(std::chrono::milliseconds patience);
 
  private:
   struct Ties;
-  Outcome lead(std::uint64_t rules, std::chrono::milliseconds patience);
-  Outcome follow(std::uint64_t rules, std::chrono::milliseconds patience);
+  bool lead(std::chrono::milliseconds patience);
+  bool follow(std::chrono::milliseconds patience);
 
   std::unique_ptr<Ties> ties_;
 };
