@@ -1,8 +1,9 @@
 #include "dropin/fortran.hpp"
 
+#include <taut/taut.h>
+
 #ifdef OPEN_MPI
 #include <dlfcn.h>
-#include <taut/taut.h>
 
 #include <algorithm>
 #include <array>
@@ -50,6 +51,38 @@ TAUT_API void taut_fortran_MPI_Init_thread(MPI_Fint* required, MPI_Fint* provide
 TAUT_API void taut_fortran_MPI_Finalize(MPI_Fint* ierror) { *ierror = taut_dropin_MPI_Finalize(); }
 
 TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcontrol(*level); }
+
+}  // extern "C"
+#else
+#include "dropin/gate.hpp"
+#include "dropin/next.hpp"
+
+namespace {
+
+template <class... Arguments>
+void call_next(const char* name, Arguments... arguments) noexcept {
+  reinterpret_cast<void (*)(Arguments...)>(taut::dropin::next_of(name))(arguments...);
+}
+
+}  // namespace
+
+// The module mpi_f08 of MPICH begins and ends below the names of C; `ierror` may be absent.
+extern "C" {
+
+TAUT_API void taut_f08_MPI_Init(int* ierror) {
+  call_next("mpi_init_f08_", ierror);
+  taut::dropin::meet_others();
+}
+
+TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
+  call_next("mpi_init_thread_f08_", required, provided, ierror);
+  taut::dropin::meet_others();
+}
+
+TAUT_API void taut_f08_MPI_Finalize(int* ierror) {
+  taut::dropin::part();
+  call_next("mpi_finalize_f08_", ierror);
+}
 
 }  // extern "C"
 #endif

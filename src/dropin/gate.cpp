@@ -90,7 +90,7 @@ void switch_on(bool yes) noexcept { on = yes; }
 void meet_others() noexcept {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size < 2) return;
+  if (size < 2 || handshake) return;
   handshake.emplace(MPI_COMM_WORLD);
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
   if (!all_here)
@@ -98,6 +98,9 @@ void meet_others() noexcept {
                "TAUT_HANDSHAKE seconds after this one\n", stderr);
 }
 
-void part() noexcept { handshake.reset(); }
+void part() noexcept {
+  all_here = false;
+  handshake.reset();
+}
 
 }  // namespace taut::dropin

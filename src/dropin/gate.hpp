@@ -21,7 +21,7 @@ class Inside {
 // MPI_Pcontrol(0) and (1): calls are MPI's again, and Taut's. Collective, for ranks have to agree on what is served.
 void switch_on(bool on) noexcept;
 
-// To be called after MPI_Init, by all ranks: finds out whether all run with Taut.
+// To be called after MPI_Init, by all ranks: finds out whether all run with Taut, once.
 void meet_others() noexcept;
 
 // To be called before MPI_Finalize.

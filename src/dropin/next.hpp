@@ -10,4 +10,7 @@ namespace taut::dropin {
 // By Wrapped; null: there is none. Set before any wrapper is called.
 extern std::array<void*, std::size(wrapped_names)> nexts;
 
+// That of any name; null: there is none.
+void* next_of(const char* name) noexcept;
+
 }  // namespace taut::dropin

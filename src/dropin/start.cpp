@@ -10,6 +10,8 @@ std::array<void*, std::size(wrapped_names)> nexts{};
 
 namespace {
 
+void* (*find)(const char*) = nullptr;
+
 template <class Function>
 Function next(Wrapped function) noexcept {
   return reinterpret_cast<Function>(nexts[static_cast<std::size_t>(function)]);
@@ -21,14 +23,18 @@ int started(int code) noexcept {
 }
 
 }  // namespace
+
+void* next_of(const char* name) noexcept { return find(name); }
+
 }  // namespace taut::dropin
 
 using namespace taut::dropin;
 
 extern "C" {
 
-// What libtaut_preload.so calls once, before any other: `find` gives the next function of a name, or null.
-TAUT_API void taut_dropin_start(void* (*find)(const char*)) {
+// What libtaut_preload.so calls once, before any other: `next_function` gives the next function of a name, or null.
+TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
+  find = next_function;
   for (std::size_t i = 0; i < nexts.size(); ++i) nexts[i] = find(wrapped_names[i]);
 }
 

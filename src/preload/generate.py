@@ -14,6 +14,8 @@ from pathlib import Path
 
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
 
+BEYOND_C = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")  # which MPICH's module mpi_f08 does not call in C's name
+
 
 @dataclass
 class Parameter:
@@ -106,6 +108,10 @@ def entries(all_functions):
             error = [] if f.name == "MPI_Pcontrol" else ["ierror"]
             for symbol in fortran_names(f):
                 yield Entry(symbol, f"taut_fortran_{f.name}", "void", [p.name for p in in_fortran(f)] + error)
+    for name in BEYOND_C:
+        f = next(f for f in all_functions if f.name == name)
+        arguments = [p.name for p in in_fortran(f)] + ["ierror"]
+        yield Entry(f"{name.lower()}_f08_", f"taut_f08_{name}", "void", arguments)
 
 
 def preload(all_functions):
