@@ -27,8 +27,8 @@ bool is_one_of(const std::array<void*, 4>& known, const void* address) noexcept 
 void* c_buffer(void* address) noexcept {
   static const auto in_place = addresses(
       {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
-  static const auto bottom = addresses(
-      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
+  static const auto bottom =
+      addresses({"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
   if (is_one_of(in_place, address)) return MPI_IN_PLACE;
   return is_one_of(bottom, address) ? MPI_BOTTOM : address;
 }

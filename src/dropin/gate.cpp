@@ -94,8 +94,11 @@ void meet_others() noexcept {
   handshake.emplace(MPI_COMM_WORLD);
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
   if (!all_here)
-    std::fputs("taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later than "
-               "TAUT_HANDSHAKE seconds after this one\n", stderr);
+    std::fputs(
+        "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
+        "than "
+        "TAUT_HANDSHAKE seconds after this one\n",
+        stderr);
 }
 
 void part() noexcept {

@@ -5,8 +5,8 @@
 
 namespace taut::dropin {
 
-// Whether calls on this communicator are for Taut: an intracommunicator of several ranks that all run with Taut, and
-// not in a call that Taut itself makes. The same on all its ranks.
+// Whether calls on this communicator are for Taut: an intracommunicator of several ranks that all run with
+// Taut, and not in a call that Taut itself makes. The same on all its ranks.
 bool serves(MPI_Comm comm) noexcept;
 
 // While it lives, calls of this thread are MPI's: implementations call MPI's public functions themselves.
@@ -18,7 +18,8 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-// MPI_Pcontrol(0) and (1): calls are MPI's again, and Taut's. Collective, for ranks have to agree on what is served.
+// MPI_Pcontrol(0) and (1): calls are MPI's again, and Taut's. Collective, for ranks have to agree on what is
+// served.
 void switch_on(bool on) noexcept;
 
 // To be called after MPI_Init, by all ranks: finds out whether all run with Taut, once.

@@ -16,7 +16,8 @@ bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
   std::vector<int> which(requests.size());
   while (std::ranges::any_of(requests, [](MPI_Request request) { return request != MPI_REQUEST_NULL; })) {
     int some = 0;
-    PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &some, which.data(), MPI_STATUSES_IGNORE);
+    PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &some, which.data(),
+                  MPI_STATUSES_IGNORE);
     if (some > 0) continue;
     if (Clock::now() > until) return false;
     std::this_thread::yield();

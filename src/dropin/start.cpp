@@ -32,7 +32,8 @@ using namespace taut::dropin;
 
 extern "C" {
 
-// What libtaut_preload.so calls once, before any other: `next_function` gives the next function of a name, or null.
+// What libtaut_preload.so calls once, before any other: `next_function` gives the next function of a name, or
+// null.
 TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
   find = next_function;
   for (std::size_t i = 0; i < nexts.size(); ++i) nexts[i] = find(wrapped_names[i]);

@@ -46,8 +46,8 @@ void read_number(std::string_view name, std::string_view value, int most, int& n
   if (error == std::errc() && end == value.data() + value.size() && read >= 1 && read <= most) {
     number = read;
   } else {
-    options.warnings.push_back(std::string(name) + "=" + std::string(value) + " is not understood; use 1 to " +
-                               std::to_string(most));
+    options.warnings.push_back(std::string(name) + "=" + std::string(value) +
+                               " is not understood; use 1 to " + std::to_string(most));
   }
 }
 

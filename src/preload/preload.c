@@ -1,9 +1,10 @@
-/* libtaut_preload.so: MPI's functions for a program that knows nothing of Taut. Linked to no MPI, and silent until the
- * first call of MPI: shells, launchers and programs without MPI run with it as without.
+/* libtaut_preload.so: MPI's functions for a program that knows nothing of Taut. Linked to no MPI, and silent
+ * until the first call of MPI: shells, launchers and programs without MPI run with it as without.
  *
- * A wrapper calls what serves it: the drop-in's function of the layer for this MPI (src/dropin) if anything is asked of
- * Taut, else the next function of that name: another tool's, or MPI's. A large-count function that the MPI lacks is
- * always the layer's, because programs take its presence here for the MPI's (mpi4py does). */
+ * A wrapper calls what serves it: the drop-in's function of the layer for this MPI (src/dropin) if anything
+ * is asked of Taut, else the next function of that name: another tool's, or MPI's. A large-count function
+ * that the MPI lacks is always the layer's, because programs take its presence here for the MPI's (mpi4py
+ * does). */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr */
 #include "preload/preload.h"
 
@@ -52,7 +53,8 @@ static void open_layer(void) {
 }
 
 static void start(void) {
-  static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE", "TAUT_SUMMARY"};
+  static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE",
+                                     "TAUT_SUMMARY"};
   for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
   mpi = taut_find_mpi();
   open_layer();

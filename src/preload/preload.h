@@ -1,11 +1,12 @@
-/* preload.h -- between the wrappers that programs call (wrappers.c, made by generate.py) and what serves them. */
+/* preload.h -- between the wrappers that programs call (wrappers.c, made by generate.py) and what serves
+ * them. */
 #ifndef TAUT_PRELOAD_PRELOAD_H
 #define TAUT_PRELOAD_PRELOAD_H
 
 #include <stdint.h>
 
-/* An argument or result in a register or a stack slot of eight bytes, as 64-bit calling conventions pass integers
- * and pointers: handles are one or the other, by the MPI. */
+/* An argument or result in a register or a stack slot of eight bytes, as 64-bit calling conventions pass
+ * integers and pointers: handles are one or the other, by the MPI. */
 typedef uint64_t taut_word;
 
 /* What is called when a program calls MPI function `number`; ends the process when nothing is. */

@@ -1,7 +1,8 @@
-/* A program of plain MPI that makes every collective call which the drop-in serves, in place as well, on MPI_COMM_WORLD
- * and on a part of it, and writes for each what came of it on this rank:
+/* A program of plain MPI that makes every collective call which the drop-in serves, in place as well, on
+ * MPI_COMM_WORLD and on a part of it, and writes for each what came of it on this rank:
  *
- *   calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact result
+ *   calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact
+ * result
  */
 #include <inttypes.h>
 #include <math.h>
@@ -67,11 +68,13 @@ static void reductions(void) {
   begin();
   MPI_Reduce(send, receive, n, MPI_FLOAT, MPI_SUM, root, comm), end("Reduce", rank == root ? n : 0);
   begin(), expect_sum(block, (long)rank * block);
-  MPI_Reduce_scatter_block(send, receive, block, MPI_FLOAT, MPI_SUM, comm), end("Reduce_scatter_block", block);
+  MPI_Reduce_scatter_block(send, receive, block, MPI_FLOAT, MPI_SUM, comm),
+      end("Reduce_scatter_block", block);
   begin();
   MPI_Reduce_scatter(send, receive, counts, MPI_FLOAT, MPI_SUM, comm), end("Reduce_scatter", block);
   begin(), memcpy(receive, send, sizeof(float) * (size_t)n);
-  MPI_Reduce_scatter(MPI_IN_PLACE, receive, counts, MPI_FLOAT, MPI_SUM, comm), end("Reduce_scatter,in_place", block);
+  MPI_Reduce_scatter(MPI_IN_PLACE, receive, counts, MPI_FLOAT, MPI_SUM, comm),
+      end("Reduce_scatter,in_place", block);
 }
 
 static void movements(void) {
@@ -84,9 +87,11 @@ static void movements(void) {
   begin(), expect_blocks(block, -1, 0);
   MPI_Allgather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, comm), end("Allgather", n);
   begin(), fill(receive + rank * block, block, 0, rank);
-  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, receive, block, MPI_FLOAT, comm), end("Allgather,in_place", n);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, receive, block, MPI_FLOAT, comm),
+      end("Allgather,in_place", n);
   begin();
-  MPI_Gather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, root, comm), end("Gather", rank == root ? n : 0);
+  MPI_Gather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, root, comm),
+      end("Gather", rank == root ? n : 0);
 
   begin();
   for (long i = 0; i < block; ++i) exact[i] = value(root, (long)rank * block + i);
@@ -117,14 +122,14 @@ static void vectors(void) {
   MPI_Allgatherv(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm);
   end("Allgatherv", (long)size * block);
   begin();
-  MPI_Gatherv(send, own, MPI_FLOAT, receive, rank == root ? counts : NULL, rank == root ? displs : NULL, MPI_FLOAT,
-              root, comm);
+  MPI_Gatherv(send, own, MPI_FLOAT, receive, rank == root ? counts : NULL, rank == root ? displs : NULL,
+              MPI_FLOAT, root, comm);
   end("Gatherv", rank == root ? (long)size * block : 0);
 
   begin();
   for (long i = 0; i < own; ++i) exact[i] = value(root, displs[rank] + i);
-  MPI_Scatterv(send, rank == root ? counts : NULL, rank == root ? displs : NULL, MPI_FLOAT, receive, own, MPI_FLOAT,
-               root, comm);
+  MPI_Scatterv(send, rank == root ? counts : NULL, rank == root ? displs : NULL, MPI_FLOAT, receive, own,
+               MPI_FLOAT, root, comm);
   end("Scatterv", own);
 
   begin(); /* rank r gets block - 1 - r values from each */
@@ -157,7 +162,8 @@ int main(int argc, char** argv) {
   if (out == NULL || size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
 
   all_calls(MPI_COMM_WORLD, "world");
-  MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world, &part); /* all but the first, backwards */
+  MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world,
+                 &part); /* all but the first, backwards */
   if (part != MPI_COMM_NULL) {
     all_calls(part, "part");
     MPI_Comm_free(&part);
