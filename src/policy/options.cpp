@@ -21,6 +21,8 @@ constexpr OptionInfo table[] = {
     {"TAUT_REPORT", "file", "", "statistics of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_TRACE", "file", "", "the last events of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_SUMMARY", "0|1", "0", "1: rank 0 prints a table of its statistics at MPI_Finalize"},
+    {"TAUT_HANDSHAKE", "1..3600", "30",
+     "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
     {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
     {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
@@ -34,6 +36,18 @@ void read_switch(std::string_view name, std::string_view value, bool& on, Option
   } else {
     options.warnings.push_back(std::string(name) + "=" + std::string(value) +
                                " is not understood; use 0 or 1");
+  }
+}
+
+// From 1 to `most`; `number` stays as it is for others.
+void read_number(std::string_view name, std::string_view value, int most, int& number, Options& options) {
+  int read = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
+  if (error == std::errc() && end == value.data() + value.size() && read >= 1 && read <= most) {
+    number = read;
+  } else {
+    options.warnings.push_back(std::string(name) + "=" + std::string(value) +
+                               " is not understood; use 1 to " + std::to_string(most));
   }
 }
 
@@ -75,12 +89,9 @@ void read_option(std::string_view name, std::string_view value, Options& options
   } else if (name == "TAUT_KERNELS") {
     options.kernels = value;
   } else if (name == "TAUT_THREADS") {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.threads);
-    if (error == std::errc() && end == value.data() + value.size() && options.threads >= 1 &&
-        options.threads <= most_threads)
-      return;
-    options.threads = 1;
-    options.warnings.push_back("TAUT_THREADS=" + std::string(value) + " is not understood; use 1 to 64");
+    read_number(name, value, most_threads, options.threads, options);
+  } else if (name == "TAUT_HANDSHAKE") {
+    read_number(name, value, 3600, options.handshake, options);
   } else if (name == "TAUT_RULES") {
     options.rules = value;
   } else if (name == "TAUT_CONFIG") {

@@ -24,6 +24,7 @@ struct Options {
   std::string report;                 // TAUT_REPORT
   std::string trace;                  // TAUT_TRACE
   bool summary = false;               // TAUT_SUMMARY
+  int handshake = 30;                 // TAUT_HANDSHAKE, seconds
   std::string rules;                  // TAUT_RULES
   std::string config;                 // TAUT_CONFIG
   std::string preload;                // TAUT_PRELOAD
