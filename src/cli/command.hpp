@@ -22,5 +22,7 @@ const Command& info_command() noexcept;
 const Command& bench_codec_command() noexcept;
 const Command& config_command() noexcept;
 const Command& advise_command() noexcept;
+const Command& run_command() noexcept;
+const Command& doctor_command() noexcept;
 
 }  // namespace taut::cli

@@ -12,8 +12,9 @@
 namespace taut::cli {
 namespace {
 
-constexpr const Command& (*commands[])() noexcept = {compress_command,    decompress_command, info_command,
-                                                     bench_codec_command, config_command,     advise_command};
+constexpr const Command& (*commands[])() noexcept = {run_command,    advise_command,     config_command,
+                                                     doctor_command, compress_command,   decompress_command,
+                                                     info_command,   bench_codec_command};
 
 void print_help() {
   std::puts(
