@@ -158,6 +158,16 @@ bool small_ones(MPI_Comm comm) {
   return out == static_cast<float>(ranks);
 }
 
+// Messages have no rules.
+bool messages(MPI_Comm comm) {
+  const Values in = smooth();
+  Values out(n);
+  const int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
+  const bool good = sum(comm) && TAUT_Sendrecv(in.data(), n, MPI_FLOAT, to, 7, out.data(), n, MPI_FLOAT, from,
+                                               7, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+  return good && out == in;
+}
+
 bool with_children(MPI_Comm comm) {
   MPI_Comm copy;
   MPI_Comm_dup(comm, &copy);
@@ -185,6 +195,7 @@ int main(int argc, char** argv) {
   on_its_own("afterwards", nonblocking_afterwards);
   on_its_own("several", several_under_way);
   on_its_own("policy", own_policy_first);
+  on_its_own("messages", messages);
   on_its_own("children", with_children);
   MPI_Finalize();
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 MPIEXEC, PROGRAM = sys.argv[1:3]
 del sys.argv[1:3]
 RANKS = 3
-NAMES = ["sum", "halo", "max", "small", "types", "place", "places", "blocks", "first", "afterwards", "several", "policy", "children"]
+NAMES = ["sum", "halo", "max", "small", "types", "place", "places", "blocks", "first", "afterwards", "several", "policy", "messages", "children"]
 UNSERVED = {name: "0" for name in NAMES}
 
 
@@ -51,7 +51,12 @@ class RulesTest(unittest.TestCase):
 
     def test_one_rule_for_all(self):
         self.assertEqual(self.check({"sum": "3", "halo": "1", "place": "1", "places": "1", "blocks": "1", "afterwards": "2",
-                                     "several": "5", "policy": "1", "children": "1"}, "* : abs=1e-3 when=always"), [])
+                                     "several": "5", "policy": "1", "messages": "1", "children": "1"}, "* : abs=1e-3 when=always"), [])
+
+    def test_observing_changes_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.check({"halo": "1"}, "* comm=name:halo : abs=1e-3 when=always", extra={"TAUT_REPORT": folder + "/r"})
+            self.assertEqual(len(list(Path(folder).iterdir())), RANKS)
 
     def test_types_are_agreed_on(self):
         self.check({"place": "1", "places": "1", "several": "3"}, "Bcast f32 : abs=1e-3 when=always")
