@@ -135,7 +135,7 @@ int CollectiveRequest::finish(MPI_Status*) noexcept {
     if (plain_code_ == MPI_SUCCESS) settle();
     return plain_code_;  // MPI has raised it
   }
-  return guard(comm(), [&] {
+  return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
     if (verdict.plain != Plain::no) {
       if (plain_code_ != MPI_SUCCESS) return raise(comm(), plain_code_);
