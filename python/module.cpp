@@ -13,7 +13,7 @@
 #include "cli/failure.hpp"
 #include "cli/pieces.hpp"
 #include "core/frame.hpp"
-#include "library.hpp"
+#include "layer.hpp"
 #include "policy/policy.hpp"
 
 namespace nb = nanobind;
@@ -157,7 +157,7 @@ NB_MODULE(_core, module) {
              nb::arg("address"), nb::arg("bytes"));
   module.def("bfloat16_bits", bfloat16_bits, nb::arg("array"));
   module.def("version", version);
-  add_library_class(module);
+  add_layer_class(module);
 }
 
 }  // namespace

@@ -1,11 +1,16 @@
-#include "library.hpp"
+#include "layer.hpp"
 
 #include <dlfcn.h>
 #include <nanobind/stl/string.h>
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <utility>
+
+extern "C" {
+#include "loader/layer.h"
+}
 
 namespace nb = nanobind;
 
@@ -36,20 +41,27 @@ Word word_of(nb::handle number) {
   return word;
 }
 
-// Stays open as long as the process lives: MPI may call back into it when it is finalised.
-class Library {
+// The layer for the MPI that this process has loaded. Stays open as long as the process lives: MPI may call back into
+// it when it is finalised.
+class Layer {
  public:
-  explicit Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ != nullptr) return;
-    PyErr_SetString(PyExc_OSError, dlerror());
-    throw nb::python_error();
+  explicit Layer(const std::string& folder) {
+    void* const mpi = taut_find_mpi();
+    if (mpi == nullptr) throw std::runtime_error("no MPI is loaded; import mpi4py.MPI first");
+    flavour_ = taut_mpi_flavour(mpi);
+    char why[512] = "";
+    handle_ = taut_open_layer(mpi, folder.c_str(), why, sizeof why);
+    if (handle_ == nullptr) throw std::runtime_error(why);
   }
+
+  const std::string& flavour() const { return flavour_; }
 
   // 0: there is none of this name
   Word address(const char* name) const { return reinterpret_cast<Word>(dlsym(handle_, name)); }
 
  private:
-  void* handle_;
+  std::string flavour_;
+  void* handle_ = nullptr;
 };
 
 // What the function returns: of an int only the lower half means something.
@@ -65,10 +77,11 @@ Word call(Word function, nb::args arguments) {
 
 }  // namespace
 
-void add_library_class(nb::module_& module) {
-  nb::class_<Library>(module, "Library")
-      .def(nb::init<const std::string&>(), nb::arg("path"))
-      .def("address", &Library::address, nb::arg("name"));
+void add_layer_class(nb::module_& module) {
+  nb::class_<Layer>(module, "Layer")
+      .def(nb::init<const std::string&>(), nb::arg("folder"))
+      .def_prop_ro("flavour", &Layer::flavour)
+      .def("address", &Layer::address, nb::arg("name"));
   module.def("call", [](Word function, nb::args arguments) { return static_cast<int>(call(function, arguments)); });
   module.def("call_word", call);
 }
