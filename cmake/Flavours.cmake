@@ -30,12 +30,34 @@ foreach(folder ${MPI_C_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.venv/include ${PROJE
   endif()
 endforeach()
 
+# The wrappers of the drop-in are made from a list of MPI's functions.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(generator ${PROJECT_SOURCE_DIR}/src/preload/generate.py)
+set(wrapper_folder ${PROJECT_BINARY_DIR}/generated/wrappers)
+file(MAKE_DIRECTORY ${wrapper_folder})
+foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dropin_fortran.cpp" "preload preload_wrappers.c")
+  separate_arguments(made)
+  list(GET made 0 what)
+  list(GET made 1 file)
+  add_custom_command(
+    OUTPUT ${wrapper_folder}/${file}
+    COMMAND ${Python3_EXECUTABLE} ${generator} ${what} > ${wrapper_folder}/${file}
+    DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/src/preload/functions.txt
+    VERBATIM)
+endforeach()
+
 # One source for all flavours: the C calls, the transport, the drop-in.
 file(GLOB dropin_sources CONFIGURE_DEPENDS src/dropin/*.cpp)
+list(APPEND dropin_sources ${wrapper_folder}/dropin_calls.cpp ${wrapper_folder}/dropin_fortran.cpp
+     ${wrapper_folder}/wrapped_functions.hpp)
 function(taut_add_layer flavour include)
   set(layer taut_${flavour})
-  add_library(${layer} SHARED ${mpi_sources} ${dropin_sources} $<TARGET_OBJECTS:taut_core>)
-  target_include_directories(${layer} PRIVATE src include ${PROJECT_BINARY_DIR}/generated)
+  set(interface ${mpi_sources})
+  if(include STREQUAL MPI_C_INCLUDE_DIRS AND NOT flavour STREQUAL mpiabi)
+    set(interface $<TARGET_OBJECTS:taut_mpi>)
+  endif()
+  add_library(${layer} SHARED ${interface} ${dropin_sources} $<TARGET_OBJECTS:taut_core>)
+  target_include_directories(${layer} PRIVATE src include ${PROJECT_BINARY_DIR}/generated ${wrapper_folder})
   target_include_directories(${layer} SYSTEM PRIVATE ${include})
   target_compile_definitions(${layer} PRIVATE TAUT_X86=${TAUT_X86} $<$<STREQUAL:${flavour},mpiabi>:MPI_ABI>)
   target_link_libraries(${layer} PRIVATE Threads::Threads $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX> ${CMAKE_DL_LIBS}
@@ -55,4 +77,13 @@ foreach(flavour ${TAUT_FLAVOURS})
     list(APPEND TAUT_LAYERS taut_${flavour})
   endif()
 endforeach()
-add_custom_target(layers DEPENDS ${TAUT_LAYERS})
+
+# What is preloaded: C, and linked to nothing but the C library, since it comes into every program.
+add_library(taut_preload SHARED src/preload/preload.c src/loader/layer.c ${wrapper_folder}/preload_wrappers.c)
+target_include_directories(taut_preload PRIVATE src)
+target_link_libraries(taut_preload PRIVATE ${CMAKE_DL_LIBS})
+target_compile_options(taut_preload PRIVATE -Wall -Wextra)
+set_target_properties(taut_preload PROPERTIES C_VISIBILITY_PRESET hidden LINKER_LANGUAGE C
+                                              LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/taut)
+install(TARGETS taut_preload LIBRARY DESTINATION ${TAUT_LAYER_FOLDER})
+add_custom_target(layers DEPENDS ${TAUT_LAYERS} taut_preload)
