@@ -25,9 +25,10 @@ def bits(values):
 
 
 def finite_range(values, fill=None):
+    fill = None if fill is None else values.dtype.type(fill)
     x = wide(values)
     x = x[np.isfinite(x)]
-    x = x[x != np.float32(fill)] if fill is not None else x
+    x = x[x != fill] if fill is not None else x
     return (x.max() - x.min()) if x.size else x.dtype.type(0)
 
 
