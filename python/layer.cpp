@@ -17,9 +17,9 @@ namespace nb = nanobind;
 namespace taut::python {
 namespace {
 
-// Integers, handles and pointers all travel in one machine word, so that functions differ in the number of their
-// arguments alone: so it is in the calling conventions of x86-64 (System V) and AArch64 on Linux, where an int is the
-// lower half of its word.
+// Integers, handles and pointers all travel in one machine word, so that functions differ in the number of
+// their arguments alone: so it is in the calling conventions of x86-64 (System V) and AArch64 on Linux, where
+// an int is the lower half of its word.
 using Word = std::uintptr_t;
 constexpr std::size_t most_arguments = 14;
 
@@ -36,13 +36,13 @@ constexpr auto invokers(std::index_sequence<N...>) {
 }
 
 Word word_of(nb::handle number) {
-  const Word word = PyLong_AsUnsignedLongLongMask(number.ptr()); // of negative ones the two's complement
+  const Word word = PyLong_AsUnsignedLongLongMask(number.ptr());  // of negative ones the two's complement
   if (word == static_cast<Word>(-1) && PyErr_Occurred() != nullptr) throw nb::python_error();
   return word;
 }
 
-// The layer for the MPI that this process has loaded. Stays open as long as the process lives: MPI may call back into
-// it when it is finalised.
+// The layer for the MPI that this process has loaded. Stays open as long as the process lives: MPI may call
+// back into it when it is finalised.
 class Layer {
  public:
   explicit Layer(const std::string& folder) {
@@ -82,7 +82,8 @@ void add_layer_class(nb::module_& module) {
       .def(nb::init<const std::string&>(), nb::arg("folder"))
       .def_prop_ro("flavour", &Layer::flavour)
       .def("address", &Layer::address, nb::arg("name"));
-  module.def("call", [](Word function, nb::args arguments) { return static_cast<int>(call(function, arguments)); });
+  module.def("call",
+             [](Word function, nb::args arguments) { return static_cast<int>(call(function, arguments)); });
   module.def("call_word", call);
 }
 

@@ -1,6 +1,6 @@
-// The extension module taut._core: the codec calls of taut.h, what surrounds them in .taut files, and calls into an MPI
-// layer that is opened at run time. No MPI is linked. Addresses are plain numbers: the Python part keeps the memory
-// alive and has checked its size. The GIL is released wherever values are touched.
+// The extension module taut._core: the codec calls of taut.h, what surrounds them in .taut files, and calls
+// into an MPI layer that is opened at run time. No MPI is linked. Addresses are plain numbers: the Python
+// part keeps the memory alive and has checked its size. The GIL is released wherever values are touched.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -70,7 +70,8 @@ void check_policy(const std::string& text) {
 }
 void check_coding(const std::string& text) {
   const bool dims = unlocked([&] { return parse_coding(text).dims.n > 0; });
-  if (dims) raise(TAUT_ERR_POLICY, "'" + text + "': dims= follows from the shape of the array; leave it away");
+  if (dims)
+    raise(TAUT_ERR_POLICY, "'" + text + "': dims= follows from the shape of the array; leave it away");
 }
 
 // The text that each frame of the array is coded by: bounds relative to the array's range are absolute there.
@@ -85,19 +86,22 @@ std::string frame_text(const std::string& text, Address address, std::size_t cou
 
 nb::list pieces(const std::vector<std::uint64_t>& shape) {
   nb::list all;
-  for (const cli::Piece& piece : cli::pieces_of(shape)) all.append(nb::make_tuple(piece.first, piece.extents));
+  for (const cli::Piece& piece : cli::pieces_of(shape))
+    all.append(nb::make_tuple(piece.first, piece.extents));
   return all;
 }
 
-nb::bytes encode(Address address, const std::vector<std::size_t>& extents, int type, const std::string& text) {
+nb::bytes encode(Address address, const std::vector<std::size_t>& extents, int type,
+                 const std::string& text) {
   const cli::Piece piece{0, extents};
   std::size_t bytes = 0;
   int status = TAUT_SUCCESS;
   const auto frame = unlocked([&] {
     const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(type), piece.count(), 1);
     auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
-    status = TAUT_Encode_nd(reinterpret_cast<const void*>(address), static_cast<int>(extents.size()), extents.data(),
-                            static_cast<TAUT_Type>(type), text.c_str(), room.get(), capacity, &bytes);
+    status = TAUT_Encode_nd(reinterpret_cast<const void*>(address), static_cast<int>(extents.size()),
+                            extents.data(), static_cast<TAUT_Type>(type), text.c_str(), room.get(), capacity,
+                            &bytes);
     return room;
   });
   check(status);
@@ -123,7 +127,8 @@ nb::tuple frame_info(Address frame, std::size_t bytes) {
 // The bits of a DLPack array of bfloat16, which NumPy does not import, as uint16 on the same memory.
 nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu> array) {
   const nb::dlpack::dtype type = array.dtype();
-  if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat) || type.bits != 16 || type.lanes != 1)
+  if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat) || type.bits != 16 ||
+      type.lanes != 1)
     raise(TAUT_ERR_TYPE, "an array of a type that NumPy has not; convert it to float32");
   std::vector<std::size_t> shape;
   std::vector<std::int64_t> strides;
@@ -132,7 +137,8 @@ nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu>
     strides.push_back(array.stride(i));
   }
   auto* const owner = new nb::ndarray<nb::device::cpu>(array);
-  const nb::capsule keeps(owner, [](void* data) noexcept { delete static_cast<nb::ndarray<nb::device::cpu>*>(data); });
+  const nb::capsule keeps(
+      owner, [](void* data) noexcept { delete static_cast<nb::ndarray<nb::device::cpu>*>(data); });
   return {array.data(), shape.size(), shape.data(), keeps, strides.data()};
 }
 
@@ -146,15 +152,23 @@ NB_MODULE(_core, module) {
   module.doc() = "The codec calls of taut.h, and calls into an MPI layer.";
   module.def("check_policy", check_policy, nb::arg("text"));
   module.def("check_coding", check_coding, nb::arg("text"));
-  module.def("frame_text", frame_text, nb::arg("text"), nb::arg("address"), nb::arg("count"), nb::arg("type"));
+  module.def("frame_text", frame_text, nb::arg("text"), nb::arg("address"), nb::arg("count"),
+             nb::arg("type"));
   module.def("pieces", pieces, nb::arg("shape"));
   module.def("encode", encode, nb::arg("address"), nb::arg("extents"), nb::arg("type"), nb::arg("text"));
-  module.def("decode", decode, nb::arg("frame"), nb::arg("bytes"), nb::arg("values"), nb::arg("count"), nb::arg("type"));
+  module.def("decode", decode, nb::arg("frame"), nb::arg("bytes"), nb::arg("values"), nb::arg("count"),
+             nb::arg("type"));
   module.def("frame_info", frame_info, nb::arg("frame"), nb::arg("bytes"));
-  module.def("max_bytes", [](int type, std::size_t count) { return cli::most_frame_bytes(static_cast<DType>(type), count); },
-             nb::arg("type"), nb::arg("count"));
-  module.def("crc32c", [](Address address, std::size_t bytes) { return unlocked([&] { return crc32c(bytes_at(address, bytes)); }); },
-             nb::arg("address"), nb::arg("bytes"));
+  module.def(
+      "max_bytes",
+      [](int type, std::size_t count) { return cli::most_frame_bytes(static_cast<DType>(type), count); },
+      nb::arg("type"), nb::arg("count"));
+  module.def(
+      "crc32c",
+      [](Address address, std::size_t bytes) {
+        return unlocked([&] { return crc32c(bytes_at(address, bytes)); });
+      },
+      nb::arg("address"), nb::arg("bytes"));
   module.def("bfloat16_bits", bfloat16_bits, nb::arg("array"));
   module.def("version", version);
   add_layer_class(module);

@@ -43,4 +43,4 @@ def _from_dlpack(data: Any) -> np.ndarray:
 
 def address_of(array: np.ndarray) -> int:
     """Where the first value lies."""
-    return array.__array_interface__["data"][0]
+    return int(array.__array_interface__["data"][0])

@@ -59,4 +59,5 @@ def bfloat16() -> np.dtype:
         import ml_dtypes
     except ImportError:
         raise DTypeError("NumPy has no bfloat16 of its own; pip install ml_dtypes") from None
-    return np.dtype(ml_dtypes.bfloat16)
+    found: np.dtype = np.dtype(ml_dtypes.bfloat16)
+    return found

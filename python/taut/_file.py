@@ -145,7 +145,8 @@ def _read_index(data: np.ndarray, begin: int, header_checksum: int, about: Descr
 
 
 def _checked_entries(index: np.ndarray, begin: int, end: int, about: Description) -> list[Entry]:
-    entries, offset, left, most = [], begin, about.count, {}
+    entries, offset, left = [], begin, about.count
+    most: dict[int, int] = {}
     for size, values, sum_of_frame in index.tolist():
         if not 0 < values <= min(MOST_VALUES, left) or size > end - offset:
             damaged("sizes in its index")

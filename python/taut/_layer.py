@@ -62,9 +62,13 @@ def call(name: str, *words: int) -> None:
         fail(code)
 
 
-@lru_cache(maxsize=None)
-def _mpi_class(cls: type[Error]) -> type[Error]:
-    """`cls` that is an MPI.Exception too, so that programs which catch these go on to."""
+_mpi_classes: dict[type[Error], Any] = {}
+
+
+def _mpi_class(cls: type[Error]) -> Any:
+    """`cls` that is an MPI.Exception too, so that programs which catch these need no change."""
+    if cls in _mpi_classes:
+        return _mpi_classes[cls]
 
     def construct(self: Any, code: int, status: int) -> None:
         MPI.Exception.__init__(self, code)
@@ -72,6 +76,7 @@ def _mpi_class(cls: type[Error]) -> type[Error]:
 
     made = type(cls.__name__, (cls, MPI.Exception), {"__init__": construct, "__str__": MPI.Exception.__str__})
     made.__module__ = "taut"
+    _mpi_classes[cls] = made
     return made
 
 

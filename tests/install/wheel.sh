@@ -22,7 +22,7 @@ environment none "$wheel"
 none/bin/python -c "import numpy, taut; x = numpy.zeros(9); assert (taut.decompress(taut.compress(x)) == x).all()"
 none/bin/taut --version
 for mpi in "$@"; do
-  environment "$mpi" "$wheel[$mpi]"
+  environment "$mpi" "${wheel}[$mpi]"
   "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/allreduce.py" | tee said
   grep -q 'compressed by planes' said || { echo "$mpi: nothing was compressed" >&2; exit 1; }
   "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/training.py" --steps 30 --out "$mpi-out"
