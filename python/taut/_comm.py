@@ -7,7 +7,7 @@ from mpi4py import MPI
 
 from ._arguments import AVG, Average
 from ._blocking import Blocking
-from ._errors import DTypeError
+from ._errors import ArgumentError, DTypeError
 from ._layer import call, handle
 from ._messages import Messages
 from ._nonblocking import Nonblocking, Persistent
@@ -67,6 +67,8 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
             comm = comm.wrapped
         if not isinstance(comm, MPI.Comm):
             raise DTypeError(f"taut.Comm wraps a communicator of mpi4py, such as MPI.COMM_WORLD, not {type(comm).__name__}")
+        if comm == MPI.COMM_NULL or comm.Is_inter():
+            raise ArgumentError("taut.Comm wraps intracommunicators; calls of others are not compressed: use mpi4py's")
         self._comm = comm
         self._policy: Optional[Policy] = None
         chosen = Policy(bound, **options) if bound is not None else current_policy()

@@ -164,6 +164,8 @@ def test_what_is_not_compressed_is_the_communicators(comm):
         comm.no_such_thing
     with pytest.raises(taut.DTypeError, match="MPI.COMM_WORLD"):
         taut.Comm("COMM_WORLD")
+    with pytest.raises(taut.ArgumentError, match="intracommunicators"):
+        taut.Comm(MPI.COMM_NULL)
 
 
 def test_policies(comm):
