@@ -4,6 +4,7 @@ The result is rounded to the 16 bits once, so that the bound is what it is with 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -29,11 +30,15 @@ def _needs_float32(spec: Any) -> bool:
     if spec is None or spec is MPI.IN_PLACE:
         return False
     buffer, counts, displs, kind = split(spec)
-    name = as_array(buffer).dtype.name if buffer is not None and kind is None else ""
-    missing = name == "bfloat16" and bfloat16_type() is None or name == "float16" and flavour() != "mpich"
-    if missing and (counts, displs) != (None, None):
-        raise DTypeError(f"this MPI has no type for {name}: give a part of the array instead of counts")
+    missing = buffer is not None and kind is None and _has_no_type(as_array(buffer).dtype)
+    if missing and (counts is not None or displs is not None):
+        raise DTypeError("this MPI has no type for these values: give a part of the array instead of counts")
     return missing
+
+
+@lru_cache(maxsize=256)
+def _has_no_type(dtype: np.dtype) -> bool:
+    return dtype.name == "bfloat16" and bfloat16_type() is None or dtype.name == "float16" and flavour() != "mpich"
 
 
 def stage(send: Any, recv: Any) -> Staged:

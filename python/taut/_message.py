@@ -1,6 +1,7 @@
 """What mpi4py's upper-case methods accept as a message: an array, or [array, counts, displacements, type]."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Optional
 
 import numpy as np
@@ -55,6 +56,7 @@ def bfloat16_type() -> Optional[MPI.Datatype]:
         return None
 
 
+@lru_cache(maxsize=256)
 def type_of(dtype: np.dtype) -> MPI.Datatype:
     """The MPI type of NumPy values."""
     if not dtype.isnative:
