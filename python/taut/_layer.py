@@ -14,7 +14,7 @@ TRANSPORT = 80  # MPI's own errors
 
 @lru_cache(maxsize=None)
 def _layer() -> _core.Layer:
-    folder = Path(__file__).parent / "lib"
+    folder = Path(__file__).parent / "lib" / "taut"
     try:
         return _core.Layer(str(folder))
     except RuntimeError as error:
