@@ -11,7 +11,7 @@ from ._errors import ArgumentError, DTypeError
 from ._layer import call, handle
 from ._messages import Messages
 from ._nonblocking import Nonblocking, Persistent
-from ._policy import Policy, current_policy
+from ._policy import Policy, current_policy, policy_text
 
 __all__ = ["AVG", "Average", "Comm"]
 
@@ -71,7 +71,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
             raise ArgumentError("taut.Comm wraps intracommunicators; calls of others are not compressed: use mpi4py's")
         self._comm = comm
         self._policy: Optional[Policy] = None
-        chosen = Policy(bound, **options) if bound is not None else current_policy()
+        chosen = current_policy() if bound is None and not options else policy_text(bound, options)
         if chosen is not None:
             self.Set_policy(chosen)
 
@@ -84,7 +84,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         """Gives the communicator another policy; None: plain MPI. Collective; no request may be under way."""
         text = ctypes.create_string_buffer(str(bound or "").encode())
         call("Comm_set_policy", handle(self._comm), ctypes.addressof(text))
-        self._policy = Policy(bound) if bound else None
+        self._policy = Policy._unread(str(bound)) if bound else None
 
     def Get_policy(self) -> Optional[Policy]:
         """The policy that was set here; None: none."""

@@ -42,9 +42,15 @@ class Policy:
     __slots__ = ("text",)
 
     def __init__(self, bound: Union[str, "Policy"], **options: object) -> None:
-        text = ",".join([str(bound), *(f"{name}={_text_of(value)}" for name, value in options.items())])
-        check_policy(text)
-        self.text = text
+        self.text = policy_text(bound, options)
+        check_policy(self.text)
+
+    @classmethod
+    def _unread(cls, text: str) -> "Policy":
+        """For communicators, whose ranks find out together whether all can read theirs."""
+        made = cls.__new__(cls)
+        made.text = text
+        return made
 
     def __str__(self) -> str:
         return self.text
@@ -57,6 +63,11 @@ class Policy:
 
     def __hash__(self) -> int:
         return hash(self.text)
+
+
+def policy_text(bound: Union[str, Policy, None], options: dict[str, object]) -> str:
+    """As policies are written."""
+    return ",".join([str(bound or ""), *(f"{name}={_text_of(value)}" for name, value in options.items())])
 
 
 def _text_of(value: object) -> str:
@@ -96,7 +107,7 @@ def policy(bound: Union[str, Policy], *comms: "Comm", **options: object) -> Iter
     >>> bool(np.abs(taut.decompress(packed) - wave).max() <= 1e-4)
     True
     """
-    chosen = Policy(bound, **options)
+    chosen = Policy._unread(policy_text(bound, options)) if comms else Policy(bound, **options)
     token = None if comms else _current.set(chosen)
     before = [comm.Get_policy() for comm in comms]
     try:

@@ -146,6 +146,11 @@ def test_errors_are_mpi4pys_as_well(comm):
     assert str(comm.Get_policy()).startswith("abs:1e-3")  # the old one stays
     if comm.size > 1:
         with pytest.raises(taut.RankMismatchError):
+            taut.Comm(comm, "abs:nothing" if comm.rank == 0 else "abs:1")  # nobody waits for the others
+        with pytest.raises(taut.RankMismatchError):
+            with taut.policy("abs:1", comm, on="nothing" if comm.rank == 0 else "input"):
+                pass
+        with pytest.raises(taut.RankMismatchError):
             comm.Set_policy("abs:1" if comm.rank == 0 else "abs:2")
         with pytest.raises(taut.Error):
             comm.Allreduce(np.zeros(N + comm.rank), np.zeros(N + comm.rank))
