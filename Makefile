@@ -10,8 +10,9 @@
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test test-mpi4py exhaustive fuzz golden random faults lint format bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test test-mpi4py wheel exhaustive fuzz golden random faults lint format bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -77,6 +78,10 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+wheel:
+	@tools/setup.sh wheel
+	@tools/wheel.sh
 
 clean:
 	rm -rf build
