@@ -110,7 +110,10 @@ Attached::Attached(Rules rules, bool enabled, bool inter, Group group)
       enabled_(enabled),
       inter_(inter),
       group_(group),
-      observed_(new Observed{.policy = inherited() ? policy().text : rules_.empty() ? "none" : "rules", .ranks = group.size}) {
+      observed_(new Observed{.policy = inherited()      ? policy().text
+                                       : rules_.empty() ? "none"
+                                                        : "rules",
+                             .ranks = group.size}) {
   if (usable() && inherited()) messages_.emplace(policy());
   const std::lock_guard lock(mutex);
   living().push_back(this);

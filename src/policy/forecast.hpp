@@ -15,9 +15,9 @@ struct Prospect {
   double seconds_a_byte = 0;  // of values, to encode them; decoding and combining are taken to cost the same
 };
 
-// Bytes that pass the busiest rank's link in one direction, for each byte of the message, by the algorithms that
-// MPIs take for large ones: 2(P-1)/P of allreduce, bcast and reduce, (P-1)/P of the others. Thakur, Rabenseifner
-// and Gropp, IJHPCA 19 (2005).
+// Bytes that pass the busiest rank's link in one direction, for each byte of the message, by the algorithms
+// that MPIs take for large ones: 2(P-1)/P of allreduce, bcast and reduce, (P-1)/P of the others. Thakur,
+// Rabenseifner and Gropp, IJHPCA 19 (2005).
 double carried(Collective collective, int ranks) noexcept;
 
 // Seconds on a link of so many bytes a second. Segments let coding and transfer overlap; that is left out, so
