@@ -1,0 +1,123 @@
+// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: on a stream
+// (planes.cu), or on the shim of the tests.
+//
+//   template <class Kernel> void launch(unsigned blocks, const typename Kernel::Job& job);
+#pragma once
+
+#include <algorithm>
+
+#include "codecs/planes/cuda/encode.hpp"
+#include "codecs/planes/cuda/finish.hpp"
+
+namespace taut::planes::cuda {
+
+// Scratch of a call on `count` values: bytes, and the table at its start when it is new (else zeros).
+inline std::size_t scratch_bytes(std::uint64_t count) { return sizeof(Scratch) + 8 * chunks_of(count); }
+
+inline HeaderCrc header_crc_table() {
+  const auto crc_of = [](unsigned word, std::uint32_t bits) {
+    std::uint32_t header[header_words] = {};
+    header[word] = bits;
+    return crc32c(std::as_bytes(std::span(header)).first(frame_header_bytes - 4));
+  };
+  HeaderCrc table{};
+  table.of_zeros = crc_of(0, 0);
+  for (unsigned i = 0; i + 1 < header_words; ++i)
+    for (unsigned bit = 0; bit < warp_lanes; ++bit)
+      table.of_bit[i][bit] = crc_of(i, std::uint32_t{1} << bit) ^ table.of_zeros;
+  return table;
+}
+
+// A frame, or a place for one, in memory of the GPU; 16 bytes aligned.
+struct FrameRoom {
+  std::byte* at;
+  std::size_t bytes;
+};
+
+// The places of chunks in flight: words of each, then slots of slot_words.
+struct Slots {
+  std::uint32_t* words;
+  std::uint32_t* slots;
+  std::uint32_t slot_words;
+};
+
+struct CallPlace {
+  Scratch* scratch;
+  CallResult* result;
+
+  std::uint64_t* handed_on() const { return reinterpret_cast<std::uint64_t*>(scratch + 1); }
+};
+
+inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
+  auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
+  const std::size_t before = header_words + chunks + 1, all = room.bytes / 4;
+  return {.index = words + header_words,
+          .records = words + before,
+          .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
+          .slot_words = 0,
+          .chunks = chunks,
+          .control = &place.scratch->control,
+          .handed_on = place.handed_on()};
+}
+
+inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& place) {
+  return {.index = slots.words,
+          .records = slots.slots,
+          .capacity = 0,
+          .slot_words = slots.slot_words,
+          .chunks = static_cast<std::uint32_t>(chunks_of(count)),
+          .control = &place.scratch->control,
+          .handed_on = nullptr};
+}
+
+inline constexpr unsigned finish_blocks = 256;
+
+// What is encoded: `header` says count, bound and step; its type is T or complex numbers of it.
+template <class T>
+struct EncodeCall {
+  const T* values;
+  std::uint64_t count;  // of T
+  Quantiser<T> z;
+  FrameHeader header;
+};
+
+template <class T>
+FinishJob<T> finish_job(const FrameHeader& header, std::uint64_t count, const CallPlace& place) {
+  FinishJob<T> job{};
+  job.count = count;
+  job.scratch = place.scratch;
+  job.result = place.result;
+  job.chunks = static_cast<std::uint32_t>(chunks_of(count));
+  job.blocks = 1;
+  write_header(header, std::as_writable_bytes(std::span(job.header)));
+  return job;
+}
+
+// The canonical frame. `room` holds at least the codec's max_bytes.
+template <class T, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  const bool coded = call.z.step != 0;
+  const auto chunks = static_cast<unsigned>(chunks_of(call.count));
+  if (coded && chunks > 0)
+    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(room, call.count, place)});
+  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.may_be_stored = true;
+  job.values = call.values;
+  job.z = call.z;
+  job.blocks = std::clamp(chunks, 1u, finish_blocks);
+  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+}
+
+// The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not fit is
+// reported as buffer_too_small.
+template <class T, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
+  const auto chunks = static_cast<unsigned>(chunks_of(call.count));
+  if (chunks > 0)
+    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place)});
+  launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
+}
+
+}  // namespace taut::planes::cuda

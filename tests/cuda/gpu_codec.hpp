@@ -1,0 +1,82 @@
+// The kernels behind an interface like that of the codec, run on the shim.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "codecs/planes/cuda/calls.hpp"
+#include "codecs/planes/typed_codec.hpp"
+#include "core/float_environment.hpp"
+#include "cuda/shim.hpp"
+
+namespace taut {
+
+class ShimLauncher {
+ public:
+  explicit ShimLauncher(shim::Gpu& gpu) : gpu_(gpu) {}
+
+  template <class Kernel>
+  void launch(unsigned blocks, const typename Kernel::Job& job) {
+    gpu_.launch(blocks, planes::cuda::crew_threads, sizeof(typename Kernel::Shared),
+                [&job](shim::Thread thread, std::byte* shared) {
+                  Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
+                });
+  }
+
+ private:
+  shim::Gpu& gpu_;
+};
+
+// Memory that is exactly as long as asked for, aligned as a GPU's, filled with what must not matter.
+class Room {
+ public:
+  explicit Room(std::size_t bytes, int fill = 0xC3) : bytes_(bytes), memory_(new std::byte[bytes == 0 ? 1 : bytes]) {
+    std::memset(memory_.get(), fill, bytes);
+  }
+  std::byte* data() const { return memory_.get(); }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<std::byte[]> memory_;
+};
+
+template <class T>
+class GpuCodec {
+ public:
+  GpuCodec(shim::Gpu& gpu, const Bound& bound, planes::Predictor predictor)
+      : launcher_(gpu), bound_(bound), z_(planes::Quantiser<T>::make(bound, predictor)) {}
+
+  std::vector<std::byte> encode(const std::vector<T>& x) {
+    use(x.size());
+    const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1));
+    planes::cuda::encode<T>(launcher_, call(x), {room.data(), room.size()}, place());
+    return {room.data(), room.data() + result_.bytes};
+  }
+
+  const planes::cuda::CallResult& result() const { return result_; }
+
+ private:
+  planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const {
+    const FrameHeader header{.codec = planes::frame_id, .type = dtype_of<T>, .count = x.size(), .bound = bound_, .step = static_cast<double>(z_.step)};
+    return {x.data(), x.size(), z_, header};
+  }
+  // Scratch as a pool gives it: once used, never cleared.
+  void use(std::size_t count) {
+    if (scratch_ && scratch_->size() >= planes::cuda::scratch_bytes(count)) return;
+    scratch_ = std::make_unique<Room>(planes::cuda::scratch_bytes(count), 0);
+    reinterpret_cast<planes::cuda::Scratch*>(scratch_->data())->crc = planes::cuda::header_crc_table();
+  }
+  planes::cuda::CallPlace place() {
+    result_ = {0xDEAD, 0xDEAD, 0};
+    return {reinterpret_cast<planes::cuda::Scratch*>(scratch_->data()), &result_};
+  }
+
+  ShimLauncher launcher_;
+  Bound bound_;
+  planes::Quantiser<T> z_;
+  std::unique_ptr<Room> scratch_;
+  planes::cuda::CallResult result_{};
+};
+
+}  // namespace taut
