@@ -22,6 +22,7 @@ void expect_same(const std::vector<std::byte>& gpu, const std::vector<std::byte>
 
 TYPED_TEST(GpuEncode, WritesTheFramesOfTheCpu) {
   using T = TypeParam;
+  shim::Gpu gpu(0);
   for (const Bound bound : {Bound{1e-3}, Bound{1e-6}, Bound{Bound::Kind::snap, 1e-2}}) {
     for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
       for (const Pattern pattern : all_patterns) {
@@ -29,7 +30,7 @@ TYPED_TEST(GpuEncode, WritesTheFramesOfTheCpu) {
           SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " predictor "
                                           << static_cast<int>(predictor) << " bound " << bound.value);
           const std::vector<T> x = make<T>(pattern, n, 7);
-          shim::Gpu gpu(n + 1);
+          gpu.reseed(n + 1);
           GpuCodec<T> codec(gpu, bound, predictor);
           const auto cpu = cpu_frame<T>(x, bound, predictor);
           expect_same(codec.encode(x), cpu);

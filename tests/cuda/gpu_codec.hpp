@@ -54,6 +54,15 @@ class GpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
+  // A status as the kernels report it.
+  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
+    use(x.size());
+    const Room room(frame.size());  // nothing may be read behind it
+    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
+    planes::cuda::decode<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>, x.data(), x.size(), add, place());
+    return result_.status;
+  }
+
   const planes::cuda::CallResult& result() const { return result_; }
 
  private:

@@ -220,7 +220,9 @@ void Gpu::launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, co
   std::vector<std::unique_ptr<Resident>> residents;
   std::size_t next = 0;
   while (residents.size() < at_once_ && next < order.size()) {
-    residents.push_back(std::make_unique<Resident>());
+    if (idle_.empty()) idle_.push_back(std::make_unique<Resident>());
+    residents.push_back(std::move(idle_.back()));
+    idle_.pop_back();
     start(*residents.back(), order[next++], threads, shared_bytes);
   }
   while (!residents.empty()) {
@@ -236,7 +238,7 @@ void Gpu::launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, co
       if (next < order.size()) {
         start(*r, order[next++], threads, shared_bytes);
       } else {
-        r.reset();
+        idle_.push_back(std::move(r));
       }
     }
     std::erase(residents, nullptr);

@@ -117,6 +117,8 @@ class Gpu {
  public:
   explicit Gpu(std::uint64_t seed, unsigned at_once = 3) : random_(seed), at_once_(at_once) {}
 
+  void reseed(std::uint64_t seed) { random_.seed(seed); }
+
   using Body = std::function<void(Thread, std::byte* shared)>;
   void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, const Body& body);
 
@@ -136,6 +138,7 @@ class Gpu {
 
   std::mt19937_64 random_;
   unsigned at_once_;
+  std::vector<std::unique_ptr<Resident>> idle_;  // with their stacks
   std::uint64_t pauses_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "codecs/planes/cuda/decode.hpp"
 #include "codecs/planes/cuda/encode.hpp"
 #include "codecs/planes/cuda/finish.hpp"
 
@@ -118,6 +119,33 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, c
   if (chunks > 0)
     launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place)});
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
+}
+
+template <class T>
+OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
+  OpenJob job{};
+  job.values = count;
+  job.type = type;
+  job.scratch = place.scratch;
+  return job;
+}
+
+inline Source source_of(const std::byte* frame, std::uint64_t bytes) {
+  return {reinterpret_cast<const std::uint32_t*>(frame), bytes, nullptr, nullptr, 0};
+}
+
+// values <- frame, or values += frame. `type` is T or complex numbers of it, `count` of T.
+template <class T, class Launcher>
+void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
+            const CallPlace& place) {
+  OpenJob open = open_job<T>(type, count, place);
+  open.sources[0] = source;
+  open.count = 1;
+  launcher.template launch<OpenKernel<T>>(1, open);
+  const auto chunks = static_cast<unsigned>(chunks_of(count));
+  if (chunks > 0)
+    launcher.template launch<DecodeKernel<T>>(chunks, {source, values, count, chunks, add, place.scratch});
+  launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
 }
 
 }  // namespace taut::planes::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codecs/planes/cuda/exact_out.hpp"
+#include "codecs/planes/cuda/load.hpp"
 #include "codecs/planes/cuda/record_out.hpp"
 #include "codecs/planes/cuda/sink.hpp"
 #include "core/status.hpp"
@@ -28,23 +29,6 @@ struct EncodeShared {
 
 // More values than this beyond the large range, and a float64 chunk becomes wide.
 inline constexpr std::uint32_t tolerated_escapes = 64;
-
-struct alignas(16) Quad {
-  std::uint32_t of[4];
-};
-
-// Eight values, of which there are `values`; zeros behind them.
-template <class T>
-TAUT_DEVICE void load_block(const T* from, unsigned values, T (&x)[block_values]) {
-  if (values == block_values && reinterpret_cast<std::uintptr_t>(from) % 16 == 0) {
-    constexpr unsigned quads = block_values * sizeof(T) / sizeof(Quad);
-    Quad raw[quads];
-    for (unsigned i = 0; i < quads; ++i) raw[i] = reinterpret_cast<const Quad*>(from)[i];
-    std::memcpy(x, raw, sizeof x);
-  } else {
-    for (unsigned i = 0; i < block_values; ++i) x[i] = i < values ? from[i] : T{};
-  }
-}
 
 template <class T, class Simt>
 class ChunkEncoder {
@@ -137,7 +121,7 @@ class ChunkEncoder {
   TAUT_DEVICE void encode_general(const T (&x)[block_values], Int (&q)[block_values], std::uint32_t marked,
                                   std::uint8_t flags) {
     const bool is_wide = (flags & wide) != 0;
-    const auto each = static_cast<std::uint32_t>(run_bytes<T>(is_wide));
+    const std::uint32_t each = run_bytes_of<T>(is_wide);
     hold_on(crew_, marked, values_, q);
     const T before = crew_.thread() > 0 && values_ > 0 ? from_[-1] : T{};
     const RunsPlan runs = plan_runs(crew_, shared_.runs, marked, before, x);

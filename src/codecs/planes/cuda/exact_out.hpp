@@ -2,13 +2,12 @@
 #pragma once
 
 #include "codecs/planes/cuda/integers.hpp"
-#include "codecs/planes/cuda/values.hpp"
-#include "codecs/planes/runs.hpp"
+#include "codecs/planes/cuda/run.hpp"
 
 namespace taut::planes::cuda {
 
 template <class T>
-inline constexpr unsigned most_runs = chunk_values * sizeof(T) / run_bytes<T>(false);
+inline constexpr unsigned most_runs = chunk_values * sizeof(T) / run_bytes_of<T>(false);
 
 template <class T>
 struct RunsShared {
@@ -48,7 +47,7 @@ TAUT_DEVICE RunsPlan plan_runs(Crew<Simt>& crew, RunsShared<T>& shared, std::uin
   const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
   std::uint32_t continues = 0;
   for (unsigned i = 0; i < block_values; ++i)
-    continues |= static_cast<std::uint32_t>(same_bits(x[i], i == 0 ? before : x[i - 1])) << i;
+    continues |= static_cast<std::uint32_t>(bits_of(x[i]) == bits_of(i == 0 ? before : x[i - 1])) << i;
   continues &= marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);
   crew.simt().barrier();
@@ -60,13 +59,6 @@ TAUT_DEVICE RunsPlan plan_runs(Crew<Simt>& crew, RunsShared<T>& shared, std::uin
   plan.rank = ranks.before;
   plan.count = ranks.all;
   return plan;
-}
-
-// Runs stand at even bytes.
-template <class V>
-TAUT_DEVICE void store_halves(std::uint16_t* to, V value) {
-  const auto bits = std::bit_cast<BitsOf<V>>(value);
-  for (unsigned i = 0; i < sizeof(V) / 2; ++i) to[i] = static_cast<std::uint16_t>(bits >> (16 * i));
 }
 
 // Writes the count and the runs to `out`; `q` as hold_on left it. One barrier inside.
@@ -82,21 +74,15 @@ TAUT_DEVICE void write_runs(Crew<Simt>& crew, RunsShared<T>& shared, const RunsP
   }
   crew.simt().barrier();
   if (crew.thread() == 0) out[0] = plan.count;
-  const auto halves = static_cast<std::uint32_t>(run_bytes<T>(is_wide) / 2);
+  const auto halves = run_bytes_of<T>(is_wide) / 2;
   auto* const runs = reinterpret_cast<std::uint16_t*>(out + 1);
   rank = plan.rank;
   for (unsigned i = 0; i < block_values; ++i) {
     if ((plan.starts >> i & 1) == 0) continue;
-    std::uint16_t* to = runs + rank * halves;
-    to[0] = static_cast<std::uint16_t>(first + i);
-    to[1] = static_cast<std::uint16_t>(shared.lasts[rank] + 1u - (first + i));
-    if (is_wide) {
-      store_halves(to + 2, static_cast<std::int64_t>(q[i]));
-    } else {
-      store_halves(to + 2, static_cast<std::int32_t>(q[i]));
-    }
+    const std::uint32_t length = shared.lasts[rank] + 1u - (first + i);
     const bool by_integers = sizeof(T) == 8 || z.snaps;
-    store_halves(to + (is_wide ? 6 : 4), by_integers ? value_as_decoded(x[i], z) : x[i]);
+    const T value = by_integers ? value_as_decoded(x[i], z) : x[i];
+    write_run<T>(runs + rank * halves, {(first + i) << 16 | length, static_cast<std::int64_t>(q[i]), value}, is_wide);
     ++rank;
   }
   if (crew.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;

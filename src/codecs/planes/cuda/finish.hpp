@@ -15,10 +15,24 @@ struct HeaderCrc {
   std::uint32_t of_zeros;
 };
 
+// A frame as far as its header says what it is, or slots as the host does.
+struct OpenFrame {
+  double step;
+  std::uint32_t status;  // not 0: nothing else holds
+  std::uint32_t addends;
+  Predictor predictor;
+  bool stored;
+  std::uint32_t record_words;  // of all records
+};
+
+inline constexpr unsigned max_sources = 8;
+
 // What stands at the start of scratch memory; followed by a word a chunk.
 struct Scratch {
   Control control;
   HeaderCrc crc;
+  OpenFrame opened[max_sources], total;  // total: of the sum; its status is the first one that is not ok
+  std::uint32_t header[header_words];    // of the sum, but for payload_bytes and checksum
 };
 
 // What a call comes to; in memory that the GPU writes, and the host may poll: `done` is written last.
@@ -48,6 +62,7 @@ struct FinishJob {
   CallResult* result;
   std::uint32_t chunks, blocks;        // blocks: of this kernel
   bool may_be_stored;                  // an encoding, where all chunks are layers; never a sum
+  bool of_sum;                         // the header stands in scratch
   std::uint32_t header[header_words];  // but for flag `stored`, payload_bytes, predictor, checksum
 };
 
@@ -61,11 +76,11 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
   const unsigned lane = simt.thread();
   const std::uint64_t bytes =
       stored ? job.count * sizeof(T) : 4 * (job.chunks + std::uint64_t{1} + control.words);
-  for (unsigned i = lane; lane == 0 && i < header_words; ++i) shared.header[i] = job.header[i];
+  for (unsigned i = lane; lane == 0 && i < header_words; ++i) shared.header[i] = job.of_sum ? job.scratch->header[i] : job.header[i];
   if (lane == 0) {
     if (stored) {
       shared.header[1] |= std::uint32_t{FrameHeader::stored} << 24;
-    } else {
+    } else if (!job.of_sum) {
       shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor);
     }
     shared.header[8] = static_cast<std::uint32_t>(bytes);
@@ -85,6 +100,7 @@ struct FinishKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     Control& control = job.scratch->control;
+    if (job.of_sum && job.scratch->total.status != 0) return close(simt, job);
     const bool stored = job.frame != nullptr && job.may_be_stored && control.coded == 0;
     if (simt.block() == 0 && simt.thread() < warp_lanes && job.frame != nullptr)
       write_frame_header(simt, shared, job, stored);
@@ -94,9 +110,19 @@ struct FinishKernel {
       for (std::uint64_t i = std::uint64_t{simt.block()} * crew_threads + simt.thread(); i < job.count; i += step)
         to[i] = job.z.step == 0 ? job.values[i] : value_as_decoded(job.values[i], job.z);
     }
+    close(simt, job);
+  }
+
+ private:
+  // The last block that comes here leaves the scratch ready.
+  template <class Simt>
+  TAUT_DEVICE static void close(Simt simt, const Job& job) {
+    Control& control = job.scratch->control;
     simt.barrier();
     if (simt.thread() != 0 || simt.add(&control.done, 1) + 1 != job.blocks) return;
-    job.result->status = control.failure;
+    const std::uint32_t opening = job.scratch->total.status;
+    job.result->status = opening != 0 ? opening : control.failure;
+    job.scratch->total.status = 0;
     job.result->done = 1;
     ++control.epoch;
     control.ticket = control.coded = control.failure = control.words = control.done = 0;

@@ -13,6 +13,11 @@ TAUT_DEVICE std::int64_t rounded(double shifted) {
 }
 
 template <class T>
+TAUT_DEVICE BitsOf<T> bits_of(T value) {
+  return std::bit_cast<BitsOf<T>>(value);
+}
+
+template <class T>
 TAUT_DEVICE T multiple(std::int64_t q, double step) {
   return static_cast<T>(static_cast<double>(q) * step);
 }
@@ -78,7 +83,7 @@ TAUT_DEVICE bool is_multiple(T value, double step, std::int64_t& q) {
   if (!(s < 0x1p45 && s > -0x1p45)) return false;
   q = rounded(s + 0x1.8p52);
   return within(q, value_bits<T>) &&
-         std::bit_cast<BitsOf<T>>(multiple<T>(q, step)) == std::bit_cast<BitsOf<T>>(value);
+         bits_of(multiple<T>(q, step)) == bits_of(value);
 }
 
 }  // namespace taut::planes::cuda
