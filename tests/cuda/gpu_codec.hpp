@@ -63,12 +63,43 @@ class GpuCodec {
     return result_.status;
   }
 
+  std::vector<std::byte> sum(const std::vector<std::vector<std::byte>>& frames, std::size_t n, std::size_t capacity) {
+    use(n);
+    std::vector<Room> rooms;
+    std::vector<planes::cuda::Source> sources;
+    for (const auto& frame : frames) {
+      rooms.emplace_back(frame.size());
+      std::memcpy(rooms.back().data(), frame.data(), frame.size());
+      sources.push_back(planes::cuda::source_of(rooms.back().data(), frame.size()));
+    }
+    const Room room(capacity);
+    planes::cuda::sum<T>(launcher_, {sources, dtype_of<T>, n, z_}, {room.data(), room.size()}, place());
+    return taken(room);
+  }
+
+  std::vector<std::byte> accumulate(const std::vector<std::byte>& frame, const std::vector<T>& x, std::size_t capacity) {
+    use(x.size());
+    const Room in(frame.size()), room(capacity);
+    std::memcpy(in.data(), frame.data(), frame.size());
+    constexpr std::uint32_t words = planes::cuda::whole_slot_words<T>();
+    const std::size_t chunks = planes::chunks_of(x.size());
+    const Room sizes(4 * chunks), slots(4 * chunks * words);
+    planes::cuda::accumulate<T>(launcher_, planes::cuda::source_of(in.data(), in.size()), call(x),
+                                {reinterpret_cast<std::uint32_t*>(sizes.data()), reinterpret_cast<std::uint32_t*>(slots.data()), words},
+                                {room.data(), room.size()}, place());
+    return taken(room);
+  }
+
   const planes::cuda::CallResult& result() const { return result_; }
 
  private:
   planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const {
     const FrameHeader header{.codec = planes::frame_id, .type = dtype_of<T>, .count = x.size(), .bound = bound_, .step = static_cast<double>(z_.step)};
     return {x.data(), x.size(), z_, header};
+  }
+  std::vector<std::byte> taken(const Room& room) const {
+    if (result_.status != 0) return {};
+    return {room.data(), room.data() + result_.bytes};
   }
   // Scratch as a pool gives it: once used, never cleared.
   void use(std::size_t count) {

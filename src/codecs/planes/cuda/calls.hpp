@@ -9,6 +9,7 @@
 #include "codecs/planes/cuda/decode.hpp"
 #include "codecs/planes/cuda/encode.hpp"
 #include "codecs/planes/cuda/finish.hpp"
+#include "codecs/planes/cuda/sum.hpp"
 
 namespace taut::planes::cuda {
 
@@ -101,7 +102,7 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
   const bool coded = call.z.step != 0;
   const auto chunks = static_cast<unsigned>(chunks_of(call.count));
   if (coded && chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(room, call.count, place)});
+    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
   FinishJob<T> job = finish_job<T>(call.header, call.count, place);
   job.frame = reinterpret_cast<std::uint32_t*>(room.at);
   job.may_be_stored = true;
@@ -117,7 +118,7 @@ template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
   const auto chunks = static_cast<unsigned>(chunks_of(call.count));
   if (chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place)});
+    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place), nullptr});
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
 }
 
@@ -146,6 +147,72 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   if (chunks > 0)
     launcher.template launch<DecodeKernel<T>>(chunks, {source, values, count, chunks, add, place.scratch});
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
+}
+
+inline Source source_of(const Slots& slots) { return {nullptr, 0, slots.words, slots.slots, slots.slot_words}; }
+
+// Sources of a sum. Slots among them hold one addend each, of that step and predictor, and stand behind all frames.
+template <class T>
+struct SumCall {
+  std::span<const Source> sources;  // at most max_sources
+  DType type;
+  std::uint64_t count;  // of T
+  Quantiser<T> z;       // of the slots
+  bool slots_follow = false;  // have the first source's predictor instead
+};
+
+// Launches what is to be done once the sources are opened.
+template <class T, class Launcher>
+void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  SumJob<T> sum{};
+  std::ranges::copy(call.sources, sum.sources);
+  sum.sources_count = static_cast<unsigned>(call.sources.size());
+  sum.count = call.count;
+  sum.sink = sink_of(room, call.count, place);
+  sum.scratch = place.scratch;
+  if (sum.sink.chunks > 0) launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
+  FinishJob<T> job = finish_job<T>({}, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.of_sum = true;
+  launcher.template launch<FinishKernel<T>>(1, job);
+}
+
+template <class T, class Launcher>
+void open_all(Launcher& launcher, const SumCall<T>& call, const CallPlace& place) {
+  OpenJob open = open_job<T>(call.type, call.count, place);
+  std::ranges::copy(call.sources, open.sources);
+  open.count = static_cast<unsigned>(call.sources.size());
+  open.slots_step = static_cast<double>(call.z.step);
+  open.slots_predictor = call.z.predictor;
+  open.slots_follow = call.slots_follow;
+  launcher.template launch<OpenKernel<T>>(1, open);
+}
+
+// room <- the sum of all sources; buffer_too_small where it does not hold it.
+template <class T, class Launcher>
+void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  open_all(launcher, call, place);
+  add_opened(launcher, call, room, place);
+}
+
+// Words of a slot that every chunk of T fits in.
+template <class T>
+constexpr std::uint32_t whole_slot_words() {
+  return layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0);
+}
+
+// room <- frame + values, encoded with the frame's predictor by way of `slots`, of whole_slot_words each.
+template <class T, class Launcher>
+void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
+                const FrameRoom& room, const CallPlace& place) {
+  const Source sources[] = {frame, source_of(slots)};
+  const SumCall<T> call{sources, values.header.type, values.count, values.z, true};
+  open_all(launcher, call, place);
+  const auto chunks = static_cast<unsigned>(chunks_of(values.count));
+  if (chunks > 0)
+    launcher.template launch<EncodeKernel<T>>(
+        chunks, {values.values, values.count, values.z, sink_of(slots, values.count, place), place.scratch->opened});
+  add_opened(launcher, call, room, place);
 }
 
 }  // namespace taut::planes::cuda

@@ -4,6 +4,7 @@
 #include "codecs/planes/cuda/exact_out.hpp"
 #include "codecs/planes/cuda/load.hpp"
 #include "codecs/planes/cuda/record_out.hpp"
+#include "codecs/planes/cuda/open.hpp"
 #include "codecs/planes/cuda/sink.hpp"
 #include "core/status.hpp"
 
@@ -15,6 +16,7 @@ struct EncodeJob {
   std::uint64_t count;
   Quantiser<T> z;
   Sink sink;
+  const OpenFrame* like;  // a frame whose predictor is taken; null: that of z
 };
 
 template <class T>
@@ -34,7 +36,10 @@ template <class T, class Simt>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
-      : crew_(simt, shared.crew), shared_(shared), job_(job) {}
+      : crew_(simt, shared.crew),
+        shared_(shared),
+        job_(job),
+        predictor_(job.like != nullptr ? job.like->predictor : job.z.predictor) {}
 
   TAUT_DEVICE void run() {
     const Simt& simt = crew_.simt();
@@ -65,7 +70,7 @@ class ChunkEncoder {
   // All values have an integer: a record of nothing else, or none.
   template <class I>
   TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
-    const I base = difference(crew_, job_.z.predictor, values_, q);
+    const I base = difference(crew_, predictor_, values_, q);
     const PlanesPlan plan = plan_of(q, false);
     const bool flat = plan.facts.sum == 0 && flags == 0;
     const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
@@ -127,7 +132,7 @@ class ChunkEncoder {
     const RunsPlan runs = plan_runs(crew_, shared_.runs, marked, before, x);
     Int d[block_values];
     for (unsigned i = 0; i < block_values; ++i) d[i] = q[i];
-    const Int base = difference(crew_, job_.z.predictor, values_, d);
+    const Int base = difference(crew_, predictor_, values_, d);
     const PlanesPlan plan = plan_of(d, is_wide);
     const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
@@ -170,6 +175,7 @@ class ChunkEncoder {
   Crew<Simt> crew_;
   EncodeShared<T>& shared_;
   const EncodeJob<T>& job_;
+  Predictor predictor_;
   std::uint32_t chunk_ = 0, n_ = 0, words_ = 0;
   unsigned values_ = 0;
   const T* from_ = nullptr;

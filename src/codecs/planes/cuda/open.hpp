@@ -26,6 +26,7 @@ struct OpenJob {
   DType type;
   double slots_step;     // of slots, of one addend
   Predictor slots_predictor;
+  bool slots_follow;     // instead, that of the first source
   Scratch* scratch;
 };
 
@@ -131,7 +132,8 @@ struct OpenKernel {
     const std::uint32_t* const first = job.sources[0].frame;
     OpenFrame total = job.scratch->opened[0];
     for (unsigned k = 1; k < job.count && total.status == 0; ++k) {
-      const OpenFrame& f = job.scratch->opened[k];
+      OpenFrame& f = job.scratch->opened[k];
+      if (job.slots_follow && job.sources[k].frame == nullptr) f.predictor = total.predictor;
       const std::uint32_t* const h = job.sources[k].frame;
       bool alike = f.step == total.step;
       for (unsigned i = 4; h != nullptr && first != nullptr && i < 6; ++i) alike &= h[i] == first[i];
