@@ -24,7 +24,8 @@ TYPED_TEST(GpuDecode, GivesTheBitsOfTheCpu) {
   using T = TypeParam;
   shim::Gpu gpu(0);
   for (const Bound bound : {Bound{1e-3}, Bound{1e-6}}) {
-    for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
+    for (const Predictor predictor :
+         {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
       for (const Pattern pattern : all_patterns) {
         for (const std::size_t n : {std::size_t{0}, std::size_t{9}, std::size_t{4096}, std::size_t{13001}}) {
           SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " predictor "

@@ -24,9 +24,11 @@ TYPED_TEST(GpuEncode, WritesTheFramesOfTheCpu) {
   using T = TypeParam;
   shim::Gpu gpu(0);
   for (const Bound bound : {Bound{1e-3}, Bound{1e-6}, Bound{Bound::Kind::snap, 1e-2}}) {
-    for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
+    for (const Predictor predictor :
+         {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
       for (const Pattern pattern : all_patterns) {
-        for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{9}, std::size_t{4095}, std::size_t{4096}, std::size_t{13001}}) {
+        for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{9}, std::size_t{4095},
+                                    std::size_t{4096}, std::size_t{13001}}) {
           SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " predictor "
                                           << static_cast<int>(predictor) << " bound " << bound.value);
           const std::vector<T> x = make<T>(pattern, n, 7);

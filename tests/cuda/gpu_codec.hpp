@@ -30,7 +30,8 @@ class ShimLauncher {
 // Memory that is exactly as long as asked for, aligned as a GPU's, filled with what must not matter.
 class Room {
  public:
-  explicit Room(std::size_t bytes, int fill = 0xC3) : bytes_(bytes), memory_(new std::byte[bytes == 0 ? 1 : bytes]) {
+  explicit Room(std::size_t bytes, int fill = 0xC3)
+      : bytes_(bytes), memory_(new std::byte[bytes == 0 ? 1 : bytes]) {
     std::memset(memory_.get(), fill, bytes);
   }
   std::byte* data() const { return memory_.get(); }
@@ -59,11 +60,13 @@ class GpuCodec {
     use(x.size());
     const Room room(frame.size());  // nothing may be read behind it
     if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
-    planes::cuda::decode<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>, x.data(), x.size(), add, place());
+    planes::cuda::decode<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
+                            x.data(), x.size(), add, place());
     return result_.status;
   }
 
-  std::vector<std::byte> sum(const std::vector<std::vector<std::byte>>& frames, std::size_t n, std::size_t capacity) {
+  std::vector<std::byte> sum(const std::vector<std::vector<std::byte>>& frames, std::size_t n,
+                             std::size_t capacity) {
     use(n);
     std::vector<Room> rooms;
     std::vector<planes::cuda::Source> sources;
@@ -77,7 +80,8 @@ class GpuCodec {
     return taken(room);
   }
 
-  std::vector<std::byte> accumulate(const std::vector<std::byte>& frame, const std::vector<T>& x, std::size_t capacity) {
+  std::vector<std::byte> accumulate(const std::vector<std::byte>& frame, const std::vector<T>& x,
+                                    std::size_t capacity) {
     use(x.size());
     const Room in(frame.size()), room(capacity);
     std::memcpy(in.data(), frame.data(), frame.size());
@@ -85,8 +89,32 @@ class GpuCodec {
     const std::size_t chunks = planes::chunks_of(x.size());
     const Room sizes(4 * chunks), slots(4 * chunks * words);
     planes::cuda::accumulate<T>(launcher_, planes::cuda::source_of(in.data(), in.size()), call(x),
-                                {reinterpret_cast<std::uint32_t*>(sizes.data()), reinterpret_cast<std::uint32_t*>(slots.data()), words},
+                                {reinterpret_cast<std::uint32_t*>(sizes.data()),
+                                 reinterpret_cast<std::uint32_t*>(slots.data()), words},
                                 {room.data(), room.size()}, place());
+    return taken(room);
+  }
+
+  struct Slotted {
+    std::vector<std::uint32_t> words, slots;
+    std::uint32_t slot_words;
+  };
+  Slotted encode_to_slots(const std::vector<T>& x, std::uint32_t slot_words) {
+    use(x.size());
+    const std::size_t chunks = planes::chunks_of(x.size());
+    Slotted out{std::vector<std::uint32_t>(chunks), std::vector<std::uint32_t>(chunks * slot_words),
+                slot_words};
+    planes::cuda::encode<T>(launcher_, call(x), {out.words.data(), out.slots.data(), slot_words}, place());
+    return out;
+  }
+  // A canonical frame of what stands in slots.
+  std::vector<std::byte> sum_of_slots(Slotted slots, std::size_t n, std::size_t capacity) {
+    use(n);
+    const planes::cuda::Source source =
+        planes::cuda::source_of({slots.words.data(), slots.slots.data(), slots.slot_words});
+    const Room room(capacity);
+    planes::cuda::sum<T>(launcher_, {{&source, 1}, dtype_of<T>, n, z_, header(n)}, {room.data(), room.size()},
+                         place());
     return taken(room);
   }
 
@@ -94,8 +122,14 @@ class GpuCodec {
 
  private:
   planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const {
-    const FrameHeader header{.codec = planes::frame_id, .type = dtype_of<T>, .count = x.size(), .bound = bound_, .step = static_cast<double>(z_.step)};
-    return {x.data(), x.size(), z_, header};
+    return {x.data(), x.size(), z_, header(x.size())};
+  }
+  FrameHeader header(std::size_t n) const {
+    return {.codec = planes::frame_id,
+            .type = dtype_of<T>,
+            .count = n,
+            .bound = bound_,
+            .step = static_cast<double>(z_.step)};
   }
   std::vector<std::byte> taken(const Room& room) const {
     if (result_.status != 0) return {};

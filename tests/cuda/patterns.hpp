@@ -12,9 +12,9 @@
 namespace taut {
 
 enum class Pattern { zeros, constant, wave, walk, tail, sprinkled, masked, huge, denormal, bits, mixed };
-inline constexpr Pattern all_patterns[] = {Pattern::zeros,  Pattern::constant, Pattern::wave,     Pattern::walk,
-                                           Pattern::tail,   Pattern::sprinkled, Pattern::masked,  Pattern::huge,
-                                           Pattern::denormal, Pattern::bits,   Pattern::mixed};
+inline constexpr Pattern all_patterns[] = {
+    Pattern::zeros,  Pattern::constant, Pattern::wave,     Pattern::walk, Pattern::tail, Pattern::sprinkled,
+    Pattern::masked, Pattern::huge,     Pattern::denormal, Pattern::bits, Pattern::mixed};
 constexpr const char* name_of(Pattern p) {
   constexpr const char* names[] = {"zeros",  "constant", "wave",     "walk", "tail", "sprinkled",
                                    "masked", "huge",     "denormal", "bits", "mixed"};
@@ -26,18 +26,22 @@ namespace detail {
 template <class T>
 T value_of(Pattern pattern, std::size_t i, std::mt19937_64& random, double& state) {
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                   inf = std::numeric_limits<double>::infinity();
   switch (pattern) {
     case Pattern::zeros: return T{};
     case Pattern::constant: return static_cast<T>(0.37);
-    case Pattern::wave: return static_cast<T>(std::sin(static_cast<double>(i) * 0.01) * (i / 700 % 3 == 1 ? 0 : 1));
+    case Pattern::wave:
+      return static_cast<T>(std::sin(static_cast<double>(i) * 0.01) * (i / 700 % 3 == 1 ? 0 : 1));
     case Pattern::walk: return static_cast<T>(state += uniform() - 0.5);
     case Pattern::tail: return static_cast<T>((uniform() - 0.5) * 0.01 / (uniform() + 1e-7));
     case Pattern::sprinkled:
-      if (random() % 100 == 0) return static_cast<T>(random() % 3 == 0 ? nan : random() % 2 == 0 ? inf : -inf);
+      if (random() % 100 == 0)
+        return static_cast<T>(random() % 3 == 0 ? nan : random() % 2 == 0 ? inf : -inf);
       return static_cast<T>(std::cos(static_cast<double>(i) * 0.003));
     case Pattern::masked:
-      return i / 137 % 3 == 0 ? static_cast<T>(1e20) : static_cast<T>(std::sin(static_cast<double>(i) * 0.02));
+      return i / 137 % 3 == 0 ? static_cast<T>(1e20)
+                              : static_cast<T>(std::sin(static_cast<double>(i) * 0.02));
     case Pattern::huge: return static_cast<T>((uniform() - 0.5) * (random() % 4 == 0 ? 1e30 : 1e3));
     case Pattern::denormal: return static_cast<T>((uniform() - 0.5) * (sizeof(T) == 8 ? 1e-310 : 1e-40));
     case Pattern::bits: return std::bit_cast<T>(static_cast<planes::BitsOf<T>>(random()));

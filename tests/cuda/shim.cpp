@@ -25,8 +25,8 @@ const Gpu::Body* body = nullptr;
 
 #if defined(__x86_64__)
 
-// Saves the registers that a call keeps (System V ABI) and goes on with another stack: some 20 times as fast as
-// swapcontext, which asks the system for the signal mask.
+// Saves the registers that a call keeps (System V ABI) and goes on with another stack: some 20 times as fast
+// as swapcontext, which asks the system for the signal mask.
 extern "C" void taut_shim_switch(void** save, void* load);
 asm(R"(
 .text

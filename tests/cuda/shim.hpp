@@ -1,7 +1,8 @@
-// A GPU's threads as fibers of one CPU thread, so that kernels run where there is no GPU. Whatever a GPU leaves open is
-// drawn from a seed: the order of blocks, warps and lanes, and which blocks are at work at the same time. What cannot
-// happen on a GPU without harm ends the test: lanes of a warp that do different things together, and waiting for ever.
-// Not shown: races between blocks that memory order would let happen, bank conflicts, speed.
+// A GPU's threads as fibers of one CPU thread, so that kernels run where there is no GPU. Whatever a GPU
+// leaves open is drawn from a seed: the order of blocks, warps and lanes, and which blocks are at work at the
+// same time. What cannot happen on a GPU without harm ends the test: lanes of a warp that do different things
+// together, and waiting for ever. Not shown: races between blocks that memory order would let happen, bank
+// conflicts, speed.
 #pragma once
 
 #include <bit>

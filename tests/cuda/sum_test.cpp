@@ -12,7 +12,7 @@ using Frames = std::vector<std::vector<std::byte>>;
 template <class T>
 class GpuSum : public testing::Test {
  public:
-  static constexpr std::size_t n = 9001;
+  static constexpr std::size_t n = 5001;
 
   Frames frames(std::span<const Pattern> patterns, std::span<const Predictor> predictors) const {
     Frames all;
@@ -51,8 +51,9 @@ TYPED_TEST_SUITE(GpuSum, Types);
 TYPED_TEST(GpuSum, OfTwoFramesIsThatOfTheCpu) {
   for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::pairs, Predictor::second}) {
     for (const Pattern a : all_patterns) {
-      for (const Pattern b : {Pattern::wave, Pattern::walk, Pattern::sprinkled, Pattern::bits, Pattern::mixed, a}) {
-        SCOPED_TRACE(testing::Message() << name_of(a) << " + " << name_of(b) << " predictor " << static_cast<int>(predictor));
+      for (const Pattern b : {Pattern::wave, Pattern::mixed, a}) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(a) << " + " << name_of(b) << " predictor " << static_cast<int>(predictor));
         const Pattern patterns[] = {a, b};
         this->check(this->frames(patterns, {&predictor, 1}), 2);
         if (testing::Test::HasFatalFailure()) return;
@@ -82,12 +83,14 @@ TYPED_TEST(GpuSum, AccumulatesAsTheCpu) {
   using T = TypeParam;
   for (const Predictor predictor : {Predictor::none, Predictor::delta, Predictor::second}) {
     for (const Pattern a : all_patterns) {
-      for (const Pattern b : {Pattern::wave, Pattern::sprinkled, Pattern::bits, Pattern::mixed}) {
-        SCOPED_TRACE(testing::Message() << name_of(a) << " + " << name_of(b) << " predictor " << static_cast<int>(predictor));
+      for (const Pattern b : {Pattern::wave, Pattern::sprinkled, Pattern::mixed}) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(a) << " + " << name_of(b) << " predictor " << static_cast<int>(predictor));
         const auto frame = cpu_frame<T>(make<T>(a, this->n, 1), this->bound, predictor);
         const std::vector<T> x = make<T>(b, this->n, 2);
         std::vector<std::byte> cpu(this->codec->max_bytes(dtype_of<T>, this->n, 2));
-        const Sized size = this->codec->arithmetic()->accumulate(frame, {x.data(), this->n, dtype_of<T>}, cpu);
+        const Sized size =
+            this->codec->arithmetic()->accumulate(frame, {x.data(), this->n, dtype_of<T>}, cpu);
         ASSERT_EQ(size.status, Status::ok);
         GpuCodec<T> kernels(this->gpu, this->bound, Predictor::pairs);
         const auto sum = kernels.accumulate(frame, x, cpu.size());

@@ -1,4 +1,5 @@
-// One block of 8 differences in the registers of a thread <-> its bit planes. The stream is that of block.hpp.
+// One block of 8 differences in the registers of a thread <-> its bit planes. The stream is that of
+// block.hpp.
 #pragma once
 
 #include "codecs/planes/block.hpp"
@@ -87,7 +88,8 @@ TAUT_DEVICE std::uint32_t reversed(std::uint32_t x) {
 TAUT_DEVICE Bytes8 read_planes(const Words& in, std::uint32_t at, unsigned planes) {
   const Bytes8 bytes = in.bytes8(at);
   const unsigned absent = 8 * (8 - planes);
-  const std::uint64_t rows = (std::uint64_t{reversed(bytes.low)} << 32 | reversed(bytes.high)) >> absent << absent;
+  const std::uint64_t rows =
+      (std::uint64_t{reversed(bytes.low)} << 32 | reversed(bytes.high)) >> absent << absent;
   return transpose({static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(rows >> 32)});
 }
 
@@ -101,8 +103,9 @@ TAUT_DEVICE void read_block(const Words& in, std::uint32_t at, unsigned width, I
     for (unsigned i = 0; i < block_values; ++i) {
       const std::uint8_t byte = byte_of(bytes, i);
       using Bits = std::make_unsigned_t<Int>;
-      d[i] = done == 0 ? static_cast<Int>(static_cast<std::int8_t>(byte)) >> absent
-                       : static_cast<Int>(static_cast<Bits>(d[i]) << planes | static_cast<Bits>(byte >> absent));
+      d[i] = done == 0
+                 ? static_cast<Int>(static_cast<std::int8_t>(byte)) >> absent
+                 : static_cast<Int>(static_cast<Bits>(d[i]) << planes | static_cast<Bits>(byte >> absent));
     }
   }
 }

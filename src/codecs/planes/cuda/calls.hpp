@@ -9,12 +9,12 @@
 #include "codecs/planes/cuda/decode.hpp"
 #include "codecs/planes/cuda/encode.hpp"
 #include "codecs/planes/cuda/finish.hpp"
-#include "codecs/planes/cuda/sum.hpp"
+#include "codecs/planes/cuda/sum_exact.hpp"
 
 namespace taut::planes::cuda {
 
 // Scratch of a call on `count` values: bytes, and the table at its start when it is new (else zeros).
-inline std::size_t scratch_bytes(std::uint64_t count) { return sizeof(Scratch) + 8 * chunks_of(count); }
+inline std::size_t scratch_bytes(std::uint64_t count) { return sizeof(Scratch) + 16 * chunks_of(count); }
 
 inline HeaderCrc header_crc_table() {
   const auto crc_of = [](unsigned word, std::uint32_t bits) {
@@ -48,19 +48,21 @@ struct CallPlace {
   CallResult* result;
 
   std::uint64_t* handed_on() const { return reinterpret_cast<std::uint64_t*>(scratch + 1); }
+  LeftChunk* left(std::uint32_t chunks) const { return reinterpret_cast<LeftChunk*>(handed_on() + chunks); }
 };
 
 inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
   auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
   const std::size_t before = header_words + chunks + 1, all = room.bytes / 4;
-  return {.index = words + header_words,
-          .records = words + before,
-          .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
-          .slot_words = 0,
-          .chunks = chunks,
-          .control = &place.scratch->control,
-          .handed_on = place.handed_on()};
+  return {
+      .index = words + header_words,
+      .records = words + before,
+      .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
+      .slot_words = 0,
+      .chunks = chunks,
+      .control = &place.scratch->control,
+      .handed_on = place.handed_on()};
 }
 
 inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& place) {
@@ -73,7 +75,7 @@ inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& pl
           .handed_on = nullptr};
 }
 
-inline constexpr unsigned finish_blocks = 256;
+inline constexpr unsigned finish_blocks = 256, exact_blocks = 256;
 
 // What is encoded: `header` says count, bound and step; its type is T or complex numbers of it.
 template <class T>
@@ -102,7 +104,8 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
   const bool coded = call.z.step != 0;
   const auto chunks = static_cast<unsigned>(chunks_of(call.count));
   if (coded && chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
+    launcher.template launch<EncodeKernel<T>>(
+        chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
   FinishJob<T> job = finish_job<T>(call.header, call.count, place);
   job.frame = reinterpret_cast<std::uint32_t*>(room.at);
   job.may_be_stored = true;
@@ -112,13 +115,14 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
   launcher.template launch<FinishKernel<T>>(job.blocks, job);
 }
 
-// The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not fit is
-// reported as buffer_too_small.
+// The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
+// fit is reported as buffer_too_small.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
   const auto chunks = static_cast<unsigned>(chunks_of(call.count));
   if (chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place), nullptr});
+    launcher.template launch<EncodeKernel<T>>(
+        chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place), nullptr});
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
 }
 
@@ -144,20 +148,34 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   open.count = 1;
   launcher.template launch<OpenKernel<T>>(1, open);
   const auto chunks = static_cast<unsigned>(chunks_of(count));
-  if (chunks > 0)
-    launcher.template launch<DecodeKernel<T>>(chunks, {source, values, count, chunks, add, place.scratch});
+  if (chunks > 0) {
+    const DecodeJob<T> job{source,
+                           values,
+                           count,
+                           chunks,
+                           add,
+                           place.scratch,
+                           place.left(chunks),
+                           std::min(chunks, exact_blocks)};
+    launcher.template launch<DecodeKernel<T>>(chunks, job);
+    launcher.template launch<DecodeExactKernel<T>>(job.blocks, job);
+  }
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
 }
 
-inline Source source_of(const Slots& slots) { return {nullptr, 0, slots.words, slots.slots, slots.slot_words}; }
+inline Source source_of(const Slots& slots) {
+  return {nullptr, 0, slots.words, slots.slots, slots.slot_words};
+}
 
-// Sources of a sum. Slots among them hold one addend each, of that step and predictor, and stand behind all frames.
+// Sources of a sum. Slots among them hold one addend each, of that step and predictor, and stand behind all
+// frames.
 template <class T>
 struct SumCall {
   std::span<const Source> sources;  // at most max_sources
   DType type;
-  std::uint64_t count;  // of T
-  Quantiser<T> z;       // of the slots
+  std::uint64_t count;        // of T
+  Quantiser<T> z;             // of the slots
+  FrameHeader header = {};    // of the slots; used where no frame comes first
   bool slots_follow = false;  // have the first source's predictor instead
 };
 
@@ -170,7 +188,12 @@ void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& roo
   sum.count = call.count;
   sum.sink = sink_of(room, call.count, place);
   sum.scratch = place.scratch;
-  if (sum.sink.chunks > 0) launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
+  sum.left = place.left(sum.sink.chunks);
+  sum.blocks = std::min(sum.sink.chunks, exact_blocks);
+  if (sum.sink.chunks > 0) {
+    launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
+    launcher.template launch<SumExactKernel<T>>(sum.blocks, sum);
+  }
   FinishJob<T> job = finish_job<T>({}, call.count, place);
   job.frame = reinterpret_cast<std::uint32_t*>(room.at);
   job.of_sum = true;
@@ -185,6 +208,7 @@ void open_all(Launcher& launcher, const SumCall<T>& call, const CallPlace& place
   open.slots_step = static_cast<double>(call.z.step);
   open.slots_predictor = call.z.predictor;
   open.slots_follow = call.slots_follow;
+  write_header(call.header, std::as_writable_bytes(std::span(open.slots_header)));
   launcher.template launch<OpenKernel<T>>(1, open);
 }
 
@@ -206,12 +230,13 @@ template <class T, class Launcher>
 void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
                 const FrameRoom& room, const CallPlace& place) {
   const Source sources[] = {frame, source_of(slots)};
-  const SumCall<T> call{sources, values.header.type, values.count, values.z, true};
+  const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
   open_all(launcher, call, place);
   const auto chunks = static_cast<unsigned>(chunks_of(values.count));
   if (chunks > 0)
     launcher.template launch<EncodeKernel<T>>(
-        chunks, {values.values, values.count, values.z, sink_of(slots, values.count, place), place.scratch->opened});
+        chunks,
+        {values.values, values.count, values.z, sink_of(slots, values.count, place), place.scratch->opened});
   add_opened(launcher, call, room, place);
 }
 

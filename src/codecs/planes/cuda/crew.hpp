@@ -35,8 +35,8 @@ class Crew {
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
   TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
 
-  // Sums modulo 2^bits. One barrier: two rounds of totals are kept, as nobody writes the next but one before all have
-  // read this one.
+  // Sums modulo 2^bits. One barrier: two rounds of totals are kept, as nobody writes the next but one before
+  // all have read this one.
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
     const V sum = warp_scan(v, warp_lanes);

@@ -1,10 +1,11 @@
-// values -> records: a chunk a thread block, a block of 8 values a thread. The same bytes as encode.cpp and general.cpp.
+// values -> records: a chunk a thread block, a block of 8 values a thread. The same bytes as encode.cpp and
+// general.cpp.
 #pragma once
 
 #include "codecs/planes/cuda/exact_out.hpp"
 #include "codecs/planes/cuda/load.hpp"
-#include "codecs/planes/cuda/record_out.hpp"
 #include "codecs/planes/cuda/open.hpp"
+#include "codecs/planes/cuda/record_out.hpp"
 #include "codecs/planes/cuda/sink.hpp"
 #include "core/status.hpp"
 
@@ -72,7 +73,7 @@ class ChunkEncoder {
   TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
     const I base = difference(crew_, predictor_, values_, q);
     const PlanesPlan plan = plan_of(q, false);
-    const bool flat = plan.facts.sum == 0 && flags == 0;
+    const bool flat = plan.sum == 0 && flags == 0;
     const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4);
     coded_ = true;
@@ -100,7 +101,7 @@ class ChunkEncoder {
         flags = wide | large;
       }
     }
-    encode_general(x, q, marked, flags);
+    encode_general(q, marked, flags);
   }
 
   // Marks what has no integer; in the wide range all integers are found by its rule.
@@ -108,7 +109,8 @@ class ChunkEncoder {
     std::uint32_t marked = 0;
     for (unsigned i = 0; i < block_values; ++i) {
       std::int64_t v = 0;
-      const bool good = bits == large_bits ? quantise_large(x[i], job_.z, v) : quantise_to(x[i], job_.z, bits, v);
+      const bool good =
+          bits == large_bits ? quantise_large(x[i], job_.z, v) : quantise_to(x[i], job_.z, bits, v);
       q[i] = static_cast<Int>(v);
       marked |= static_cast<std::uint32_t>(i < values_ && !good) << i;
     }
@@ -123,30 +125,33 @@ class ChunkEncoder {
     return n_ - more > n_ - escapes + tolerated_escapes;
   }
 
-  TAUT_DEVICE void encode_general(const T (&x)[block_values], Int (&q)[block_values], std::uint32_t marked,
-                                  std::uint8_t flags) {
+  // Values, and integers for their runs, are found again where they are needed: registers are few.
+  TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
     const bool is_wide = (flags & wide) != 0;
     const std::uint32_t each = run_bytes_of<T>(is_wide);
     hold_on(crew_, marked, values_, q);
-    const T before = crew_.thread() > 0 && values_ > 0 ? from_[-1] : T{};
-    const RunsPlan runs = plan_runs(crew_, shared_.runs, marked, before, x);
-    Int d[block_values];
-    for (unsigned i = 0; i < block_values; ++i) d[i] = q[i];
-    const Int base = difference(crew_, predictor_, values_, d);
-    const PlanesPlan plan = plan_of(d, is_wide);
+    T x[block_values];
+    load_block(from_, values_, x);
+    const RunsPlan runs =
+        plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from_[-1] : T{}, x);
+    const Int base = difference(crew_, predictor_, values_, q);
+    const PlanesPlan plan = plan_of(q, is_wide);
     const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
     if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
       announce_words(layer_words<T>(n_));
+      load_block(from_, values_, x);
       return write_layer(crew_, job_.z, values_, n_, x, shared_.record);
     }
     announce_words(words);
     coded_ = true;
-    if (runs.count > 0) {
-      flags |= has_runs;
-      write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
-    }
-    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), d, shared_.record);
+    if (runs.count > 0) flags |= has_runs;
+    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+    if (runs.count == 0) return;
+    load_block(from_, values_, x);
+    marked = quantise(x, is_wide ? wide_bits : large_bits, q);
+    hold_on(crew_, marked, values_, q);
+    write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
   }
 
   TAUT_DEVICE void announce_words(std::uint32_t words) {

@@ -1,7 +1,7 @@
-// Where runs or layers cover a place: the correctly rounded sum of the integer's rest and all exact values, as
-// exact_values.cpp finds it. Here without memory: the sum is a number in fixed point that is made word by word from the
-// lowest one up, and all of what it needs is looked at again for each word. Slow, and rare: two exact values in one
-// place.
+// Where runs or layers cover a place: the correctly rounded sum of the integer's rest and all exact values,
+// as exact_values.cpp finds it. Here without memory: the sum is a number in fixed point that is made word by
+// word from the lowest one up, and all of what it needs is looked at again for each word. Slow, and rare: two
+// exact values in one place.
 #pragma once
 
 #include "codecs/planes/cuda/record_in.hpp"
@@ -61,9 +61,11 @@ struct Top {
   TAUT_DEVICE T rounded(const Simt& simt, bool negative) const {
     if (word < 0) return static_cast<T>(0.0);
     const unsigned zeros = simt.leading_zeros(of[0]);
-    std::uint64_t m = (std::uint64_t{of[0]} << 32 | of[1]) << zeros | static_cast<std::uint64_t>(zeros == 0 ? 0 : of[2] >> (32 - zeros));
+    std::uint64_t m = (std::uint64_t{of[0]} << 32 | of[1]) << zeros |
+                      static_cast<std::uint64_t>(zeros == 0 ? 0 : of[2] >> (32 - zeros));
     const bool rest = below || (of[2] << zeros) != 0;
-    int exponent = 32 * (word - 1) + Fixed<T>::lowest - static_cast<int>(zeros);  // of bit 0 of m, whose bit 63 is set
+    int exponent =
+        32 * (word - 1) + Fixed<T>::lowest - static_cast<int>(zeros);  // of bit 0 of m, whose bit 63 is set
     std::uint64_t kept = m >> 11;
     const std::uint64_t dropped = m & 0x7FF;
     if (sizeof(T) == 8) {
@@ -73,7 +75,8 @@ struct Top {
       kept |= static_cast<std::uint64_t>(dropped != 0 || rest);  // to odd: rounds once more to the same T
     }
     exponent += 11;
-    // kept has 53 bits, or is 2^53. What is below the least normal double is an exact multiple of the least one.
+    // kept has 53 bits, or is 2^53. What is below the least normal double is an exact multiple of the least
+    // one.
     const int biased = exponent + 1075;
     double x = 0;
     if (biased >= 0x7FF) {
@@ -113,7 +116,8 @@ class ExactPlace {
     if (exact_ == 1 && rest_ == 0) return last_value_;
     if (special_ != 0) {  // an infinity or NaN
       const bool nan = special_ != special_;
-      return nan ? static_cast<T>(std::bit_cast<double>(std::uint64_t{0x7FF8} << 48)) : static_cast<T>(special_);
+      return nan ? static_cast<T>(std::bit_cast<double>(std::uint64_t{0x7FF8} << 48))
+                 : static_cast<T>(special_);
     }
     return sum(simt);
   }
@@ -124,7 +128,8 @@ class ExactPlace {
   }
   TAUT_DEVICE void find_runs() {
     const std::uint32_t place = place_;
-    if (r_.runs_in_line) first_ = r_.runs.first(0, [place](const RunAt<T>& run) { return run.end() > place; });
+    if (r_.runs_in_line)
+      first_ = r_.runs.first(0, [place](const RunAt<T>& run) { return run.end() > place; });
     last_ = r_.runs.first(first_, [place](const RunAt<T>& run) { return run.start() > place; });
   }
 
@@ -145,7 +150,8 @@ class ExactPlace {
   TAUT_DEVICE void each_term(const Visit& visit) const {
     const Term step = term_of(step_);
     const bool negative = rest_ < 0;
-    const std::uint64_t rest = negative ? 0 - static_cast<std::uint64_t>(rest_) : static_cast<std::uint64_t>(rest_);
+    const std::uint64_t rest =
+        negative ? 0 - static_cast<std::uint64_t>(rest_) : static_cast<std::uint64_t>(rest_);
     for (int k = 0; k < 4; ++k) {  // products of 27 and 32 bits
       const std::uint64_t of_step = k % 2 == 0 ? step.mantissa & 0x7FFFFFF : step.mantissa >> 27;
       const std::uint64_t of_rest = k / 2 == 0 ? rest & 0xFFFFFFFF : rest >> 32;
@@ -154,7 +160,8 @@ class ExactPlace {
     std::int64_t unused = 0;
     for (std::uint32_t i = first_; i < last_; ++i) {
       const RunAt<T> run = r_.runs[i];
-      if (run.covers(place_) && !is_multiple(run.value, step_, unused)) visit(term_of(static_cast<double>(run.value)));
+      if (run.covers(place_) && !is_multiple(run.value, step_, unused))
+        visit(term_of(static_cast<double>(run.value)));
     }
     for (std::uint32_t k = 0; k < r_.layers; ++k) {
       const T value = r_.layer_value(k, place_);

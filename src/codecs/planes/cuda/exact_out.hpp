@@ -1,4 +1,5 @@
-// Values without an integer, as they go to a record in shared memory: runs of them, or the whole chunk as a layer.
+// Values without an integer, as they go to a record in shared memory: runs of them, or the whole chunk as a
+// layer.
 #pragma once
 
 #include "codecs/planes/cuda/integers.hpp"
@@ -36,8 +37,8 @@ TAUT_DEVICE void hold_on(Crew<Simt>& crew, std::uint32_t marked, unsigned values
   }
 }
 
-// Runs of values that are marked and the same, bit for bit. `before` is the value in front of this thread's. Three
-// barriers.
+// Runs of values that are marked and the same, bit for bit. `before` is the value in front of this thread's.
+// Three barriers.
 template <class T, class Simt>
 TAUT_DEVICE RunsPlan plan_runs(Crew<Simt>& crew, RunsShared<T>& shared, std::uint32_t marked, T before,
                                const T (&x)[block_values]) {
@@ -63,9 +64,9 @@ TAUT_DEVICE RunsPlan plan_runs(Crew<Simt>& crew, RunsShared<T>& shared, std::uin
 
 // Writes the count and the runs to `out`; `q` as hold_on left it. One barrier inside.
 template <class T, class Simt, class Int>
-TAUT_DEVICE void write_runs(Crew<Simt>& crew, RunsShared<T>& shared, const RunsPlan& plan, const Quantiser<T>& z,
-                            bool is_wide, const T (&x)[block_values], const Int (&q)[block_values],
-                            std::uint32_t* out) {
+TAUT_DEVICE void write_runs(Crew<Simt>& crew, RunsShared<T>& shared, const RunsPlan& plan,
+                            const Quantiser<T>& z, bool is_wide, const T (&x)[block_values],
+                            const Int (&q)[block_values], std::uint32_t* out) {
   const std::uint32_t first = crew.thread() * block_values;
   std::uint32_t rank = plan.rank;
   for (unsigned i = 0; i < block_values; ++i) {
@@ -82,7 +83,8 @@ TAUT_DEVICE void write_runs(Crew<Simt>& crew, RunsShared<T>& shared, const RunsP
     const std::uint32_t length = shared.lasts[rank] + 1u - (first + i);
     const bool by_integers = sizeof(T) == 8 || z.snaps;
     const T value = by_integers ? value_as_decoded(x[i], z) : x[i];
-    write_run<T>(runs + rank * halves, {(first + i) << 16 | length, static_cast<std::int64_t>(q[i]), value}, is_wide);
+    write_run<T>(runs + rank * halves, {(first + i) << 16 | length, static_cast<std::int64_t>(q[i]), value},
+                 is_wide);
     ++rank;
   }
   if (crew.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
@@ -104,7 +106,8 @@ TAUT_DEVICE void write_layer(const Crew<Simt>& crew, const Quantiser<T>& z, unsi
     if (sizeof(T) == 2 && n % 2 != 0) record[layer_words<T>(n) - 1] = 0;
   }
   if (sizeof(T) == 2) crew.simt().barrier();  // the last word may hold a value, too
-  auto* const to = reinterpret_cast<std::uint16_t*>(record + 3) + crew.thread() * block_values * (sizeof(T) / 2);
+  auto* const to =
+      reinterpret_cast<std::uint16_t*>(record + 3) + crew.thread() * block_values * (sizeof(T) / 2);
   for (unsigned i = 0; i < block_values; ++i)
     if (i < values) store_halves(to + i * (sizeof(T) / 2), value_as_decoded(x[i], z));
 }

@@ -27,7 +27,8 @@ struct OpenFrame {
 
 inline constexpr unsigned max_sources = 8;
 
-// What stands at the start of scratch memory; followed by a word a chunk.
+// What stands at the start of scratch memory; followed by two words of 64 bits a chunk: Sink::handed_on, and
+// chunks left.
 struct Scratch {
   Control control;
   HeaderCrc crc;
@@ -47,7 +48,8 @@ template <class Simt>
 TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* header) {
   const unsigned lane = simt.thread() % warp_lanes;
   std::uint32_t sum = 0;
-  for (unsigned i = 0; i + 1 < header_words; ++i) sum ^= (header[i] >> lane & 1) != 0 ? crc.of_bit[i][lane] : 0;
+  for (unsigned i = 0; i + 1 < header_words; ++i)
+    sum ^= (header[i] >> lane & 1) != 0 ? crc.of_bit[i][lane] : 0;
   for (unsigned by = 1; by < warp_lanes; by *= 2) sum ^= simt.shuffle(sum, lane ^ by);
   return sum ^ crc.of_zeros;
 }
@@ -76,7 +78,8 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
   const unsigned lane = simt.thread();
   const std::uint64_t bytes =
       stored ? job.count * sizeof(T) : 4 * (job.chunks + std::uint64_t{1} + control.words);
-  for (unsigned i = lane; lane == 0 && i < header_words; ++i) shared.header[i] = job.of_sum ? job.scratch->header[i] : job.header[i];
+  for (unsigned i = lane; lane == 0 && i < header_words; ++i)
+    shared.header[i] = job.of_sum ? job.scratch->header[i] : job.header[i];
   if (lane == 0) {
     if (stored) {
       shared.header[1] |= std::uint32_t{FrameHeader::stored} << 24;
@@ -107,7 +110,8 @@ struct FinishKernel {
     if (stored) {
       T* const to = reinterpret_cast<T*>(job.frame + header_words);
       const std::uint64_t step = std::uint64_t{job.blocks} * crew_threads;
-      for (std::uint64_t i = std::uint64_t{simt.block()} * crew_threads + simt.thread(); i < job.count; i += step)
+      for (std::uint64_t i = std::uint64_t{simt.block()} * crew_threads + simt.thread(); i < job.count;
+           i += step)
         to[i] = job.z.step == 0 ? job.values[i] : value_as_decoded(job.values[i], job.z);
     }
     close(simt, job);
@@ -125,7 +129,7 @@ struct FinishKernel {
     job.scratch->total.status = 0;
     job.result->done = 1;
     ++control.epoch;
-    control.ticket = control.coded = control.failure = control.words = control.done = 0;
+    control.ticket = control.coded = control.failure = control.words = control.done = control.left = 0;
   }
 };
 

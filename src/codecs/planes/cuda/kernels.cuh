@@ -5,9 +5,14 @@
 
 namespace taut::planes::cuda {
 
-// At least two blocks of 512 threads on a multiprocessor: up to 64 registers.
+// Blocks of 512 threads on a multiprocessor at least, which gives 64 registers to a thread; 128 where few chunks come.
 template <class Kernel>
-__global__ void __launch_bounds__(crew_threads, 2) entry(const __grid_constant__ typename Kernel::Job job) {
+constexpr int least_blocks = 2;
+template <class T>
+constexpr int least_blocks<DecodeExactKernel<T>> = 1;
+
+template <class Kernel>
+__global__ void __launch_bounds__(crew_threads, least_blocks<Kernel>) entry(const __grid_constant__ typename Kernel::Job job) {
   __shared__ typename Kernel::Shared shared;
   Kernel::run(CudaThread{}, shared, job);
 }

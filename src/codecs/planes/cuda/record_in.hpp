@@ -1,4 +1,5 @@
-// One chunk as it stands in a frame, read by the threads of a block; what record.cpp rejects is rejected here.
+// One chunk as it stands in a frame, read by the threads of a block; what record.cpp rejects is rejected
+// here.
 #pragma once
 
 #include "codecs/planes/cuda/integers.hpp"
@@ -10,14 +11,14 @@ namespace taut::planes::cuda {
 template <class T>
 struct RecordIn {
   Words words;
-  std::uint32_t n = 0;      // values of the chunk
+  std::uint32_t n = 0;  // values of the chunk
   std::uint8_t flags = 0;
   std::int64_t base = 0;
-  unsigned width = 0;       // of this thread's block
-  std::uint32_t at = 0;     // its first byte
+  unsigned width = 0;    // of this thread's block
+  std::uint32_t at = 0;  // its first byte
   RunsAt<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
-  bool runs_in_line = true;                 // their ends are sorted, too
+  bool runs_in_line = true;  // their ends are sorted, too
 
   TAUT_DEVICE bool coded() const { return (flags & has_planes) != 0; }
   TAUT_DEVICE bool is_wide() const { return (flags & wide) != 0; }
@@ -32,8 +33,11 @@ struct RecordIn {
   }
 };
 
+// Which runs a kernel looks at: that they lie in the record, or each of them.
+enum class RunsCheck { lengths, all };
+
 // All threads alike; false: malformed. Barriers in between depend on the record alone.
-template <class T, class Simt>
+template <class T, class Simt, RunsCheck Check>
 class RecordReader {
  public:
   TAUT_DEVICE RecordReader(Crew<Simt>& crew, RecordIn<T>& record) : crew_(crew), r_(record) {}
@@ -63,7 +67,8 @@ class RecordReader {
     const std::uint32_t first = r_.words[0];
     r_.flags = static_cast<std::uint8_t>(first);
     plane_bytes_ = first >> 16;
-    if ((r_.flags & ~known_flags) != 0 || (first >> 8 & 0xFF) != 0 || !take(r_.is_wide() ? 12 : 8)) return false;
+    if ((r_.flags & ~known_flags) != 0 || (first >> 8 & 0xFF) != 0 || !take(r_.is_wide() ? 12 : 8))
+      return false;
     r_.base = r_.is_wide() ? load_bytes<std::int64_t>(r_.words, 4) : load_bytes<std::int32_t>(r_.words, 4);
     if (predictor == Predictor::none && r_.base != 0) return false;
     const bool form = (r_.flags & (dense | byte_widths)) != 0;
@@ -72,7 +77,8 @@ class RecordReader {
 
   TAUT_DEVICE bool read_widths() {
     const unsigned t = crew_.thread();
-    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n)), map = static_cast<std::uint32_t>(map_bytes(blocks));
+    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n)),
+               map = static_cast<std::uint32_t>(map_bytes(blocks));
     const bool is_dense = (r_.flags & dense) != 0, by_bytes = (r_.flags & byte_widths) != 0;
     r_.at = at_;
     if (!take(plane_bytes_)) return false;
@@ -87,7 +93,9 @@ class RecordReader {
       table += map;
     }
     if (!take((is_dense ? 0 : map) + entry_bytes(entries, r_.flags))) return false;
-    const unsigned entry = !named ? 0u : by_bytes ? r_.words.byte(table + rank) : r_.words.byte(table + rank / 2) >> (rank % 2 * 4) & 15u;
+    const unsigned entry = !named     ? 0u
+                           : by_bytes ? r_.words.byte(table + rank)
+                                      : r_.words.byte(table + rank / 2) >> (rank % 2 * 4) & 15u;
     const Flagged sums = crew_.scan(entry, entry > (r_.is_wide() ? 64u : 32u));
     r_.width = entry;
     r_.at += sums.sum.before;
@@ -99,6 +107,7 @@ class RecordReader {
     r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.is_wide()};
     const std::uint32_t count = r_.runs.count;
     if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.is_wide()))) return false;
+    if (Check == RunsCheck::lengths) return true;
     bool bad = false, in_line = true;
     for (std::uint32_t i = crew_.thread(); i < count; i += crew_threads) {
       const RunAt<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : RunAt<T>{};

@@ -1,5 +1,6 @@
-// The vocabulary that kernels are written in. CUDA gives it here; tests/cuda/shim.hpp gives the same on a CPU, so that
-// the very text of the kernels is tested where there is no GPU. A kernel is a function template on it:
+// The vocabulary that kernels are written in. CUDA gives it here; tests/cuda/shim.hpp gives the same on a
+// CPU, so that the very text of the kernels is tested where there is no GPU. A kernel is a function template
+// on it:
 //
 //   thread(), block()             of this thread in its block, of the block in the grid
 //   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v), either(v)
@@ -54,7 +55,9 @@ struct CudaThread {
     asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
   }
   __device__ static void pause() {}
-  __device__ static unsigned leading_zeros(std::uint32_t v) { return static_cast<unsigned>(__clz(static_cast<int>(v))); }
+  __device__ static unsigned leading_zeros(std::uint32_t v) {
+    return static_cast<unsigned>(__clz(static_cast<int>(v)));
+  }
   __device__ static unsigned leading_zeros(std::uint64_t v) {
     return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
   }

@@ -1,6 +1,6 @@
-// Where records go. Canonical: behind each other, in one pass, each chunk waiting only for the sizes of those before
-// (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016).
-// Slotted: chunk i at i * slot_words, for data in flight; no waiting.
+// Where records go. Canonical: behind each other, in one pass, each chunk waiting only for the sizes of those
+// before (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with decoupled
+// look-back", 2016). Slotted: chunk i at i * slot_words, for data in flight; no waiting.
 #pragma once
 
 #include "codecs/planes/cuda/crew.hpp"
@@ -15,21 +15,28 @@ struct Control {
   std::uint32_t failure;  // the greatest Status met
   std::uint32_t words;    // of all records
   std::uint32_t done;     // blocks of the last kernel that have ended
-  std::uint32_t unused[2];
+  std::uint32_t left;     // chunks that a kernel leaves to the next one
+  std::uint32_t unused;
 };
 
-// What a chunk hands on: launch (30 bits), state (2 bits), words (32 bits). States of earlier launches count as none,
-// so that nothing has to be cleared.
+// A chunk that a kernel leaves to the next one.
+struct LeftChunk {
+  std::uint32_t chunk;
+  std::uint32_t at;  // in a sum: the word of the records where its exact values go
+};
+
+// What a chunk hands on: launch (30 bits), state (2 bits), words (32 bits). States of earlier launches count
+// as none, so that nothing has to be cleared.
 enum HandedOn : std::uint32_t { own_words = 1, all_words = 2 };
 
 struct Sink {
-  std::uint32_t* index;       // of chunks + 1 words, the first is 0; slotted: words of each chunk
+  std::uint32_t* index;  // of chunks + 1 words, the first is 0; slotted: words of each chunk
   std::uint32_t* records;
-  std::uint32_t capacity;     // words of all records
-  std::uint32_t slot_words;   // 0: canonical
+  std::uint32_t capacity;    // words of all records
+  std::uint32_t slot_words;  // 0: canonical
   std::uint32_t chunks;
   Control* control;
-  std::uint64_t* handed_on;   // one a chunk; canonical only
+  std::uint64_t* handed_on;  // one a chunk; canonical only
 };
 
 TAUT_DEVICE std::uint64_t hand_on(std::uint32_t epoch, HandedOn state, std::uint32_t words) {
@@ -53,7 +60,8 @@ TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chun
                hand_on(sink.control->epoch, chunk == 0 ? all_words : own_words, words));
 }
 
-// Words of the chunks before, by one whole warp. Its lanes look at the 32 chunks before, then at those before them.
+// Words of the chunks before, by one whole warp. Its lanes look at the 32 chunks before, then at those before
+// them.
 template <class Simt>
 TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
   const unsigned lane = simt.thread() % warp_lanes;
@@ -80,10 +88,11 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
   return before;
 }
 
-// Where the chunk's record of `words` goes, in words, by the first warp. Slots and frames that are too small are reported
-// and hold nothing.
+// Where the chunk's record of `words` goes, in words, by the first warp. Slots and frames that are too small
+// are reported and hold nothing.
 template <class Simt>
-TAUT_DEVICE std::uint32_t place(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
+TAUT_DEVICE std::uint32_t place(const Simt& simt, const Sink& sink, std::uint32_t chunk,
+                                std::uint32_t words) {
   const bool first = simt.thread() == 0;
   if (sink.slot_words != 0) {
     if (first) sink.index[chunk] = words;

@@ -1,5 +1,5 @@
-// The sum of up to 8 frames, or slots, without decoding: differences add up block by block, runs are merged, layers
-// appended. The same bytes as sum.cpp and general.cpp.
+// The sum of up to 8 frames, or slots, without decoding: differences add up block by block. What else records
+// hold, runs and layers, is left to sum_exact.hpp. The same bytes as sum.cpp and general.cpp.
 #pragma once
 
 #include "codecs/planes/cuda/open.hpp"
@@ -16,14 +16,8 @@ struct SumJob {
   std::uint64_t count;
   Sink sink;
   Scratch* scratch;
-};
-
-// What of a source is not planes.
-template <class T>
-struct ExactPart {
-  RunsAt<T> runs;
-  Words words;
-  std::uint32_t layers_at, layers;
+  LeftChunk* left;       // to sum_exact.hpp; Control::left of them
+  std::uint32_t blocks;  // there
 };
 
 template <class T>
@@ -31,7 +25,6 @@ struct SumShared {
   CrewShared crew;
   std::uint32_t chunk, at;
   PlanesShared planes;
-  ExactPart<T> parts[max_sources];
   std::uint32_t record[max_plane_record<std::int64_t> / 4];
 };
 
@@ -91,17 +84,16 @@ class ChunkAdder {
       RecordIn<T> r;
       if (!read(k, r)) good = false;
       if (!good) continue;
-      Int d[block_values] = {};
-      if constexpr (sizeof(Int) == 8) {
-        add_integers(k, r, d);
-      } else {
-        r.differences(d);
+      if constexpr (sizeof(Int) == 4) {
+        add_differences<std::int32_t>(r, sum);
         base = static_cast<Int>(static_cast<Bits>(base) + static_cast<Bits>(r.base));
         only_width_ = r.coded() ? r.width : only_width_;
         coded_ += r.coded();
+      } else if (r.is_wide()) {
+        add_differences<std::int64_t>(r, sum, opened(k).predictor);
+      } else {
+        add_differences<std::int32_t>(r, sum, opened(k).predictor);
       }
-      for (unsigned i = 0; i < block_values; ++i)
-        sum[i] = static_cast<Int>(static_cast<Bits>(sum[i]) + static_cast<Bits>(d[i]));
     }
     if (!good) {
       if (crew_.thread() == 0) crew_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
@@ -121,36 +113,29 @@ class ChunkAdder {
 
   // All threads alike; false: malformed.
   TAUT_DEVICE bool read(unsigned k, RecordIn<T>& r) {
-    ExactPart<T> part{};
-    bool good = true;
     if (opened(k).stored) {
-      const std::uint32_t* const values = job_.sources[k].frame + header_words;
-      const std::uint64_t first = std::uint64_t{chunk_} * chunk_values * sizeof(T) / 4;
-      part.words = {values + first, static_cast<std::uint32_t>((n_ * sizeof(T) + 3) / 4)};
-      part.layers = 1;
-    } else {
-      Words words;
-      RecordReader<T, Simt> reader(crew_, r);
-      good = find(k, words) && reader.read(words, n_, opened(k).predictor);
-      part = {r.runs, words, r.layers_at, r.layers};
+      ++layers_;
+      return true;
     }
-    runs_ += part.runs.count;
-    layers_ += part.layers;
-    if (crew_.thread() == 0) shared_.parts[k] = part;
+    Words words;
+    RecordReader<T, Simt, RunsCheck::lengths> reader(crew_, r);
+    const bool good = find(k, words) && reader.read(words, n_, opened(k).predictor);
+    runs_ += r.runs.count;
+    layers_ += r.layers;
     return good;
   }
 
-  // d <- the integers of a record. Those of a narrow one are there modulo 2^32.
-  TAUT_DEVICE void add_integers(unsigned k, const RecordIn<T>& r, std::int64_t (&d)[block_values]) {
-    if (r.is_wide()) {
-      r.differences(d);
-      undo_difference(crew_, opened(k).predictor, r.base, d);
-    } else {
-      std::int32_t narrow[block_values];
-      r.differences(narrow);
-      undo_difference(crew_, opened(k).predictor, static_cast<std::int32_t>(r.base), narrow);
-      for (unsigned i = 0; i < block_values; ++i) d[i] = narrow[i];
-    }
+  // sum <- sum + the differences of a record, or, with its predictor, its integers. Those of a narrow one are
+  // there modulo 2^32.
+  template <class Int, class Sum>
+  TAUT_DEVICE void add_differences(const RecordIn<T>& r, Sum (&sum)[block_values],
+                                   Predictor undo = Predictor::none) {
+    using Bits = std::make_unsigned_t<Sum>;
+    Int d[block_values];
+    r.differences(d);
+    undo_difference(crew_, undo, static_cast<Int>(r.base), d);
+    for (unsigned i = 0; i < block_values; ++i)
+      sum[i] = static_cast<Sum>(static_cast<Bits>(sum[i]) + static_cast<Bits>(static_cast<Sum>(d[i])));
   }
 
   template <class Int>
@@ -159,7 +144,7 @@ class ChunkAdder {
     const unsigned found = values_ == 0 ? 0u : coded_ == 1 ? only_width_ : width_of(crew_.simt(), d);
     const auto blocks = static_cast<std::uint32_t>(blocks_of(n_));
     const PlanesPlan plan = plan_planes(crew_, found, blocks, is_wide);
-    const bool empty = may_be_empty_ && plan.facts.sum == 0 && !crew_.any(crew_.thread() == 0 && base != 0);
+    const bool empty = may_be_empty_ && plan.sum == 0 && !crew_.any(crew_.thread() == 0 && base != 0);
     if (runs_ > 0) flags_ |= has_runs;
     if (layers_ > 0) flags_ |= has_layers;
     if (!empty) write_planes(crew_, shared_.planes, plan, flags_, base, blocks, d, shared_.record);
@@ -179,51 +164,20 @@ class ChunkAdder {
     }
     crew_.simt().barrier();
     if (!fits(job_.sink, shared_.at, words)) {
-      if (crew_.thread() == 0) crew_.simt().raise(&job_.sink.control->failure, code(Status::buffer_too_small));
+      if (crew_.thread() == 0)
+        crew_.simt().raise(&job_.sink.control->failure, code(Status::buffer_too_small));
       return;
     }
     std::uint32_t* const to = job_.sink.records + shared_.at;
     copy_words(crew_, shared_.record, plane_bytes / 4, to);
-    auto* const behind = reinterpret_cast<std::uint16_t*>(to + plane_bytes / 4);
-    const auto halves = static_cast<std::uint32_t>((run_bytes + layer_bytes) / 2);
-    if (run_bytes > 0) merge_runs(behind, each);
-    if (layer_bytes > 0) append_layers(behind + run_bytes / 2);
-    if (crew_.thread() == 0 && halves % 2 != 0) behind[halves] = 0;
-  }
-
-  // Each run finds its rank among those of the other sources.
-  TAUT_DEVICE void merge_runs(std::uint16_t* to, std::uint32_t each) const {
-    if (crew_.thread() == 0) store_halves(to, runs_);
-    for (unsigned k = 0; k < job_.sources_count; ++k) {
-      const RunsAt<T> mine = shared_.parts[k].runs;
-      for (std::uint32_t i = crew_.thread(); i < mine.count; i += crew_threads) {
-        const RunAt<T> run = mine[i];
-        std::uint32_t rank = i;
-        for (unsigned j = 0; j < job_.sources_count; ++j) {
-          if (j == k) continue;
-          rank += shared_.parts[j].runs.first(0, [&](const RunAt<T>& other) { return j < k ? run < other : !(other < run); });
-        }
-        write_run(to + 2 + rank * (each / 2), run, (flags_ & wide) != 0);
-      }
-    }
-  }
-
-  TAUT_DEVICE void append_layers(std::uint16_t* to) const {
-    if (crew_.thread() == 0) store_halves(to, layers_);
-    to += 2;
-    for (unsigned k = 0; k < job_.sources_count; ++k) {
-      const ExactPart<T> part = shared_.parts[k];
-      const auto halves = static_cast<std::uint32_t>(part.layers * n_ * sizeof(T) / 2);
-      for (std::uint32_t i = crew_.thread(); i < halves; i += crew_threads)
-        to[i] = static_cast<std::uint16_t>(part.words.half(part.layers_at + 2 * i));
-      to += halves;
-    }
+    if (crew_.thread() == 0 && words > plane_bytes / 4)
+      job_.left[crew_.simt().add(&job_.sink.control->left, 1)] = {chunk_, shared_.at + plane_bytes / 4};
   }
 
   Crew<Simt> crew_;
   SumShared<T>& shared_;
   const SumJob<T>& job_;
-  const OpenFrame total_;
+  const OpenFrame& total_;
   std::uint32_t chunk_ = 0, n_ = 0, runs_ = 0, layers_ = 0;
   unsigned values_ = 0, coded_ = 0, only_width_ = 0;
   std::uint8_t flags_ = 0;

@@ -1,5 +1,6 @@
-// Values <-> integers for one value at a time. The reference is quantiser.hpp; tests/cuda holds these to it bit for
-// bit, and to the loops of general_kernels.cpp. No operation may be fused or reordered: compile with -fmad=false.
+// Values <-> integers for one value at a time. The reference is quantiser.hpp; tests/cuda holds these to it
+// bit for bit, and to the loops of general_kernels.cpp. No operation may be fused or reordered: compile with
+// -fmad=false.
 #pragma once
 
 #include "codecs/planes/cuda/simt.hpp"
@@ -9,7 +10,8 @@
 namespace taut::planes::cuda {
 
 TAUT_DEVICE std::int64_t rounded(double shifted) {
-  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(shifted) - std::bit_cast<std::uint64_t>(0x1.8p52));
+  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(shifted) -
+                                   std::bit_cast<std::uint64_t>(0x1.8p52));
 }
 
 template <class T>
@@ -82,8 +84,7 @@ TAUT_DEVICE bool is_multiple(T value, double step, std::int64_t& q) {
   const double s = static_cast<double>(value) / step;
   if (!(s < 0x1p45 && s > -0x1p45)) return false;
   q = rounded(s + 0x1.8p52);
-  return within(q, value_bits<T>) &&
-         bits_of(multiple<T>(q, step)) == bits_of(value);
+  return within(q, value_bits<T>) && bits_of(multiple<T>(q, step)) == bits_of(value);
 }
 
 }  // namespace taut::planes::cuda
