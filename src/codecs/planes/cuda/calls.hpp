@@ -14,7 +14,9 @@
 namespace taut::planes::cuda {
 
 // Scratch of a call on `count` values: bytes, and the table at its start when it is new (else zeros).
-inline std::size_t scratch_bytes(std::uint64_t count) { return sizeof(Scratch) + 16 * chunks_of(count); }
+inline std::size_t scratch_bytes(std::uint64_t count) {
+  return sizeof(Scratch) + sizeof(ChunkWords) * chunks_of(count);
+}
 
 inline HeaderCrc header_crc_table() {
   const auto crc_of = [](unsigned word, std::uint32_t bits) {
@@ -47,8 +49,7 @@ struct CallPlace {
   Scratch* scratch;
   CallResult* result;
 
-  std::uint64_t* handed_on() const { return reinterpret_cast<std::uint64_t*>(scratch + 1); }
-  LeftChunk* left(std::uint32_t chunks) const { return reinterpret_cast<LeftChunk*>(handed_on() + chunks); }
+  ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
 };
 
 inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place) {
@@ -62,7 +63,7 @@ inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace&
       .slot_words = 0,
       .chunks = chunks,
       .control = &place.scratch->control,
-      .handed_on = place.handed_on()};
+      .of_chunks = place.of_chunks()};
 }
 
 inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& place) {
@@ -72,7 +73,7 @@ inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& pl
           .slot_words = slots.slot_words,
           .chunks = static_cast<std::uint32_t>(chunks_of(count)),
           .control = &place.scratch->control,
-          .handed_on = nullptr};
+          .of_chunks = nullptr};
 }
 
 inline constexpr unsigned finish_blocks = 256, exact_blocks = 256;
@@ -149,14 +150,8 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   launcher.template launch<OpenKernel<T>>(1, open);
   const auto chunks = static_cast<unsigned>(chunks_of(count));
   if (chunks > 0) {
-    const DecodeJob<T> job{source,
-                           values,
-                           count,
-                           chunks,
-                           add,
-                           place.scratch,
-                           place.left(chunks),
-                           std::min(chunks, exact_blocks)};
+    const DecodeJob<T> job{
+        source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
     launcher.template launch<DecodeKernel<T>>(chunks, job);
     launcher.template launch<DecodeExactKernel<T>>(job.blocks, job);
   }
@@ -188,7 +183,7 @@ void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& roo
   sum.count = call.count;
   sum.sink = sink_of(room, call.count, place);
   sum.scratch = place.scratch;
-  sum.left = place.left(sum.sink.chunks);
+  sum.left = place.of_chunks();
   sum.blocks = std::min(sum.sink.chunks, exact_blocks);
   if (sum.sink.chunks > 0) {
     launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);

@@ -17,7 +17,7 @@ struct DecodeJob {
   std::uint32_t chunks;
   bool add;  // to what is there
   Scratch* scratch;
-  LeftChunk* left;       // chunks for the second kernel; Control::left of them
+  ChunkWords* left;      // chunks for the second kernel; Control::left of them
   std::uint32_t blocks;  // of the second kernel
 };
 
@@ -47,7 +47,7 @@ class ChunkDecoder {
     } else if (record_.simple()) {
       decode_simple();
     } else if (crew_.thread() == 0) {
-      job_.left[crew_.simt().add(&job_.scratch->control.left, 1)] = {chunk, 0};
+      job_.left[crew_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
     }
   }
 
@@ -55,8 +55,8 @@ class ChunkDecoder {
   TAUT_DEVICE void run_exact(std::int64_t* q) {
     const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
     for (std::uint32_t i = crew_.simt().block(); i < left; i += job_.blocks) {
-      find(job_.left[i].chunk);
-      if (!read<RunsCheck::all>(job_.left[i].chunk)) {
+      find(job_.left[i].left.chunk);
+      if (!read<RunsCheck::all>(job_.left[i].left.chunk)) {
         fail();
       } else if (record_.is_wide()) {
         decode_general<std::int64_t>(q);

@@ -27,8 +27,7 @@ struct OpenFrame {
 
 inline constexpr unsigned max_sources = 8;
 
-// What stands at the start of scratch memory; followed by two words of 64 bits a chunk: Sink::handed_on, and
-// chunks left.
+// What stands at the start of scratch memory; followed by ChunkWords.
 struct Scratch {
   Control control;
   HeaderCrc crc;

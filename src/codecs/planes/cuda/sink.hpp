@@ -29,6 +29,13 @@ struct LeftChunk {
 // as none, so that nothing has to be cleared.
 enum HandedOn : std::uint32_t { own_words = 1, all_words = 2 };
 
+// The words of one chunk in scratch. Those that are handed on stand at the same places whatever a call's
+// count is: nothing else is ever written there that might be taken for one.
+struct ChunkWords {
+  std::uint64_t handed_on;
+  LeftChunk left;  // entries of a list, not of this chunk
+};
+
 struct Sink {
   std::uint32_t* index;  // of chunks + 1 words, the first is 0; slotted: words of each chunk
   std::uint32_t* records;
@@ -36,7 +43,7 @@ struct Sink {
   std::uint32_t slot_words;  // 0: canonical
   std::uint32_t chunks;
   Control* control;
-  std::uint64_t* handed_on;  // one a chunk; canonical only
+  ChunkWords* of_chunks;  // canonical only
 };
 
 TAUT_DEVICE std::uint64_t hand_on(std::uint32_t epoch, HandedOn state, std::uint32_t words) {
@@ -56,7 +63,7 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::ui
 template <class Simt>
 TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
   if (sink.slot_words != 0) return;
-  simt.release(&sink.handed_on[chunk],
+  simt.release(&sink.of_chunks[chunk].handed_on,
                hand_on(sink.control->epoch, chunk == 0 ? all_words : own_words, words));
 }
 
@@ -71,7 +78,7 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
     std::uint64_t word = 0;
     bool waiting = true;
     while (simt.ballot(waiting) != 0) {
-      if (waiting && lane < next) word = simt.acquire(&sink.handed_on[next - 1 - lane]);
+      if (waiting && lane < next) word = simt.acquire(&sink.of_chunks[next - 1 - lane].handed_on);
       waiting = lane < next && static_cast<std::uint32_t>(word >> 34) != (launch & 0x3FFFFFFF);
       if (waiting) simt.pause();
     }
@@ -100,7 +107,7 @@ TAUT_DEVICE std::uint32_t place(const Simt& simt, const Sink& sink, std::uint32_
   }
   const std::uint32_t before = look_back(simt, sink, chunk);
   if (first) {
-    simt.release(&sink.handed_on[chunk], hand_on(sink.control->epoch, all_words, before + words));
+    simt.release(&sink.of_chunks[chunk].handed_on, hand_on(sink.control->epoch, all_words, before + words));
     if (chunk == 0) sink.index[0] = 0;
     sink.index[chunk + 1] = before + words;
     if (chunk + 1 == sink.chunks) sink.control->words = before + words;

@@ -16,7 +16,7 @@ struct SumJob {
   std::uint64_t count;
   Sink sink;
   Scratch* scratch;
-  LeftChunk* left;       // to sum_exact.hpp; Control::left of them
+  ChunkWords* left;      // to sum_exact.hpp; Control::left of them
   std::uint32_t blocks;  // there
 };
 
@@ -171,7 +171,7 @@ class ChunkAdder {
     std::uint32_t* const to = job_.sink.records + shared_.at;
     copy_words(crew_, shared_.record, plane_bytes / 4, to);
     if (crew_.thread() == 0 && words > plane_bytes / 4)
-      job_.left[crew_.simt().add(&job_.sink.control->left, 1)] = {chunk_, shared_.at + plane_bytes / 4};
+      job_.left[crew_.simt().add(&job_.sink.control->left, 1)].left = {chunk_, shared_.at + plane_bytes / 4};
   }
 
   Crew<Simt> crew_;

@@ -30,7 +30,7 @@ class ExactAdder {
     const Scratch& scratch = *job_.scratch;
     const std::uint32_t left = scratch.total.status == 0 ? scratch.control.left : 0;
     for (std::uint32_t i = crew_.simt().block(); i < left; i += job_.blocks) {
-      const LeftChunk chunk = job_.left[i];
+      const LeftChunk chunk = job_.left[i].left;
       const std::uint64_t values = job_.count - std::uint64_t{chunk.chunk} * chunk_values;
       n_ = values < chunk_values ? static_cast<std::uint32_t>(values)
                                  : static_cast<std::uint32_t>(chunk_values);
