@@ -16,7 +16,7 @@ help:
 
 demo:
 	@tools/setup.sh demo
-	@tools/build.sh release
+	@tools/build.sh release -DTAUT_DROPIN=OFF
 	@tools/demo.sh build/release
 
 test:
@@ -58,18 +58,18 @@ format:
 
 bench-codec:
 	@tools/setup.sh bench_codec
-	@tools/build.sh release -DTAUT_BENCH=ON
+	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/codec/run.sh build/release
 	@bench/codec/acceptance.py $${OUT:-bench-out}/codec.json || true
 
 bench-fields:
 	@tools/setup.sh bench_codec
-	@tools/build.sh release -DTAUT_BENCH=ON
+	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/codec/fields.py $(ARGS)
 
 bench-collectives:
 	@tools/setup.sh bench
-	@tools/build.sh release -DTAUT_BENCH=ON
+	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
 
 clean:

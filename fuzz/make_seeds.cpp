@@ -158,6 +158,16 @@ void add_policies(Seeds& seeds) {
         seeds.add("parse_policy", std::string(bound) + ",codec=" + info->name + ",predictor=" + predictor);
 }
 
+void add_rules(Seeds& seeds) {
+  for (const char* text :
+       {"Allreduce f32 sum >=1MiB : abs=1e-4 on=result ; Bcast,Allgather >=4MiB : lossless ; * : off",
+        "* min,max <2GiB comm=name:halo comm=size:>=8 scope=inter callsite=solve+0x1f3 : rel=1e-3 codec=szx",
+        "Reduce_scatter f64,bf16 >4KiB comm=world scope=intra : abs:1,algorithm=ring,segments=4",
+        "[[rule]]\ncall = [\"Allreduce\", 'Bcast']  # two\ndtype = \"f64\"\nmin_bytes = 4096\nbound = "
+        "\"abs:1e-6\"\nchecksum = true\n\n[[rule]]\nbound = \"off\"\n"})
+    seeds.add("parse_rules", std::string(text));
+}
+
 int make(const char* folder) {
   Seeds seeds(folder);
   for (const bool checksum : {false, true}) {
@@ -169,6 +179,7 @@ int make(const char* folder) {
     }
   }
   add_policies(seeds);
+  add_rules(seeds);
   std::printf("%zu inputs in %s\n", seeds.written(), folder);
   return 0;
 }

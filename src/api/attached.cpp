@@ -36,7 +36,7 @@ struct Holder {
 int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   try {
     const Holder& original = *static_cast<Holder*>(from);
-    *copied = original.attached != nullptr;
+    *copied = original.attached != nullptr && original.attached->inherited();
     if (*copied == 0) return MPI_SUCCESS;
     auto holder = std::make_unique<Holder>();
     holder->attached = std::make_shared<Attached>(*original.attached, holder->freed);
@@ -105,19 +105,19 @@ void make_keyvals() {
 
 }  // namespace
 
-Attached::Attached(Policy policy, bool enabled, bool inter, Group group)
-    : policy_(std::move(policy)),
+Attached::Attached(Rules rules, bool enabled, bool inter, Group group)
+    : rules_(std::move(rules)),
       enabled_(enabled),
       inter_(inter),
       group_(group),
-      observed_(new Observed{.policy = policy_.text, .ranks = group.size}) {
-  if (usable()) messages_.emplace(policy_);
+      observed_(new Observed{.policy = inherited() ? policy().text : "rules", .ranks = group.size}) {
+  if (usable() && inherited()) messages_.emplace(policy());
   const std::lock_guard lock(mutex);
   living().push_back(this);
 }
 
 Attached::Attached(const Attached& other, std::shared_ptr<const bool> freed)
-    : Attached(other.policy_, other.enabled_, other.inter_, other.group_) {
+    : Attached(other.rules_, other.enabled_, other.inter_, other.group_) {
   freed_ = std::move(freed);
 }
 
@@ -140,18 +140,18 @@ void Attached::connect(MPI_Comm comm) {
   if (!usable()) return;
   finish_calls();
   transport_ = make_mpi_transport(comm);
-  communicator_ = std::make_unique<Communicator>(*transport_, place_, policy_, options().kernels,
+  communicator_ = std::make_unique<Communicator>(*transport_, place_, rules_, options().kernels,
                                                  Observer{&observed_->calls, recorder()});
 }
 
 Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
   Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
-  if (!enabled_ || policy_.off) {
+  if (!enabled_ || rules_.off()) {
     why = Plain::off;
   } else if (request.has_value() && usable()) {
     why = communicator_ != nullptr ? communicator_->plain_at_once(*request)
-          : request->bytes_known   ? taut::plain_at_once(policy_, request->bytes, group_.size)
-                                   : Plain::no;
+          : request->bytes_known && request->bytes < rules_.least_bytes() ? Plain::small
+                                                                          : Plain::no;
   }
   if (why != Plain::no) count_plain(request, why);
   return why;
@@ -265,22 +265,27 @@ Holder* find_holder(MPI_Comm comm) noexcept {
   return found != 0 ? static_cast<Holder*>(holder) : nullptr;
 }
 
-}  // namespace
+struct Found {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::uint64_t generation = 0;
+  Attached* attached = nullptr;
+  bool settled = false;
+};
 
 // A thread's calls mostly use the communicator of the one before.
-Attached* find_attached(MPI_Comm comm) noexcept {
-  struct Found {
-    MPI_Comm comm = MPI_COMM_NULL;
-    std::uint64_t generation = 0;
-    Attached* attached = nullptr;
-  };
+const Found& look_up(MPI_Comm comm) noexcept {
   thread_local Found last;
   const std::uint64_t now = generation;
-  if (last.comm == comm && last.generation == now) return last.attached;
+  if (last.comm == comm && last.generation == now) return last;
   const Holder* const holder = find_holder(comm);
-  last = {comm, now, holder != nullptr ? holder->attached.get() : nullptr};
-  return last.attached;
+  last = {comm, now, holder != nullptr ? holder->attached.get() : nullptr, holder != nullptr};
+  return last;
 }
+
+}  // namespace
+
+Attached* find_attached(MPI_Comm comm) noexcept { return look_up(comm).attached; }
+bool is_settled(MPI_Comm comm) noexcept { return look_up(comm).settled; }
 
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
   make_keyvals();

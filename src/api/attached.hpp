@@ -1,4 +1,4 @@
-// What hangs on a user's communicator: its policy, and what is needed to serve it.
+// What hangs on a user's communicator: its policy, or rules, and what is needed to serve it.
 #pragma once
 
 #include <mpi.h>
@@ -38,7 +38,7 @@ inline Group group_of(MPI_Comm comm) noexcept {
 class Attached : public std::enable_shared_from_this<Attached> {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
-  Attached(Policy policy, bool enabled, bool inter, Group group);
+  Attached(Rules rules, bool enabled, bool inter, Group group);  // a policy, or rules on this communicator
   Attached(const Attached& other, std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
@@ -64,7 +64,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   template <class Call>
   int run_plain(const std::optional<Request>& request, Plain why, Call call) {
     const bool counts = compares(why) || observed_closely_;
-    if (!request || !(counts || request->bytes >= policy_.min_bytes)) return call();
+    if (!request || !(counts || request->bytes >= rules_.least_bytes())) return call();
     const CallTag tag = recorder() != nullptr ? recorder()->open(label_of(*request)) : CallTag{};
     const std::uint64_t begin = clock_now();
     const int code = call();
@@ -74,11 +74,16 @@ class Attached : public std::enable_shared_from_this<Attached> {
 
   // Those of this communicator; null: they are plain MPI's, for this reason.
   Messages* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
-  Plain why_plain() const noexcept { return enabled_ && !policy_.off ? Plain::communicator : Plain::off; }
-  const Policy& policy() const noexcept { return policy_; }
+  Plain why_plain() const noexcept {
+    return enabled_ && inherited() && !rules_.off() ? Plain::communicator : Plain::off;
+  }
+  const Policy& policy() const noexcept { return *rules_.only(); }  // where there are messages()
+
+  // Whether duplicates of the communicator are served alike: those without a policy ask for rules themselves.
+  bool inherited() const noexcept { return rules_.only() != nullptr; }
 
   // Whether a message of so many bytes is timed.
-  bool times(std::size_t bytes) const noexcept { return observed_closely_ || bytes >= policy_.min_bytes; }
+  bool times(std::size_t bytes) const noexcept { return observed_closely_ || bytes >= rules_.least_bytes(); }
 
   // `change` changes what is counted while nobody else does.
   template <class Change>
@@ -110,9 +115,9 @@ class Attached : public std::enable_shared_from_this<Attached> {
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
   static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
   void ran_plain(const Request& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
-  bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !policy_.off; }
+  bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
 
-  Policy policy_;
+  Rules rules_;
   bool enabled_, inter_;
   Group group_;
   std::shared_ptr<const bool> freed_;   // true once the communicator is
@@ -144,6 +149,9 @@ bool free_at_finalize() noexcept;
 
 // What hangs on `comm`; null when it has no policy.
 Attached* find_attached(MPI_Comm comm) noexcept;
+
+// Whether it is known what hangs on `comm`, if anything does.
+bool is_settled(MPI_Comm comm) noexcept;
 
 // Takes the place of what hung there before; null: nothing hangs there any more.
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached);

@@ -2,6 +2,7 @@
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
+#include "api/ruled.hpp"
 #include "api/vector_calls.hpp"
 
 namespace taut::api {
@@ -13,7 +14,7 @@ template <class Call>
 [[gnu::always_inline]] inline int serve(const Call& call) noexcept {
   const void* const site = __builtin_return_address(0);
   return guard(call.comm, [&] {
-    Attached* const attached = find_attached(call.comm);
+    Attached* const attached = attached_or_ruled(call.comm);
     if (attached == nullptr) {
       finish_calls();
       return call.plain();

@@ -1,11 +1,9 @@
 // The call of taut.h that gives a communicator its policy.
 #include <taut/taut.h>
 
-#include <atomic>
-#include <cstdio>
-
 #include "api/attached.hpp"
 #include "api/errors.hpp"
+#include "api/ruled.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
@@ -28,12 +26,6 @@ std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
   }
 }
 
-void print_warnings_once(int rank) {
-  static std::atomic_flag printed;
-  if (printed.test_and_set() || rank != 0) return;
-  for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
-}
-
 int set_policy(MPI_Comm comm, const char* text) {
   int rank = 0, size = 0, inter = 0;
   if (const int code = PMPI_Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
@@ -54,7 +46,7 @@ int set_policy(MPI_Comm comm, const char* text) {
     throw Error(Status::rank_mismatch, "the ranks set different policies");
   if (agreed.good == 0) throw unreadable.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
   if (given.empty()) {
-    attach(comm, nullptr);
+    attach(comm, ruled(comm));
     return MPI_SUCCESS;
   }
   auto attached =

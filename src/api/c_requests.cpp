@@ -71,7 +71,7 @@ int TAUT_Start(TAUT_Request* request) {
 }
 
 int TAUT_Startall(int count, TAUT_Request requests[]) {
-  return guard(MPI_COMM_SELF, [&] {
+  return guard(MPI_COMM_SELF, [&]() -> int {
     for (TAUT_Request& request : checked(count, requests))
       if (const int code = start(&request); code != MPI_SUCCESS) return code;
     return MPI_SUCCESS;
@@ -131,7 +131,7 @@ int TAUT_Waitany(int count, TAUT_Request requests[], int* index, MPI_Status* sta
 }
 
 int TAUT_Request_free(TAUT_Request* request) {
-  return guard(MPI_COMM_SELF, [&] {
+  return guard(MPI_COMM_SELF, [&]() -> int {
     check(request != nullptr);
     const std::unique_ptr<TAUT_Request_s> owned(std::exchange(*request, TAUT_REQUEST_NULL));
     if (!active(owned.get())) return MPI_SUCCESS;

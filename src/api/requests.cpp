@@ -2,6 +2,7 @@
 
 #include "api/average.hpp"
 #include "api/datatypes.hpp"
+#include "api/ruled.hpp"
 
 namespace taut::api {
 namespace {
@@ -44,7 +45,9 @@ MPI_Comm CollectiveRequest::comm() const noexcept {
 
 int CollectiveRequest::init(MPI_Info info) {
   if (takes_mean(call_)) group_ = group_of(comm_of(call_));
-  Attached* const attached = keeps_its_operator(call_) ? find_attached(comm_of(call_)) : nullptr;
+  Attached* attached = nullptr;  // what a nonblocking call cannot wait for, it goes without
+  if (keeps_its_operator(call_))
+    attached = persistent_ ? attached_or_ruled(comm_of(call_)) : find_attached(comm_of(call_));
   if (attached != nullptr) attached_ = attached->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
   if (attached_ != nullptr || !plain::has_persistent) {
@@ -135,7 +138,7 @@ int CollectiveRequest::finish(MPI_Status*) noexcept {
     if (plain_code_ == MPI_SUCCESS) settle();
     return plain_code_;  // MPI has raised it
   }
-  return guard(comm(), [&] {
+  return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
     if (verdict.plain != Plain::no) {
       if (plain_code_ != MPI_SUCCESS) return raise(comm(), plain_code_);

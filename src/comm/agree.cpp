@@ -8,7 +8,7 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 136);
+static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 144);
 static_assert(offsetof(Facts, checksum) + sizeof(Facts::checksum) == sizeof(Facts));
 
 namespace {
@@ -28,6 +28,7 @@ void Facts::merge(const Facts& other) noexcept {
   for (std::size_t i = 0; i < max_candidates; ++i) ratio_low[i] = std::min(ratio_low[i], other.ratio_low[i]);
   range.merge(other.range);
   bytes_high = std::max(bytes_high, other.bytes_high);
+  sites &= other.sites;
   type_low = std::min(type_low, other.type_low);
   type_high = std::max(type_high, other.type_high);
   failed = std::max(failed, other.failed);

@@ -13,15 +13,16 @@ namespace taut {
 // counts.
 struct Facts {
   static constexpr float unknown_pace = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3630'5455'4154;  // "TAUT06": changes with this struct
+  static constexpr std::uint64_t tag = 0x3730'5455'4154;  // "TAUT07": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
   ValueRange range;                                     // of all ranks' values, where a bound needs it
   float ratio_low[max_candidates] = {};                 // estimates of values over frames
   std::uint64_t bytes_high = 0;                         // of the message, where ranks know but their part
-  std::uint8_t type_low = 0, type_high = 0;             // DType; 0: not compressed on that rank
-  std::uint8_t failed = 0;                              // some rank cannot take part
+  std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
+  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: not compressed on that rank
+  std::uint8_t failed = 0;                   // some rank cannot take part
   std::uint8_t short_of_memory = 0;
   float pace_low[4] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
   std::uint32_t checksum = 0;                                                    // of what stands before it

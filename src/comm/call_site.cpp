@@ -30,4 +30,14 @@ std::string call_site_name(const void* address) {
          hexadecimal(number_of(address) - number_of(start));
 }
 
+bool is_call_site(const void* address, std::string_view wanted) {
+  if (wanted.empty()) return true;
+  Dl_info found{};
+  if (address == nullptr || dladdr(address, &found) == 0) return false;
+  const std::string_view file = found.dli_fname;
+  const bool of_module = file.substr(file.rfind('/') + 1) == wanted;
+  const bool of_function = found.dli_sname != nullptr && found.dli_sname == wanted;
+  return of_module || of_function || call_site_name(address) == wanted;
+}
+
 }  // namespace taut

@@ -58,16 +58,10 @@ ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> 
 
 }  // namespace
 
-Communicator::Communicator(Transport& transport, Place& place, Policy policy, std::string kernels,
+Communicator::Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels,
                            Observer observer)
-    : transport_(transport),
-      place_(place),
-      policy_(std::move(policy)),
-      policy_hash_(hash(std::as_bytes(std::span(policy_.text)))),
-      codecs_(policy_.coding, std::move(kernels)),
-      observer_(observer) {
+    : transport_(transport), place_(place), terms_(std::move(rules), kernels), observer_(observer) {
   if (observer_.table == nullptr) observer_.table = &own_table_;
-  if (!policy_.off) check(policy_.coding, codecs_.kernels());
 }
 
 // Lanes of a call's own, until its end. They come round: the call that is calls_at_a_time later waits for
@@ -94,6 +88,7 @@ class Communicator::Lanes final : public Waitable {
 // What a call takes from the experience with its kind, and adds to it. Only calls that no other overlaps add:
 // so all ranks learn the same in the same order.
 struct Communicator::Lesson {
+  Terms& terms;
   Experience& kind;
   bool adds, has_to_pay;
   std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
@@ -124,14 +119,29 @@ struct Communicator::Lesson {
   }
 };
 
+Communicator::Lesson Communicator::lesson(Terms& terms, const Request& request, bool adds) const noexcept {
+  Experience& kind = experience(terms, request);
+  return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.algorithm()};
+}
+
 Plain Communicator::plain_at_once(const Request& request) noexcept {
+  last_ = nullptr;
+  const Rules& rules = terms_.rules();
+  if (rules.off()) return Plain::off;
+  if (transport_.size() < 2) return Plain::communicator;
+  if (request.bytes_known && request.bytes < rules.least_bytes()) return Plain::small;
+  const Match match = rules.match(terms_.facts_of(request));
+  if (match.off) return Plain::off;
+  if (match.open) return Plain::no;
+  Terms& terms = terms_.of(*match.rule);
+  last_ = &terms;
   const Plain why =
-      request.bytes_known ? taut::plain_at_once(policy_, request.bytes, transport_.size()) : Plain::no;
-  return why == Plain::no && policy_.has_to_pay() ? experience(request).next() : why;
+      request.bytes_known ? taut::plain_at_once(terms.policy, request.bytes, transport_.size()) : Plain::no;
+  return why == Plain::no && terms.policy.has_to_pay() ? experience(terms, request).next() : why;
 }
 
 void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds) noexcept {
-  experience(request).note_plain(seconds(nanoseconds), request.bytes);
+  if (last_ != nullptr) experience(*last_, request).note_plain(seconds(nanoseconds), request.bytes);
 }
 
 // ---- Before the agreement: local, and without any effect
@@ -143,7 +153,7 @@ Call Communicator::call_of(const Request& request) const noexcept {
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
-  std::uint64_t signature = policy_hash_;
+  std::uint64_t signature = terms_.rules().hash();
   mix(signature, request.collective);
   mix(signature, static_cast<std::uint64_t>(request.bytes_known ? request.bytes : 0));
   mix(signature, request.bytes_known);
@@ -169,7 +179,7 @@ std::size_t Communicator::block_values(const Request& request, const Plan& plan)
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // holds.
-void Communicator::prepare(const Request& request, const Plan& plan, Means& means) {
+void Communicator::prepare(const Request& request, const Plan& plan, CodecCache& codecs, Means& means) {
   const Operands& data = request.data;
   if (missing(own_values(request, transport_.rank())) ||
       (receives(request, transport_.rank()) && missing(data.out)))
@@ -180,7 +190,7 @@ void Communicator::prepare(const Request& request, const Plan& plan, Means& mean
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
-    means.codecs[i] = codecs_.of(plan.candidates[i], plan.bound);
+    means.codecs[i] = codecs.of(plan.candidates[i], plan.bound);
     frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
   }
   Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
@@ -200,27 +210,30 @@ float Communicator::estimate_ratio(const Request& request, const Codec& coder, P
   return static_cast<float>(sample.ratio());
 }
 
-// What the ranks' calls have to have in common, and the range of this rank's values where the bound depends
-// on it.
-Facts Communicator::identify(const Request& request) const noexcept {
+// What the ranks' calls have to have in common, and the range of this rank's values where the bound of
+// `policy` depends on it. Null: it is not known yet.
+Facts Communicator::identify(const Request& request, const Policy* policy) noexcept {
   Facts mine;
   mine.set_signature(signature(request));
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
   mine.bytes_high = request.bytes;
   const Blocks<ConstSlice> values = own_values(request, transport_.rank());
-  if (is_relative(policy_.coding.bound) && values.data != nullptr)
-    mine.range = range_of_all(values, policy_.coding.fill);
+  if (policy == nullptr)
+    mine.sites = terms_.facts_of(request).sites;
+  else if (is_relative(policy->coding.bound) && values.data != nullptr)
+    mine.range = range_of_all(values, policy->coding.fill);
   return mine;
 }
 
 Facts Communicator::facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
                           Lesson& lesson, Status& failure) {
-  Facts mine = identify(request);
+  Terms& terms = lesson.terms;
+  Facts mine = identify(request, &terms.policy);
   try {
-    plan = make_plan(policy_, call, bound, candidates_);
+    plan = make_plan(terms.policy, call, bound, terms.candidates);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
-    prepare(request, plan, means);
+    prepare(request, plan, terms.codecs, means);
     const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
     if (lesson.favourite >= plan.candidates.size()) lesson.favourite.reset();
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
@@ -260,29 +273,65 @@ Task<Verdict> Communicator::run(Request request) {
 Task<Verdict> Communicator::start(Request request, bool* served) {
   CallRecord record(observer_, request);
   record.begin();
-  Experience& kind = experience(request);
-  const bool adds = served == nullptr;
-  Lesson lesson{kind, adds, adds && policy_.has_to_pay(), kind.favourite(), kind.algorithm()};
+  const Match match = terms_.rules().match(terms_.facts_of(request));
+  std::optional<Lesson> lesson;
+  if (!match.open && match.rule != nullptr)
+    lesson.emplace(this->lesson(terms_.of(*match.rule), request, served == nullptr));
   const std::size_t bytes = request.bytes;  // as note_plain() knows them
   const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
-  if (record.compressed()) lesson.end(record.ledger(), bytes);  // failed or not: ranks may differ in that
+  if (record.compressed()) lesson->end(record.ledger(), bytes);  // failed or not: ranks may differ in that
   co_return verdict;
 }
 
-Task<Verdict> Communicator::serve(Request& request, CallRecord& record, Lesson& lesson, bool* served) {
+// Where ranks may know different things of the call, they agree on these first, and by that on the rule.
+// Calls that others overlap learn nothing from others then: these may have ended on some ranks alone.
+Task<Verdict> Communicator::find_rule(Request& request, Lane lane, std::optional<Lesson>& lesson, bool adds) {
+  const Facts known = co_await agree(transport_, lane, identify(request, nullptr));
+  if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
+  if (known.type_low == 0) co_return Verdict{Plain::type};
+  if (known.type_low != known.type_high) co_return Verdict{Plain::no, Status::rank_mismatch};
+  request.bytes = static_cast<std::size_t>(known.bytes_high);
+  CallFacts call = terms_.facts_of(request);
+  call.sites = known.sites;
+  call.bytes_known = call.type_agreed = call.sites_agreed = true;
+  const Match match = terms_.rules().match(call);
+  if (match.off) co_return Verdict{Plain::off};
+  lesson.emplace(this->lesson(terms_.of(*match.rule), request, adds));
+  if (!adds) {
+    lesson->favourite.reset();
+    lesson->algorithm = nullptr;
+    co_return Verdict{};
+  }
+  last_ = &lesson->terms;
+  co_return Verdict{lesson->has_to_pay ? lesson->kind.next() : Plain::no};
+}
+
+Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::optional<Lesson>& lesson_or_open,
+                                  bool* served) {
   Lanes own(*this);
   const Lane lane = co_await own;
-  Bound bound = policy_.coding.bound;
-  const bool asks_first = is_relative(bound) || !request.bytes_known;
-  if (asks_first) {
-    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request));
+  int rounds = 1;
+  bool bytes_agreed = request.bytes_known;
+  if (!lesson_or_open) {
+    const Verdict found =
+        co_await find_rule(request, lane + agreement_lane, lesson_or_open, served == nullptr);
+    if (found.plain != Plain::no || found.status != Status::ok) co_return found;
+    ++rounds;
+    bytes_agreed = true;
+  }
+  Lesson& lesson = *lesson_or_open;
+  const Policy& policy = lesson.terms.policy;
+  Bound bound = policy.coding.bound;
+  if (is_relative(bound) || !bytes_agreed) {
+    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request, &policy));
     if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
     bound = resolved(bound, known.range);
     request.bytes = static_cast<std::size_t>(known.bytes_high);
-    const Plain plain = taut::plain_at_once(policy_, request.bytes, transport_.size());
-    if (plain != Plain::no) co_return Verdict{plain};
+    ++rounds;
   }
+  const Plain plain = rounds == 1 ? Plain::no : taut::plain_at_once(policy, request.bytes, transport_.size());
+  if (plain != Plain::no) co_return Verdict{plain};
   Plan made;
   Means means{Reserve(place_), {}};
   Status failure = Status::ok;
@@ -293,14 +342,14 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, Lesson& 
   lesson.begin(mine, rooted);
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
-  record.agreed(asks_first ? 2 : 1, transport_.size(), agreed.ratio_low[chosen]);
+  record.agreed(rounds, transport_.size(), agreed.ratio_low[chosen]);
   Verdict verdict = judge(agreed, made, chosen, failure);
   lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
   std::array<const AlgorithmInfo*, most_alternatives> found;
   lesson.go_by(made.algorithm, agreed.pace(rooted),
-               request.bytes_known ? alternatives(policy_, call, made, found)
+               request.bytes_known ? alternatives(policy, call, made, found)
                                    : std::span<const AlgorithmInfo* const>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);

@@ -7,7 +7,7 @@
 
 #include "comm/agree.hpp"
 #include "comm/call_record.hpp"
-#include "comm/codec_cache.hpp"
+#include "comm/terms.hpp"
 
 namespace taut {
 
@@ -37,12 +37,12 @@ struct Verdict {
 
 class Communicator {
  public:
-  // Throws Error when the policy cannot be served here. `place` is for scratch memory.
-  Communicator(Transport& transport, Place& place, Policy policy, std::string kernels = "",
+  // `rules`: a policy, or rules as they are on this communicator, the same on every rank. Throws Error when
+  // they cannot be served here. `place` is for scratch memory.
+  Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels = "",
                Observer observer = {});
   Communicator(const Communicator&) = delete;
 
-  const Policy& policy() const noexcept { return policy_; }
   const CallTable& calls() const noexcept { return *observer_.table; }
 
   // Why the call is for plain MPI without further ado, if it is; to be asked once for each call, in their
@@ -71,27 +71,26 @@ class Communicator {
   static constexpr std::size_t calls_at_a_time = 128;
 
   struct Lesson;
-  Experience& experience(const Request& request) noexcept {
-    return experiences_.of(call_of(request), request.bytes_known ? request.bytes : 0);
+  Experience& experience(Terms& terms, const Request& request) const noexcept {
+    return terms.experiences.of(call_of(request), request.bytes_known ? request.bytes : 0);
   }
+  Lesson lesson(Terms& terms, const Request& request, bool adds) const noexcept;
   Call call_of(const Request& request) const noexcept;
-  Task<Verdict> serve(Request& request, CallRecord& record, Lesson& lesson, bool* served);
+  Task<Verdict> find_rule(Request& request, Lane lane, std::optional<Lesson>& lesson, bool adds);
+  Task<Verdict> serve(Request& request, CallRecord& record, std::optional<Lesson>& lesson, bool* served);
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
-  Facts identify(const Request& request) const noexcept;
+  Facts identify(const Request& request, const Policy* policy) noexcept;
   Facts facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
               Status& failure);
-  void prepare(const Request& request, const Plan& plan, Means& means);
+  void prepare(const Request& request, const Plan& plan, CodecCache& codecs, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
 
   Transport& transport_;
   Place& place_;
-  Policy policy_;
-  std::uint64_t policy_hash_;
-  CandidateTable candidates_;
-  Experiences experiences_;
-  CodecCache codecs_;
+  AllTerms terms_;
+  Terms* last_ = nullptr;                               // of the last blocking call; null: not known
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
   CallTable own_table_;

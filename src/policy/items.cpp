@@ -6,15 +6,14 @@ namespace taut {
 
 void Item::reject(const std::string& remedy) const {
   const std::string what = name.empty() ? "bound" : "option '" + std::string(name) + "'";
-  throw Error(Status::invalid_policy, "policy, column " + std::to_string(column) + ": " + what +
-                                          " cannot be '" + std::string(value) + "'; " + remedy);
+  throw ItemError(column, false, what + " cannot be '" + std::string(value) + "'; " + remedy);
 }
 
 void Item::reject_name(const std::string& remedy) const {
   const std::size_t at = column - (name.empty() ? 0 : name.size() + 1);
-  throw Error(Status::invalid_policy, "policy, column " + std::to_string(at) + ": '" +
-                                          std::string(name.empty() ? value : name) +
-                                          "' is not an option; the options are " + remedy);
+  throw ItemError(
+      at, true,
+      "'" + std::string(name.empty() ? value : name) + "' is not an option; the options are " + remedy);
 }
 
 std::string_view trimmed(std::string_view text) noexcept {

@@ -17,6 +17,22 @@ struct Item {
   [[noreturn]] void reject_name(const std::string& remedy) const;  // or the name
 };
 
+// An item that cannot be read. Whoever found the item elsewhere than in a policy string says where.
+class ItemError : public Error {
+ public:
+  ItemError(std::size_t column, bool in_name, const std::string& reason)
+      : Error(Status::invalid_policy, "policy, column " + std::to_string(column) + ": " + reason),
+        in_name_(in_name),
+        reason_(reason) {}
+
+  bool in_name() const noexcept { return in_name_; }  // else in the value
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  bool in_name_;
+  std::string reason_;
+};
+
 std::string_view trimmed(std::string_view text) noexcept;
 
 // The item that starts at `begin`, which moves behind the comma after it, or beyond the text.

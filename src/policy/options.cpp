@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -20,6 +21,11 @@ constexpr OptionInfo table[] = {
     {"TAUT_REPORT", "file", "", "statistics of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_TRACE", "file", "", "the last events of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_SUMMARY", "0|1", "0", "1: rank 0 prints a table of its statistics at MPI_Finalize"},
+    {"TAUT_HANDSHAKE", "1..3600", "30",
+     "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
+    {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
+    {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
+    {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
 };
 
 void read_switch(std::string_view name, std::string_view value, bool& on, Options& options) {
@@ -31,6 +37,44 @@ void read_switch(std::string_view name, std::string_view value, bool& on, Option
     options.warnings.push_back(std::string(name) + "=" + std::string(value) +
                                " is not understood; use 0 or 1");
   }
+}
+
+// From 1 to `most`; `number` stays as it is for others.
+void read_number(std::string_view name, std::string_view value, int most, int& number, Options& options) {
+  int read = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
+  if (error == std::errc() && end == value.data() + value.size() && read >= 1 && read <= most) {
+    number = read;
+  } else {
+    options.warnings.push_back(std::string(name) + "=" + std::string(value) +
+                               " is not understood; use 1 to " + std::to_string(most));
+  }
+}
+
+// Insertions, deletions and replacements that make one of the other. Wagner and Fischer, "The
+// string-to-string correction problem", J. ACM 21 (1974).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+void warn_of_unknown(std::string_view name, Options& options) {
+  const OptionInfo* const nearest = std::ranges::min_element(
+      table, {}, [&](const OptionInfo& option) { return distance(name, option.name); });
+  std::string text = std::string(name) + " is not an option of this version; ";
+  text += 2 * distance(name, nearest->name) < name.size()
+              ? std::string("did you mean ").append(nearest->name) + "?"
+              : "see docs/configuration.md";
+  options.warnings.push_back(std::move(text));
 }
 
 void read_option(std::string_view name, std::string_view value, Options& options) {
@@ -45,15 +89,17 @@ void read_option(std::string_view name, std::string_view value, Options& options
   } else if (name == "TAUT_KERNELS") {
     options.kernels = value;
   } else if (name == "TAUT_THREADS") {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), options.threads);
-    if (error == std::errc() && end == value.data() + value.size() && options.threads >= 1 &&
-        options.threads <= most_threads)
-      return;
-    options.threads = 1;
-    options.warnings.push_back("TAUT_THREADS=" + std::string(value) + " is not understood; use 1 to 64");
+    read_number(name, value, most_threads, options.threads, options);
+  } else if (name == "TAUT_HANDSHAKE") {
+    read_number(name, value, 3600, options.handshake, options);
+  } else if (name == "TAUT_RULES") {
+    options.rules = value;
+  } else if (name == "TAUT_CONFIG") {
+    options.config = value;
+  } else if (name == "TAUT_PRELOAD") {
+    options.preload = value;
   } else if (name.starts_with("TAUT_")) {
-    options.warnings.push_back(std::string(name) +
-                               " is not an option of this version; see docs/configuration.md");
+    warn_of_unknown(name, options);
   }
 }
 
@@ -72,12 +118,14 @@ Options read_options(std::span<const char* const> environment) {
   return options;
 }
 
+std::span<const char* const> environment() noexcept {
+  std::size_t n = 0;
+  while (environ != nullptr && environ[n] != nullptr) ++n;
+  return {environ, n};
+}
+
 const Options& options() {
-  static const Options read = [] {
-    std::size_t n = 0;
-    while (environ != nullptr && environ[n] != nullptr) ++n;
-    return read_options({environ, n});
-  }();
+  static const Options read = read_options(environment());
   return read;
 }
 

@@ -24,6 +24,10 @@ struct Options {
   std::string report;                 // TAUT_REPORT
   std::string trace;                  // TAUT_TRACE
   bool summary = false;               // TAUT_SUMMARY
+  int handshake = 30;                 // TAUT_HANDSHAKE, seconds
+  std::string rules;                  // TAUT_RULES
+  std::string config;                 // TAUT_CONFIG
+  std::string preload;                // TAUT_PRELOAD
   std::vector<std::string> warnings;  // unknown names and values
 
   bool observe() const noexcept { return !report.empty() || !trace.empty() || summary; }
@@ -31,6 +35,9 @@ struct Options {
 
 // Read from the environment at the first call.
 const Options& options();
+
+// The environment as it is: "NAME=value" texts. For the program `taut`, which hands it on.
+std::span<const char* const> environment() noexcept;
 
 // The same from any list of "NAME=value" texts; names that do not start with TAUT are none of ours.
 Options read_options(std::span<const char* const> environment);

@@ -20,7 +20,28 @@ void read_segments(const Item& item, int& segments) {
     item.reject("use auto or a number from 1 to " + std::to_string(max_segments));
 }
 
-void read_option(const Item& item, Policy& policy) {
+void check_likely(const Policy& policy) {
+  const bool pointwise = policy.coding.bound.kind == Bound::Kind::pointwise;
+  if (policy.on == Policy::On::likely && (pointwise || policy.coding.bound.exact()))
+    throw Error(Status::invalid_policy,
+                "policy: on=likely needs a bound of errors that add up; use abs, rel, psnr or snap");
+}
+
+void check_reduction(const Policy& policy) {
+  if (policy.reducing != Policy::Reducing::frames) return;
+  for (const AlgorithmInfo* info : registered_algorithms())
+    if (info->recodes && info->name == policy.algorithm)
+      throw Error(Status::invalid_policy,
+                  "policy: algorithm '" + policy.algorithm +
+                      "' decodes at each hop and adds no frames; use reduction=values");
+  if (policy.coding.codec != nullptr && !policy.coding.codec->adds_frames)
+    throw Error(Status::invalid_policy, std::string("policy: frames of codec '") + policy.coding.codec->name +
+                                            "' cannot be added; use reduction=values");
+}
+
+}  // namespace
+
+void read_policy_option(const Item& item, Policy& policy) {
   using Reducing = Policy::Reducing;
   using On = Policy::On;
   using When = Policy::When;
@@ -44,26 +65,11 @@ void read_option(const Item& item, Policy& policy) {
   }
 }
 
-void check_likely(const Policy& policy) {
-  const bool pointwise = policy.coding.bound.kind == Bound::Kind::pointwise;
-  if (policy.on == Policy::On::likely && (pointwise || policy.coding.bound.exact()))
-    throw Error(Status::invalid_policy,
-                "policy: on=likely needs a bound of errors that add up; use abs, rel, psnr or snap");
+void check(const Policy& policy, const std::string& kernels) {
+  check(policy.coding, kernels);
+  check_reduction(policy);
+  check_likely(policy);
 }
-
-void check_reduction(const Policy& policy) {
-  if (policy.reducing != Policy::Reducing::frames) return;
-  for (const AlgorithmInfo* info : registered_algorithms())
-    if (info->recodes && info->name == policy.algorithm)
-      throw Error(Status::invalid_policy,
-                  "policy: algorithm '" + policy.algorithm +
-                      "' decodes at each hop and adds no frames; use reduction=values");
-  if (policy.coding.codec != nullptr && !policy.coding.codec->adds_frames)
-    throw Error(Status::invalid_policy, std::string("policy: frames of codec '") + policy.coding.codec->name +
-                                            "' cannot be added; use reduction=values");
-}
-
-}  // namespace
 
 Policy parse_policy(std::string_view text, const std::string& kernels) {
   Policy policy;
@@ -73,7 +79,7 @@ Policy parse_policy(std::string_view text, const std::string& kernels) {
   for (std::size_t begin = 0; begin <= text.size(); first = false) {
     const Item item = next_item(text, begin);
     if (!first) {
-      read_option(item, policy);
+      read_policy_option(item, policy);
     } else if (item.name.empty() && item.value == "off") {
       policy.off = true;
     } else {
@@ -81,10 +87,7 @@ Policy parse_policy(std::string_view text, const std::string& kernels) {
       policy.coding.bound = read_bound(item);
     }
   }
-  if (policy.off) return policy;
-  check(policy.coding, kernels);
-  check_reduction(policy);
-  check_likely(policy);
+  if (!policy.off) check(policy, kernels);
   return policy;
 }
 

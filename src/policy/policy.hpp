@@ -32,4 +32,8 @@ struct Policy {
 // Throws Error(invalid_policy) naming the option, its column and the remedy.
 Policy parse_policy(std::string_view text, const std::string& kernels = "");
 
+// For rules: the options between commas, but for the bound; what they all come to.
+void read_policy_option(const Item& item, Policy& policy);
+void check(const Policy& policy, const std::string& kernels);
+
 }  // namespace taut

@@ -67,6 +67,7 @@ TYPED_TEST(GpuSum, OfEightAndOfSumsIsThatOfTheCpu) {
                                   Pattern::tail,  Pattern::huge,   Pattern::mixed,     Pattern::walk};
   constexpr Predictor mixed[] = {Predictor::second, Predictor::delta, Predictor::pairs};
   for (const std::size_t kinds : {3u, 1u}) {
+    if (sizeof(TypeParam) == 8 && kinds == 1) continue;  // exact sums of doubles take the longest
     const std::span<const Predictor> predictors(mixed, kinds);
     Frames of = this->frames(patterns, predictors);
     this->check(of, 8);

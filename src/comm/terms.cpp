@@ -1,0 +1,41 @@
+#include "comm/terms.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "comm/call_site.hpp"
+#include "comm/communicator.hpp"
+
+namespace taut {
+
+AllTerms::AllTerms(Rules rules, const std::string& kernels) : rules_(std::move(rules)) {
+  for (const Rule& rule : rules_.all()) {
+    terms_.emplace_back(rule.policy, kernels);
+    if (!rule.policy.off) check(rule.policy.coding, kernels);
+  }
+}
+
+CallFacts AllTerms::facts_of(const Request& request) noexcept {
+  return {.collective = request.collective,
+          .type = request.coded_type ? request.data.out.type : DType{},
+          .op = request.data.op,
+          .bytes = request.bytes,
+          .bytes_known = request.bytes_known,
+          .sites = rules_.ask_for_sites() ? sites(request.site) : ~std::uint64_t{0}};
+}
+
+// Names of addresses take microseconds to find, and programs call from few places.
+std::uint64_t AllTerms::sites(const void* address) noexcept {
+  const auto known = std::ranges::find(sites_, address, &std::pair<const void*, std::uint64_t>::first);
+  if (known != sites_.end()) return known->second;
+  std::uint64_t found = 0;
+  try {
+    for (std::size_t i = 0; i < rules_.all().size(); ++i)
+      if (is_call_site(address, rules_.all()[i].when.callsite)) found |= std::uint64_t{1} << i;
+    sites_.emplace_back(address, found);
+  } catch (const std::bad_alloc&) {  // then it is none of the places that are named
+  }
+  return found;
+}
+
+}  // namespace taut

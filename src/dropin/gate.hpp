@@ -1,0 +1,31 @@
+// Which calls of MPI are Taut's.
+#pragma once
+
+#include <mpi.h>
+
+namespace taut::dropin {
+
+// Whether calls on this communicator are for Taut: an intracommunicator of several ranks that all run with
+// Taut, and not in a call that Taut itself makes. The same on all its ranks.
+bool serves(MPI_Comm comm) noexcept;
+
+// While it lives, calls of this thread are MPI's: implementations call MPI's public functions themselves.
+class Inside {
+ public:
+  Inside() noexcept;
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// MPI_Pcontrol(0) and (1): calls are MPI's again, and Taut's. Collective, for ranks have to agree on what is
+// served.
+void switch_on(bool on) noexcept;
+
+// To be called after MPI_Init, by all ranks: finds out whether all run with Taut, once.
+void meet_others() noexcept;
+
+// To be called before MPI_Finalize.
+void part() noexcept;
+
+}  // namespace taut::dropin

@@ -1,0 +1,104 @@
+#include "dropin/handshake.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace taut::dropin {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+enum Tag : int { greeting = 32701, question, answer, word };  // below the least MPI_TAG_UB that MPI grants
+
+// Whether all are complete in time. Those that are become MPI_REQUEST_NULL.
+bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
+  std::vector<int> which(requests.size());
+  while (std::ranges::any_of(requests, [](MPI_Request request) { return request != MPI_REQUEST_NULL; })) {
+    int some = 0;
+    PMPI_Testsome(static_cast<int>(requests.size()), requests.data(), &some, which.data(),
+                  MPI_STATUSES_IGNORE);
+    if (some > 0) continue;
+    if (Clock::now() > until) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace
+
+// What is under way. Buffers outlive a shake that has given up.
+struct Handshake::Ties {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+  std::vector<int> replies;  // what messages from others hold
+  int asks = 0, says = 0;    // what messages to them hold
+  std::vector<MPI_Request> receives, sends;
+
+  MPI_Request receive(int& into, int from, Tag tag) {
+    MPI_Request request;
+    PMPI_Irecv(&into, 1, MPI_INT, from, tag, comm, &request);
+    return request;
+  }
+  void send(const int& what, int to, Tag tag) {
+    PMPI_Isend(&what, 1, MPI_INT, to, tag, comm, &sends.emplace_back());
+  }
+};
+
+Handshake::Handshake(MPI_Comm comm) : ties_(std::make_unique<Ties>()) {
+  ties_->comm = comm;
+  PMPI_Comm_rank(comm, &ties_->rank);
+  PMPI_Comm_size(comm, &ties_->size);
+}
+
+Handshake::~Handshake() {
+  for (MPI_Request& request : ties_->receives) {
+    if (request == MPI_REQUEST_NULL) continue;
+    PMPI_Cancel(&request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  for (MPI_Request& request : ties_->sends)
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // of eight bytes, and on its way
+}
+
+bool Handshake::all_have_taut(std::chrono::milliseconds patience) {
+  return ties_->rank == 0 ? lead(patience) : follow(patience);
+}
+
+bool Handshake::lead(std::chrono::milliseconds patience) {
+  const auto others = static_cast<std::size_t>(ties_->size - 1);
+  Ties& ties = *ties_;
+  ties.replies.assign(2 * others, 0);
+  for (std::size_t i = 0; i < others; ++i)
+    ties.receives.push_back(ties.receive(ties.replies[i], static_cast<int>(i) + 1, greeting));
+  const bool all_here = arrive(ties.receives, Clock::now() + patience);
+
+  std::vector<int> here;
+  for (std::size_t i = 0; i < others; ++i)
+    if (ties.receives[i] == MPI_REQUEST_NULL) here.push_back(static_cast<int>(i) + 1);
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    ties.receives.push_back(ties.receive(ties.replies[others + i], here[i], answer));
+    ties.send(ties.asks, here[i], question);
+  }
+  ties.says = all_here && arrive(ties.receives, Clock::now() + patience);
+  for (const int rank : here) ties.send(ties.says, rank, word);
+  return ties.says != 0;
+}
+
+bool Handshake::follow(std::chrono::milliseconds patience) {
+  Ties& ties = *ties_;
+  ties.replies.assign(2, 0);
+  ties.send(ties.says, 0, greeting);
+  ties.receives = {ties.receive(ties.replies[0], 0, word)};
+  std::vector<MPI_Request> questions{ties.receive(ties.replies[1], 0, question)};
+  // The leader may wait as long for the slowest of all before it asks.
+  if (!arrive(questions, Clock::now() + 2 * patience)) {
+    ties.receives.push_back(questions[0]);
+    return false;
+  }
+  ties.send(ties.says, 0, answer);
+  PMPI_Wait(ties.receives.data(), MPI_STATUS_IGNORE);
+  return ties.replies[0] != 0;
+}
+
+}  // namespace taut::dropin

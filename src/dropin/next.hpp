@@ -1,0 +1,16 @@
+// The functions that programs would call without the drop-in: another tool's or MPI's own.
+#pragma once
+
+#include <array>
+
+#include "wrapped_functions.hpp"
+
+namespace taut::dropin {
+
+// By Wrapped; null: there is none. Set before any wrapper is called.
+extern std::array<void*, std::size(wrapped_names)> nexts;
+
+// That of any name; null: there is none.
+void* next_of(const char* name) noexcept;
+
+}  // namespace taut::dropin

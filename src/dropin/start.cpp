@@ -1,0 +1,62 @@
+// Where the drop-in begins and ends; the calls that it serves are made by src/preload/generate.py.
+#include <taut/taut.h>
+
+#include "dropin/gate.hpp"
+#include "dropin/next.hpp"
+
+namespace taut::dropin {
+
+std::array<void*, std::size(wrapped_names)> nexts{};
+
+namespace {
+
+void* (*find)(const char*) = nullptr;
+
+template <class Function>
+Function next(Wrapped function) noexcept {
+  return reinterpret_cast<Function>(nexts[static_cast<std::size_t>(function)]);
+}
+
+int started(int code) noexcept {
+  if (code == MPI_SUCCESS) meet_others();
+  return code;
+}
+
+}  // namespace
+
+void* next_of(const char* name) noexcept { return find(name); }
+
+}  // namespace taut::dropin
+
+using namespace taut::dropin;
+
+extern "C" {
+
+// What libtaut_preload.so calls once, before any other: `next_function` gives the next function of a name, or
+// null.
+TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
+  find = next_function;
+  for (std::size_t i = 0; i < nexts.size(); ++i) nexts[i] = find(wrapped_names[i]);
+}
+
+TAUT_API int taut_dropin_MPI_Init(int* argc, char*** argv) {
+  return started(next<int (*)(int*, char***)>(Wrapped::MPI_Init)(argc, argv));
+}
+
+TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return started(
+      next<int (*)(int*, char***, int, int*)>(Wrapped::MPI_Init_thread)(argc, argv, required, provided));
+}
+
+TAUT_API int taut_dropin_MPI_Finalize() {
+  part();
+  return next<int (*)()>(Wrapped::MPI_Finalize)();
+}
+
+// 0: calls are MPI's; 1: they are Taut's again; 2: and the report is written as far as it has come.
+TAUT_API int taut_dropin_MPI_Pcontrol(const int level, ...) {
+  switch_on(level != 0);
+  return next<int (*)(int, ...)>(Wrapped::MPI_Pcontrol)(level);
+}
+
+}  // extern "C"

@@ -1,0 +1,62 @@
+#define _GNU_SOURCE /* dl_iterate_phdr, dladdr, RTLD_DEFAULT */
+#include "loader/layer.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char* base_name(const char* path) {
+  const char* const slash = strrchr(path, '/');
+  return slash != NULL ? slash + 1 : path;
+}
+
+/* Names of MPI libraries: MPICH and relatives, Open MPI, the standard ABI, Debian's MPICH. */
+static int is_mpi(const char* path) {
+  static const char* const names[] = {"libmpi.so", "libmpi_abi.so", "libmpich.so"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    if (strncmp(base_name(path), names[i], strlen(names[i])) == 0) return 1;
+  return 0;
+}
+
+static int note_mpi(struct dl_phdr_info* library, size_t size, void* found) {
+  (void)size;
+  if (library->dlpi_name == NULL || !is_mpi(library->dlpi_name)) return 0;
+  *(const char**)found = library->dlpi_name;
+  return 1;
+}
+
+void* taut_find_mpi(void) {
+  const char* path = NULL;
+  void* const symbol = dlsym(RTLD_DEFAULT, "PMPI_Init");
+  Dl_info where;
+  if (symbol != NULL && dladdr(symbol, &where) != 0) {
+    path = where.dli_fname;
+  } else {
+    dl_iterate_phdr(note_mpi, &path);
+  }
+  if (path == NULL) return NULL;
+  void* const mpi = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+  return mpi != NULL ? mpi : dlopen(NULL, RTLD_LAZY); /* MPI is linked into the program itself */
+}
+
+const char* taut_mpi_flavour(void* mpi) {
+  int major = -1, minor = -1;
+  int (*abi)(int*, int*) = NULL;
+  if (dlsym(mpi, "ompi_mpi_comm_self") != NULL) return "openmpi";
+  *(void**)&abi = dlsym(mpi, "PMPI_Abi_get_version");
+  return abi != NULL && abi(&major, &minor) == 0 && major > 0 ? "mpiabi" : "mpich";
+}
+
+void* taut_open_layer(void* mpi, const char* folder, char* why, size_t size) {
+  char path[4096];
+  const char* const flavour = taut_mpi_flavour(mpi);
+  if (snprintf(path, sizeof path, "%s/libtaut_%s.so", folder, flavour) >= (int)sizeof path) {
+    snprintf(why, size, "the folder's name is too long: %s", folder);
+    return NULL;
+  }
+  /* Lazily: functions that this MPI does not have are never called. */
+  void* const layer = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+  if (layer == NULL) snprintf(why, size, "no layer for this MPI (%s): %s", flavour, dlerror());
+  return layer;
+}

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Writes the wrappers of the drop-in from the prototypes in functions.txt.
+
+generate.py preload    C: what programs in C and Fortran call, for libtaut_preload.so, any MPI's
+generate.py names      C++: the list of functions
+generate.py dropin     C++: what serves these calls in a layer, by TAUT_ calls, one MPI's
+generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose Fortran calls no MPI_ function of C
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
+
+BEYOND_C = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")  # which MPICH's module mpi_f08 does not call in C's name
+
+
+@dataclass
+class Parameter:
+    type: str
+    name: str
+    array: bool
+
+    @property
+    def declaration(self):
+        return "..." if self.type == "..." else f"{self.type} {self.name}" + ("[]" if self.array else "")
+
+    @property
+    def widened(self):
+        """Whether it is an array of ints that the large-count call takes as an array of a wider type."""
+        return self.array and self.type == "const int"
+
+
+@dataclass
+class Function:
+    name: str
+    parameters: list
+
+    @property
+    def declaration(self):
+        return ", ".join(p.declaration for p in self.parameters) or "void"
+
+    @property
+    def arguments(self):
+        return ", ".join(p.name for p in self.parameters)
+
+    @property
+    def large(self):
+        return self.name.endswith("_c")
+
+    @property
+    def taut(self):
+        return "TAUT_" + self.name.removeprefix("MPI_").removesuffix("_c")
+
+
+def parameter(text):
+    if text == "...":
+        return Parameter("...", "", False)
+    type_, name, array = re.fullmatch(r"(.*?[ *])(\w+)(\[\])?", text).groups()
+    return Parameter(type_.strip(), name, bool(array))
+
+
+def functions(path):
+    for line in path.read_text().splitlines():
+        name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
+        texts = [] if parameters == "void" else parameters.split(", ")
+        yield Function(name, [parameter(text) for text in texts])
+
+
+def fortran_names(function):
+    """How compilers spell it, and how Open MPI's module mpi_f08 calls it."""
+    lower = function.name.lower()
+    return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
+
+
+def in_fortran(function):
+    """Its arguments are addresses in Fortran, the last one that of the error code."""
+    return [p for p in function.parameters if p.name not in ("argc", "argv") and p.type != "..."]
+
+
+@dataclass
+class Entry:
+    """A wrapper of the preload: its symbol and what serves it in a layer."""
+
+    symbol: str
+    served: str
+    type: str
+    arguments: list
+    variadic: bool = False
+
+    @property
+    def definition(self):
+        declared = ", ".join([f"taut_word {name}" for name in self.arguments] + ["..."] * self.variadic)
+        types = ", ".join(["taut_word"] * len(self.arguments) + ["..."] * self.variadic)
+        call = f"(({self.type} (*)({types or 'void'}))taut_target(%d))({', '.join(self.arguments)});"
+        result = "return " if self.type != "void" else ""
+        return f"WRAPPER {self.type} {self.symbol}({declared or 'void'}) {{\n  {result}{call}\n}}\n"
+
+
+def entries(all_functions):
+    for f in all_functions:
+        fixed = [p.name for p in f.parameters if p.type != "..."]
+        yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, len(fixed) < len(f.parameters))
+    for f in all_functions:
+        if not f.large:
+            error = [] if f.name == "MPI_Pcontrol" else ["ierror"]
+            for symbol in fortran_names(f):
+                yield Entry(symbol, f"taut_fortran_{f.name}", "void", [p.name for p in in_fortran(f)] + error)
+    for name in BEYOND_C:
+        f = next(f for f in all_functions if f.name == name)
+        arguments = [p.name for p in in_fortran(f)] + ["ierror"]
+        yield Entry(f"{name.lower()}_f08_", f"taut_f08_{name}", "void", arguments)
+
+
+def preload(all_functions):
+    listed = list(entries(all_functions))
+    names = "".join(f'    {{"{e.symbol}", "{e.served}"}},\n' for e in listed)
+    wrappers = "\n".join(e.definition % i for i, e in enumerate(listed))
+    return f"""/* Made by generate.py. */
+#include "preload/preload.h"
+
+#define WRAPPER __attribute__((visibility("default")))
+
+const struct taut_wrapped taut_wrapped[] = {{
+{names}}};
+_Static_assert(sizeof taut_wrapped / sizeof *taut_wrapped <= taut_most_wrapped, "taut_most_wrapped");
+
+{wrappers}"""
+
+
+def widening(function, p):
+    """The declaration of the array of wider numbers that stands for `p`."""
+    number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
+    root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
+    unread = "sendbuf == MPI_IN_PLACE" if p.name in ("sendcounts", "sdispls") and root == "every_rank" else "false"
+    return f"  const Widened<{number}> wide_{p.name}({p.name}, {unread} ? 0 : blocks(comm, {root}));\n"
+
+
+def dropin_wrapper(function):
+    wide = "".join(widening(function, p) for p in function.parameters if p.widened)
+    passed = ", ".join(f"wide_{p.name}.data()" if p.widened else p.name for p in function.parameters)
+    types = ", ".join(p.declaration for p in function.parameters)
+    test = "next != nullptr && !serves(comm)" if function.large else "!serves(comm)"
+    body = f"{wide}  return {function.taut}({passed});"
+    if wide:
+        body = f"return guard(comm, [&] {{\n{body}\n  }});"
+    return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
+  const auto next = reinterpret_cast<int (*)({types})>(nexts[static_cast<int>(Wrapped::{function.name})]);
+  if ({test}) return next({function.arguments});
+  const Inside inside;
+  {body}
+}}
+"""
+
+
+def dropin(all_functions):
+    served = [f for f in all_functions if f.name not in BY_HAND]
+    wrappers = "\n".join(dropin_wrapper(f) for f in served)
+    return f"""// Made by generate.py.
+#include <taut/taut.h>
+
+#include "api/errors.hpp"
+#include "dropin/gate.hpp"
+#include "dropin/next.hpp"
+#include "dropin/widened.hpp"
+
+using namespace taut::api;
+using namespace taut::dropin;
+
+extern "C" {{
+
+{wrappers}
+}}  // extern "C"
+"""
+
+
+def from_fortran(p):
+    """The C argument that the address `p` of Fortran stands for."""
+    handles = {"MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Comm": "Comm", "MPI_Info": "Info"}
+    if p.type in ("const void*", "void*"):
+        return f"c_buffer({p.name})"
+    if p.array:
+        return p.name
+    return f"PMPI_{handles[p.type]}_f2c(*{p.name})" if p.type in handles else f"*{p.name}"
+
+
+def fortran_wrapper(function):
+    types = ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in function.parameters)
+    passed = ", ".join(from_fortran(p) for p in function.parameters)
+    return f"""TAUT_API void taut_fortran_{function.name}({types}, MPI_Fint* ierror) {{
+  *ierror = taut_dropin_{function.name}({passed});
+}}
+"""
+
+
+def fortran(all_functions):
+    served = [f for f in all_functions if f.name not in BY_HAND and not f.large]
+    declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served)
+    wrappers = "\n".join(fortran_wrapper(f) for f in served)
+    return f"""// Made by generate.py.
+#include <taut/taut.h>
+
+#include "dropin/fortran.hpp"
+
+#ifdef OPEN_MPI
+using namespace taut::dropin;
+
+extern "C" {{
+
+{declared}
+{wrappers}
+}}  // extern "C"
+#endif
+"""
+
+
+def names(all_functions):
+    listed = ", ".join(f.name for f in all_functions)
+    texts = ", ".join(f'"{f.name}"' for f in all_functions)
+    return f"""// Made by generate.py.
+#pragma once
+
+namespace taut::dropin {{
+
+enum class Wrapped {{ {listed} }};
+inline constexpr const char* wrapped_names[] = {{{texts}}};
+
+}}  // namespace taut::dropin
+"""
+
+
+def main():
+    what = {"preload": preload, "names": names, "dropin": dropin, "fortran": fortran}[sys.argv[1]]
+    print(what(list(functions(Path(__file__).parent / "functions.txt"))), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+/* libtaut_preload.so: MPI's functions for a program that knows nothing of Taut. Linked to no MPI, and silent
+ * until the first call of MPI: shells, launchers and programs without MPI run with it as without.
+ *
+ * A wrapper calls what serves it: the drop-in's function of the layer for this MPI (src/dropin) if anything
+ * is asked of Taut, else the next function of that name: another tool's, or MPI's. A large-count function
+ * that the MPI lacks is always the layer's, because programs take its presence here for the MPI's (mpi4py
+ * does). */
+#define _GNU_SOURCE /* RTLD_NEXT, dladdr */
+#include "preload/preload.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/layer.h"
+
+static _Atomic(taut_function) targets[taut_most_wrapped];
+static void* mpi;
+static void* layer;
+static int asked; /* whether anything is asked of Taut */
+
+static void* next_function(const char* name) {
+  char profiling[128] = "P";
+  void* const next = dlsym(RTLD_NEXT, name);
+  if (next != NULL || mpi == NULL) return next;
+  void* const plain = dlsym(mpi, name);
+  if (plain != NULL && plain != dlsym(RTLD_DEFAULT, name)) return plain;
+  return dlsym(mpi, strncat(profiling, name, sizeof profiling - 2));
+}
+
+static int is_set(const char* name) {
+  const char* const value = getenv(name);
+  return value != NULL && *value != '\0';
+}
+
+/* The folder of this library, which holds the layers; also beside it in `taut`. */
+static void open_layer(void) {
+  char folder[4096], why[4608] = "", first[4608] = "";
+  Dl_info here;
+  if (mpi == NULL || dladdr((void*)&targets, &here) == 0) return;
+  snprintf(folder, sizeof folder, "%s", here.dli_fname);
+  char* const slash = strrchr(folder, '/');
+  if (slash != NULL) *slash = '\0';
+  layer = taut_open_layer(mpi, slash != NULL ? folder : ".", first, sizeof first);
+  if (layer == NULL && slash != NULL && slash + 6 < folder + sizeof folder) {
+    strcpy(slash, "/taut");
+    layer = taut_open_layer(mpi, folder, why, sizeof why);
+  }
+  if (layer == NULL && asked) fprintf(stderr, "taut: the program runs without Taut: %s\n", first);
+}
+
+static void start(void) {
+  static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE",
+                                     "TAUT_SUMMARY"};
+  for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
+  mpi = taut_find_mpi();
+  open_layer();
+  if (layer == NULL) return;
+  void (*begin)(void* (*)(const char*)) = NULL;
+  *(void**)&begin = dlsym(layer, "taut_dropin_start");
+  if (begin != NULL) begin(next_function);
+}
+
+static taut_function find_target(const struct taut_wrapped* wrapped) {
+  taut_function found = NULL;
+  void* const next = next_function(wrapped->name);
+  void* const served = layer != NULL && (asked || next == NULL) ? dlsym(layer, wrapped->served) : NULL;
+  *(void**)&found = served != NULL ? served : next;
+  return found;
+}
+
+taut_function taut_target(unsigned number) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  taut_function target = atomic_load_explicit(&targets[number], memory_order_acquire);
+  if (target != NULL) return target;
+  pthread_once(&once, start);
+  target = find_target(&taut_wrapped[number]);
+  if (target == NULL) {
+    fprintf(stderr, "taut: %s is called, but no MPI that has it is loaded\n", taut_wrapped[number].name);
+    abort();
+  }
+  atomic_store_explicit(&targets[number], target, memory_order_release);
+  return target;
+}

@@ -1,0 +1,174 @@
+! The calls of calls.c from Fortran, by mpif.h, the module mpi (-DUSE_MPI) or mpi_f08 (-DUSE_MPI_F08):
+!
+!   calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact result
+program calls
+#if defined(USE_MPI_F08)
+  use mpi_f08
+  implicit none
+#elif defined(USE_MPI)
+  use mpi
+  implicit none
+#else
+  implicit none
+  include 'mpif.h'
+#endif
+  integer, parameter :: block = 32768, most_ranks = 8
+  real(4) :: send(0:most_ranks*block - 1), receive(0:most_ranks*block - 1)
+  real(8) :: exact(0:most_ranks*block - 1)
+  integer :: rank, ranks, root, ierror, made, n, r, i, own
+  integer :: counts(0:most_ranks - 1), displs(0:most_ranks - 1), mine(0:most_ranks - 1), places(0:most_ranks - 1)
+  character(1000) :: folder
+  character(8) :: name
+
+  call MPI_Init(ierror)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
+  call get_command_argument(1, folder)
+  write (name, '(i0)') rank
+  open (unit=7, file=trim(folder)//'/'//trim(name)//'.txt')
+  n = ranks*block
+  root = ranks - 1
+  made = 0
+  counts = block
+
+  call start()
+  do i = 0, n - 1
+    exact(i) = sum_at(i)
+  end do
+  call MPI_Allreduce(send, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Allreduce', n)
+  call start()
+  receive(0:n - 1) = send(0:n - 1)
+  call MPI_Allreduce(MPI_IN_PLACE, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Allreduce,in_place', n)
+  call start()
+  call MPI_Reduce(send, receive, n, MPI_REAL, MPI_SUM, root, MPI_COMM_WORLD, ierror)
+  call finish('Reduce', merge(n, 0, rank == root))
+  call start()
+  do i = 0, block - 1
+    exact(i) = sum_at(rank*block + i)
+  end do
+  call MPI_Reduce_scatter_block(send, receive, block, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Reduce_scatter_block', block)
+  call start()
+  call MPI_Reduce_scatter(send, receive, counts, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Reduce_scatter', block)
+
+  call start()
+  if (rank == root) receive(0:n - 1) = send(0:n - 1)
+  do i = 0, n - 1
+    exact(i) = value(root, i)
+  end do
+  call MPI_Bcast(receive, n, MPI_REAL, root, MPI_COMM_WORLD, ierror)
+  call finish('Bcast', n)
+  call start()
+  do r = 0, ranks - 1
+    do i = 0, block - 1
+      exact(r*block + i) = value(r, i)
+    end do
+  end do
+  call MPI_Allgather(send, block, MPI_REAL, receive, block, MPI_REAL, MPI_COMM_WORLD, ierror)
+  call finish('Allgather', n)
+  call start()
+  receive(rank*block:(rank + 1)*block - 1) = send(0:block - 1)
+  call MPI_Allgather(MPI_IN_PLACE, 0, MPI_REAL, receive, block, MPI_REAL, MPI_COMM_WORLD, ierror)
+  call finish('Allgather,in_place', n)
+  call start()
+  call MPI_Gather(send, block, MPI_REAL, receive, block, MPI_REAL, root, MPI_COMM_WORLD, ierror)
+  call finish('Gather', merge(n, 0, rank == root))
+  call start()
+  do i = 0, block - 1
+    exact(i) = value(root, rank*block + i)
+  end do
+  call MPI_Scatter(send, block, MPI_REAL, receive, block, MPI_REAL, root, MPI_COMM_WORLD, ierror)
+  call finish('Scatter', block)
+  call start()
+  do r = 0, ranks - 1
+    do i = 0, block - 1
+      exact(r*block + i) = value(r, rank*block + i)
+    end do
+  end do
+  call MPI_Alltoall(send, block, MPI_REAL, receive, block, MPI_REAL, MPI_COMM_WORLD, ierror)
+  call finish('Alltoall', n)
+
+  do r = 0, ranks - 1
+    counts(r) = block - 1 - r
+    displs(r) = (ranks - 1 - r)*block
+  end do
+  own = counts(rank)
+  mine = own
+  call start()
+  exact(0:n - 1) = -1
+  do r = 0, ranks - 1
+    do i = 0, counts(r) - 1
+      exact(displs(r) + i) = value(r, i)
+    end do
+  end do
+  call MPI_Allgatherv(send, own, MPI_REAL, receive, counts, displs, MPI_REAL, MPI_COMM_WORLD, ierror)
+  call finish('Allgatherv', n)
+  call start()
+  call MPI_Gatherv(send, own, MPI_REAL, receive, counts, displs, MPI_REAL, root, MPI_COMM_WORLD, ierror)
+  call finish('Gatherv', merge(n, 0, rank == root))
+  call start()
+  do i = 0, own - 1
+    exact(i) = value(root, displs(rank) + i)
+  end do
+  call MPI_Scatterv(send, counts, displs, MPI_REAL, receive, own, MPI_REAL, root, MPI_COMM_WORLD, ierror)
+  call finish('Scatterv', own)
+  call start()
+  do r = 0, ranks - 1
+    places(r) = r*own
+    do i = 0, own - 1
+      exact(r*own + i) = value(r, displs(rank) + i)
+    end do
+  end do
+  call MPI_Alltoallv(send, counts, displs, MPI_REAL, receive, mine, places, MPI_REAL, MPI_COMM_WORLD, ierror)
+  call finish('Alltoallv', ranks*own)
+
+  write (7, '(a,i0)') 'made ', made
+  close (7)
+  call MPI_Finalize(ierror)
+
+contains
+  ! What rank r has at i: smooth, and exact in real(4).
+  real(8) function value(of, at)
+    integer, intent(in) :: of, at
+    value = floor(2048*sin(1d-3*at + of))/256d0
+  end function
+
+  real(8) function sum_at(at)
+    integer, intent(in) :: at
+    integer :: each
+    sum_at = 0
+    do each = 0, ranks - 1
+      sum_at = sum_at + value(each, at)
+    end do
+  end function
+
+  subroutine start()
+    integer :: at
+    receive = -1
+    do at = 0, n - 1
+      send(at) = real(value(rank, at), 4)
+    end do
+  end subroutine
+
+  ! `most` values came in; exact says what they should be.
+  subroutine finish(title, most)
+    character(*), intent(in) :: title
+    integer, intent(in) :: most
+    integer(8) :: hash
+    integer :: at
+    real(8) :: worst
+    hash = 5381
+    worst = 0
+    do at = 0, most_ranks*block - 1
+      hash = iand(hash*33 + iand(int(transfer(receive(at), 1), 8), 4294967295_8), 1099511627775_8)
+    end do
+    do at = 0, most - 1
+      worst = max(worst, abs(receive(at) - exact(at)))
+    end do
+    write (7, '(a,1x,z16.16,1x,es12.5)') title, hash, worst
+    made = made + 1
+  end subroutine
+end program

