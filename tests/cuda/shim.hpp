@@ -87,6 +87,7 @@ class Thread {
   std::uint32_t raise(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p > v ? *p : v); }
   std::uint64_t acquire(const std::uint64_t* p) const { return *p; }
   void release(std::uint64_t* p, std::uint64_t v) const { *p = v; }
+  void fence() const {}
   void pause() const;
 
   unsigned leading_zeros(std::uint32_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }

@@ -121,11 +121,13 @@ struct FinishKernel {
   template <class Simt>
   TAUT_DEVICE static void close(Simt simt, const Job& job) {
     Control& control = job.scratch->control;
+    simt.fence();
     simt.barrier();
     if (simt.thread() != 0 || simt.add(&control.done, 1) + 1 != job.blocks) return;
     const std::uint32_t opening = job.scratch->total.status;
     job.result->status = opening != 0 ? opening : control.failure;
     job.scratch->total.status = 0;
+    simt.fence();
     job.result->done = 1;
     ++control.epoch;
     control.ticket = control.coded = control.failure = control.words = control.done = control.left = 0;

@@ -9,6 +9,7 @@
 //   sync_warp()                   orders what lanes of a warp wrote to shared memory
 //   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return what was there
 //   acquire(p), release(p, v)     a 64-bit word that blocks hand results over with
+//   fence()                       what this thread wrote is seen, by the host too, before what it writes next
 //   pause()                       in a loop that waits for another block
 //   leading_zeros(v), population(v)
 #pragma once
@@ -54,6 +55,7 @@ struct CudaThread {
   __device__ static void release(std::uint64_t* p, std::uint64_t v) {
     asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
   }
+  __device__ static void fence() { __threadfence_system(); }
   __device__ static void pause() {}
   __device__ static unsigned leading_zeros(std::uint32_t v) {
     return static_cast<unsigned>(__clz(static_cast<int>(v)));
