@@ -1,0 +1,96 @@
+/* taut_cuda.h -- frames on NVIDIA GPUs: the same bytes as TAUT_Encode with codec=planes writes, made and read
+ * by kernels in the order of a stream. A library of its own, libtaut_cuda.so, with the CUDA runtime inside:
+ * where there is no driver, TAUT_Cuda_available says so and nothing else happens. C11 and C++11.
+ *
+ * All calls but the first two only put work on `stream`: they wait for nothing and read nothing back. What a
+ * call comes to stands in a TAUT_Cuda_result once the stream has got there. Scratch memory belongs to the
+ * stream and is taken at the first call of its size class (a power of two), never again: TAUT_Cuda_reserve
+ * takes it beforehand, for capture in a graph. A graph uses the scratch of the stream that it was captured
+ * from: it must not run at the same time as other calls on that stream.
+ *
+ * Pointers to values and frames are of the device, or such that it can reach; frames and sums are aligned to
+ * 16 bytes, values as their type asks (to 16 bytes they are read faster). Frames with a checksum of the
+ * payload or with prediction across rows need the host: TAUT_ERR_CUDA_NEEDS_HOST. */
+#ifndef TAUT_CUDA_H
+#define TAUT_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAUT_CUDA_API __attribute__((visibility("default")))
+
+enum {                                /* beside those of enum TAUT_Status, which these calls return, too */
+       TAUT_ERR_CUDA = 110,           /* the CUDA runtime reported an error: TAUT_Cuda_available says which */
+       TAUT_ERR_CUDA_NEEDS_HOST = 120 /* a frame that only TAUT_Decode and its like can read */
+};
+
+/* How values are coded; the same on all who add up their frames. */
+typedef struct TAUT_Cuda_coding {
+  double bound;  /* finite and above 0 */
+  int snap;      /* 0: abs:bound, 1: snap:bound, as in TAUT_Encode */
+  int predictor; /* 0 none, 1 delta, 2 pairs, 3 second */
+} TAUT_Cuda_coding;
+
+/* In memory that the device can write: device memory, or pinned and mapped memory that the host may look at.
+ */
+typedef struct TAUT_Cuda_result {
+  uint64_t bytes;  /* of the frame; the capacity that a call is given limits it */
+  uint32_t status; /* TAUT_SUCCESS or what went wrong */
+  uint32_t done;   /* set to 1 when the rest is written; set it to 0 before the call to poll it */
+} TAUT_Cuda_result;
+
+/* `stream` is a cudaStream_t; type a TAUT_Type: F32, F64, F16, BF16, C64 or C128. */
+
+/* 1: there is a device that this library can use. Else 0, and *why says in words what is missing (may be
+ * NULL). */
+TAUT_CUDA_API int TAUT_Cuda_available(const char** why);
+
+/* Takes the scratch memory that calls on up to `count` values of `type` need on this stream. */
+TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, void* stream);
+
+/* Gives all scratch memory back. No call may be under way. */
+TAUT_CUDA_API int TAUT_Cuda_release(void);
+
+/* frame <- values. `capacity` is at least TAUT_Max_bytes(type, count, 1). */
+TAUT_CUDA_API int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding,
+                                   void* frame, size_t capacity, TAUT_Cuda_result* result, void* stream);
+
+/* Values in flight: chunk i (of 4096 values; complex: 2048) stands at slots + i * slot_bytes, a multiple of
+ * 4, and takes words[i] * 4 bytes. A chunk that does not fit makes result->status TAUT_ERR_BUFFER. No frame:
+ * to be added by TAUT_Slots_add_cuda, or made a frame by it. */
+TAUT_CUDA_API int TAUT_Encode_slots_cuda(const void* values, size_t count, int type,
+                                         const TAUT_Cuda_coding* coding, uint32_t* words, void* slots,
+                                         size_t slot_bytes, TAUT_Cuda_result* result, void* stream);
+
+/* values <- frame, and values += frame. `bytes` is what may be read at `frame`, which says itself how long it
+ * is. */
+TAUT_CUDA_API int TAUT_Decode_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,
+                                   TAUT_Cuda_result* result, void* stream);
+TAUT_CUDA_API int TAUT_Decode_add_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,
+                                       TAUT_Cuda_result* result, void* stream);
+
+/* sum <- the sum of n frames, 1 to 8, none of which overlaps it. The arrays of n are read at the call. */
+TAUT_CUDA_API int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, size_t count,
+                                      int type, void* sum, size_t capacity, TAUT_Cuda_result* result,
+                                      void* stream);
+
+/* The same of slots of one addend each. With n = 1: the frame of the values. */
+TAUT_CUDA_API int TAUT_Slots_add_cuda(const uint32_t* const* words, const void* const* slots,
+                                      size_t slot_bytes, int n, size_t count, int type,
+                                      const TAUT_Cuda_coding* coding, void* sum, size_t capacity,
+                                      TAUT_Cuda_result* result, void* stream);
+
+/* sum <- frame + values, quantised with the frame's predictor. The frame must have the coding's step. */
+TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, const void* values,
+                                             size_t count, int type, const TAUT_Cuda_coding* coding,
+                                             void* sum, size_t capacity, TAUT_Cuda_result* result,
+                                             void* stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

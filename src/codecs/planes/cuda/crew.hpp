@@ -1,0 +1,128 @@
+// The 512 threads that take a chunk: each has one block of 8 values. What they find out together.
+#pragma once
+
+#include "codecs/planes/cuda/simt.hpp"
+#include "codecs/planes/format.hpp"
+
+namespace taut::planes::cuda {
+
+inline constexpr unsigned crew_threads = chunk_blocks;
+inline constexpr unsigned crew_warps = crew_threads / warp_lanes;
+
+struct CrewShared {
+  std::uint64_t totals[2][crew_warps];
+};
+
+template <class V>
+struct Scanned {
+  V before;  // of the threads before this one
+  V all;
+};
+
+struct Flagged {
+  Scanned<std::uint32_t> sum;
+  bool any;
+};
+
+// Every member but the trivial ones is called by all threads alike.
+template <class Simt>
+class Crew {
+ public:
+  TAUT_DEVICE Crew(Simt simt, CrewShared& shared) : simt_(simt), shared_(shared) {}
+
+  TAUT_DEVICE const Simt& simt() const { return simt_; }
+  TAUT_DEVICE unsigned thread() const { return simt_.thread(); }
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
+
+  // Sums modulo 2^bits. One barrier: two rounds of totals are kept, as nobody writes the next but one before
+  // all have read this one.
+  template <class V>
+  TAUT_DEVICE Scanned<V> scan(V v) {
+    const V sum = warp_scan(v, warp_lanes);
+    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = static_cast<std::uint64_t>(sum);
+    simt_.barrier();
+    const V total = lane() < crew_warps ? static_cast<V>(shared_.totals[round_][lane()]) : V{0};
+    return add_warps(sum, v, total);
+  }
+
+  // The same for 32 bits, and whether any thread has the flag.
+  TAUT_DEVICE Flagged scan(std::uint32_t v, bool flag) {
+    const std::uint32_t sum = warp_scan(v, warp_lanes);
+    const std::uint64_t some = simt_.ballot(flag) != 0;
+    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = some << 32 | sum;
+    simt_.barrier();
+    const std::uint64_t total = lane() < crew_warps ? shared_.totals[round_][lane()] : 0;
+    return {add_warps(sum, v, static_cast<std::uint32_t>(total)), simt_.ballot(total >> 32 != 0) != 0};
+  }
+
+  // The greatest v of all threads. One barrier.
+  TAUT_DEVICE std::uint32_t greatest(std::uint32_t v) {
+    const std::uint32_t of_warp = simt_.greatest(v);
+    if (lane() == 0) shared_.totals[round_][warp()] = of_warp;
+    simt_.barrier();
+    const auto all =
+        simt_.greatest(lane() < crew_warps ? static_cast<std::uint32_t>(shared_.totals[round_][lane()]) : 0);
+    round_ ^= 1;
+    return all;
+  }
+
+  // v of the thread before, `first` for the first one. One barrier.
+  template <class V>
+  TAUT_DEVICE V before(V v, V first) {
+    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = static_cast<std::uint64_t>(v);
+    simt_.barrier();
+    const V of_lane = simt_.shuffle_up(v, 1);
+    const V of_warp = static_cast<V>(shared_.totals[round_][(warp() + crew_warps - 1) % crew_warps]);
+    round_ ^= 1;
+    return thread() == 0 ? first : lane() == 0 ? of_warp : of_lane;
+  }
+
+  // v of the nearest thread before that `has` one, else 0. Three barriers, as it takes both rounds' places.
+  template <class V>
+  TAUT_DEVICE V last_before(V v, bool has) {
+    const std::uint32_t those = simt_.ballot(has);
+    const std::uint32_t below = those & ((std::uint32_t{1} << lane()) - 1);
+    const V of_lane = simt_.shuffle(v, below == 0 ? 0 : 31 - simt_.leading_zeros(below));
+    const V of_warp = simt_.shuffle(v, those == 0 ? 0 : 31 - simt_.leading_zeros(those));
+    simt_.barrier();
+    if (lane() == 0) {
+      shared_.totals[0][warp()] = static_cast<std::uint64_t>(of_warp);
+      shared_.totals[1][warp()] = those;
+    }
+    simt_.barrier();
+    V found = 0;
+    for (unsigned w = 0; w < warp(); ++w)
+      if (shared_.totals[1][w] != 0) found = static_cast<V>(shared_.totals[0][w]);
+    simt_.barrier();
+    return below == 0 ? found : of_lane;
+  }
+
+  TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
+
+ private:
+  // `sum` of the lanes up to this one, `total` of this lane's warp.
+  template <class V>
+  TAUT_DEVICE Scanned<V> add_warps(V sum, V v, V total) {
+    const V totals = warp_scan(total, crew_warps);
+    const V before = simt_.shuffle(totals, (warp() + crew_warps - 1) % crew_warps);
+    round_ ^= 1;
+    return {static_cast<V>((warp() == 0 ? V{0} : before) + sum - v), simt_.shuffle(totals, crew_warps - 1)};
+  }
+
+  // Of the first `lanes` lanes, inclusive.
+  template <class V>
+  TAUT_DEVICE V warp_scan(V v, unsigned lanes) const {
+    for (unsigned by = 1; by < lanes; by *= 2) {
+      const V other = simt_.shuffle_up(v, by);
+      v = static_cast<V>(v + (lane() >= by ? other : V{0}));
+    }
+    return v;
+  }
+
+  Simt simt_;
+  CrewShared& shared_;
+  unsigned round_ = 0;
+};
+
+}  // namespace taut::planes::cuda

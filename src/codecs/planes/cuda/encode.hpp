@@ -1,0 +1,200 @@
+// values -> records: a chunk a thread block, a block of 8 values a thread. The same bytes as encode.cpp and
+// general.cpp.
+#pragma once
+
+#include "codecs/planes/cuda/exact_out.hpp"
+#include "codecs/planes/cuda/load.hpp"
+#include "codecs/planes/cuda/open.hpp"
+#include "codecs/planes/cuda/record_out.hpp"
+#include "codecs/planes/cuda/sink.hpp"
+#include "core/status.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+struct EncodeJob {
+  const T* values;
+  std::uint64_t count;
+  Quantiser<T> z;
+  Sink sink;
+  const OpenFrame* like;  // a frame whose predictor is taken; null: that of z
+};
+
+template <class T>
+struct EncodeShared {
+  CrewShared crew;
+  std::uint32_t chunk, at;
+  PlanesShared planes;
+  RunsShared<T> runs;
+  // A layer; planes of halves alone may take a little more.
+  alignas(16) std::uint32_t record[layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0)];
+};
+
+// More values than this beyond the large range, and a float64 chunk becomes wide.
+inline constexpr std::uint32_t tolerated_escapes = 64;
+
+template <class T, class Simt>
+class ChunkEncoder {
+ public:
+  TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
+      : crew_(simt, shared.crew),
+        shared_(shared),
+        job_(job),
+        predictor_(job.like != nullptr ? job.like->predictor : job.z.predictor) {}
+
+  TAUT_DEVICE void run() {
+    const Simt& simt = crew_.simt();
+    chunk_ = take_chunk(simt, job_.sink, shared_.chunk);
+    const std::uint64_t first = std::uint64_t{chunk_} * chunk_values, left = job_.count - first;
+    n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
+    values_ = values_of(crew_.thread(), n_);
+    from_ = job_.values + first + crew_.thread() * block_values;
+    T x[block_values];
+    load_block(from_, values_, x);
+
+    std::int32_t q[block_values];
+    bool is_small = true;
+    for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
+    if (!crew_.any(!is_small)) {
+      encode_integers(q, 0);
+    } else {
+      encode_large(x);
+    }
+    store();
+  }
+
+ private:
+  using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+  TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
+
+  // All values have an integer: a record of nothing else, or none.
+  template <class I>
+  TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
+    const I base = difference(crew_, predictor_, values_, q);
+    const PlanesPlan plan = plan_of(q, false);
+    const bool flat = plan.sum == 0 && flags == 0;
+    const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
+    announce_words(empty ? 0 : plan.bytes() / 4);
+    coded_ = true;
+    if (!empty) write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+  }
+
+  template <class I>
+  TAUT_DEVICE PlanesPlan plan_of(const I (&d)[block_values], bool is_wide) {
+    return plan_planes(crew_, values_ > 0 ? width_of(crew_.simt(), d) : 0, blocks(), is_wide);
+  }
+
+  // Some value is not in the small range.
+  TAUT_DEVICE void encode_large(const T (&x)[block_values]) {
+    Int q[block_values];
+    std::uint32_t marked = quantise(x, large_bits, q), seen = 0;
+    for (unsigned i = 0; i < block_values; ++i)
+      if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
+    const std::uint32_t escapes = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
+    const bool all_small = !crew_.any(seen >> small_bits != 0);
+    if (escapes == 0 && !is_half<T>) return encode_integers(q, large);
+    std::uint8_t flags = escapes > 0 && all_small ? 0 : static_cast<std::uint8_t>(large);
+    if constexpr (sizeof(T) == 8) {
+      if (wants_wide(x, escapes)) {
+        marked = quantise(x, wide_bits, q);
+        flags = wide | large;
+      }
+    }
+    encode_general(q, marked, flags);
+  }
+
+  // Marks what has no integer; in the wide range all integers are found by its rule.
+  TAUT_DEVICE std::uint32_t quantise(const T (&x)[block_values], int bits, Int (&q)[block_values]) const {
+    std::uint32_t marked = 0;
+    for (unsigned i = 0; i < block_values; ++i) {
+      std::int64_t v = 0;
+      const bool good =
+          bits == large_bits ? quantise_large(x[i], job_.z, v) : quantise_to(x[i], job_.z, bits, v);
+      q[i] = static_cast<Int>(v);
+      marked |= static_cast<std::uint32_t>(i < values_ && !good) << i;
+    }
+    return marked;
+  }
+
+  TAUT_DEVICE bool wants_wide(const T (&x)[block_values], std::uint32_t escapes) {
+    if (escapes <= tolerated_escapes) return false;
+    Int q[block_values];
+    const std::uint32_t marked = quantise(x, wide_bits, q);
+    const std::uint32_t more = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
+    return n_ - more > n_ - escapes + tolerated_escapes;
+  }
+
+  // Values, and integers for their runs, are found again where they are needed: registers are few.
+  TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
+    const bool is_wide = (flags & wide) != 0;
+    const std::uint32_t each = run_bytes_of<T>(is_wide);
+    hold_on(crew_, marked, values_, q);
+    T x[block_values];
+    load_block(from_, values_, x);
+    const RunsPlan runs =
+        plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from_[-1] : T{}, x);
+    const Int base = difference(crew_, predictor_, values_, q);
+    const PlanesPlan plan = plan_of(q, is_wide);
+    const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
+    const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
+    if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
+      announce_words(layer_words<T>(n_));
+      load_block(from_, values_, x);
+      return write_layer(crew_, job_.z, values_, n_, x, shared_.record);
+    }
+    announce_words(words);
+    coded_ = true;
+    if (runs.count > 0) flags |= has_runs;
+    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+    if (runs.count == 0) return;
+    load_block(from_, values_, x);
+    marked = quantise(x, is_wide ? wide_bits : large_bits, q);
+    hold_on(crew_, marked, values_, q);
+    write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
+  }
+
+  TAUT_DEVICE void announce_words(std::uint32_t words) {
+    words_ = words;
+    if (crew_.thread() == 0) announce(crew_.simt(), job_.sink, chunk_, words);
+  }
+
+  // The record from shared memory to its place.
+  TAUT_DEVICE void store() {
+    const Sink& sink = job_.sink;
+    if (crew_.thread() < warp_lanes) {
+      const std::uint32_t at = place(crew_.simt(), sink, chunk_, words_);
+      if (crew_.thread() == 0) {
+        shared_.at = at;
+        if (coded_ && sink.control->coded == 0) crew_.simt().raise(&sink.control->coded, 1);
+      }
+    }
+    crew_.simt().barrier();
+    if (fits(sink, shared_.at, words_)) {
+      copy_words(crew_, shared_.record, words_, sink.records + shared_.at);
+    } else if (crew_.thread() == 0) {
+      crew_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
+    }
+  }
+
+  Crew<Simt> crew_;
+  EncodeShared<T>& shared_;
+  const EncodeJob<T>& job_;
+  Predictor predictor_;
+  std::uint32_t chunk_ = 0, n_ = 0, words_ = 0;
+  unsigned values_ = 0;
+  const T* from_ = nullptr;
+  bool coded_ = false;
+};
+
+template <class T>
+struct EncodeKernel {
+  using Job = EncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    ChunkEncoder<T, Simt>(simt, shared, job).run();
+  }
+};
+
+}  // namespace taut::planes::cuda

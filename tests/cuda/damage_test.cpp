@@ -1,0 +1,65 @@
+// Damaged frames: the kernels read and write nothing outside, and reject what the CPU rejects.
+#include <gtest/gtest.h>
+
+#include "cuda/gpu_codec.hpp"
+#include "cuda/patterns.hpp"
+
+namespace taut {
+namespace {
+
+using namespace planes;
+
+// A checksum over the header would hide all damage of it but the first.
+void seal(std::vector<std::byte>& frame) {
+  const std::uint32_t crc = crc32c(std::span(frame).first(60));
+  std::memcpy(frame.data() + 60, &crc, 4);
+}
+
+template <class T>
+void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& frame, std::size_t n) {
+  std::vector<T> expected(n), there(n);
+  const Status status = cpu.decode(frame, {expected.data(), n, dtype_of<T>});
+  GpuCodec<T> codec(gpu, {1e-3}, Predictor::delta);
+  const std::uint32_t found = codec.decode(frame, there);
+  if (found == cuda::needs_host) return;
+  ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
+  if (status == Status::ok) {
+    ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);
+  }
+  codec.sum({frame, frame}, n, 20 * frame.size());
+  ASSERT_EQ(codec.result().status == 0, status == Status::ok);
+}
+
+template <class T>
+void damage(Pattern pattern, int rounds) {
+  constexpr std::size_t n = 5000;
+  shim::Gpu gpu(2);
+  const auto cpu = cpu_codec({1e-3}, Predictor::delta);
+  std::mt19937_64 random(static_cast<unsigned>(pattern));
+  const auto whole = cpu_frame<T>(make<T>(pattern, n, 1), {1e-3}, Predictor::delta);
+  for (int round = 0; round < rounds; ++round) {
+    auto frame = whole;
+    const std::size_t reach = round % 3 == 0 ? std::min<std::size_t>(frame.size(), 120) : frame.size();
+    for (std::size_t k = 0; k < 1 + random() % 3; ++k)
+      frame[random() % reach] ^= std::byte(1 << random() % 8);
+    if (round % 8 == 7) frame.resize(64 + random() % (frame.size() - 64));
+    if (round % 5 != 0) seal(frame);
+    SCOPED_TRACE(testing::Message() << name_of(pattern) << " round " << round);
+    compare<T>(gpu, *cpu, frame, n);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(GpuDamage, OfF32) {
+  for (const Pattern p : {Pattern::wave, Pattern::walk, Pattern::masked, Pattern::mixed, Pattern::bits})
+    damage<float>(p, 120);
+}
+TEST(GpuDamage, OfF64) {
+  for (const Pattern p : {Pattern::tail, Pattern::sprinkled, Pattern::mixed}) damage<double>(p, 60);
+}
+TEST(GpuDamage, OfF16) {
+  for (const Pattern p : {Pattern::tail, Pattern::sprinkled}) damage<f16>(p, 60);
+}
+
+}  // namespace
+}  // namespace taut

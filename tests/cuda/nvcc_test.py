@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""What nvcc makes of the kernels: registers, shared memory, spills, local memory, accesses of 16 bytes, instructions.
+
+Compiles for sm_80, sm_90 and sm_100 as far as this nvcc knows them. Without nvcc, or for the part that reads machine
+code without nvdisasm, says so and is skipped (status 77).
+"""
+
+import glob
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL, FLOAT32 = ROOT / "src/api/cuda.cu", ROOT / "tests/cuda/fast_path.cu"
+FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
+FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
+SKIPPED = 77
+
+# Registers that let two blocks of 512 threads live on a multiprocessor, and one where few chunks come.
+REGISTERS = {"DecodeExactKernel": 128}
+USUAL_REGISTERS = 64
+SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
+# Bytes spilt on the way of chunks with values that have no integer.
+SPILLS = {("EncodeKernel", "f64"): 64, ("EncodeKernel", "f16"): 32, ("EncodeKernel", "bf16"): 32}
+# Instructions for 1024 values of a usual chunk, loops counted once; sm_90. A change has to be meant.
+INSTRUCTIONS = {"fast_encode": 3800, "fast_decode": 2850, "fast_add": 6000}
+WARPS_FOR_1024_VALUES = 4
+
+
+def tool(name):
+    places = [shutil.which(name), f"/usr/local/cuda/bin/{name}"]
+    for venv in (Path(sys.prefix), ROOT / ".venv"):
+        places += glob.glob(f"{venv}/lib/python3*/site-packages/nvidia/*/bin/{name}")
+    return next((p for p in places if p and Path(p).exists()), None)
+
+
+def architectures(nvcc):
+    known = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout.split()
+    return [a for a in ("sm_80", "sm_90", "sm_100") if a in known]
+
+
+def name_of(mangled):
+    """(kernel, value type) of a mangled name."""
+    if fast := re.search(r"fast_[a-z]+", mangled):
+        return fast[0], "f32"
+    kernel, letter, half = re.search(r"([A-Z][a-zA-Z]+Kernel)I(?:([fd])E|.*?[34](b?f16)E)", mangled).groups()
+    return kernel, half or {"f": "f32", "d": "f64"}[letter]
+
+
+def compile_cubin(nvcc, source, arch, to):
+    """What ptxas says of each kernel: {(kernel, type): {registers, shared, spills, stack}}."""
+    run = subprocess.run([nvcc, *FLAGS, f"-arch={arch}", "-o", to, source], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{source.name} does not compile for {arch}:\n{run.stderr}")
+    kernels, name = {}, ""
+    for line in run.stderr.splitlines():
+        if found := re.search(r"Compiling entry function '(\S+)'", line):
+            name = name_of(found[1])
+            kernels[name] = {}
+        for what, pattern in (
+            ("stack", r"(\d+) bytes stack frame"),
+            ("spills", r"(\d+) bytes spill stores"),
+            ("registers", r"Used (\d+) registers"),
+            ("shared", r"(\d+) bytes smem"),
+        ):
+            if found := re.search(pattern, line):
+                kernels[name][what] = int(found[1])
+    return kernels
+
+
+def limits(kernels):
+    for (name, dtype), found in kernels.items():
+        allowed = {
+            "registers": REGISTERS.get(name, USUAL_REGISTERS),
+            "shared": SHARED_BYTES,
+            "spills": SPILLS.get((name, dtype), 0),
+            "stack": SPILLS.get((name, dtype), 0),
+        }
+        for what, most in allowed.items():
+            if found.get(what, 0) > most:
+                yield f"{name} of {dtype}: {found[what]} {what}, at most {most}"
+
+
+def machine_code(nvdisasm, cubin):
+    """Instructions of each kernel: {(kernel, type): [opcode]}."""
+    text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+    code, name = {}, None
+    for line in text.splitlines():
+        if found := re.match(r"\.text\.(\S+):", line):
+            name = name_of(found[1])
+            code[name] = []
+        elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", line)):
+            if found[1] != "NOP":
+                code[name].append(found[1])
+    return code
+
+
+def faults_of_code(code):
+    wide = {"EncodeKernel": "LDG.E.128", "DecodeKernel": "STG.E.128"}
+    for (name, dtype), instructions in code.items():
+        if name in wide and not any(i.startswith(wide[name]) for i in instructions):
+            yield f"{name} of {dtype}: no {wide[name]}"
+        local = sum(i.startswith(("LDL", "STL")) for i in instructions)
+        if local > 0 and (name, dtype) not in SPILLS:
+            yield f"{name} of {dtype}: {local} accesses to local memory"
+        count = len(instructions) * WARPS_FOR_1024_VALUES
+        if name in INSTRUCTIONS and count > INSTRUCTIONS[name]:
+            yield f"{name}: {count} instructions for 1024 values, at most {INSTRUCTIONS[name]}"
+
+
+def main():
+    nvcc, nvdisasm = tool("nvcc"), tool("nvdisasm")
+    if not nvcc:
+        print("skipped: there is no nvcc in PATH or /usr/local/cuda/bin")
+        return SKIPPED
+    faults, rows = [], []
+    jobs = [(ALL, "sm_90")] + [(FLOAT32, a) for a in architectures(nvcc)]
+    with tempfile.TemporaryDirectory() as folder:
+        for source, arch in jobs:
+            cubin = f"{folder}/{source.stem}.{arch}.cubin"
+            kernels = compile_cubin(nvcc, source, arch, cubin)
+            code = machine_code(nvdisasm, cubin) if nvdisasm else {}
+            faults += [f"{arch}: {f}" for f in [*limits(kernels), *faults_of_code(code)]]
+            rows += [
+                (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), len(code.get(n, [])))
+                for n, k in sorted(kernels.items())
+            ]
+    print("arch     type kernel              registers shared spills instructions")
+    for row in rows:
+        print("{:8} {:4} {:19} {:9} {:6} {:6} {:12}".format(*row))
+    for fault in faults:
+        print("fault:", fault)
+    if not nvdisasm:
+        print("machine code was not read: there is no nvdisasm (pip install nvidia-cuda-nvdisasm)")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

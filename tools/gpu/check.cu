@@ -1,0 +1,296 @@
+// check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line.
+#include <cuda_runtime.h>
+#include <taut/taut_cuda.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "codecs/planes/typed_codec.hpp"
+#include "core/codec.hpp"
+#include "../../tests/cuda/patterns.hpp"
+
+namespace taut::codecs {
+const CodecInfo& planes() noexcept;
+}
+
+namespace {
+
+using namespace taut;
+
+void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  std::printf("{\"check\": \"cuda\", \"ok\": false, \"error\": \"%s\"}\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+
+// Memory of the device.
+class Device {
+ public:
+  explicit Device(std::size_t bytes) : bytes_(bytes) {
+    check(cudaMalloc(&at_, bytes + 16));
+    check(cudaMemset(at_, 0xC3, bytes + 16));
+  }
+  Device(const void* from, std::size_t bytes) : Device(bytes) { check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault)); }
+  Device(const Device&) = delete;
+  ~Device() { cudaFree(at_); }
+  void* at() const { return at_; }
+  std::size_t bytes() const { return bytes_; }
+  std::vector<std::byte> read(std::size_t bytes) const {
+    std::vector<std::byte> to(bytes);
+    check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
+    return to;
+  }
+
+ private:
+  void* at_ = nullptr;
+  std::size_t bytes_;
+};
+
+struct Result {
+  TAUT_Cuda_result* at;
+  Result() { check(cudaHostAlloc(reinterpret_cast<void**>(&at), sizeof *at, cudaHostAllocMapped)); }
+  ~Result() { cudaFreeHost(at); }
+};
+
+constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
+
+std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
+  CodecOptions options{.bound = bound};
+  options.predictor = predictors[predictor];
+  return codecs::planes().make(options);
+}
+
+template <class T>
+std::vector<std::byte> cpu_encode(const Codec& codec, const std::vector<T>& x) {
+  std::vector<std::byte> frame(codec.max_bytes(dtype_of<T>, x.size()));
+  frame.resize(codec.encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
+  return frame;
+}
+
+// Encode, decode, add and accumulate one pattern; the number of differences from the CPU.
+template <class T>
+int compare(Pattern pattern, std::size_t n, int predictor, double bound, cudaStream_t stream) {
+  const int type = static_cast<int>(dtype_of<T>);
+  const TAUT_Cuda_coding coding{bound, 0, predictor};
+  const auto codec = cpu_codec(bound, predictor);
+  const std::vector<T> x = make<T>(pattern, n, 1), y = make<T>(Pattern::mixed, n, 2);
+  const auto fx = cpu_encode(*codec, x), fy = cpu_encode(*codec, y);
+  std::vector<std::byte> sum(codec->max_bytes(dtype_of<T>, n, 2)), total(sum.size());
+  const ConstBytes both[] = {fx, fy};
+  sum.resize(codec->arithmetic()->sum(both, sum).bytes);
+  total.resize(codec->arithmetic()->accumulate(fx, {y.data(), n, dtype_of<T>}, total).bytes);
+  std::vector<T> decoded(n);
+  codec->decode(sum, {decoded.data(), n, dtype_of<T>});
+
+  const Device dx(x.data(), n * sizeof(T)), dy(y.data(), n * sizeof(T)), to(n * sizeof(T));
+  const Device a(codec->max_bytes(dtype_of<T>, n, 1)), b(a.bytes()), out(codec->max_bytes(dtype_of<T>, n, 2));
+  Result r;
+  int wrong = 0;
+  const auto same = [&](const Device& device, const void* bytes, std::size_t size) {
+    check(cudaStreamSynchronize(stream));
+    wrong += r.at->status != 0 || std::memcmp(device.read(size).data(), bytes, size) != 0;
+  };
+  wrong += TAUT_Encode_cuda(dx.at(), n, type, &coding, a.at(), a.bytes(), r.at, stream) != 0;
+  same(a, fx.data(), fx.size());
+  wrong += TAUT_Encode_cuda(dy.at(), n, type, &coding, b.at(), b.bytes(), r.at, stream) != 0;
+  same(b, fy.data(), fy.size());
+  const void* const frames[] = {a.at(), b.at()};
+  const std::size_t bytes[] = {fx.size(), fy.size()};
+  wrong += TAUT_Frame_add_cuda(frames, bytes, 2, n, type, out.at(), out.bytes(), r.at, stream) != 0;
+  same(out, sum.data(), sum.size());
+  wrong += TAUT_Decode_cuda(out.at(), sum.size(), to.at(), n, type, r.at, stream) != 0;
+  same(to, decoded.data(), n * sizeof(T));
+  wrong += TAUT_Frame_accumulate_cuda(a.at(), fx.size(), dy.at(), n, type, &coding, out.at(), out.bytes(), r.at, stream) != 0;
+  same(out, total.data(), total.size());
+  return wrong;
+}
+
+template <class T>
+bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
+  int cases = 0, wrong = 0;
+  for (const Pattern pattern : all_patterns) {
+    for (int predictor = 0; predictor < 4; ++predictor) {
+      for (const std::size_t n : sizes) {
+        const int found = compare<T>(pattern, n, predictor, sizeof(T) == 2 ? 1e-2 : 1e-4, stream);
+        if (found > 0 && wrong < 10)
+          std::fprintf(stderr, "%s %s n %zu predictor %d: %d differences\n", name, name_of(pattern), n, predictor, found);
+        wrong += found;
+        ++cases;
+      }
+    }
+  }
+  std::printf("{\"check\": \"bytes\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n", name, cases, wrong,
+              wrong == 0 ? "true" : "false");
+  return wrong == 0;
+}
+
+// Launches of random sizes, each of which has to give the same frame as before, while another stream keeps the memory busy.
+void look_back_stress(int launches) {
+  cudaStream_t stream, busy;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  check(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking));
+  const std::vector<float> x = make<float>(Pattern::mixed, 3000000, 5);
+  const Device dx(x.data(), x.size() * 4), hog(std::size_t{256} << 20), hog_to(std::size_t{256} << 20);
+  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const auto codec = cpu_codec(1e-3, 1);
+  const Device frame(codec->max_bytes(DType::f32, x.size()));
+  std::mt19937_64 random(1);
+  Result r;
+  int wrong = 0;
+  std::vector<std::size_t> sizes;
+  std::vector<std::vector<std::byte>> expected;
+  for (int k = 0; k < 20; ++k) {
+    sizes.push_back(1 + random() % x.size());
+    expected.push_back(cpu_encode(*codec, std::vector<float>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(sizes[k]))));
+  }
+  for (int i = 0; i < launches; ++i) {
+    if (i % 8 == 0) check(cudaMemcpyAsync(hog_to.at(), hog.at(), hog.bytes(), cudaMemcpyDeviceToDevice, busy));
+    const std::size_t k = random() % sizes.size();
+    TAUT_Encode_cuda(dx.at(), sizes[k], 1, &coding, frame.at(), frame.bytes(), r.at, stream);
+    check(cudaStreamSynchronize(stream));
+    wrong += r.at->status != 0 || r.at->bytes != expected[k].size() || frame.read(expected[k].size()) != expected[k];
+  }
+  std::printf("{\"check\": \"look_back\", \"launches\": %d, \"differences\": %d, \"ok\": %s}\n", launches, wrong,
+              wrong == 0 ? "true" : "false");
+}
+
+// Slots of two encodings and their sum, captured once and replayed on changing values.
+void graph() {
+  constexpr std::size_t n = 1 << 18, chunks = n / 4096, slot = 4096 * 4 + 12;
+  cudaStream_t stream;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const Device values(n * 4), words(chunks * 4), slots(chunks * slot);
+  const auto codec = cpu_codec(1e-3, 1);
+  const Device frame(codec->max_bytes(DType::f32, n, 1));
+  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  Result r;
+  TAUT_Cuda_reserve(n, 1, stream);
+  check(cudaStreamSynchronize(stream));
+  const auto calls = [&] {
+    const auto* const w = static_cast<const std::uint32_t*>(words.at());
+    const void* const s = slots.at();
+    int status = TAUT_Encode_slots_cuda(values.at(), n, 1, &coding, static_cast<std::uint32_t*>(words.at()), slots.at(), slot, r.at, stream);
+    status += TAUT_Slots_add_cuda(&w, &s, slot, 1, n, 1, &coding, frame.at(), frame.bytes(), r.at, stream);
+    return status;
+  };
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  const int status = calls();
+  cudaGraph_t captured;
+  check(cudaStreamEndCapture(stream, &captured));
+  cudaGraphExec_t runnable;
+  check(cudaGraphInstantiate(&runnable, captured, 0));
+  int wrong = status != 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const std::vector<float> x = make<float>(Pattern::walk, n, seed);
+    check(cudaMemcpy(values.at(), x.data(), n * 4, cudaMemcpyDefault));
+    check(cudaGraphLaunch(runnable, stream));
+    check(cudaStreamSynchronize(stream));
+    const auto cpu = cpu_encode(*codec, x);
+    wrong += r.at->status != 0 || frame.read(cpu.size()) != cpu;
+  }
+  std::printf("{\"check\": \"graph\", \"differences\": %d, \"ok\": %s}\n", wrong, wrong == 0 ? "true" : "false");
+}
+
+// Seconds of the fastest and the median of `times` runs.
+struct Timing {
+  double best, median;
+};
+template <class Action>
+Timing timed(cudaStream_t stream, const Action& action, int times = 20) {
+  cudaEvent_t from, to;
+  check(cudaEventCreate(&from));
+  check(cudaEventCreate(&to));
+  std::vector<double> seconds;
+  for (int i = 0; i < times + 2; ++i) {
+    check(cudaEventRecord(from, stream));
+    action(i);
+    check(cudaEventRecord(to, stream));
+    check(cudaEventSynchronize(to));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, from, to));
+    if (i >= 2) seconds.push_back(ms * 1e-3);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
+void report(const char* what, std::size_t bytes, double ratio, const Timing& t, double copy) {
+  const double rate = static_cast<double>(bytes) / t.median / 1e9;
+  std::printf("{\"bench\": \"%s\", \"bytes\": %zu, \"ratio\": %.2f, \"median_us\": %.2f, \"best_us\": %.2f, \"GB/s\": %.1f, \"of_copy\": %.3f}\n",
+              what, bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
+}
+
+void bench_size(std::size_t n, double bound, cudaStream_t stream) {
+  const std::size_t bytes = n * 4;
+  // Two sets of buffers by turns, each larger than the cache where n is.
+  const std::vector<float> x = make<float>(Pattern::walk, n, 1);
+  const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes);
+  const auto codec = cpu_codec(bound, 1);
+  const std::size_t room = codec->max_bytes(DType::f32, n, 1);
+  const Device f0(room), f1(room), sum(codec->max_bytes(DType::f32, n, 2));
+  const TAUT_Cuda_coding coding{bound, 0, 1};
+  Result r;
+  TAUT_Cuda_reserve(n, 1, stream);
+  const Timing copy = timed(stream, [&](int i) {
+    check(cudaMemcpyAsync(to.at(), (i % 2 == 0 ? v0 : v1).at(), bytes, cudaMemcpyDeviceToDevice, stream));
+  });
+  const double copied = static_cast<double>(bytes) / copy.median / 1e9;
+  report("copy", bytes, 1, copy, 0);
+  const Timing encode = timed(stream, [&](int i) {
+    TAUT_Encode_cuda((i % 2 == 0 ? v0 : v1).at(), n, 1, &coding, (i % 2 == 0 ? f0 : f1).at(), room, r.at, stream);
+  });
+  const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
+  report("encode", bytes, ratio, encode, copied);
+  report("decode", bytes, ratio, timed(stream, [&](int i) {
+           TAUT_Decode_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
+         }), copied);
+  report("decode_add", bytes, ratio, timed(stream, [&](int i) {
+           TAUT_Decode_add_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
+         }), copied);
+  const void* const frames[] = {f0.at(), f1.at()};
+  const std::size_t rooms[] = {room, room};
+  report("frame_add", bytes, ratio, timed(stream, [&](int) {
+           TAUT_Frame_add_cuda(frames, rooms, 2, n, 1, sum.at(), sum.bytes(), r.at, stream);
+         }), copied);
+  if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const char* why = "";
+  if (TAUT_Cuda_available(&why) == 0) {
+    std::printf("{\"check\": \"device\", \"ok\": false, \"error\": \"%s\"}\n", why);
+    return 1;
+  }
+  cudaStream_t stream;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  cudaDeviceProp device;
+  check(cudaGetDeviceProperties(&device, 0));
+  std::printf("{\"device\": \"%s\", \"multiprocessors\": %d}\n", device.name, device.multiProcessorCount);
+  if (what == "small") {
+    return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) ? 0 : 1;
+  } else if (what == "correctness") {
+    const std::vector<std::size_t> sizes{0, 1, 31, 4095, 4096, 4097, 1000003};
+    matrix<float>("f32", sizes, stream);
+    matrix<double>("f64", {1, 4097, 100003}, stream);
+    matrix<f16>("f16", {1, 4097, 100003}, stream);
+    matrix<bf16>("bf16", {1, 4097, 100003}, stream);
+    look_back_stress(2000);
+    graph();
+  } else if (what == "kernels") {
+    for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28})
+      for (const double bound : {1e-1, 1e-2, 1e-4}) bench_size(n, bound, stream);
+  } else {
+    std::fprintf(stderr, "check correctness|small|kernels\n");
+    return 2;
+  }
+  return 0;
+}
