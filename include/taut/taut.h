@@ -83,7 +83,8 @@ typedef enum TAUT_Type {
   TAUT_INT32 = 11,
   TAUT_UINT32 = 12,
   TAUT_INT64 = 13,
-  TAUT_UINT64 = 14
+  TAUT_UINT64 = 14,
+  TAUT_TYPE_OF_ANY_INT = 0x7FFFFFFF /* no type: C++ compilers may count on values being in range */
 } TAUT_Type;
 
 /* Room for a frame of any codec, header included. */
