@@ -5,12 +5,14 @@
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
+#   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make lint | format               layout, layers, sizes, links, scripts
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test exhaustive fuzz golden random faults lint format bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test test-mpi4py wheel exhaustive fuzz golden random faults lint format bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -48,6 +50,11 @@ exhaustive:
 	@TARGET=taut_exhaustive tools/build.sh test
 	@tests/exhaustive/run.sh build/test
 
+test-mpi4py:
+	@tools/setup.sh test
+	@TARGET=layers tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
+	@.venv/bin/python tests/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
+
 lint:
 	@tools/setup.sh lint
 	@tools/lint.sh
@@ -71,6 +78,10 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+wheel:
+	@tools/setup.sh wheel
+	@tools/wheel.sh
 
 clean:
 	rm -rf build

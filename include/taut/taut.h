@@ -1,7 +1,8 @@
 /* taut.h -- compressed MPI collectives under an error bound, and the codec behind them.
  *
- * Collective calls mirror MPI's large-count signatures. A communicator without a policy behaves as under
- * plain MPI; nothing lossy happens unless a bound was asked for with TAUT_Comm_set_policy.
+ * Collective calls mirror MPI's large-count signatures. A communicator without a policy goes by the rules of
+ * the process (TAUT_RULES, TAUT_CONFIG: docs/configuration.md); without these it behaves as under plain MPI.
+ * Nothing lossy happens unless a bound was asked for.
  *
  * Counts are in elements, sizes in bytes, bounds absolute in the units of the values. What a bound promises
  * is proven in docs/error-model.md. Any call may return TAUT_ERR_MEMORY or TAUT_ERR_INTERNAL beside the
@@ -168,7 +169,8 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
 #endif
 
 /* Gives the communicator a policy; collective over comm. Every rank passes the same string; NULL or ""
- * removes the policy. Grammar: a bound, then options separated by commas (docs/configuration.md).
+ * removes the policy: rules go on, if there are any. Grammar: a bound, then options separated by commas
+ * (docs/configuration.md).
  *
  *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B    as in TAUT_Encode; the
  *               range that rel and psnr refer to is that of all ranks' values together

@@ -110,7 +110,10 @@ Attached::Attached(Rules rules, bool enabled, bool inter, Group group)
       enabled_(enabled),
       inter_(inter),
       group_(group),
-      observed_(new Observed{.policy = inherited() ? policy().text : "rules", .ranks = group.size}) {
+      observed_(new Observed{.policy = inherited()      ? policy().text
+                                       : rules_.empty() ? "none"
+                                                        : "rules",
+                             .ranks = group.size}) {
   if (usable() && inherited()) messages_.emplace(policy());
   const std::lock_guard lock(mutex);
   living().push_back(this);
@@ -134,9 +137,11 @@ void Attached::disconnect() noexcept {
   transport_.reset();
 }
 
+void Attached::name_after(MPI_Comm comm) noexcept { read_name(comm, observed_->name); }
+
 void Attached::connect(MPI_Comm comm) {
   if (communicator_ != nullptr) return;
-  read_name(comm, observed_->name);
+  name_after(comm);
   if (!usable()) return;
   finish_calls();
   transport_ = make_mpi_transport(comm);
@@ -144,7 +149,15 @@ void Attached::connect(MPI_Comm comm) {
                                                  Observer{&observed_->calls, recorder()});
 }
 
+void Attached::sample(const Request& request) noexcept {
+  const CallKind kind = kind_of(request);
+  const auto lock = stop_driving();
+  CallRow& row = observed_->calls.row(kind);
+  if (row.kind == kind) sampler_.look(row, own_values(request, group_.rank).most());
+}
+
 Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
+  if (request && !options().report.empty()) sample(*request);
   Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
   if (!enabled_ || rules_.off()) {
     why = Plain::off;

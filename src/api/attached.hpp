@@ -11,6 +11,7 @@
 #include "api/at_end.hpp"
 #include "api/messages.hpp"
 #include "comm/in_flight.hpp"
+#include "comm/sampler.hpp"
 #include "policy/options.hpp"
 #include "transports/mpi.hpp"
 
@@ -42,6 +43,9 @@ class Attached : public std::enable_shared_from_this<Attached> {
   Attached(const Attached& other, std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
+
+  // Reads the communicator's name, for reports.
+  void name_after(MPI_Comm comm) noexcept;
 
   // Makes the private communicator unless it is there or not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
@@ -112,6 +116,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
+  void sample(const Request& request) noexcept;
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
   static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
   void ran_plain(const Request& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
@@ -123,6 +128,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
+  Sampler sampler_{options().kernels};
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

@@ -117,7 +117,9 @@ std::shared_ptr<Attached> ruled(MPI_Comm comm) {
     throw Error(Status::transport_failed, "MPI_Allreduce");
   Rules rules = rules_on(comm, group, mine, agreed);
   if (rules.off() && !options().observe()) return nullptr;
-  return std::make_shared<Attached>(std::move(rules), agreed.enabled != 0, false, group);
+  auto made = std::make_shared<Attached>(std::move(rules), agreed.enabled != 0, false, group);
+  made->name_after(comm);
+  return made;
 }
 
 Attached* attached_or_ruled(MPI_Comm comm) {

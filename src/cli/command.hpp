@@ -20,5 +20,9 @@ const Command& compress_command() noexcept;
 const Command& decompress_command() noexcept;
 const Command& info_command() noexcept;
 const Command& bench_codec_command() noexcept;
+const Command& config_command() noexcept;
+const Command& advise_command() noexcept;
+const Command& run_command() noexcept;
+const Command& doctor_command() noexcept;
 
 }  // namespace taut::cli

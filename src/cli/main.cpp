@@ -12,12 +12,14 @@
 namespace taut::cli {
 namespace {
 
-constexpr const Command& (*commands[])() noexcept = {compress_command, decompress_command, info_command,
-                                                     bench_codec_command};
+constexpr const Command& (*commands[])() noexcept = {run_command,    advise_command,     config_command,
+                                                     doctor_command, compress_command,   decompress_command,
+                                                     info_command,   bench_codec_command};
 
 void print_help() {
   std::puts(
-      "taut: compression of arrays of numbers under an error bound\n\nusage: taut COMMAND [ARGUMENTS]\n");
+      "taut: compression inside MPI communication, and of arrays of numbers, under an error bound\n\nusage: "
+      "taut COMMAND [ARGUMENTS]\n");
   for (const auto command : commands) std::printf("  %-12s  %s\n", command().name, command().summary);
   std::printf("\ntaut COMMAND --help tells more; taut --version names the version.\n%s", exit_codes);
 }

@@ -22,15 +22,6 @@ void mix(std::uint64_t& signature, const T& fact) noexcept {
   signature = hash(std::as_bytes(std::span(&fact, 1)), signature);
 }
 
-// The values that this rank encodes first, and so can judge by; empty when it encodes none.
-Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept {
-  const Operands& data = request.data;
-  if (request.collective == Collective::bcast)
-    return rank == data.root ? Blocks<ConstSlice>(data.out) : Blocks<ConstSlice>{};
-  if (request.collective == Collective::scatter && rank != data.root) return {};
-  return data.in;
-}
-
 // Whether the call writes to `out` here.
 bool receives(const Request& request, int rank) noexcept {
   const bool at_root = rank == request.data.root;
@@ -57,6 +48,14 @@ ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> 
 }
 
 }  // namespace
+
+Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept {
+  const Operands& data = request.data;
+  if (request.collective == Collective::bcast)
+    return rank == data.root ? Blocks<ConstSlice>(data.out) : Blocks<ConstSlice>{};
+  if (request.collective == Collective::scatter && rank != data.root) return {};
+  return data.in;
+}
 
 Communicator::Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels,
                            Observer observer)

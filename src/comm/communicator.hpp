@@ -28,6 +28,9 @@ struct Request {
   }
 };
 
+// The values that this rank encodes first, and so can judge by; empty when it encodes none.
+Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept;
+
 // How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
 // was touched.
 struct Verdict {

@@ -40,6 +40,23 @@ std::string json_of(const Decision& decision) {
 // null: not known, or of no meaning here.
 std::string text_or_null(bool known, std::string_view text) { return known ? json::quoted(text) : "null"; }
 
+std::string json_of(const Compressibility& values) {
+  json::Object object;
+  object.add("samples", values.samples).add("least", values.least).add("greatest", values.greatest);
+  std::string bounds;
+  for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
+    const bool exact = i + 1 == Compressibility::bounds;
+    const Compressibility::Sum& sum = values.sums[i];
+    if (sum.value_bytes == 0) continue;
+    json::Object one;
+    one.add("bound", text_of(exact ? Bound() : Bound{Bound::Kind::range, Compressibility::relative[i]}));
+    one.add("value_bytes", sum.value_bytes).add("frame_bytes", sum.frame_bytes);
+    one.add("nanoseconds", sum.nanoseconds);
+    bounds.append(bounds.empty() ? "" : ", ").append(one.text());
+  }
+  return object.add_text("bounds", "[" + bounds + "]").text();
+}
+
 std::string json_of(const CallRow& row) {
   const CallKind& kind = row.kind;
   const std::string site = call_site_name(kind.site);
@@ -54,6 +71,7 @@ std::string json_of(const CallRow& row) {
   object.add_text("plain", text_or_null(row.plain != Plain::no, name_of(row.plain)));
   object.add_text("expected_ratio",
                   row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
+  object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));
   return object.text();
 }
 
@@ -114,7 +132,7 @@ std::string file_name(const std::string& pattern, const ProcessRank& process) {
 
 std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process) {
   json::Object all;
-  all.add("format", "taut-report").add("version", 1).add("rank", process.rank).add("ranks", process.ranks);
+  all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add_text("communicators", lines(communicators, [](const Observed* one) { return json_of(*one); }));
   return all.text() + "\n";
 }

@@ -33,6 +33,18 @@ Statistics& Statistics::operator+=(const Statistics& other) noexcept {
   return *this;
 }
 
+Compressibility& Compressibility::operator+=(const Compressibility& other) noexcept {
+  samples += other.samples;
+  least = std::min(least, other.least);
+  greatest = std::max(greatest, other.greatest);
+  for (std::size_t i = 0; i < bounds; ++i) {
+    sums[i].value_bytes += other.sums[i].value_bytes;
+    sums[i].frame_bytes += other.sums[i].frame_bytes;
+    sums[i].nanoseconds += other.sums[i].nanoseconds;
+  }
+  return *this;
+}
+
 std::uint64_t CallKind::least_bytes() const noexcept {
   return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
 }
@@ -75,6 +87,7 @@ void CallTable::merge(const CallTable& other) noexcept {
   const auto take = [this](const CallRow& from) {
     CallRow& to = row(from.kind);
     to.sum += from.sum;
+    to.values += from.values;
     if (from.decision.codec != nullptr) to.decision = from.decision;
     if (from.plain != Plain::no) to.plain = from.plain;
     if (from.expected_ratio != 0) to.expected_ratio = from.expected_ratio;

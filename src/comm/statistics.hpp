@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -54,6 +55,24 @@ struct Decision {
   Bound bound;  // of one value, for the codec
 };
 
+// How well the values of calls would compress, by samples on this rank, under bounds relative to the range of
+// the finite values, and without loss. Of each bound the codec and predictor that does best.
+struct Compressibility {
+  static constexpr double relative[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
+  static constexpr std::size_t bounds = 6;  // these, then without loss
+
+  struct Sum {
+    std::uint64_t value_bytes = 0, frame_bytes = 0;
+    std::uint64_t nanoseconds = 0;  // that encoding them took
+  };
+
+  std::uint64_t samples = 0;
+  double least = std::numeric_limits<double>::infinity(), greatest = -least;  // finite values that were seen
+  std::array<Sum, bounds> sums{};
+
+  Compressibility& operator+=(const Compressibility& other) noexcept;
+};
+
 struct CallRow {
   CallKind kind;
   Statistics sum;
@@ -61,6 +80,7 @@ struct CallRow {
   Plain plain = Plain::no;  // why the last one that was not, was not
   float expected_ratio =
       0;  // by samples of the rank that gains least, at the last agreement; 0: none were taken
+  Compressibility values = {};
 };
 
 // A row for each kind of call. Bounded: what comes after most_kinds, or finds no memory, shares a row.

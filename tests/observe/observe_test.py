@@ -55,7 +55,7 @@ class Observed(unittest.TestCase):
         names = {f"report.json.{r}" for r in range(RANKS)} | {f"trace-{r}.json" for r in range(RANKS)}
         self.assertEqual({path.name for path in self.folder.iterdir()}, names)
         for rank, report in enumerate(self.reports):
-            self.assertEqual((report["format"], report["version"]), ("taut-report", 1))
+            self.assertEqual((report["format"], report["version"]), ("taut-report", 2))
             self.assertEqual((report["rank"], report["ranks"]), (rank, RANKS))
 
     def test_a_compressed_kind(self):
@@ -138,6 +138,34 @@ class Observed(unittest.TestCase):
         for spans in calls.values():  # the ranks are in a call at the same time
             self.assertEqual(len(spans), RANKS)
             self.assertLess(max(begin for begin, _ in spans), min(end for _, end in spans))
+
+    # ---- Compressibility
+
+    def test_calls_without_a_policy_are_sampled(self):
+        for rank in range(RANKS):
+            plain = self.communicator(rank, "plain")
+            self.assertEqual((plain["policy"], plain["compressed_calls"], plain["plain_calls"]), ("none", 0, {"off": 7}))
+            kind = self.kind(rank, "allreduce", "f32", "plain")
+            self.assertGreater(kind["nanoseconds"]["plain"], 0)
+            values = kind["compressibility"]
+            self.assertIn(values["samples"], (1, 2, 3))  # of the 1st, 2nd and 4th of 5, as long as there is time
+            self.assertAlmostEqual(values["least"], -1, places=1)
+            self.assertAlmostEqual(values["greatest"], 1, places=1)
+            self.assertEqual([b["bound"] for b in values["bounds"]],
+                             ["rel:0.01", "rel:0.001", "rel:1e-04", "rel:1e-05", "rel:1e-06", "lossless"])
+            ratios = [b["value_bytes"] / b["frame_bytes"] for b in values["bounds"]]
+            self.assertGreater(ratios[0], 8)
+            self.assertLess(ratios[-1], ratios[0])
+            self.assertTrue(all(b["nanoseconds"] > 0 for b in values["bounds"]))
+
+    def test_what_is_sampled(self):
+        plain = self.communicator(0, "plain")["kinds"]
+        (small,) = [k for k in plain if k["least_bytes"] == 8]
+        self.assertIsNone(small["compressibility"])
+        (ints,) = [k for k in plain if k["type"] == "i32"]
+        self.assertEqual([b["bound"] for b in ints["compressibility"]["bounds"]], ["lossless"])
+        (received,) = [k for k in self.communicator(1, "plain")["kinds"] if k["type"] == "i32"]
+        self.assertIsNone(received["compressibility"])  # not at the root
 
     # ---- The rest
 

@@ -34,6 +34,19 @@ static int many_kinds(const Values& in, Values& out, MPI_Comm comm) {
   return failed;
 }
 
+// Without a policy; rules there are none.
+static int plain_calls(const Values& in, Values& out) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_name(comm, "plain");
+  int failed = 0;
+  for (int i = 0; i < 5; ++i) failed += smooth_sum(in, out, comm);
+  std::vector<int> ints(n, 1);
+  failed += TAUT_Bcast(ints.data(), n, MPI_INT, 0, comm);
+  failed += TAUT_Allreduce(in.data(), out.data(), 2, MPI_FLOAT, MPI_SUM, comm);
+  return failed;
+}
+
 // More than there is room for.
 static int communicators_that_go(const Values& in, Values& out) {
   int failed = 0;
@@ -56,6 +69,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_name(solver, "solver \"1\"");
   int failed = TAUT_Comm_set_policy(solver, "abs:1e-4,segments=4,when=always");
   failed += many_kinds(in, out, solver);
+  failed += plain_calls(in, out);
   failed += communicators_that_go(in, out);
   MPI_Finalize();
   return failed != 0;

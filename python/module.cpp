@@ -1,0 +1,178 @@
+// The extension module taut._core: the codec calls of taut.h, what surrounds them in .taut files, and calls
+// into an MPI layer that is opened at run time. No MPI is linked. Addresses are plain numbers: the Python
+// part keeps the memory alive and has checked its size. The GIL is released wherever values are touched.
+#define TAUT_NO_MPI
+#include <taut/taut.h>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/coding.hpp"
+#include "cli/failure.hpp"
+#include "cli/pieces.hpp"
+#include "core/frame.hpp"
+#include "layer.hpp"
+#include "policy/policy.hpp"
+
+namespace nb = nanobind;
+
+namespace taut::python {
+namespace {
+
+using Address = std::uintptr_t;
+
+[[noreturn]] void raise(int status, const std::string& message) {
+  const nb::object error = nb::module_::import_("taut._errors").attr("error_of")(status, message);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw nb::python_error();
+}
+
+void check(int status) {
+  if (status == TAUT_SUCCESS) return;
+  const std::string why = TAUT_Last_error();
+  raise(status, why.empty() ? TAUT_Status_string(status) : why);
+}
+
+// Runs `action` without the GIL; what it throws becomes a Python exception.
+template <class Action>
+auto unlocked(Action action) {
+  int status = TAUT_SUCCESS;
+  std::string message;
+  try {
+    nb::gil_scoped_release released;
+    return action();
+  } catch (const Error& error) {
+    status = static_cast<int>(error.status());
+    message = error.what();
+  } catch (const cli::Failure& failure) {
+    status = TAUT_ERR_ARGUMENT;
+    message = failure.what();
+  } catch (const std::bad_alloc&) {
+    status = TAUT_ERR_MEMORY;
+    message = TAUT_Status_string(status);
+  }
+  raise(status, message);
+}
+
+ConstBytes bytes_at(Address address, std::size_t bytes) {
+  return {reinterpret_cast<const std::byte*>(address), bytes};
+}
+
+Slice values_at(Address address, std::size_t count, int type) {
+  return {reinterpret_cast<std::byte*>(address), count, static_cast<DType>(type)};
+}
+
+// A policy or, where it is to code arrays, a coding: raises if it cannot be read.
+void check_policy(const std::string& text) {
+  unlocked([&] { parse_policy(text); });
+}
+void check_coding(const std::string& text) {
+  const bool dims = unlocked([&] { return parse_coding(text).dims.n > 0; });
+  if (dims)
+    raise(TAUT_ERR_POLICY, "'" + text + "': dims= follows from the shape of the array; leave it away");
+}
+
+// The text that each frame of the array is coded by: bounds relative to the array's range are absolute there.
+std::string frame_text(const std::string& text, Address address, std::size_t count, int type) {
+  return unlocked([&] {
+    const cli::ArrayCoding coding("bound", text);
+    const ValueRange range =
+        coding.needs_range() ? range_of({values_at(address, count, type)}, coding.fill()) : ValueRange{};
+    return coding.frame_text(range);
+  });
+}
+
+nb::list pieces(const std::vector<std::uint64_t>& shape) {
+  nb::list all;
+  for (const cli::Piece& piece : cli::pieces_of(shape))
+    all.append(nb::make_tuple(piece.first, piece.extents));
+  return all;
+}
+
+nb::bytes encode(Address address, const std::vector<std::size_t>& extents, int type,
+                 const std::string& text) {
+  const cli::Piece piece{0, extents};
+  std::size_t bytes = 0;
+  int status = TAUT_SUCCESS;
+  const auto frame = unlocked([&] {
+    const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(type), piece.count(), 1);
+    auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    status = TAUT_Encode_nd(reinterpret_cast<const void*>(address), static_cast<int>(extents.size()),
+                            extents.data(), static_cast<TAUT_Type>(type), text.c_str(), room.get(), capacity,
+                            &bytes);
+    return room;
+  });
+  check(status);
+  return nb::bytes(frame.get(), bytes);
+}
+
+void decode(Address frame, std::size_t bytes, Address values, std::size_t count, int type) {
+  check(unlocked([&] {
+    return TAUT_Decode(reinterpret_cast<const void*>(frame), bytes, reinterpret_cast<void*>(values), count,
+                       static_cast<TAUT_Type>(type));
+  }));
+}
+
+// (codec, bound as text, type, count, bytes)
+nb::tuple frame_info(Address frame, std::size_t bytes) {
+  TAUT_Frame_info info{};
+  info.struct_size = sizeof info;
+  check(TAUT_Frame_get_info(reinterpret_cast<const void*>(frame), bytes, &info));
+  const Bound bound{static_cast<Bound::Kind>(info.bound_kind), info.bound};
+  return nb::make_tuple(info.codec, text_of(bound), info.type, info.count, info.bytes);
+}
+
+// The bits of a DLPack array of bfloat16, which NumPy does not import, as uint16 on the same memory.
+nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu> array) {
+  const nb::dlpack::dtype type = array.dtype();
+  if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat) || type.bits != 16 ||
+      type.lanes != 1)
+    raise(TAUT_ERR_TYPE, "an array of a type that NumPy has not; convert it to float32");
+  std::vector<std::size_t> shape;
+  std::vector<std::int64_t> strides;
+  for (std::size_t i = 0; i < array.ndim(); ++i) {
+    shape.push_back(array.shape(i));
+    strides.push_back(array.stride(i));
+  }
+  auto* const owner = new nb::ndarray<nb::device::cpu>(array);
+  const nb::capsule keeps(
+      owner, [](void* data) noexcept { delete static_cast<nb::ndarray<nb::device::cpu>*>(data); });
+  return {array.data(), shape.size(), shape.data(), keeps, strides.data()};
+}
+
+std::string version() {
+  int major = 0, minor = 0, patch = 0;
+  TAUT_Get_version(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+NB_MODULE(_core, module) {
+  module.doc() = "The codec calls of taut.h, and calls into an MPI layer.";
+  module.def("check_policy", check_policy, nb::arg("text"));
+  module.def("check_coding", check_coding, nb::arg("text"));
+  module.def("frame_text", frame_text, nb::arg("text"), nb::arg("address"), nb::arg("count"),
+             nb::arg("type"));
+  module.def("pieces", pieces, nb::arg("shape"));
+  module.def("encode", encode, nb::arg("address"), nb::arg("extents"), nb::arg("type"), nb::arg("text"));
+  module.def("decode", decode, nb::arg("frame"), nb::arg("bytes"), nb::arg("values"), nb::arg("count"),
+             nb::arg("type"));
+  module.def("frame_info", frame_info, nb::arg("frame"), nb::arg("bytes"));
+  module.def(
+      "max_bytes",
+      [](int type, std::size_t count) { return cli::most_frame_bytes(static_cast<DType>(type), count); },
+      nb::arg("type"), nb::arg("count"));
+  module.def(
+      "crc32c",
+      [](Address address, std::size_t bytes) {
+        return unlocked([&] { return crc32c(bytes_at(address, bytes)); });
+      },
+      nb::arg("address"), nb::arg("bytes"));
+  module.def("bfloat16_bits", bfloat16_bits, nb::arg("array"));
+  module.def("version", version);
+  add_layer_class(module);
+}
+
+}  // namespace
+}  // namespace taut::python

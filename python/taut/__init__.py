@@ -1,0 +1,70 @@
+"""Compression under an error bound: for arrays, and inside MPI communication.
+
+``compress``, ``decompress`` and ``info`` work on arrays and need no MPI::
+
+    packed = taut.compress(field, "abs:1e-4")      # every value within 1e-4
+    same_shape = taut.decompress(packed)
+
+``Comm`` wraps a communicator of mpi4py, whose upper-case methods it has::
+
+    comm = taut.Comm(MPI.COMM_WORLD, "abs:1e-4")
+    comm.Allreduce(mine, total)                    # every element of `total` within 1e-4
+
+Bounds and options are those of the C library (docs/configuration.md). Nothing is lost unless a bound says so.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ._codec import Info, compress, decompress, info
+from ._core import version as _version
+from ._errors import (
+    ArgumentError,
+    DTypeError,
+    Error,
+    FrameError,
+    OutOfMemoryError,
+    PeerError,
+    PolicyError,
+    RankMismatchError,
+)
+from ._policy import Policy, policy
+
+if TYPE_CHECKING:
+    from ._comm import AVG, Comm
+    from ._request import Request
+
+__version__ = _version()
+__all__ = [
+    "AVG",
+    "ArgumentError",
+    "Comm",
+    "DTypeError",
+    "Error",
+    "FrameError",
+    "Info",
+    "OutOfMemoryError",
+    "PeerError",
+    "Policy",
+    "PolicyError",
+    "RankMismatchError",
+    "Request",
+    "compress",
+    "decompress",
+    "info",
+    "policy",
+]
+
+_NEED_MPI = {"AVG": "._comm", "Comm": "._comm", "Request": "._request"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NEED_MPI:
+        raise AttributeError(f"module 'taut' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_NEED_MPI[name], __name__), name)
+
+
+for _name in __all__:
+    if _name not in _NEED_MPI:
+        globals()[_name].__module__ = __name__  # where users see them

@@ -1,0 +1,29 @@
+"""The command `taut`: `report` is Python's, the others are those of the program that comes with the package."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Optional
+
+
+def program() -> Path:
+    """The program that is written in C++."""
+    return Path(__file__).parent / "bin" / "taut"
+
+
+def main(arguments: Optional[list[str]] = None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["report"]:
+        from .report import main as report
+
+        return report(words[1:])
+    path = program()
+    if not path.exists():
+        print(f"taut: the package has no {path}; install it anew", file=sys.stderr)
+        return 1
+    sys.stdout.flush()
+    os.execv(path, [str(path), *words])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Anything that holds numbers as a NumPy array, without copying: arrays, buffers, DLPack."""
+
+from typing import Any
+
+import numpy as np
+
+from ._dtypes import bfloat16
+from ._errors import DTypeError
+
+
+def as_array(data: Any) -> np.ndarray:
+    """A NumPy array on the memory of `data`.
+
+    Parameters
+    ----------
+    data
+        A NumPy array, an object with the buffer protocol, or one with ``__dlpack__`` whose memory is the host's.
+    """
+    if isinstance(data, np.ndarray):
+        return data
+    try:
+        return np.asarray(memoryview(data))
+    except (TypeError, ValueError, BufferError):
+        pass
+    if hasattr(data, "__dlpack__"):
+        return _from_dlpack(data)
+    if np.isscalar(data) or isinstance(data, (list, tuple)):
+        raise DTypeError(f"{type(data).__name__} is no array: use numpy.asarray(...) and say its dtype")
+    raise DTypeError(f"{type(data).__name__} has neither the buffer protocol nor __dlpack__: give a NumPy array")
+
+
+def _from_dlpack(data: Any) -> np.ndarray:
+    device = data.__dlpack_device__() if hasattr(data, "__dlpack_device__") else (1, 0)
+    if device[0] not in (1, 3, 11):  # host, and host memory that CUDA or ROCm have pinned
+        raise DTypeError("the array lies in the memory of an accelerator; copy it to the host first")
+    try:
+        return np.from_dlpack(data)
+    except (BufferError, RuntimeError, TypeError, ValueError):  # bfloat16 is unknown to NumPy
+        from ._core import bfloat16_bits
+
+        return np.asarray(bfloat16_bits(data)).view(bfloat16())
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where the first value lies."""
+    return int(array.__array_interface__["data"][0])

@@ -1,0 +1,136 @@
+"""Comm: a communicator of mpi4py whose calls are compressed."""
+
+import ctypes
+from typing import Any, Optional, Union
+
+from mpi4py import MPI
+
+from ._arguments import AVG, Average
+from ._blocking import Blocking
+from ._errors import ArgumentError, DTypeError
+from ._layer import call, handle
+from ._messages import Messages
+from ._nonblocking import Nonblocking, Persistent
+from ._policy import Policy, current_policy, policy_text
+
+__all__ = ["AVG", "Average", "Comm"]
+
+# struct TAUT_Stats, behind its size.
+STATISTICS = (
+    "calls compressed_calls value_bytes frame_bytes sent_bytes sent_messages plain_unsupported plain_small plain_no_gain "
+    "plain_off failed_calls message_bytes carried_bytes call_ns encode_ns combine_ns decode_ns wait_ns agree_ns plain_ns "
+    "plain_slower plain_sender"
+).split()
+
+
+class Comm(Blocking, Nonblocking, Persistent, Messages):
+    """A communicator of mpi4py whose upper-case methods are compressed within a bound.
+
+    Collective over the communicator, if there is a policy to set. The policy hangs on the MPI communicator itself: two
+    `Comm` of one communicator share it, and ``Dup`` hands it on.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+        Communicator to wrap. What this class does not have (``rank``, ``Barrier``, ``bcast`` of objects, ...) is its.
+    bound : str or Policy, optional
+        What may be lost, the same on every rank: ``"abs:1e-4"``, ``"rel:1e-3"``, ``"lossless"``, ... with options behind
+        commas. Default: that of the surrounding `policy`; where there is none, the communicator stays as it is.
+    **options
+        More options by name, as for `Policy`.
+
+    Raises
+    ------
+    PolicyError, RankMismatchError
+        If the policy cannot be read, or differs among the ranks. Errors of calls are ``MPI.Exception`` as well.
+
+    Notes
+    -----
+    Messages are given as to mpi4py: an array (NumPy, buffer, DLPack on the host), ``[array, count, type]``,
+    ``[array, (counts, displacements), type]``, ``MPI.IN_PLACE``. float16 and bfloat16 (ml_dtypes) work on every MPI.
+    Calls release the GIL; one thread at a time may use a communicator and its requests.
+
+    Examples
+    --------
+    >>> import numpy as np, taut
+    >>> from mpi4py import MPI
+    >>> comm = taut.Comm(MPI.COMM_WORLD, "abs:1e-4")
+    >>> mine = np.full(100_000, comm.rank, np.float32)
+    >>> total = np.empty_like(mine)
+    >>> comm.Allreduce(mine, total)                  # MPI.SUM; MPI.MIN, MPI.MAX and taut.AVG too
+    >>> bool(abs(total[0] - sum(range(comm.size))) <= 1e-4)
+    True
+    """
+
+    def __init__(self, comm: Union[MPI.Comm, "Comm"], bound: Union[str, Policy, None] = None, **options: object) -> None:
+        if isinstance(comm, Comm):
+            comm = comm.wrapped
+        if not isinstance(comm, MPI.Comm):
+            raise DTypeError(f"taut.Comm wraps a communicator of mpi4py, such as MPI.COMM_WORLD, not {type(comm).__name__}")
+        if comm == MPI.COMM_NULL or comm.Is_inter():
+            raise ArgumentError("taut.Comm wraps intracommunicators; calls of others are not compressed: use mpi4py's")
+        self._comm = comm
+        self._policy: Optional[Policy] = None
+        chosen = current_policy() if bound is None and not options else policy_text(bound, options)
+        if chosen is not None:
+            self.Set_policy(chosen)
+
+    @property
+    def wrapped(self) -> MPI.Comm:
+        """The communicator of mpi4py, for what wants one."""
+        return self._comm
+
+    def Set_policy(self, bound: Union[str, Policy, None]) -> None:
+        """Gives the communicator another policy; None: plain MPI. Collective; no request may be under way."""
+        text = ctypes.create_string_buffer(str(bound or "").encode())
+        call("Comm_set_policy", handle(self._comm), ctypes.addressof(text))
+        self._policy = Policy._unread(str(bound)) if bound else None
+
+    def Get_policy(self) -> Optional[Policy]:
+        """The policy that was set here; None: none."""
+        return self._policy
+
+    def Dup(self, info: Optional[MPI.Info] = None) -> "Comm":
+        """A duplicate, with the same policy. Collective."""
+        twin = Comm.__new__(Comm)
+        twin._comm = self._comm.Dup(info) if info is not None else self._comm.Dup()
+        twin._policy = self._policy
+        return twin
+
+    Clone = Dup
+
+    def stats(self) -> dict[str, int]:
+        """What this rank's calls did since the policy was set: the members of ``TAUT_Stats`` (taut.h).
+
+        ``message_bytes``, ``value_bytes``, ``frame_bytes``, ``sent_bytes`` and the like are in bytes, ``..._ns`` in
+        nanoseconds.
+        """
+        numbers = (ctypes.c_uint64 * (1 + len(STATISTICS)))(8 * (1 + len(STATISTICS)))
+        call("Comm_get_stats", handle(self._comm), ctypes.addressof(numbers))
+        return dict(zip(STATISTICS, numbers[1:]))
+
+    def explain(self) -> str:
+        """The same in words: what was decided for each kind of call, why, and where the time went (docs/observe.md)."""
+        needed = ctypes.c_size_t(0)
+        call("Comm_explain", handle(self._comm), 0, 0, ctypes.addressof(needed))
+        text = ctypes.create_string_buffer(max(needed.value, 1))
+        call("Comm_explain", handle(self._comm), ctypes.addressof(text), len(text), 0)
+        return text.value.decode(errors="replace")
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_comm":  # not there yet
+            raise AttributeError(name)
+        return getattr(self._comm, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self._comm == (other._comm if isinstance(other, Comm) else other)
+
+    def __hash__(self) -> int:
+        return hash(handle(self._comm))
+
+    def __bool__(self) -> bool:
+        return bool(self._comm)
+
+    def __repr__(self) -> str:
+        name = f"rank {self._comm.Get_rank()} of {self._comm.Get_size()}" if self._comm else "null"
+        return f"<taut.Comm: {name}, {self._policy or 'no policy'}>"

@@ -1,0 +1,86 @@
+"""Exceptions. Each names what was wrong and, where there is one, the remedy."""
+
+from typing import Optional
+
+
+class Error(RuntimeError):
+    """Base of all exceptions of this package that the library reports.
+
+    Attributes
+    ----------
+    status : int
+        Number of the reason, as ``enum TAUT_Status`` in taut.h has it.
+    """
+
+    status = 99
+
+    def __init__(self, message: str, status: Optional[int] = None) -> None:
+        super().__init__(message)
+        if status is not None:
+            self.status = status
+
+
+class ArgumentError(Error, ValueError):
+    """An argument or a count that cannot be used."""
+
+    status = 1
+
+
+class DTypeError(Error, TypeError):
+    """A type of values that is not coded, or not under this bound."""
+
+    status = 3
+
+
+class PolicyError(Error, ValueError):
+    """A bound or an option that cannot be read, or not be served; the text names its column."""
+
+    status = 4
+
+
+class FrameError(Error, ValueError):
+    """Bytes that are no compressed array, or a damaged one."""
+
+    status = 20
+
+
+class RankMismatchError(Error):
+    """The ranks' calls differ in count, type, operator, bound or codec."""
+
+    status = 40
+
+
+class PeerError(Error):
+    """Another rank failed, and its contribution is missing."""
+
+    status = 41
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """A rank has not the memory for a call."""
+
+    status = 60
+
+
+_CLASSES = {
+    1: ArgumentError,
+    2: ArgumentError,
+    3: DTypeError,
+    4: PolicyError,
+    20: FrameError,
+    21: FrameError,
+    22: FrameError,
+    40: RankMismatchError,
+    41: PeerError,
+    60: OutOfMemoryError,
+}
+
+
+def class_of(status: int) -> type[Error]:
+    """The exception for a number of ``enum TAUT_Status``."""
+    return _CLASSES.get(status, Error)
+
+
+def error_of(status: int, message: str) -> Error:
+    """An exception to raise."""
+    return class_of(status)(message, status)

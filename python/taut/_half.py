@@ -1,0 +1,63 @@
+"""16-bit floats where the MPI has no type for them: reductions run in float32, which holds each of their values.
+
+The result is rounded to the 16 bits once, so that the bound is what it is with such a type: E, and half an ulp.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Callable, Optional
+
+import numpy as np
+from mpi4py import MPI
+
+from ._arrays import as_array
+from ._errors import DTypeError
+from ._layer import flavour
+from ._message import bfloat16_type, split
+
+
+@dataclass
+class Staged:
+    """What to send and receive instead, and what to do around that."""
+
+    send: Any
+    recv: Any
+    before: Optional[Callable[[], None]] = None
+    after: Optional[Callable[[], None]] = None
+
+
+def _needs_float32(spec: Any) -> bool:
+    if spec is None or spec is MPI.IN_PLACE:
+        return False
+    buffer, counts, displs, kind = split(spec)
+    missing = buffer is not None and kind is None and _has_no_type(as_array(buffer).dtype)
+    if missing and (counts is not None or displs is not None):
+        raise DTypeError("this MPI has no type for these values: give a part of the array instead of counts")
+    return missing
+
+
+@lru_cache(maxsize=256)
+def _has_no_type(dtype: np.dtype) -> bool:
+    return dtype.name == "bfloat16" and bfloat16_type() is None or dtype.name == "float16" and flavour() != "mpich"
+
+
+def stage(send: Any, recv: Any) -> Staged:
+    """The two sides of a reduction, in float32 where they have to be."""
+    in_place = send is MPI.IN_PLACE
+    if not _needs_float32(recv if in_place or send is None else send):
+        return Staged(send, recv)
+    source = None if send is None else as_array(recv if in_place else send)
+    target = None if recv is None else as_array(recv)
+    wide_in = None if source is None else np.empty(source.shape, np.float32)
+    wide_out = wide_in if in_place else None if target is None else np.empty(target.shape, np.float32)
+
+    def before() -> None:
+        if wide_in is not None:
+            wide_in[...] = source
+
+    def after() -> None:
+        if target is not None and wide_out is not None:
+            with np.errstate(over="ignore"):
+                target[...] = wide_out.astype(target.dtype)
+
+    return Staged(send if in_place else wide_in, wide_out, before, after)

@@ -1,0 +1,157 @@
+"""What mpi4py's upper-case methods accept as a message: an array, or [array, counts, displacements, type]."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Optional
+
+import numpy as np
+from mpi4py import MPI
+
+from ._arrays import address_of, as_array
+from ._errors import ArgumentError, DTypeError
+from ._layer import flavour, handle
+
+BFLOAT16_OF_MPICH = 0x4C00024C  # MPIX_BFLOAT16 in mpi.h; no MPI but MPICH has one
+_NAMED = {
+    "float32": "FLOAT",
+    "float64": "DOUBLE",
+    "complex64": "C_FLOAT_COMPLEX",
+    "complex128": "C_DOUBLE_COMPLEX",
+    "float16": "FLOAT16_T",
+    "bool": "C_BOOL",
+    **{f"{u}int{bits}": f"{u.upper()}INT{bits}_T" for u in ("", "u") for bits in (8, 16, 32, 64)},
+}
+
+
+@dataclass
+class Message:
+    """One side of a call, as its C function takes it."""
+
+    address: int
+    count: int  # in elements; of one block, if there are several
+    type: int  # handle
+    counts: Optional[np.ndarray] = None  # of vector calls: one a rank
+    displs: Optional[np.ndarray] = None
+    array: Optional[np.ndarray] = None
+
+    def vector(self) -> tuple[int, int]:
+        """Addresses of counts and displacements; 0 where they do not matter."""
+        if self.counts is None or self.displs is None:
+            return 0, 0
+        return address_of(self.counts), address_of(self.displs)
+
+
+NOTHING = Message(0, 0, handle(MPI.BYTE))
+IN_PLACE = Message(int(MPI.IN_PLACE), 0, handle(MPI.BYTE))
+
+
+def bfloat16_type() -> Optional[MPI.Datatype]:
+    """MPICH's; None where the MPI has none."""
+    if flavour() != "mpich":
+        return None
+    try:
+        found = MPI.Datatype.fromhandle(BFLOAT16_OF_MPICH)
+        return found if found.Get_size() == 2 and "BFLOAT16" in found.Get_name() else None
+    except MPI.Exception:
+        return None
+
+
+@lru_cache(maxsize=256)
+def type_of(dtype: np.dtype) -> MPI.Datatype:
+    """The MPI type of NumPy values."""
+    if not dtype.isnative:
+        raise DTypeError(f"values of type {dtype} are in foreign byte order; use array.astype(dtype.newbyteorder('='))")
+    if dtype.name == "bfloat16":
+        return bfloat16_type() or MPI.UINT16_T
+    found = getattr(MPI, _NAMED.get(dtype.name, ""), None) or MPI._typedict.get(dtype.char)
+    if found is None or found == MPI.DATATYPE_NULL:
+        raise DTypeError(f"MPI has no type for values of type {dtype}; give [array, count, MPI.BYTE] or a type of yours")
+    return found
+
+
+def split(spec: Any) -> tuple[Any, Any, Any, Any]:
+    """(buffer, counts, displacements, type); None where nothing is said."""
+    if not isinstance(spec, (list, tuple)):
+        return spec, None, None, None
+    counts = displs = kind = None
+    if len(spec) == 2:
+        buffer, counts = spec
+        if isinstance(counts, (MPI.Datatype, str)):
+            counts, kind = None, counts
+    elif len(spec) == 3:
+        buffer, counts, kind = spec
+    elif len(spec) == 4:
+        buffer, counts, displs, kind = spec
+    else:
+        raise ArgumentError(f"a message is [array], [array, count, type] or the like, not {len(spec)} things")
+    if isinstance(counts, tuple):
+        counts, displs = counts
+    return buffer, counts, displs, kind
+
+
+def _resolve(buffer: Any, kind: Any, writes: bool) -> tuple[Optional[np.ndarray], int, MPI.Datatype, int]:
+    """(array, address, type, how many elements it has room for)"""
+    if isinstance(kind, str):
+        kind = type_of(np.dtype(kind))
+    if buffer is None or buffer is MPI.BOTTOM:
+        return None, 0, kind if kind is not None else MPI.BYTE, 0
+    array = as_array(buffer)
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        raise ArgumentError("the array has gaps or steps: pass numpy.ascontiguousarray(...) of it")
+    if writes and not array.flags.writeable:
+        raise ArgumentError("the array to receive into is read-only: pass a copy of it")
+    if kind is None:
+        return array, address_of(array), type_of(array.dtype), array.size
+    extent = kind.Get_extent()[1]
+    return array, address_of(array), kind, array.nbytes // extent if extent > 0 else 0
+
+
+def message(spec: Any, writes: bool, blocks: int = 1) -> Message:
+    """A message of one count. Where none is said, the array holds `blocks` of them."""
+    if spec is None:
+        return NOTHING
+    if spec is MPI.IN_PLACE:
+        return IN_PLACE
+    buffer, count, displ, kind = split(spec)
+    array, address, mpi_type, room = _resolve(buffer, kind, writes)
+    displ = int(displ or 0)
+    if count is None:
+        if (room - displ) % blocks:
+            raise ArgumentError(f"the array has {room - displ} elements, which {blocks} ranks cannot share evenly")
+        count = (room - displ) // blocks
+    if array is not None and displ + int(count) * blocks > room and mpi_type.is_predefined:
+        raise ArgumentError(f"the array has {room} elements, the message {displ + int(count) * blocks}")
+    address += displ * (mpi_type.Get_extent()[1] if displ else 0)
+    return Message(address, int(count), handle(mpi_type), array=array)
+
+
+def vector_message(spec: Any, writes: bool, ranks: int) -> Message:
+    """A message of one count for each rank. Where none are said, the ranks share the array evenly."""
+    if spec is None:
+        return NOTHING
+    if spec is MPI.IN_PLACE:
+        return IN_PLACE
+    buffer, counts, displs, kind = split(spec)
+    array, address, mpi_type, room = _resolve(buffer, kind, writes)
+    if counts is None:
+        if room % ranks:
+            raise ArgumentError(f"the array has {room} elements, which {ranks} ranks cannot share evenly: give counts")
+        counts = room // ranks
+    counts = _numbers(counts, ranks, "counts")
+    if displs is None:
+        displs = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    elif np.ndim(displs) == 0:
+        displs = np.arange(ranks) * int(displs)
+    displs = _numbers(displs, ranks, "displacements")
+    if array is not None and mpi_type.is_predefined and int((displs + counts)[counts > 0].max(initial=0)) > room:
+        raise ArgumentError(f"the array has {room} elements, the blocks reach to {int((displs + counts).max())}")
+    return Message(address, 0, handle(mpi_type), counts, displs, array)
+
+
+def _numbers(values: Any, ranks: int, what: str) -> np.ndarray:
+    """As the C calls take them: MPI_Count and MPI_Aint have 64 bits."""
+    numbers = np.array(values, np.int64)
+    numbers = np.full(ranks, numbers) if numbers.ndim == 0 else numbers
+    if numbers.shape != (ranks,):
+        raise ArgumentError(f"{numbers.size} {what} for {ranks} ranks")
+    return np.ascontiguousarray(numbers)

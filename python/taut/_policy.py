@@ -1,0 +1,121 @@
+"""Policies: a bound, then options, as one text."""
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Iterator, Optional, Union
+
+from ._core import check_policy
+
+if TYPE_CHECKING:
+    from ._comm import Comm
+
+_current: ContextVar[Optional["Policy"]] = ContextVar("taut_policy", default=None)
+
+
+class Policy:
+    """A policy that has been read: a bound, then options.
+
+    Parameters
+    ----------
+    bound
+        ``"abs:1e-4"``, ``"rel:1e-3"``, ``"psnr:80"``, ``"snap:1e-4"``, ``"pwrel:1e-3"``, ``"rate:8"``, ``"lossless"``
+        or ``"off"``, possibly followed by options: ``"abs:1e-4,on=input,codec=planes"`` (docs/configuration.md).
+    **options
+        More of them by name: ``on="input"``, ``codec="planes"``, ``algorithm="ring"``, ``min_bytes="64KiB"``,
+        ``when="always"``, ``segments=8``, ``checksum=True``, ``dims=(100, 500, 500)`` and the others.
+
+    Raises
+    ------
+    PolicyError
+        If it cannot be read; the text names option, column and remedy.
+
+    Examples
+    --------
+    >>> Policy("abs:1e-4", on="input", checksum=True)
+    Policy('abs:1e-4,on=input,checksum=on')
+    >>> Policy("abs:-1")
+    Traceback (most recent call last):
+        ...
+    taut.PolicyError: policy 'abs:-1', column 5: bound 'abs:-1' is not a positive number; write abs:1e-4
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, bound: Union[str, "Policy"], **options: object) -> None:
+        self.text = policy_text(bound, options)
+        check_policy(self.text)
+
+    @classmethod
+    def _unread(cls, text: str) -> "Policy":
+        """For communicators, whose ranks find out together whether all can read theirs."""
+        made = cls.__new__(cls)
+        made.text = text
+        return made
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Policy({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Policy) and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+def policy_text(bound: Union[str, Policy, None], options: dict[str, object]) -> str:
+    """As policies are written."""
+    return ",".join([str(bound or ""), *(f"{name}={_text_of(value)}" for name, value in options.items())])
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (tuple, list)):
+        return "x".join(map(str, value))
+    return str(value)
+
+
+def current_policy() -> Optional[Policy]:
+    """The innermost `policy` that this thread is in."""
+    return _current.get()
+
+
+@contextmanager
+def policy(bound: Union[str, Policy], *comms: "Comm", **options: object) -> Iterator[Policy]:
+    """A policy for the block: of what names none itself, or of the communicators given.
+
+    Without communicators it is what `compress` and `Comm` use where they are given no bound. With them it is theirs
+    until the end of the block: they then get back the one that they had. That is collective over each of them, at both
+    ends of the block, and no request may be under way then.
+
+    Parameters
+    ----------
+    bound, **options
+        As for `Policy`.
+    *comms : Comm
+        Communicators to change.
+
+    Examples
+    --------
+    >>> import numpy as np, taut
+    >>> wave = np.sin(np.linspace(0, 9, 100_000, dtype=np.float32))
+    >>> with taut.policy("abs:1e-4"):
+    ...     packed = taut.compress(wave)
+    >>> bool(np.abs(taut.decompress(packed) - wave).max() <= 1e-4)
+    True
+    """
+    chosen = Policy._unread(policy_text(bound, options)) if comms else Policy(bound, **options)
+    token = None if comms else _current.set(chosen)
+    before = [comm.Get_policy() for comm in comms]
+    try:
+        for comm in comms:
+            comm.Set_policy(chosen)
+        yield chosen
+    finally:
+        for comm, old in zip(comms, before):
+            comm.Set_policy(old)
+        if token is not None:
+            _current.reset(token)

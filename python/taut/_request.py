@@ -1,0 +1,142 @@
+"""Requests of nonblocking and persistent calls, which complete beside those of mpi4py."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Optional, Union
+
+from mpi4py import MPI
+
+from ._arguments import Call
+from ._layer import call, fail, raw_call
+
+_under_way: set["Request"] = set()  # so that their memory stays, whatever becomes of the caller's names
+
+
+class Request:
+    """A call under way, or a persistent one.
+
+    It has the methods of ``MPI.Request`` and ``MPI.Prequest`` that complete, start and free. The class methods take requests
+    of mpi4py too, mixed with these in any order. The calls go on inside calls of this package only.
+
+    Notes
+    -----
+    The memory of the call is kept until it is complete, also if the request is dropped.
+    """
+
+    def __init__(self, made: Call, persistent: bool) -> None:
+        self._call = made
+        self._persistent = persistent
+        self._active = not persistent
+        self._word = ctypes.c_uint64(0)  # the TAUT_Request
+
+    @property
+    def _at(self) -> int:
+        return ctypes.addressof(self._word)
+
+    def _begun(self) -> "Request":
+        self._active = True
+        _under_way.add(self)
+        return self
+
+    def _ended(self) -> None:
+        self._active = False
+        _under_way.discard(self)
+
+    def _complete(self, code: int) -> None:
+        self._ended()
+        if code != 0:
+            fail(code)
+        if self._call.after is not None:
+            self._call.after()
+
+    def __bool__(self) -> bool:
+        return self._word.value != 0
+
+    def Start(self) -> None:
+        """Starts a persistent call."""
+        if self._call.before is not None:
+            self._call.before()
+        call("Start", self._at)
+        self._begun()
+
+    def Wait(self, status: Optional[MPI.Status] = None) -> bool:
+        """Waits until the call is complete; True."""
+        status = status if status is not None else MPI.Status()
+        self._complete(raw_call("Wait", self._at, MPI._addressof(status))) if self._active else None
+        return True
+
+    def Test(self, status: Optional[MPI.Status] = None) -> bool:
+        """Makes progress; whether the call is complete."""
+        if not self._active:
+            return True
+        status = status if status is not None else MPI.Status()
+        flag = ctypes.c_int(0)
+        code = raw_call("Test", self._at, ctypes.addressof(flag), MPI._addressof(status))
+        if flag.value or code != 0:
+            self._complete(code)
+        return bool(flag.value)
+
+    def Free(self) -> None:
+        """Frees the request; a call under way is waited for first."""
+        try:
+            call("Request_free", self._at)
+        finally:
+            self._ended()
+
+    def wait(self, status: Optional[MPI.Status] = None) -> None:
+        """`Wait`, in mpi4py's other spelling."""
+        self.Wait(status)
+
+    def test(self, status: Optional[MPI.Status] = None) -> tuple[bool, None]:
+        """`Test`, in mpi4py's other spelling."""
+        return self.Test(status), None
+
+    @staticmethod
+    def Waitall(requests: Sequence[Union["Request", MPI.Request]], statuses: Optional[list[MPI.Status]] = None) -> bool:
+        """Waits until all are complete, and raises the first error then; True."""
+        pending, error = list(range(len(requests))), None
+        one_kind = all(isinstance(request, Request) for request in requests)
+        while pending:
+            position = pending.pop(0)
+            request, status = requests[position], _status_of(statuses, position)
+            try:
+                if not (request.Wait(*status) if one_kind else request.Test(*status)):
+                    pending.append(position)
+            except MPI.Exception as raised:
+                error = error or raised
+        if error is not None:
+            raise error
+        return True
+
+    @staticmethod
+    def Testall(requests: Sequence[Union["Request", MPI.Request]], statuses: Optional[list[MPI.Status]] = None) -> bool:
+        """Makes progress; whether all are complete. Unlike MPI's, it completes them one by one."""
+        return all([request.Test(*_status_of(statuses, position)) for position, request in enumerate(requests)])
+
+    @staticmethod
+    def Waitany(requests: Sequence[Union["Request", MPI.Request]], status: Optional[MPI.Status] = None) -> int:
+        """Waits for one of those that are under way; its position, or MPI.UNDEFINED if there is none."""
+        active = [position for position, request in enumerate(requests) if _is_active(request)]
+        while active:
+            for position in active:
+                if requests[position].Test(*([status] if status is not None else [])):
+                    return position
+        return MPI.UNDEFINED
+
+    @staticmethod
+    def Startall(requests: Sequence[Union["Request", MPI.Prequest]]) -> None:
+        """Starts them in this order."""
+        for request in requests:
+            request.Start()
+
+
+def _status_of(statuses: Optional[list[MPI.Status]], position: int) -> list[MPI.Status]:
+    if statuses is None:
+        return []
+    while len(statuses) <= position:
+        statuses.append(MPI.Status())
+    return [statuses[position]]
+
+
+def _is_active(request: Any) -> bool:
+    return request._active if isinstance(request, Request) else request != MPI.REQUEST_NULL

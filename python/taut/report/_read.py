@@ -1,0 +1,145 @@
+"""Reports of all ranks, added up."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+VERBS = ("encode", "combine", "decode", "wait", "agree", "plain")
+COUNTS = (
+    "calls compressed_calls failed_calls message_bytes value_bytes frame_bytes carried_bytes sent_bytes sent_messages".split()
+)
+
+
+class ReportError(ValueError):
+    """A file that is no report, or none at all."""
+
+
+@dataclass
+class Sums:
+    """Counts of `docs/observe.md`, added over ranks; times in nanoseconds."""
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
+    plain_calls: dict[str, int] = field(default_factory=dict)
+    nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERBS, 0))
+
+    def add(self, one: dict[str, Any]) -> None:
+        for name in COUNTS:
+            self.counts[name] += one[name]
+        for reason, calls in one["plain_calls"].items():
+            self.plain_calls[reason] = self.plain_calls.get(reason, 0) + calls
+        for verb in VERBS:
+            self.nanoseconds[verb] += one["nanoseconds"][verb]
+
+    @property
+    def seconds(self) -> float:
+        return sum(self.nanoseconds.values()) * 1e-9
+
+    @property
+    def ratio(self) -> Optional[float]:
+        """Of values to frames; None: nothing was encoded."""
+        return self.counts["value_bytes"] / self.counts["frame_bytes"] if self.counts["frame_bytes"] else None
+
+
+@dataclass
+class Kind:
+    """Calls that are counted together, of all ranks."""
+
+    name: str  # "allreduce f32 sum 4MiB"
+    site: str
+    communicator: "Communicator"
+    sums: Sums = field(default_factory=Sums)
+    decision: Optional[dict[str, Any]] = None
+    compressibility: dict[str, tuple[int, int]] = field(default_factory=dict)  # bound: bytes of values, of frames
+
+
+@dataclass
+class Communicator:
+    """Communicators of one name and policy, of all ranks."""
+
+    name: str
+    policy: str
+    ranks: int
+    sums: Sums = field(default_factory=Sums)
+    kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
+
+
+@dataclass
+class Report:
+    """All of it."""
+
+    ranks: int  # that are in the files
+    of_ranks: int  # of the job
+    communicators: list[Communicator]
+    by_rank: dict[int, Sums]
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """All kinds, what took the longest first."""
+        return sorted((k for c in self.communicators for k in c.kinds.values()), key=lambda kind: -kind.sums.seconds)
+
+
+def files_of(names: Sequence[str]) -> list[Path]:
+    """`report.json` stands for report.json.0, report.json.1, ... as well."""
+    found: list[Path] = []
+    for name in names:
+        path = Path(name)
+        ranks = [p for p in path.parent.glob(path.name + ".*") if p.suffix[1:].isdigit()]
+        if not path.exists() and not ranks:
+            raise ReportError(f"{name}: no such file, nor {name}.0; TAUT_REPORT={name} makes a run write it")
+        found += [path] if path.exists() else sorted(ranks, key=lambda p: int(p.suffix[1:]))
+    return found
+
+
+def read(names: Sequence[str]) -> Report:
+    """Reads files of one job, one a rank."""
+    communicators: dict[tuple[str, str, int], Communicator] = {}
+    by_rank: dict[int, Sums] = {}
+    of_ranks = 0
+    for path in files_of(names):
+        try:
+            one = json.loads(path.read_text(encoding="utf-8"))
+            if one.get("format") != "taut-report":
+                raise ReportError(f"{path}: is no report of Taut's")
+            of_ranks = max(of_ranks, one["ranks"])
+            if one["rank"] in by_rank:
+                raise ReportError(f"{path}: rank {one['rank']} stands in another file too; give the files of one run")
+            total = by_rank.setdefault(one["rank"], Sums())
+            for communicator in one["communicators"]:
+                _add(communicators, communicator)
+                total.add(communicator)
+        except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ReportError(f"{path}: is no report, or a damaged one ({error!r})") from None
+    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank)
+
+
+def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any]) -> None:
+    key = (one["name"], one["policy"], one["ranks"])
+    communicator = communicators.setdefault(key, Communicator(*key))
+    communicator.sums.add(one)
+    for row in one["kinds"]:
+        name = _name_of(row)
+        site = row["site"] or ""
+        kind = communicator.kinds.setdefault((name, site), Kind(name, site, communicator))
+        kind.sums.add(row)
+        kind.decision = row["decision"] or kind.decision
+        for bound in (row.get("compressibility") or {}).get("bounds", []):
+            values, frames = kind.compressibility.get(bound["bound"], (0, 0))
+            kind.compressibility[bound["bound"]] = (values + bound["value_bytes"], frames + bound["frame_bytes"])
+
+
+def _name_of(row: dict[str, Any]) -> str:
+    if row["collective"] is None:
+        return "all other kinds"
+    words = [row["collective"], row["type"], row["operator"], bytes_text(row["least_bytes"])]
+    return " ".join(word for word in words if word)
+
+
+def bytes_text(count: float) -> str:
+    """4194304 is 4MiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            break
+        count /= 1024
+    return f"{count:.0f}{unit}" if count == int(count) else f"{count:.3g}{unit}"

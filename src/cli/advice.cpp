@@ -1,0 +1,121 @@
+#include "cli/advice.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/json.hpp"
+#include "policy/forecast.hpp"
+#include "policy/plan.hpp"
+#include "policy/rule_reader.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr double least_gain = 1.1;         // below, nobody would notice
+constexpr double link_bytes = 256 * 1024;  // messages that show what a link carries
+
+bool sums(const SeenCalls& seen) noexcept { return reduces(seen.collective) && seen.op == Reduction::sum; }
+
+Prospect prospect_of(const SeenCalls& seen, const Circumstances& circumstances) noexcept {
+  return {seen.collective, circumstances.ranks.value_or(seen.ranks),
+          seen.message_bytes / std::max(seen.calls, 1.0)};
+}
+
+// Under the bound that is left to each rank. Sums without loss are plain MPI's.
+void set_ratio(const SeenCalls& seen, Bound bound, Prospect& call) noexcept {
+  const bool integer = info_of(seen.type).family == Family::integer;
+  constexpr std::size_t n = Compressibility::bounds - 1;
+  call.ratio = 0;
+  if (bound.exact() || integer) {
+    if (sums(seen)) return;
+    call.ratio = seen.ratios[n];
+    call.seconds_a_byte = seen.seconds_a_byte[n];
+    return;
+  }
+  const double share = sums(seen) ? bound.value / call.ranks : bound.value;
+  const std::span ratios(seen.ratios.data(), n);
+  if (std::ranges::find(ratios, 0.0) != ratios.end()) return;
+  call.ratio = ratio_between(Compressibility::relative, ratios, share);
+  call.seconds_a_byte = *std::max_element(seen.seconds_a_byte.data(), seen.seconds_a_byte.data() + n);
+}
+
+using FamilyKey = std::tuple<Collective, DType, Reduction>;
+
+std::string exact_size(std::uint64_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return std::to_string(bytes) + units[unit];
+}
+
+// The size from which on all that was seen gains; nothing: the largest do not.
+std::optional<std::uint64_t> gaining_from(std::vector<const Outlook*> sizes) {
+  std::ranges::sort(sizes, std::ranges::greater(), [](const Outlook* o) { return o->seen.least_bytes; });
+  std::optional<std::uint64_t> from;
+  for (std::size_t i = 0; i < sizes.size();) {
+    const std::uint64_t size = sizes[i]->seen.least_bytes;
+    double plain = 0, coded = 0;
+    for (; i < sizes.size() && sizes[i]->seen.least_bytes == size; ++i) {
+      plain += sizes[i]->plain_seconds;
+      coded += sizes[i]->coded_seconds;
+    }
+    if (plain < least_gain * coded) break;
+    from = size;
+  }
+  return from;
+}
+
+}  // namespace
+
+bool Outlook::gains() const noexcept { return ratio >= worthwhile_ratio && gain() >= least_gain; }
+
+double link_seen(const SeenProgram& program) noexcept {
+  double link = 0;
+  for (const SeenCalls& seen : program.kinds) {
+    const Prospect call = prospect_of(seen, {});
+    if (seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes)
+      link = std::max(link, link_of(call, seen.plain_seconds / seen.plain_calls));
+  }
+  return link;
+}
+
+std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances) {
+  const double link = circumstances.link.value_or(link_seen(program));
+  std::vector<Outlook> all;
+  for (const SeenCalls& seen : program.kinds) {
+    Prospect call = prospect_of(seen, circumstances);
+    set_ratio(seen, circumstances.bound, call);
+    const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
+    const bool as_it_ran = !circumstances.link && !circumstances.ranks;
+    const bool sampled = std::ranges::any_of(seen.ratios, [](double ratio) { return ratio > 0; });
+    if (!sampled || link <= 0 || (as_it_ran && !timed)) continue;
+    Outlook& outlook = all.emplace_back(Outlook{seen, call.ratio});
+    const double plain = as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link);
+    outlook.plain_seconds = seen.calls * plain;
+    outlook.coded_seconds = outlook.known() ? seen.calls * coded_seconds(call, link) : outlook.plain_seconds;
+  }
+  std::ranges::sort(all, std::ranges::greater(), &Outlook::saved);
+  return all;
+}
+
+std::string rules_for(const std::vector<Outlook>& all, Bound bound) {
+  std::map<FamilyKey, std::vector<const Outlook*>> families;
+  for (const Outlook& outlook : all)
+    families[{outlook.seen.collective, outlook.seen.type, outlook.seen.op}].push_back(&outlook);
+  std::string rules;
+  for (const auto& [family, sizes] : families) {
+    const auto& [collective, type, op] = family;
+    const auto from = gaining_from(sizes);
+    if (!from || std::ranges::none_of(sizes, &Outlook::gains)) continue;
+    const bool integer = info_of(type).family == Family::integer;
+    rules.append(call_name(collective)).append(" ").append(taut::name_of(type));
+    if (op != Reduction{}) rules.append(" ").append(taut::name_of(op));
+    rules.append(" >=").append(exact_size(*from)).append(" : ");
+    std::string text = text_of(integer ? Bound() : bound);
+    std::ranges::replace(text, ':', '=');
+    rules.append(text).append(" ; ");
+  }
+  return rules.empty() ? "" : rules + "* : off";
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,158 @@
+// taut advise: what rules would gain, from the reports of a run.
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/advice.hpp"
+#include "cli/command.hpp"
+#include "comm/explain.hpp"
+#include "core/json.hpp"
+#include "policy/coding.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr Option options[] = {
+    {"bound", 'b', "BOUND", "rel:R of the range of the values, 1e-6 to 1, or lossless (default rel:1e-4)"},
+    {"link", 'l', "RATE",
+     "of each rank, as 1gbit, 25gbit or 3GB (bytes) a second\n(default: what the plain calls of the run "
+     "show)"},
+    {"nodes", 'n', "N",
+     "as if on N nodes with a rank each, messages of the same size\n(default: the ranks of the run)"},
+};
+
+constexpr const char* details =
+    "Run the program with TAUT_REPORT=report.json; without rules that changes nothing of its results. REPORT "
+    "is that\n"
+    "name, which stands for the files of all ranks. Forecasts are by bytes over the link, the codec's "
+    "measured pace and the\n"
+    "agreement; coding and transfer are not taken to overlap. Example:\n"
+    "taut advise report.json --bound rel:1e-3 --link 25gbit --nodes 64\n\n";
+
+// Bytes a second.
+double rate_of(const std::string& text) {
+  constexpr struct {
+    std::string_view suffix;
+    double bytes;
+  } units[] = {{"gbit", 1e9 / 8}, {"mbit", 1e6 / 8}, {"GB", 1e9}, {"MB", 1e6}};
+  for (const auto& unit : units)
+    if (text.ends_with(unit.suffix))
+      return unit.bytes * positive_number("link", text.substr(0, text.size() - unit.suffix.size()));
+  reject("--link: '" + text + "' is no rate; give one such as 1gbit, 25gbit or 3GB");
+}
+
+Circumstances circumstances_of(const Arguments& arguments) {
+  Circumstances asked;
+  if (const auto bound = arguments.value("bound")) {
+    asked.bound = parse_coding(*bound).bound;
+    const bool relative = asked.bound.kind == Bound::Kind::range && asked.bound.value >= 1e-6;
+    if (!relative && !asked.bound.exact())
+      reject("--bound: '" + *bound + "' was not sampled; give rel:R with R from 1e-6 to 1, or lossless");
+  }
+  if (const auto link = arguments.value("link")) asked.link = rate_of(*link);
+  if (const auto nodes = arguments.value("nodes")) {
+    const double n = positive_number("nodes", *nodes);
+    if (n < 2 || n > 1e6 || n != static_cast<int>(n))
+      reject("--nodes: give a whole number from 2 to 1000000");
+    asked.ranks = static_cast<int>(n);
+  }
+  return asked;
+}
+
+std::string kind_text(const SeenCalls& seen) {
+  std::string text = std::string(name_of(seen.collective)).append(" ").append(name_of(seen.type));
+  if (seen.op != Reduction{}) text.append(" ").append(name_of(seen.op));
+  return text.append(" ").append(size_text(seen.least_bytes));
+}
+
+double total(const std::vector<Outlook>& all, auto seconds) {
+  double sum = 0;
+  for (const Outlook& one : all) sum += seconds(one);
+  return sum;
+}
+
+// Of what would be compressed, the rest as it is.
+double seconds_with_rules(const std::vector<Outlook>& all) {
+  return total(all, [](const Outlook& one) { return one.gains() ? one.coded_seconds : one.plain_seconds; });
+}
+
+double seconds_plain(const std::vector<Outlook>& all) {
+  return total(all, [](const Outlook& one) { return one.plain_seconds; });
+}
+
+void print_table(const std::vector<Outlook>& all) {
+  constexpr std::size_t most = 20;
+  std::printf("%-30s %8s %9s %8s %10s %10s %7s\n", "kind of call", "ranks", "calls", "ratio", "plain, s",
+              "Taut, s", "gain");
+  for (const Outlook& one : std::span(all).first(std::min(most, all.size())))
+    std::printf("%-30s %8d %9.0f %8s %10s %10s %6sx%s\n", kind_text(one.seen).c_str(), one.seen.ranks,
+                one.seen.calls, one.known() ? rounded(one.ratio, 3).c_str() : "-",
+                rounded(one.plain_seconds, 3).c_str(), rounded(one.coded_seconds, 3).c_str(),
+                rounded(one.gain(), 3).c_str(),
+                one.gains()   ? ""
+                : one.loses() ? "  would lose"
+                              : "  not worth it");
+  if (all.size() > most) std::printf("and %zu kinds more\n", all.size() - most);
+}
+
+void print_other_bounds(const SeenProgram& program, Circumstances circumstances) {
+  std::string text;
+  for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
+    const bool exact = i + 1 == Compressibility::bounds;
+    circumstances.bound = exact ? Bound() : Bound{Bound::Kind::range, Compressibility::relative[i]};
+    const std::vector<Outlook> all = outlooks(program, circumstances);
+    if (all.empty()) continue;
+    text.append(text.empty() ? "" : ", ").append(text_of(circumstances.bound)).append(" ");
+    text.append(rounded(seconds_plain(all) / seconds_with_rules(all), 3)).append("x");
+  }
+  std::printf("\nall of these calls, by bound: %s\n", text.c_str());
+}
+
+void print_link(const SeenProgram& program, const Circumstances& circumstances) {
+  const double link = circumstances.link.value_or(link_seen(program));
+  std::printf("%d ranks, %zu of them reported; link %s GB/s (%s)", program.ranks, program.files,
+              rounded(link / 1e9, 3).c_str(), circumstances.link ? "as given" : "as plain calls show");
+  if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks);
+  std::printf(
+      "\nbound %s%s\n\n", text_of(circumstances.bound).c_str(),
+      circumstances.bound.exact() ? ": sums are left to MPI" : " of the range of the values, on the result");
+}
+
+Exit run(const Arguments& arguments) {
+  const Circumstances circumstances = circumstances_of(arguments);
+  if (arguments.names().empty()) reject("REPORT is missing; --help shows the arguments");
+  const SeenProgram program = read_reports(arguments.names());
+  const std::vector<Outlook> all = outlooks(program, circumstances);
+  print_link(program, circumstances);
+  if (all.empty()) {
+    std::puts(
+        "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled and left to plain MPI. "
+        "Rules and\n"
+        "policies compress calls; run the program without them.");
+    return Exit::ok;
+  }
+  print_table(all);
+  print_other_bounds(program, circumstances);
+  const std::string rules = rules_for(all, circumstances.bound);
+  if (rules.empty()) {
+    std::puts("\nNo rule would gain anything here; plain MPI is as fast.");
+    return Exit::ok;
+  }
+  std::printf("\n%s s of plain MPI would become %s s, %s times less, by these rules:\n\nTAUT_RULES=\"%s\"\n",
+              rounded(seconds_plain(all), 3).c_str(), rounded(seconds_with_rules(all), 3).c_str(),
+              rounded(seconds_plain(all) / seconds_with_rules(all), 3).c_str(), rules.c_str());
+  return Exit::ok;
+}
+
+}  // namespace
+
+const Command& advise_command() noexcept {
+  static constexpr Command command{"advise",
+                                   "which rules would gain how much, from the reports of a run",
+                                   "REPORT... [--bound BOUND] [--link RATE] [--nodes N]",
+                                   details,
+                                   options,
+                                   run};
+  return command;
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,27 @@
+// JSON as reports have it: RFC 8259, strictly; up to 32 levels deep.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace taut::cli {
+
+struct Json {
+  enum class Kind { null, boolean, number, string, array, object };
+  Kind kind = Kind::null;
+  double number = 0;  // of booleans 0 or 1
+  std::string text;
+  std::vector<Json> items;
+  std::vector<std::pair<std::string, Json>> members;
+
+  // Of an object; null where there is none of that name.
+  const Json& operator[](std::string_view name) const noexcept;
+  bool is_null() const noexcept { return kind == Kind::null; }
+};
+
+// Throws Failure that names `file` and the line.
+Json read_json(const std::string& file, std::string_view text);
+
+}  // namespace taut::cli

@@ -1,0 +1,36 @@
+// Reports (docs/observe.md) as `taut advise` needs them: kinds of calls over all ranks and communicators.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/statistics.hpp"
+
+namespace taut::cli {
+
+struct SeenCalls {
+  Collective collective = Collective::allreduce;
+  DType type{};
+  Reduction op{};  // Reduction{}: none
+  int ranks = 0;   // of the communicator
+  std::uint64_t least_bytes = 0;
+
+  // By the rank that made the most of them.
+  double calls = 0, message_bytes = 0;
+  double plain_calls = 0, plain_seconds = 0;  // left to plain MPI; on the rank that took least for it
+  // By the rank whose values compress least. 0: not sampled.
+  std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
+};
+
+struct SeenProgram {
+  int ranks = 1;
+  std::size_t files = 0;
+  std::vector<SeenCalls> kinds;
+};
+
+// The report of one rank, or those of all: of `name`, or else name.0, name.1, ... Throws Failure.
+SeenProgram read_reports(const std::vector<std::string>& names);
+
+}  // namespace taut::cli

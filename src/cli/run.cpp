@@ -1,0 +1,121 @@
+// taut run: a program that knows nothing of Taut, with Taut.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/command.hpp"
+#include "cli/launcher.hpp"
+#include "cli/surroundings.hpp"
+#include "policy/options.hpp"
+#include "policy/rules.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr Option options[] = {
+    {"rules", 'r', "RULES", "which calls to compress, and how; TAUT_RULES"},
+    {"bound", 'b', "BOUND", "one rule for all calls: abs:1e-4, rel:1e-3, lossless, with options of policies"},
+    {"config", 'c', "FILE", "rules in a TOML file; TAUT_CONFIG"},
+    {"report", 0, "FILE", "statistics of each rank, for taut advise; TAUT_REPORT"},
+    {"trace", 0, "FILE", "the last events of each rank; TAUT_TRACE"},
+    {"summary", 0, "", "a table of rank 0 at the end; TAUT_SUMMARY"},
+    {"print", 0, "", "print what would be executed, as a line for a shell"},
+};
+
+constexpr const char* details =
+    "Preloads libtaut_preload.so into the ranks of COMMAND, a launcher (mpiexec or mpirun of MPICH, Intel "
+    "MPI and Open\n"
+    "MPI, srun, jsrun) with its arguments, or a program. Without rules nothing is compressed: with --report "
+    "that is\n"
+    "what to begin with. What TAUT_* variables say already holds where no option says otherwise. Example:\n"
+    "taut run --rules 'Allreduce f32 >=1MiB : abs=1e-4' -- mpiexec -n 4 ./app\n\n";
+
+std::string rules_of(const Arguments& arguments) {
+  const auto rules = arguments.value("rules"), bound = arguments.value("bound");
+  if (rules && bound)
+    reject("--rules and --bound exclude each other; add '; * : " + *bound + "' to the rules");
+  if (bound) return "* : " + *bound;
+  return rules.value_or(taut::options().rules);
+}
+
+// All that are in force: launchers that hand on by name have to name them.
+Variables variables_of(const Arguments& arguments) {
+  Variables all;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) all.emplace_back(name, value);
+  };
+  add("TAUT_RULES", rules_of(arguments));
+  const std::string config = arguments.value("config").value_or(taut::options().config);
+  add("TAUT_CONFIG",
+      config.empty() ? "" : std::filesystem::absolute(config).string());  // ranks may start elsewhere
+  add("TAUT_REPORT", arguments.value("report").value_or(taut::options().report));
+  add("TAUT_TRACE", arguments.value("trace").value_or(taut::options().trace));
+  add("TAUT_SUMMARY", arguments.has("summary") ? "1" : variable("TAUT_SUMMARY"));
+  for (const OptionInfo& option : known_options()) {
+    const std::string name = option.name;
+    const bool handed = std::ranges::any_of(all, [&](const auto& one) { return one.first == name; });
+    if (!handed && name != "TAUT_PRELOAD") add(option.name, variable(name));
+  }
+  return all;
+}
+
+std::string value_in(const Variables& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &Variables::value_type::first);
+  return found == all.end() ? "" : found->second;
+}
+
+// mpiexec and mpirun say in their --version whose they are; where they do not, they are taken for programs
+// that hand everything on.
+Launcher find_launcher(const std::string& program) {
+  if (!find_program(program)) fail(program + ": there is no such program; check its name and PATH");
+  if (const Launcher known = launcher_of(program); known != Launcher::none || !is_mpiexec(program))
+    return known;
+  return launcher_of_version(output_of({program, "--version"}).text);
+}
+
+[[noreturn]] void execute(const Start& start) {
+  std::vector<char*> words;
+  for (const std::string& word : start.command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  for (const auto& [name, value] : start.set) setenv(name.c_str(), value.c_str(), 1);
+  std::fflush(nullptr);
+  execvp(words[0], words.data());
+  fail(start.command[0] + ": cannot be started: " + std::strerror(errno));
+}
+
+Exit run(const Arguments& arguments) {
+  const std::vector<std::string>& command = arguments.names();
+  if (command.empty())
+    reject("the command is missing; put it behind --, as in taut run -- mpiexec -n 4 ./app");
+  const Variables variables = variables_of(arguments);
+  read_rules(value_in(variables, "TAUT_RULES"), value_in(variables, "TAUT_CONFIG"), taut::options().kernels);
+  for (const std::string& warning : taut::options().warnings)
+    std::fprintf(stderr, "taut run: %s\n", warning.c_str());
+  const auto library = find_preload();
+  if (!library)
+    fail(
+        "libtaut_preload.so is not beside this program (../lib/taut); name it with TAUT_PRELOAD=/path/to/it");
+  const Start start =
+      started(find_launcher(command[0]), command, variables, *library, variable("LD_PRELOAD"));
+  if (!arguments.has("print")) execute(start);
+  std::puts(shell_line(start).c_str());
+  return Exit::ok;
+}
+
+}  // namespace
+
+const Command& run_command() noexcept {
+  static constexpr Command command{"run",
+                                   "run an MPI program with Taut, unchanged",
+                                   "[--rules RULES | --bound BOUND] [--report FILE] -- COMMAND...",
+                                   details,
+                                   options,
+                                   run};
+  return command;
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,86 @@
+#include "comm/sampler.hpp"
+
+#include <atomic>
+#include <bit>
+#include <new>
+
+#include "core/float_environment.hpp"
+#include "core/sample.hpp"
+
+namespace taut {
+namespace {
+
+std::atomic<std::uint64_t> spent{0};  // nanoseconds of this process
+
+}  // namespace
+
+bool Sampler::may_spend() const noexcept {
+  static const std::uint64_t begin = clock_now();
+  return spent < granted_ + (clock_now() - begin) / share;
+}
+
+// At another place in each part, as in Pieces.
+ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
+  ValueRange range;
+  const std::size_t pieces = std::min(range_pieces, values.count);
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const Range part = part_range(values.count, i, pieces);
+    const std::size_t n = std::min(part.count, Pieces::most_values);
+    const std::uint32_t fraction = static_cast<std::uint32_t>(i) * 2654435769U;
+    const std::size_t first =
+        part.first + static_cast<std::size_t>(std::uint64_t{fraction} * (part.count - n) >> 32);
+    range.merge(range_of({values.part(first, n)}, std::nullopt));
+  }
+  return range;
+}
+
+void Sampler::look(CallRow& row, ConstSlice values) noexcept {
+  if (values.data == nullptr || values.bytes() < least_bytes || row.kind.type == 0 ||
+      !std::has_single_bit(row.sum.calls + 1) || !may_spend())
+    return;
+  const std::uint64_t begin = clock_now();
+  try {
+    const FloatEnvironment environment;
+    sample(row, values);
+  } catch (const Error&) {  // a codec that refuses these values has nothing to tell of them
+  } catch (const std::bad_alloc&) {
+  }
+  spent += clock_now() - begin;
+}
+
+void Sampler::sample(CallRow& row, ConstSlice values) {
+  const bool exact_only = info_of(values.type).family == Family::integer;
+  const ValueRange range = range_of_some(values);
+  Compressibility found;
+  found.samples = 1;
+  found.least = range.least;
+  found.greatest = range.greatest;
+  for (std::size_t i = 0; i + 1 < Compressibility::bounds && !exact_only; ++i)
+    sample(values, resolved({Bound::Kind::range, Compressibility::relative[i]}, range), found.sums[i]);
+  sample(values, {}, found.sums.back());
+  row.values += found;
+}
+
+// The candidate that does best, as a call would choose it. It is timed once its code is warm.
+void Sampler::sample(ConstSlice values, Bound bound, Compressibility::Sum& sum) {
+  Coding coding;
+  coding.bound = bound;
+  std::unique_ptr<Codec> best;
+  Sample least;
+  for (const Candidate& candidate : candidates(coding, values.type, bound)) {
+    std::unique_ptr<Codec> codec = candidate.make(coding, bound, kernels_);
+    const Buffer scratch = place_.scratch(sample_scratch(*codec, values.type));
+    const Sample made = codec->sample(values, scratch.bytes());
+    if (made.status != Status::ok || (best != nullptr && made.frame_bytes >= least.frame_bytes)) continue;
+    best = std::move(codec);
+    least = made;
+  }
+  if (best == nullptr) return;
+  const Buffer scratch = place_.scratch(sample_scratch(*best, values.type));
+  const std::uint64_t begin = clock_now();
+  best->sample(values, scratch.bytes());
+  sum = {least.value_bytes, std::max<std::size_t>(least.frame_bytes, 1),
+         std::max<std::uint64_t>(clock_now() - begin, 1)};
+}
+
+}  // namespace taut

@@ -1,0 +1,61 @@
+#include "policy/forecast.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace taut {
+namespace {
+
+// An agreement: a round of messages of 144 bytes for each doubling of the ranks, and samples.
+constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
+
+const AlgorithmInfo* usual(Collective collective) noexcept {
+  for (const char* name : {"ring", "binomial", "linear", "pairwise"})
+    if (const AlgorithmInfo* found = find_algorithm(collective, name)) return found;
+  return nullptr;
+}
+
+// Of the message, in one frame.
+double frame(const AlgorithmInfo& algorithm, int ranks) noexcept { return 1.0 / algorithm.parts(ranks); }
+
+}  // namespace
+
+double carried(Collective collective, int ranks) noexcept {
+  const double others = 1 - 1.0 / ranks;
+  const bool twice = collective == Collective::allreduce || collective == Collective::bcast ||
+                     collective == Collective::reduce;
+  return twice ? 2 * others : others;
+}
+
+double plain_seconds(const Prospect& call, double link) noexcept {
+  return carried(call.collective, call.ranks) * call.bytes / link;
+}
+
+// Whole messages go down a tree; blocks pass a link as often as those of plain MPI.
+double coded_seconds(const Prospect& call, double link) noexcept {
+  const AlgorithmInfo* const algorithm = usual(call.collective);
+  if (algorithm == nullptr) return HUGE_VAL;
+  const Cost cost = algorithm->cost(call.ranks);
+  const bool whole = algorithm->unit == AlgorithmInfo::Unit::whole;
+  const double wire = whole ? cost.steps : carried(call.collective, call.ranks);
+  const double frames = (cost.encodes + cost.combines + cost.decodes) * frame(*algorithm, call.ranks);
+  const double agreement = seconds_of_samples + seconds_a_round * log2_ceil(call.ranks);
+  return wire * call.bytes / (link * call.ratio) + frames * call.bytes * call.seconds_a_byte + agreement;
+}
+
+double link_of(const Prospect& call, double seconds) noexcept {
+  return carried(call.collective, call.ranks) * call.bytes / seconds;
+}
+
+double ratio_between(std::span<const double> bounds, std::span<const double> ratios, double bound) noexcept {
+  if (bounds.empty() || bound < bounds.back() * 0.999) return 0;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (bound < bounds[i]) continue;
+    if (i == 0) return ratios[0];
+    const double t = std::log(bound / bounds[i]) / std::log(bounds[i - 1] / bounds[i]);
+    return ratios[i] + t * (ratios[i - 1] - ratios[i]);
+  }
+  return ratios.back();
+}
+
+}  // namespace taut

@@ -1,0 +1,99 @@
+"""taut advise: forecasts from reports made by hand, whose numbers are known."""
+
+import copy
+import json
+import re
+import unittest
+
+from program import ProgramTest
+
+RATIOS = {"rel:0.01": 32, "rel:0.001": 16, "rel:1e-04": 8, "rel:1e-05": 4, "rel:1e-06": 2, "lossless": 1.25}
+MIB = 1 << 20
+
+
+def samples(ratios):
+    return {"samples": 1, "least": 0.0, "greatest": 1.0,
+            "bounds": [{"bound": b, "value_bytes": 8000, "frame_bytes": int(8000 / r), "nanoseconds": 800} for b, r in ratios.items()]}
+
+
+def kind(collective, type_name, op, least_bytes, seconds, ratios=RATIOS, calls=10):
+    return {"collective": collective, "type": type_name, "operator": op, "least_bytes": least_bytes, "calls": calls,
+            "plain_calls": {"off": calls}, "message_bytes": calls * least_bytes, "nanoseconds": {"plain": int(seconds * 1e9)},
+            "compressibility": samples(ratios) if ratios else None}
+
+
+def report(*kinds, ranks=4, rank=0):
+    return {"format": "taut-report", "version": 2, "rank": rank, "ranks": ranks,
+            "communicators": [{"ranks": ranks, "kinds": list(kinds)}]}
+
+
+# 1 Gbit/s: 1.5 bytes pass the link for each of an allreduce on four ranks.
+LARGE = kind("allreduce", "f32", "sum", 64 * MIB, 10 * 1.5 * 64 * MIB / 125e6)
+SMALL = kind("allreduce", "f32", "sum", 8192, 10 * 40e-6)
+
+
+class Advise(ProgramTest):
+    def advise(self, *reports, arguments=()):
+        for rank, one in enumerate(reports):
+            self.file(f"r.json.{rank}", json.dumps(one).encode())
+        return self.succeed("advise", "r.json", *arguments)
+
+    def rules(self, printed):
+        found = re.search(r'TAUT_RULES="(.*)"', printed)
+        if found:
+            self.succeed("config", "--rules", found.group(1))
+        return found and found.group(1)
+
+    def test_what_gains_gets_a_rule(self):
+        printed = self.advise(report(LARGE, SMALL))
+        self.assertIn("link 0.125 GB/s (as plain calls show)", printed)
+        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=64MiB : rel=1e-04 ; * : off")
+        self.assertRegex(printed, r"allreduce f32 sum 64MiB +4 +10 +5.5")  # at 1e-4/4: between 8 and 4
+        self.assertRegex(printed, r"allreduce f32 sum 8KiB .* would lose")
+
+    def test_another_bound(self):
+        self.assertIn("rel=0.01", self.rules(self.advise(report(LARGE), arguments=["--bound", "rel:1e-2"])))
+        self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--bound", "lossless"])))  # sums are MPI's
+        moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
+        self.assertEqual(self.rules(self.advise(report(moved), arguments=["-b", "lossless"])), "Alltoall f64 >=1MiB : lossless ; * : off")
+
+    def test_integers_are_lossless_only(self):
+        ints = kind("bcast", "i32", None, MIB, 1, {"lossless": 4})
+        self.assertEqual(self.rules(self.advise(report(ints))), "Bcast i32 >=1MiB : lossless ; * : off")
+
+    def test_minima_are_named(self):
+        least = kind("allreduce", "f32", "min", MIB, 1)
+        self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel=1e-04 ; * : off")
+
+    def test_fast_links_gain_nothing(self):
+        printed = self.advise(report(LARGE), arguments=["--link", "400GB"])
+        self.assertIsNone(self.rules(printed))
+        self.assertIn("plain MPI is as fast", printed)
+        self.assertIsNotNone(self.rules(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "8"])))
+        # Of 1000 ranks each has a thousandth of the bound: not sampled.
+        self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "1000"])))
+
+    def test_the_worst_rank_decides(self):
+        hard = copy.deepcopy(LARGE)
+        hard["compressibility"] = samples(dict.fromkeys(RATIOS, 1.1))
+        self.assertIsNone(self.rules(self.advise(report(LARGE), report(hard, rank=1))))
+
+    def test_nothing_to_advise_on(self):
+        for one in (report(), report(LARGE, ranks=1), report(LARGE | {"compressibility": None})):
+            self.assertIn("Nothing to advise on", self.advise(one))
+
+    def test_what_is_no_report(self):
+        self.refuse(1, "there is no such report", "advise", "none.json")
+        for name, text in (("x", b"{"), ("y", b'{"format": "other"}'), ("z", b'{"format": "taut-report", "version": 1}'),
+                           ("v", b"[" * 100), ("w", b'{"a": 01}')):
+            self.file(name, text)
+            self.refuse(1, name + ": is ", "advise", name)
+        self.file("r", json.dumps(report(LARGE)).encode())
+        for text, *arguments in (("is no rate", "--link", "fast"), ("was not sampled", "--bound", "abs:1"),
+                                 ("whole number", "--nodes", "2.5")):
+            self.refuse(2, text, "advise", "r", *arguments)
+        self.refuse(2, "REPORT is missing", "advise")
+
+
+if __name__ == "__main__":
+    unittest.main()

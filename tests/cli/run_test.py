@@ -1,0 +1,128 @@
+"""taut run with launchers that are none: what they and their ranks get to see. taut doctor beside them."""
+
+import os
+import stat
+import unittest
+from unittest import mock
+
+from program import ProgramTest
+
+RULES = "Allreduce f32 >=1MiB : abs=1e-4 ; * : off"
+
+# Says what it is, else what it was called with and what its own environment holds.
+FAKE = """#!/bin/sh
+if [ "$1" = --version ]; then echo "{version}"; exit 0; fi
+echo "launcher preloads [$LD_PRELOAD] rules [$TAUT_RULES] prepends [$OMPI_LD_PRELOAD_PREPEND]"
+for word in "$@"; do echo "<$word>"; done
+exit {status}
+"""
+VERSIONS = {"hydra": "HYDRA build details:", "intel": "Intel(R) MPI Library for Linux* OS, Version 2021.19",
+            "openmpi": "mpiexec (Open MPI) 4.1.4", "prrte": "prterun (PRRTE) 3.0"}
+
+
+class Run(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.library = str(self.folder / "libtaut_preload.so")
+        self.file("libtaut_preload.so", b"")
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("TAUT_") and k != "LD_PRELOAD"}
+        clean |= {"TAUT_PRELOAD": self.library, "PATH": f"{self.folder}:{clean['PATH']}"}
+        patched = mock.patch.dict(os.environ, clean, clear=True)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def fake(self, name, version="", status=0):
+        self.file(name, FAKE.format(version=version, status=status).encode())
+        (self.folder / name).chmod(stat.S_IRWXU)
+
+    def words(self, *arguments):
+        """What the launcher says of itself, and its words."""
+        first, *rest = self.succeed("run", *arguments).splitlines()
+        return first, [word[1:-1] for word in rest]
+
+    def test_hydra_hands_on_its_environment(self):
+        for version in ("hydra", "intel"):
+            self.fake("mpiexec", VERSIONS[version])
+            said, words = self.words("--rules", RULES, "--", "mpiexec", "-n", "4", "./app", "-x")
+            self.assertEqual(said, f"launcher preloads [] rules [{RULES}] prepends []")
+            self.assertEqual(words, ["-genv", "LD_PRELOAD", self.library, "-n", "4", "./app", "-x"])
+
+    def test_open_mpi_is_told_names(self):
+        for version in ("openmpi", "prrte"):
+            self.fake("mpirun", VERSIONS[version])
+            said, words = self.words("-r", RULES, "--report", "r.json", "--", "mpirun", "-n", "1", "a", ":", "-n", "2", "b")
+            self.assertEqual(said, f"launcher preloads [] rules [{RULES}] prepends []")
+            named = ["-x", "TAUT_RULES", "-x", "TAUT_REPORT", "-x", "LD_PRELOAD=" + self.library]
+            self.assertEqual(words, [*named, "-n", "1", "a", ":", *named, "-n", "2", "b"])
+
+    def test_slurm_exports(self):
+        self.fake("srun")
+        _, words = self.words("--bound", "abs:1e-4", "--", "srun", "-n", "4", "./app")
+        self.assertEqual(words, ["--export=ALL,LD_PRELOAD=" + self.library, "-n", "4", "./app"])
+        self.refuse(2, "srun has an --export=NONE of its own", "run", "--", "srun", "--export=NONE", "./app")
+
+    def test_jsrun_prepends(self):
+        self.fake("jsrun")
+        said, words = self.words("--bound", "abs:1e-4", "--", "jsrun", "-n", "4", "./app")
+        self.assertEqual(said, f"launcher preloads [] rules [* : abs:1e-4] prepends [{self.library}]")
+        self.assertEqual(words, ["-n", "4", "./app"])
+
+    def test_names_tell_without_asking(self):
+        self.fake("mpiexec.hydra", VERSIONS["openmpi"])
+        self.assertEqual(self.words("--", "mpiexec.hydra", "x")[1][0], "-genv")
+
+    def test_a_program_alone(self):
+        self.fake("app")
+        printed = self.succeed("run", "--bound", "lossless", "--print", "--", "./app", "an argument")
+        self.assertEqual(printed, f"env TAUT_RULES='* : lossless' LD_PRELOAD={self.library} ./app 'an argument'\n")
+
+    def test_what_was_preloaded_stays(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        with mock.patch.dict(os.environ, {"LD_PRELOAD": "libm.so.6"}):
+            printed = self.succeed("run", "--print", "--", "mpiexec", "x")
+        self.assertEqual(printed, f"env mpiexec -genv LD_PRELOAD {self.library}:libm.so.6 x\n")
+
+    def test_the_environment_holds_where_no_option_says_otherwise(self):
+        self.fake("mpirun", VERSIONS["openmpi"])
+        with mock.patch.dict(os.environ, {"TAUT_RULES": "* : lossless", "TAUT_KERNELS": "scalar"}):
+            _, words = self.words("--", "mpirun", "x")
+            self.assertEqual(words[:4], ["-x", "TAUT_RULES", "-x", "TAUT_KERNELS"])
+            self.assertIn("[* : abs:1]", self.words("--bound", "abs:1", "--", "mpirun", "x")[0])
+
+    def test_the_exit_code_is_the_command_s(self):
+        self.fake("mpiexec", VERSIONS["hydra"], status=7)
+        self.assertEqual(self.run_program("run", "--", "mpiexec", "x").returncode, 7)
+
+    def test_nothing_is_started_under_faulty_rules(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        result = self.run_program("run", "--rules", "Allreduce f33 : off", "--", "mpiexec", "x")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("column 11", result.stderr)
+
+    def test_what_cannot_be_run(self):
+        self.refuse(2, "the command is missing", "run", "--bound", "abs:1")
+        self.refuse(2, "exclude each other", "run", "--bound", "abs:1", "--rules", RULES, "--", "true")
+        self.refuse(1, "there is no such program", "run", "--", "no-such-program")
+        with mock.patch.dict(os.environ, {"TAUT_PRELOAD": "/no/such/library"}):
+            self.refuse(1, "name it with TAUT_PRELOAD", "run", "--", "true")
+
+    # ---- taut doctor
+
+    def test_the_doctor_names_what_is_missing(self):
+        self.fake("mpiexec", "something else")
+        with mock.patch.dict(os.environ, {"TAUT_RULES": "* f33 : off", "TAUT_RULE": "x"}):
+            result = self.run_program("doctor")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        faults = [line for line in result.stdout.splitlines() if line.startswith("! ")]
+        self.assertTrue(any("of no kind that is known" in line for line in faults), faults)
+        self.assertTrue(any("cannot be preloaded" in line for line in faults), faults)
+        self.assertTrue(any("did you mean TAUT_RULES?" in line for line in faults), faults)
+        self.assertTrue(any("TAUT_RULES, column 3" in line for line in faults), faults)
+        self.assertIn("processor    kernels ", result.stdout)
+
+    def test_the_doctor_takes_no_names(self):
+        self.refuse(2, "doctor takes no names", "doctor", "x")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,93 @@
+#include "comm/sampler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace taut {
+namespace {
+
+constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
+
+CallRow row_of(DType type) {
+  CallRow row;
+  row.kind.collective = 1;
+  row.kind.type = static_cast<std::uint8_t>(type);
+  return row;
+}
+
+std::vector<float> wave(std::size_t n) {
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = std::sin(1e-3F * static_cast<float>(i));
+  return values;
+}
+
+ConstSlice slice_of(const std::vector<float>& values) { return {{values.data(), values.size(), DType::f32}}; }
+
+double ratio(const Compressibility::Sum& sum) {
+  return static_cast<double>(sum.value_bytes) / static_cast<double>(sum.frame_bytes);
+}
+
+TEST(Sampler, LooksAtCallsOfPowersOfTwo) {
+  Sampler sampler("", unlimited);
+  CallRow row = row_of(DType::f32);
+  const auto values = wave(2000);
+  std::vector<std::uint64_t> looked;
+  for (std::uint64_t call = 1; call <= 9; ++call) {
+    const std::uint64_t before = row.values.samples;
+    sampler.look(row, slice_of(values));
+    if (row.values.samples > before) looked.push_back(call);
+    ++row.sum.calls;
+  }
+  EXPECT_EQ(looked, (std::vector<std::uint64_t>{1, 2, 4, 8}));
+}
+
+TEST(Sampler, WhatItSees) {
+  Sampler sampler("", unlimited);
+  CallRow row = row_of(DType::f32);
+  auto values = wave(100'000);
+  values[5] = std::numeric_limits<float>::infinity();
+  sampler.look(row, slice_of(values));
+  EXPECT_NEAR(row.values.greatest, 1, 0.1);
+  EXPECT_NEAR(row.values.least, -1, 0.1);
+  for (std::size_t i = 1; i < Compressibility::bounds;
+       ++i)  // nearly: of each bound another predictor may do best
+    EXPECT_LE(ratio(row.values.sums[i]), 1.2 * ratio(row.values.sums[i - 1])) << i;
+  EXPECT_GT(ratio(row.values.sums[0]), 8);
+}
+
+TEST(Sampler, ConstantsHaveNoRange) {
+  Sampler sampler("", unlimited);
+  CallRow row = row_of(DType::f32);
+  const std::vector<float> values(5000, 3.0F);
+  sampler.look(row, slice_of(values));
+  for (const auto& sum : row.values.sums) EXPECT_GT(ratio(sum), 8);
+}
+
+TEST(Sampler, StopsWhenItsTimeIsUp) {
+  Sampler sampler("", 0);
+  CallRow row = row_of(DType::f32);
+  const auto values = wave(100'000);
+  for (int call = 0; call < 1000; ++call) {
+    row.sum.calls = 0;
+    sampler.look(row, slice_of(values));
+  }
+  EXPECT_LT(row.values.samples, 1000u);
+}
+
+TEST(Sampler, NothingToSee) {
+  Sampler sampler("", unlimited);
+  CallRow row = row_of(DType::f32);
+  const auto values = wave(1000);  // 4000 bytes
+  sampler.look(row, slice_of(values));
+  sampler.look(row, ConstSlice{});
+  row.kind.type = 0;
+  const auto more = wave(5000);
+  sampler.look(row, slice_of(more));
+  EXPECT_EQ(row.values.samples, 0u);
+}
+
+}  // namespace
+}  // namespace taut

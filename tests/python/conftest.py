@@ -1,0 +1,28 @@
+"""What all tests of the Python package share."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("taut", deadline=None, max_examples=60, derandomize=True)  # the same in every run
+settings.load_profile("taut")
+
+
+@pytest.fixture
+def wave():
+    """A smooth field that compresses well."""
+    x = np.linspace(0, 20, 300, dtype=np.float32)
+    return np.sin(x)[:, None] * np.cos(x)[None, :]
+
+
+@pytest.fixture
+def taut_program():
+    """The program `taut`, as a function of its arguments."""
+
+    def run(*arguments):
+        subprocess.run([os.environ["TAUT_PROGRAM"], *map(str, arguments)], check=True, capture_output=True)
+
+    return run

@@ -1,0 +1,167 @@
+"""Every collective, blocking, nonblocking and persistent: the calls are seen, and within the bound of what MPI makes."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+import taut
+from conftest import wave
+from mpi4py import MPI
+
+N = 3000
+BOUND = 1e-3
+REDUCTIONS = ["Allreduce", "Reduce", "Reduce_scatter_block", "Reduce_scatter"]
+MOVES = ["Bcast", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Gather", "Gatherv", "Scatter", "Scatterv"]
+
+
+def counts(comm):
+    """Blocks of any size, one empty if there are three ranks."""
+    return [N * (rank % 3) // 2 + (1 if rank % 3 else 0) for rank in range(comm.Get_size())]
+
+
+def spread(sizes):
+    """Displacements that leave a gap of one before each block, and the size of the whole."""
+    starts = np.cumsum([0, *sizes]) + np.arange(len(sizes) + 1) + 1
+    return list(starts[:-1]), int(starts[-1])
+
+
+def arguments(name, comm, dtype):
+    """(messages and other arguments, the array that receives) of a call."""
+    rank, ranks, sizes = comm.Get_rank(), comm.Get_size(), counts(comm)
+    starts, whole = spread(sizes)
+    mine, one = wave(N, rank, dtype), np.zeros(N, dtype)
+    all_in, all_out = wave(N * ranks, rank, dtype), np.zeros(N * ranks, dtype)
+    parts_out = np.zeros(whole, dtype)
+    part, gaps = wave(sizes[rank], rank, dtype), [parts_out, (sizes, starts)]
+    if name == "Bcast":
+        both = mine if rank == 0 else one
+        return [both], both
+    if name in ("Allreduce", "Reduce"):
+        return [mine, one], one
+    if name == "Reduce_scatter_block":
+        return [all_in, one], one
+    if name == "Reduce_scatter":
+        target = np.zeros(sizes[rank], dtype)
+        return [wave(sum(sizes), rank, dtype), target, sizes], target
+    if name in ("Allgather", "Gather"):
+        return [mine, all_out], all_out
+    if name in ("Allgatherv", "Gatherv"):
+        return [part, gaps], parts_out
+    if name == "Alltoall":
+        return [all_in, all_out], all_out
+    if name == "Scatter":
+        return [all_in, one], one
+    if name == "Scatterv":
+        target = np.zeros(sizes[rank], dtype)
+        return [[wave(whole, 0, dtype), (sizes, starts)], target], target
+    assert name == "Alltoallv"
+    out_starts, out_whole = spread([sizes[rank]] * ranks)
+    target = np.zeros(out_whole, dtype)
+    return [[wave(whole, rank, dtype), (sizes, starts)], [target, ([sizes[rank]] * ranks, out_starts)]], target
+
+
+def run(comm, name, how, messages, **more):
+    if how == "blocking":
+        getattr(comm, name)(*messages, **more)
+    elif how == "nonblocking":
+        getattr(comm, "I" + name.lower())(*messages, **more).Wait()
+    else:
+        request = getattr(comm, name + "_init")(*messages, **more)
+        request.Start()
+        request.Wait()
+        request.Free()
+
+
+@pytest.mark.parametrize("how", ["blocking", "nonblocking", "persistent"])
+@pytest.mark.parametrize("name", REDUCTIONS + MOVES)
+def test_within_the_bound_of_what_mpi_makes(comm, name, how):
+    messages, result = arguments(name, comm, np.float64)
+    before = comm.stats()["calls"]
+    run(comm, name, how, messages)
+    assert comm.stats()["calls"] == before + 1
+    expected_messages, expected = arguments(name, comm, np.float64)
+    getattr(comm.wrapped, name)(*expected_messages)
+    assert np.abs(result - expected).max(initial=0) <= BOUND
+    if comm.size > 1:
+        assert comm.stats()["compressed_calls"] == 1
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_lossless_is_bit_identical(lossless, name):
+    messages, result = arguments(name, lossless, np.float32)
+    run(lossless, name, "blocking", messages)
+    expected_messages, expected = arguments(name, lossless, np.float32)
+    getattr(lossless.wrapped, name)(*expected_messages)
+    assert result.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("name", REDUCTIONS + MOVES)
+def test_off_is_mpi(comm, name):
+    comm.Set_policy("off")
+    messages, result = arguments(name, comm, np.float32)
+    run(comm, name, "blocking", messages)
+    expected_messages, expected = arguments(name, comm, np.float32)
+    getattr(comm.wrapped, name)(*expected_messages)
+    assert result.tobytes() == expected.tobytes()
+    assert comm.stats()["compressed_calls"] == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128, np.float16, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("op", ["sum", "min", "max", "mean"])
+@pytest.mark.parametrize("how", ["blocking", "nonblocking", "persistent"])
+def test_types_and_operators(comm, dtype, op, how):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "c" and op in ("min", "max"):
+        pytest.skip("not defined")
+    all_values = np.array([wave(N, rank, dtype) for rank in range(comm.size)]).astype(
+        np.complex128 if dtype.kind == "c" else np.float64)  # fmt: skip
+    exact = getattr(np, op)(all_values, axis=0)
+    op = {"sum": MPI.SUM, "min": MPI.MIN, "max": MPI.MAX, "mean": taut.AVG}[op]
+    mine, result = wave(N, comm.rank, dtype), np.empty(N, dtype)
+    run(comm, "Allreduce", how, [mine, result], op=op)
+    ulp = {2: 2.0**-8 if dtype.name == "bfloat16" else 2.0**-11}.get(dtype.itemsize, 0) * np.abs(exact).max()
+    assert np.abs(result.astype(exact.dtype) - exact).max() <= np.hypot(BOUND, BOUND) + ulp + 1e-6 * comm.size
+    assert len(set(comm.allgather(result.tobytes()))) == 1  # the same bits on every rank
+    in_place = mine.copy()
+    run(comm, "Allreduce", how, [MPI.IN_PLACE, in_place], op=op)
+    assert in_place.tobytes() == result.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_half_precision_in_other_calls(comm, dtype):
+    mine = wave(N, comm.rank, dtype)
+    everyone = np.empty(N * comm.size, dtype)
+    comm.Allgather(mine, everyone)
+    exact = np.concatenate([wave(N, rank, dtype) for rank in range(comm.size)]).astype(np.float32)
+    assert np.abs(everyone.astype(np.float32) - exact).max() <= BOUND + 2.0**-8 * comm.size
+    total = np.empty(N, dtype)
+    comm.Reduce(mine, total if comm.rank == 0 else None)
+    if comm.rank == 0:
+        exact = sum(wave(N, rank, dtype).astype(np.float32) for rank in range(comm.size))
+        assert np.abs(total.astype(np.float32) - exact).max() <= BOUND + 2.0**-8 * np.abs(exact).max()
+    ranks = comm.size
+    block = np.empty(N, dtype)
+    comm.Reduce_scatter_block(np.tile(mine, ranks), block)
+    exact = sum(wave(N, rank, dtype).astype(np.float32) for rank in range(ranks))
+    assert np.abs(block.astype(np.float32) - exact).max() <= BOUND + 2.0**-8 * np.abs(exact).max()
+
+
+def test_integers_sum_exactly(comm):
+    total = np.empty(N, np.int64)
+    comm.Allreduce(np.arange(N, dtype=np.int64), total)
+    assert np.array_equal(total, np.arange(N) * comm.size)
+
+
+def test_in_place(comm):
+    ranks, rank = comm.size, comm.rank
+    everyone = np.zeros(N * ranks, np.float32)
+    everyone[N * rank : N * (rank + 1)] = wave(N, rank)
+    comm.Allgather(MPI.IN_PLACE, everyone)
+    exact = np.concatenate([wave(N, r) for r in range(ranks)])
+    assert np.abs(everyone - exact).max() <= BOUND
+    total = wave(N, rank)
+    comm.Reduce(MPI.IN_PLACE if rank == 0 else total, total if rank == 0 else None)
+    if rank == 0:
+        assert np.abs(total - sum(wave(N, r).astype(float) for r in range(ranks))).max() <= BOUND + 1e-6
+    swapped = np.concatenate([wave(N, rank + 10 * r) for r in range(ranks)])
+    comm.Alltoall(MPI.IN_PLACE, swapped)
+    assert np.abs(swapped - np.concatenate([wave(N, r + 10 * rank) for r in range(ranks)])).max() <= BOUND

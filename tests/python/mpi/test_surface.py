@@ -1,0 +1,204 @@
+"""Messages as mpi4py takes them, requests, messages between two ranks, errors, and what is handed on to mpi4py."""
+
+import array
+import doctest
+import gc
+
+import numpy as np
+import pytest
+import taut
+from conftest import WORLD, wave
+from mpi4py import MPI
+
+N = 3000
+
+
+class OnlyDLPack:
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **arguments):
+        return self.values.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def spellings(values):
+    return [
+        values,
+        [values, values.size],
+        [values, MPI.FLOAT],
+        [values, "f"],
+        [values, values.size, MPI.FLOAT],
+        [values, (values.size, 0), MPI.FLOAT],
+        [values, values.size, 0, "f"],
+        memoryview(values),
+        OnlyDLPack(values),
+        [values.reshape(-1, 2), MPI.FLOAT],
+        np.asfortranarray(values.reshape(-1, 2)),
+    ]
+
+
+@pytest.mark.parametrize("spelling", range(11))
+def test_messages_as_mpi4py_takes_them(comm, spelling):
+    mine, total = wave(N, comm.rank), np.zeros(N, np.float32)
+    comm.Allreduce(spellings(mine)[spelling], spellings(total)[spelling])
+    exact = sum(wave(N, rank).astype(np.float64) for rank in range(comm.size))
+    if spelling == 10:  # a copy in another order: only that the call is made
+        return
+    assert np.abs(total - exact).max() <= 1e-3 + 1e-6
+
+
+def test_other_buffers_and_parts_of_them(comm):
+    mine = array.array("d", wave(N, comm.rank, np.float64))
+    total = np.zeros(N + 1)
+    comm.Allreduce([mine, (N - 1, 1), MPI.DOUBLE], [total, (N - 1, 2), MPI.DOUBLE])
+    exact = sum(wave(N, rank, np.float64) for rank in range(comm.size))
+    assert np.abs(total[2:] - exact[1:]).max() <= 1e-3 and not total[:2].any()
+
+
+@pytest.mark.parametrize(
+    "send, recv, text",
+    [
+        (np.zeros(10)[::2], np.zeros(5), "ascontiguousarray"),
+        (np.zeros(5), np.broadcast_to(np.zeros(5), 5), "read-only"),
+        (np.zeros(5), np.zeros(6), "differ"),
+        (np.zeros(5), np.zeros(5, np.float32), "differ"),
+        ([np.zeros(5), 6], np.zeros(6), "5 elements"),
+        (np.zeros(5, ">f4"), np.zeros(5, np.float32), "byte order"),
+        (5.0, np.zeros(1), "numpy.asarray"),
+        ([1.0] * 5, np.zeros(5), "not 5 things"),
+    ],
+)
+def test_messages_that_cannot_be(comm, send, recv, text):
+    with pytest.raises(taut.Error, match=text):
+        comm.Allreduce(send, recv)
+
+
+def test_requests_in_any_order_and_mixed(comm):
+    totals = [np.zeros(N, np.float32) for _ in range(4)]
+    requests = [comm.Iallreduce(wave(N, comm.rank + 10 * i), total) for i, total in enumerate(totals)]
+    requests.insert(2, comm.Ibarrier())  # mpi4py's own
+    assert taut.Request.Waitall(requests)
+    assert all(not isinstance(request, taut.Request) or not request for request in requests)
+    for i, total in enumerate(totals):
+        exact = sum(wave(N, rank + 10 * i).astype(np.float64) for rank in range(comm.size))
+        assert np.abs(total - exact).max() <= 1e-3 + 1e-5
+    requests = [comm.Ibcast(total) for total in totals]
+    done = {taut.Request.Waitany(requests) for _ in totals}
+    assert done == set(range(4)) and taut.Request.Waitany(requests) == MPI.UNDEFINED
+    request = comm.Ibcast(totals[0])
+    while not request.Test():
+        pass
+    assert request.Test() and request.Wait() and taut.Request.Testall([request])
+
+
+def test_a_dropped_request_keeps_its_memory(comm):
+    comm.Iallreduce(wave(N, comm.rank), np.zeros(N, np.float32))
+    gc.collect()
+    last = np.zeros(N, np.float32)
+    comm.Iallreduce(wave(N, comm.rank), last).Wait()
+    assert np.abs(last - sum(wave(N, rank).astype(np.float64) for rank in range(comm.size))).max() <= 1e-3 + 1e-5
+
+
+def test_persistent_calls_read_their_buffers_anew(comm):
+    mine, total = np.zeros(N, np.float32), np.zeros(N, np.float32)
+    request = comm.Allreduce_init(mine, total)
+    for turn in range(3):
+        mine[:] = wave(N, comm.rank + turn)
+        taut.Request.Startall([request])
+        request.Wait()
+        exact = sum(wave(N, rank + turn).astype(np.float64) for rank in range(comm.size))
+        assert np.abs(total - exact).max() <= 1e-3 + 1e-5
+    request.Free()
+    assert not request
+
+
+def test_messages_between_two_ranks(comm):
+    right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    mine, ghost, status = wave(N, comm.rank), np.zeros(N, np.float32), MPI.Status()
+    comm.Sendrecv(mine, right, 5, ghost, left, 5, status)
+    assert np.abs(ghost - wave(N, left)).max() <= 1e-3
+    assert (status.source, status.tag, status.Get_count(MPI.FLOAT)) == (left, 5, N)
+    ghost[:] = 0
+    requests = [comm.Irecv(ghost, left, 6), comm.Isend(mine, right, 6)]
+    statuses = []
+    taut.Request.Waitall(requests, statuses)
+    assert np.abs(ghost - wave(N, left)).max() <= 1e-3 and statuses[0].source == left
+    if comm.size > 1:
+        if comm.rank == 0:
+            comm.Send([mine, N // 2, MPI.FLOAT], 1, 7)
+        elif comm.rank == 1:
+            assert comm.Probe(0, 7, status) and status.Get_count(MPI.FLOAT) == N // 2
+            part = np.zeros(status.Get_count(MPI.FLOAT), np.float32)
+            comm.Recv(part, 0, 7)
+            assert np.abs(part - wave(N, 0)[: N // 2]).max() <= 1e-3
+    assert not comm.Iprobe(MPI.ANY_SOURCE, 99)
+    comm.Send(None, MPI.PROC_NULL)
+    comm.Recv(None, MPI.PROC_NULL)
+
+
+def test_errors_are_mpi4pys_as_well(comm):
+    with pytest.raises(taut.PolicyError, match="column") as raised:
+        comm.Set_policy("abs:nothing")
+    assert isinstance(raised.value, MPI.Exception) and raised.value.status == 4
+    assert str(comm.Get_policy()).startswith("abs:1e-3")  # the old one stays
+    if comm.size > 1:
+        with pytest.raises(taut.RankMismatchError):
+            taut.Comm(comm, "abs:nothing" if comm.rank == 0 else "abs:1")  # nobody waits for the others
+        with pytest.raises(taut.RankMismatchError):
+            with taut.policy("abs:1", comm, on="nothing" if comm.rank == 0 else "input"):
+                pass
+        with pytest.raises(taut.RankMismatchError):
+            comm.Set_policy("abs:1" if comm.rank == 0 else "abs:2")
+        with pytest.raises(taut.Error):
+            comm.Allreduce(np.zeros(N + comm.rank), np.zeros(N + comm.rank))
+    comm.Allreduce(MPI.IN_PLACE, np.zeros(N))
+
+
+def test_what_is_not_compressed_is_the_communicators(comm):
+    assert (comm.rank, comm.size) == (WORLD.rank, WORLD.size)
+    assert comm.bcast({"a": 1}) == {"a": 1} and comm.allreduce(1) == comm.size
+    comm.Barrier()
+    scanned = np.zeros(1)
+    comm.Scan(np.ones(1), scanned)
+    assert scanned[0] == comm.rank + 1
+    assert comm == comm.wrapped and comm and "abs:1e-3" in repr(comm)
+    with pytest.raises(AttributeError):
+        comm.no_such_thing
+    with pytest.raises(taut.DTypeError, match="MPI.COMM_WORLD"):
+        taut.Comm("COMM_WORLD")
+    with pytest.raises(taut.ArgumentError, match="intracommunicators"):
+        taut.Comm(MPI.COMM_NULL)
+
+
+def test_policies(comm):
+    twin = comm.Dup()
+    assert twin.Get_policy() == comm.Get_policy() and isinstance(twin, taut.Comm)
+    total = np.zeros(N)
+    twin.Allreduce(wave(N, 0, np.float64), total)
+    assert twin.stats()["compressed_calls"] == (1 if comm.size > 1 else 0)
+    with taut.policy("off", comm, twin) as policy:
+        assert comm.Get_policy() == twin.Get_policy() == policy
+        comm.Allreduce(wave(N, 0, np.float64), total)
+        assert comm.stats()["plain_off"] == 1
+    assert str(comm.Get_policy()).startswith("abs:1e-3")
+    twin.Free()
+    with taut.policy("lossless"):
+        assert str(taut.Comm(comm).Get_policy()) == "lossless"
+
+
+def test_what_was_done_is_told(comm):
+    comm.Allreduce(MPI.IN_PLACE, wave(N, comm.rank, np.float64))
+    stats, text = comm.stats(), comm.explain()
+    assert stats["calls"] == 1 and stats["message_bytes"] == 8 * N
+    assert "policy abs:1e-3" in text and "allreduce f64 sum" in text
+
+
+def test_docstring():
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder().find(taut.Comm, "Comm", module=False, globs={}):
+        runner.run(test)
+    assert runner.summarize().failed == 0 and runner.tries > 5
+    taut.Comm(WORLD, "off")
