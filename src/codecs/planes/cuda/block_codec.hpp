@@ -65,7 +65,6 @@ struct Words {
   TAUT_DEVICE std::uint8_t byte(std::uint32_t i) const {
     return static_cast<std::uint8_t>((*this)[i / 4] >> (8 * (i % 4)));
   }
-  TAUT_DEVICE std::uint32_t half(std::uint32_t i) const { return byte(i) | std::uint32_t{byte(i + 1)} << 8; }
   // Four bytes from any place on.
   TAUT_DEVICE std::uint32_t word(std::uint32_t byte) const {
     const std::uint64_t both = (*this)[byte / 4] | std::uint64_t{(*this)[byte / 4 + 1]} << 32;

@@ -94,14 +94,15 @@ class ExactAdder {
     return to + 2 + runs * each;
   }
 
+  // By 16 bits: a stored frame of halves may end within a word.
   TAUT_DEVICE std::uint16_t* append_layers(std::uint16_t* to, std::uint32_t layers) const {
     if (crew_.thread() == 0) store_halves(to, layers);
     to += 2;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       const ExactPart<T> part = shared_.parts[k];
       const auto halves = static_cast<std::uint32_t>(part.layers * n_ * sizeof(T) / 2);
-      for (std::uint32_t i = crew_.thread(); i < halves; i += crew_threads)
-        to[i] = static_cast<std::uint16_t>(part.words.half(part.layers_at + 2 * i));
+      const auto* const from = reinterpret_cast<const std::uint16_t*>(part.words.at) + part.layers_at / 2;
+      for (std::uint32_t i = crew_.thread(); i < halves; i += crew_threads) to[i] = from[i];
       to += halves;
     }
     return to;
