@@ -59,17 +59,12 @@ int delete_attached(MPI_Comm, int, void* held, void*) {
 // Calls that nobody has waited for are completed: other ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
-  const std::lock_guard lock(mutex);
-  for (Attached* const attached : living()) attached->disconnect();
-  free_average();
-  try {
-    std::vector<const Observed*> all;
-    for (const Attached* const attached : living())
-      attached->observed([&](const Observed& observed) { all.push_back(&observed); });
-    write_at_end(all);
-  } catch (const std::bad_alloc&) {
-    write_at_end({});
+  {
+    const std::lock_guard lock(mutex);
+    for (Attached* const attached : living()) attached->disconnect();
   }
+  free_average();
+  write_observed();
   return MPI_SUCCESS;
 }
 
@@ -248,6 +243,18 @@ bool free_at_finalize() noexcept {
     return true;
   } catch (const Error&) {
     return false;
+  }
+}
+
+void write_observed() noexcept {
+  const std::lock_guard lock(mutex);
+  try {
+    std::vector<const Observed*> all;
+    for (const Attached* const attached : living())
+      attached->observed([&](const Observed& observed) { all.push_back(&observed); });
+    write_at_end(all);
+  } catch (const std::bad_alloc&) {
+    write_at_end({});
   }
 }
 

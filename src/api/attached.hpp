@@ -146,6 +146,9 @@ void progress(Attached* first) noexcept;
 // Whether there are any.
 bool calls_in_flight() noexcept;
 
+// Writes all that is asked for (api/at_end.hpp) of all communicators, as far as it has come.
+void write_observed() noexcept;
+
 // Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
 // they would stand still, while other ranks might wait for them before they come to it.
 void finish_calls() noexcept;

@@ -1,6 +1,7 @@
 // Where the drop-in begins and ends; the calls that it serves are made by src/preload/generate.py.
 #include <taut/taut.h>
 
+#include "api/attached.hpp"
 #include "dropin/gate.hpp"
 #include "dropin/next.hpp"
 
@@ -53,9 +54,10 @@ TAUT_API int taut_dropin_MPI_Finalize() {
   return next<int (*)()>(Wrapped::MPI_Finalize)();
 }
 
-// 0: calls are MPI's; 1: they are Taut's again; 2: and the report is written as far as it has come.
+// 0: calls are MPI's; 1: they are Taut's again; 2: what is observed is written, as far as it has come.
 TAUT_API int taut_dropin_MPI_Pcontrol(const int level, ...) {
-  switch_on(level != 0);
+  if (level == 0 || level == 1) switch_on(level == 1);
+  if (level == 2) taut::api::write_observed();
   return next<int (*)(int, ...)>(Wrapped::MPI_Pcontrol)(level);
 }
 

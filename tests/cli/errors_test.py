@@ -94,7 +94,7 @@ class Errors(ProgramTest):
 class Texts(ProgramTest):
     def test_help_and_version(self):
         commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), flags=re.M)
-        self.assertEqual(commands, ["compress", "decompress", "info", "bench-codec"])
+        self.assertEqual(commands, ["run", "advise", "config", "doctor", "compress", "decompress", "info", "bench-codec"])
         for command in commands:
             text = self.succeed(command, "--help")
             self.assertIn(f"usage: taut {command}", text)

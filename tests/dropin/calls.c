@@ -140,6 +140,17 @@ static void vectors(void) {
   end("Alltoallv", (long)size * own);
 }
 
+/* MPI_Pcontrol(0) leaves a call to MPI, (2) writes what was observed so far. */
+static void switched_off(void) {
+  const int n = size * block;
+  MPI_Pcontrol(0);
+  begin(), expect_sum(n, 0);
+  MPI_Allreduce(send, receive, n, MPI_FLOAT, MPI_SUM, comm), end("plain,Allreduce", n);
+  MPI_Pcontrol(1);
+  MPI_Pcontrol(2);
+  --made; /* for Taut does not see it */
+}
+
 static void all_calls(MPI_Comm on, const char* title) {
   comm = on;
   MPI_Comm_rank(comm, &rank);
@@ -148,6 +159,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   reductions();
   movements();
   vectors();
+  switched_off();
 }
 
 int main(int argc, char** argv) {
