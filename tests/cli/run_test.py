@@ -78,7 +78,8 @@ class Run(ProgramTest):
 
     def test_what_was_preloaded_stays(self):
         self.fake("mpiexec", VERSIONS["hydra"])
-        with mock.patch.dict(os.environ, {"LD_PRELOAD": "libm.so.6"}):
+        first = {"ASAN_OPTIONS": "verify_asan_link_order=0"}  # a sanitizer wants to be the first that is loaded
+        with mock.patch.dict(os.environ, {"LD_PRELOAD": "libm.so.6"} | first):
             printed = self.succeed("run", "--print", "--", "mpiexec", "x")
         self.assertEqual(printed, f"env mpiexec -genv LD_PRELOAD {self.library}:libm.so.6 x\n")
 
