@@ -122,9 +122,16 @@ std::shared_ptr<Attached> ruled(MPI_Comm comm) {
   return made;
 }
 
+namespace {
+thread_local int without_rules = 0;
+}
+
+WithoutRules::WithoutRules() noexcept { ++without_rules; }
+WithoutRules::~WithoutRules() { --without_rules; }
+
 Attached* attached_or_ruled(MPI_Comm comm) {
   Attached* const known = find_attached(comm);
-  if (known != nullptr || is_settled(comm)) return known;
+  if (known != nullptr || without_rules > 0 || is_settled(comm)) return known;
   std::shared_ptr<Attached> made = ruled(comm);
   if (made != nullptr || may_have_rules(comm)) attach(comm, std::move(made));
   return find_attached(comm);

@@ -9,6 +9,15 @@ namespace taut::api {
 // communicator; collective over `comm` then. Null: neither policy nor rules, and nothing to observe.
 Attached* attached_or_ruled(MPI_Comm comm);
 
+// While one lives, this thread asks nobody for rules: communicators that nothing hangs on yet are plain MPI's.
+class WithoutRules {
+ public:
+  WithoutRules() noexcept;
+  ~WithoutRules();
+  WithoutRules(const WithoutRules&) = delete;
+  WithoutRules& operator=(const WithoutRules&) = delete;
+};
+
 // What rules make of a communicator: they compare them. Null as above. Collective over `comm`.
 std::shared_ptr<Attached> ruled(MPI_Comm comm);
 

@@ -142,13 +142,16 @@ def dropin_wrapper(function):
     wide = "".join(widening(function, p) for p in function.parameters if p.widened)
     passed = ", ".join(f"wide_{p.name}.data()" if p.widened else p.name for p in function.parameters)
     types = ", ".join(p.declaration for p in function.parameters)
-    test = "next != nullptr && !serves(comm)" if function.large else "!serves(comm)"
     body = f"{wide}  return {function.taut}({passed});"
     if wide:
         body = f"return guard(comm, [&] {{\n{body}\n  }});"
+    # An MPI before 4 has no large-count functions: TAUT_ calls then make plain ones of them.
+    lacking = f"if (next == nullptr) {{\n    const WithoutRules plain;\n    {body}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = reinterpret_cast<int (*)({types})>(nexts[static_cast<int>(Wrapped::{function.name})]);
-  if ({test}) return next({function.arguments});
+  if (!serves(comm)) {{
+    {lacking}return next({function.arguments});
+  }}
   const Inside inside;
   {body}
 }}
@@ -162,6 +165,7 @@ def dropin(all_functions):
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
+#include "api/ruled.hpp"
 #include "dropin/gate.hpp"
 #include "dropin/next.hpp"
 #include "dropin/widened.hpp"
