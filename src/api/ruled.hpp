@@ -9,7 +9,8 @@ namespace taut::api {
 // communicator; collective over `comm` then. Null: neither policy nor rules, and nothing to observe.
 Attached* attached_or_ruled(MPI_Comm comm);
 
-// While one lives, this thread asks nobody for rules: communicators that nothing hangs on yet are plain MPI's.
+// While one lives, this thread asks nobody for rules: communicators that nothing hangs on yet are plain
+// MPI's.
 class WithoutRules {
  public:
   WithoutRules() noexcept;
