@@ -62,6 +62,10 @@ bool look_up(MPI_Comm comm) {
   return serve;
 }
 
+constexpr const char* not_all_here =
+    "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
+    "than TAUT_HANDSHAKE seconds after this one\n";
+
 }  // namespace
 
 Inside::Inside() noexcept { ++depth; }
@@ -93,12 +97,7 @@ void meet_others() noexcept {
   if (size < 2 || handshake) return;
   handshake.emplace(MPI_COMM_WORLD);
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
-  if (!all_here)
-    std::fputs(
-        "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
-        "than "
-        "TAUT_HANDSHAKE seconds after this one\n",
-        stderr);
+  if (!all_here) std::fputs(not_all_here, stderr);
 }
 
 void part() noexcept {

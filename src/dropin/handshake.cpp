@@ -58,7 +58,7 @@ Handshake::~Handshake() {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   for (MPI_Request& request : ties_->sends)
-    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // of eight bytes, and on its way
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // of a few bytes, and on its way
 }
 
 bool Handshake::all_have_taut(std::chrono::milliseconds patience) {

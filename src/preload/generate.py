@@ -134,8 +134,10 @@ def widening(function, p):
     """The declaration of the array of wider numbers that stands for `p`."""
     number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
     root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
-    unread = "sendbuf == MPI_IN_PLACE" if p.name in ("sendcounts", "sdispls") and root == "every_rank" else "false"
-    return f"  const Widened<{number}> wide_{p.name}({p.name}, {unread} ? 0 : blocks(comm, {root}));\n"
+    count = f"blocks(comm, {root})"
+    if p.name in ("sendcounts", "sdispls") and root == "every_rank":
+        count = f"sendbuf == MPI_IN_PLACE ? 0 : {count}"
+    return f"  const Widened<{number}> wide_{p.name}({p.name}, {count});\n"
 
 
 def dropin_wrapper(function):

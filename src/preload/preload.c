@@ -36,20 +36,22 @@ static int is_set(const char* name) {
   return value != NULL && *value != '\0';
 }
 
-/* The folder of this library, which holds the layers; also beside it in `taut`. */
+/* The layer stands beside this library. */
 static void open_layer(void) {
-  char folder[4096], why[4608] = "", first[4608] = "";
+  char folder[4096], why[4608] = "";
   Dl_info here;
+  void (*begin)(void* (*)(const char*)) = NULL;
   if (mpi == NULL || dladdr((void*)&targets, &here) == 0) return;
   snprintf(folder, sizeof folder, "%s", here.dli_fname);
   char* const slash = strrchr(folder, '/');
   if (slash != NULL) *slash = '\0';
-  layer = taut_open_layer(mpi, slash != NULL ? folder : ".", first, sizeof first);
-  if (layer == NULL && slash != NULL && slash + 6 < folder + sizeof folder) {
-    strcpy(slash, "/taut");
-    layer = taut_open_layer(mpi, folder, why, sizeof why);
+  layer = taut_open_layer(mpi, slash != NULL ? folder : ".", why, sizeof why);
+  if (layer == NULL) {
+    if (asked) fprintf(stderr, "taut: the program runs without Taut: %s\n", why);
+    return;
   }
-  if (layer == NULL && asked) fprintf(stderr, "taut: the program runs without Taut: %s\n", first);
+  *(void**)&begin = dlsym(layer, "taut_dropin_start");
+  if (begin != NULL) begin(next_function);
 }
 
 static void start(void) {
@@ -57,18 +59,19 @@ static void start(void) {
                                      "TAUT_SUMMARY"};
   for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
   mpi = taut_find_mpi();
-  open_layer();
-  if (layer == NULL) return;
-  void (*begin)(void* (*)(const char*)) = NULL;
-  *(void**)&begin = dlsym(layer, "taut_dropin_start");
-  if (begin != NULL) begin(next_function);
 }
 
+/* Programs of which nothing is asked, and whose MPI lacks nothing, never open the layer. */
 static taut_function find_target(const struct taut_wrapped* wrapped) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   taut_function found = NULL;
-  void* const next = next_function(wrapped->name);
-  void* const served = layer != NULL && (asked || next == NULL) ? dlsym(layer, wrapped->served) : NULL;
-  *(void**)&found = served != NULL ? served : next;
+  void* target = next_function(wrapped->name);
+  if (asked || target == NULL) {
+    pthread_once(&once, open_layer);
+    void* const served = layer != NULL ? dlsym(layer, wrapped->served) : NULL;
+    if (served != NULL) target = served;
+  }
+  *(void**)&found = target;
   return found;
 }
 

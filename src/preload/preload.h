@@ -1,5 +1,5 @@
-/* preload.h -- between the wrappers that programs call (wrappers.c, made by generate.py) and what serves
- * them. */
+/* preload.h -- between the wrappers that programs call (preload_wrappers.c, made by generate.py) and what
+ * serves them. */
 #ifndef TAUT_PRELOAD_PRELOAD_H
 #define TAUT_PRELOAD_PRELOAD_H
 
