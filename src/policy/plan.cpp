@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/by_nodes.hpp"
 #include "core/float_environment.hpp"
 
 namespace taut {
@@ -12,6 +13,11 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 
 bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
   return algorithm.collective == call.collective && (algorithm.any_blocks || !call.any_blocks);
+}
+
+bool goes_by_nodes(const Policy& policy, const Call& call) noexcept {
+  return policy.by_nodes && call.nodes > 1 && !call.any_blocks &&
+         runs_by_nodes(call.collective, call.count, call.ranks);
 }
 
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
@@ -67,7 +73,7 @@ double share(double E, int growth) noexcept {
 
 // Of a mean: the sum of P values may be off by P E.
 double share_of_mean(double E, int growth, int P) noexcept {
-  if (growth <= P) return E;
+  if (growth == P) return E;
   return std::nextafter(share(E, growth) * P, 0.0);
 }
 
@@ -83,7 +89,7 @@ double likely_share(double E, int growth) noexcept {
 // once, however often they are. Else each coding adds its error, as it does to a sum; a relative one by g
 // codings, each within R/(1+R)/g, grows to (1 + R/(1+R)/g)^g - 1 <= R.
 Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
-  const int growth = plan.algorithm->growth(call.ranks, plan.how);
+  const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
   const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
   const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
@@ -103,10 +109,11 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 
 // About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
 // message. More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
-int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                    bool by_nodes) noexcept {
   const std::size_t bytes = call.count * size_of(call.type);
   const std::size_t frame = bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
-  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks;
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks || by_nodes;
   const std::size_t message = may_be_all ? bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
@@ -123,15 +130,26 @@ Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept
   return bytes < policy.min_bytes ? Plain::small : Plain::no;
 }
 
+// The ranks of a node share the message out; the largest part counts.
+Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
+  if (!by_nodes) return call;
+  Call part = call;
+  part.count = part_range(call.count, 0, static_cast<std::size_t>(call.ranks / call.nodes)).count;
+  part.ranks = call.nodes;
+  return part;
+}
+
 std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                                    std::span<const AlgorithmInfo*> found) noexcept {
   const bool summed_as_coded = plan.how == Arithmetic::values && sums(call);
   const bool coded_once = !reduces(call.collective) || plan.how == Arithmetic::frames ||
                           (!summed_as_coded && plan.candidates[0].codec->idempotent);
   if (!coded_once || !policy.algorithm.empty()) return {};
+  const Call part = call_of_algorithm(call, plan.by_nodes);
   std::size_t n = 0;
   for (const AlgorithmInfo* info : registered_algorithms())
-    if (n < found.size() && serves(*info, call) && !info->recodes && choose_segments(policy, call, *info) > 0)
+    if (n < found.size() && serves(*info, part) && !info->recodes &&
+        choose_segments(policy, part, *info, plan.by_nodes) > 0)
       found[n++] = info;
   return found.first(n);
 }
@@ -140,8 +158,11 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   Plan plan;
   plan.plain = plain_at_once(policy, call.count * size_of(call.type), call.ranks);
   if (plan.plain != Plain::no) return plan;
-  plan.algorithm = choose_algorithm(policy, call);
-  plan.segments = plan.algorithm == nullptr ? 0 : choose_segments(policy, call, *plan.algorithm);
+  plan.by_nodes = goes_by_nodes(policy, call);
+  const Call part = call_of_algorithm(call, plan.by_nodes);
+  plan.algorithm = choose_algorithm(policy, part);
+  plan.segments =
+      plan.algorithm == nullptr ? 0 : choose_segments(policy, part, *plan.algorithm, plan.by_nodes);
   if (plan.segments == 0) {
     plan.plain = Plain::unsupported;
     return plan;

@@ -12,6 +12,7 @@ struct Call {
   DType type = DType::f32;
   Reduction op = Reduction::sum;
   int ranks = 1;
+  int nodes = 0;  // with as many ranks each, several of both; 0: it is not so
   bool any_blocks = false;                   // of sizes that differ
   bool mean = false;                         // the sum is divided by the number of ranks
   const AlgorithmInfo* algorithm = nullptr;  // to be taken if it can serve the call
@@ -37,6 +38,7 @@ struct Plan {
   Plain plain = Plain::no;  // the rest is meant for `no`
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
+  bool by_nodes = false;  // the algorithm is for one rank of each node, and their part of the message
   int segments = 1;
   Bound bound;  // of one value, for the codec
   std::span<const Candidate> candidates;
@@ -48,6 +50,9 @@ inline constexpr double worthwhile_ratio = 1.2;
 
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
+
+// What the algorithm of the plan has to do: the call, or what there is of it for one rank of each node.
+Call call_of_algorithm(const Call& call, bool by_nodes) noexcept;
 
 // Algorithms that would serve the call with the same results, bit by bit. At most as many as `found` holds.
 inline constexpr std::size_t most_alternatives = 8;

@@ -53,6 +53,8 @@ void read_policy_option(const Item& item, Policy& policy) {
   } else if (item.name == "reduction") {
     policy.reducing = choose<Reducing>(
         item, {{"auto", Reducing::automatic}, {"frames", Reducing::frames}, {"values", Reducing::values}});
+  } else if (item.name == "nodes") {
+    policy.by_nodes = choose<bool>(item, {{"auto", true}, {"off", false}});
   } else if (item.name == "segments") {
     read_segments(item, policy.segments);
   } else if (item.name == "min_bytes") {
@@ -61,7 +63,8 @@ void read_policy_option(const Item& item, Policy& policy) {
     policy.when =
         choose<When>(item, {{"auto", When::automatic}, {"pays", When::pays}, {"always", When::always}});
   } else {
-    item.reject_name(std::string("on, algorithm, reduction, segments, min_bytes, when, ") + coding_options);
+    item.reject_name(std::string("on, algorithm, reduction, nodes, segments, min_bytes, when, ") +
+                     coding_options);
   }
 }
 

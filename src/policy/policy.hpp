@@ -19,7 +19,8 @@ struct Policy {
   On on = On::result;     // what the bound holds for
   std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
-  int segments = 0;  // 0: chosen by size
+  bool by_nodes = true;  // where several nodes have several ranks each: values as they are on a node
+  int segments = 0;      // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
   When when = When::automatic;
 
