@@ -96,7 +96,7 @@ struct Communicator::Lesson {
   Experience& kind;
   bool adds, has_to_pay;
   std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
-  const AlgorithmInfo* algorithm;        // to be taken; then the one that was
+  Way way;                               // to be taken; then the one that was
 
   void begin(Facts& mine, bool rooted) const noexcept {
     if (adds) mine.set_pace(kind.own(), rooted);
@@ -109,23 +109,22 @@ struct Communicator::Lesson {
     kind.choose(chosen, ratio);
     if (has_to_pay) verdict.plain = kind.learn(pace);
   }
-  void go_by(const AlgorithmInfo* taken, const Pace& pace,
-             std::span<const AlgorithmInfo* const> others) noexcept {
-    algorithm = taken;
-    if (adds) kind.learn_algorithm(taken, pace, others);
+  void go_by(const Way& taken, const Pace& pace, std::span<const Way> others) noexcept {
+    way = taken;
+    if (adds) kind.learn_way(taken, pace, others);
   }
   // After a call by frames.
   void end(const Ledger& ledger, std::size_t bytes) const noexcept {
     if (!adds) return;
     const double gain = static_cast<double>(ledger.carried_bytes) / static_cast<double>(ledger.sent_bytes);
     const double foretold = seconds(ledger.times[Verb::wait]) * gain;
-    kind.note_coded(algorithm, seconds(ledger.times[Verb::call]), foretold, bytes);
+    kind.note_coded(way, seconds(ledger.times[Verb::call]), foretold, bytes);
   }
 };
 
 Communicator::Lesson Communicator::lesson(Terms& terms, const Request& request, bool adds) const noexcept {
   Experience& kind = experience(terms, request);
-  return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.algorithm()};
+  return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.way()};
 }
 
 Plain Communicator::plain_at_once(const Request& request) noexcept {
@@ -316,7 +315,7 @@ Task<Verdict> Communicator::find_rule(Request& request, Lane lane, std::optional
   lesson.emplace(this->lesson(terms_.of(*match.rule), request, adds));
   if (!adds) {
     lesson->favourite.reset();
-    lesson->algorithm = nullptr;
+    lesson->way = {};
     co_return Verdict{};
   }
   last_ = &lesson->terms;
@@ -352,7 +351,7 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   Means means{Reserve(place_), {}};
   Status failure = Status::ok;
   Call call = call_of(request);
-  call.algorithm = lesson.algorithm;
+  call.way = lesson.way;
   Facts mine = facts(request, call, bound, made, means, lesson, failure);
   const bool rooted = has_root(request.collective);
   lesson.begin(mine, rooted);
@@ -363,10 +362,9 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
-  std::array<const AlgorithmInfo*, most_alternatives> found;
-  lesson.go_by(made.algorithm, agreed.pace(rooted),
-               request.bytes_known ? alternatives(policy, call, made, found)
-                                   : std::span<const AlgorithmInfo* const>());
+  std::array<Way, most_alternatives> found;
+  lesson.go_by(made.way(), agreed.pace(rooted),
+               request.bytes_known ? alternatives(policy, call, made, found) : std::span<const Way>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);

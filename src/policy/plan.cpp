@@ -15,9 +15,13 @@ bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
   return algorithm.collective == call.collective && (algorithm.any_blocks || !call.any_blocks);
 }
 
-bool goes_by_nodes(const Policy& policy, const Call& call) noexcept {
-  return policy.by_nodes && call.nodes > 1 && !call.any_blocks &&
+bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
+  return policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 && !call.any_blocks &&
          runs_by_nodes(call.collective, call.count, call.ranks);
+}
+
+bool goes_by_nodes(const Policy& policy, const Call& call) noexcept {
+  return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || call.way.by_nodes);
 }
 
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
@@ -28,7 +32,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
     return found != nullptr && serves(*found, call) ? found : nullptr;
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
-  if (call.algorithm != nullptr && serves(*call.algorithm, call)) return call.algorithm;
+  if (call.way.algorithm != nullptr && serves(*call.way.algorithm, call)) return call.way.algorithm;
   const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
   const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
   if (const AlgorithmInfo* chosen = latency_counts ? usable("recursive_doubling") : nullptr) return chosen;
@@ -139,18 +143,24 @@ Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   return part;
 }
 
-std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
-                                                   std::span<const AlgorithmInfo*> found) noexcept {
+std::span<const Way> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                  std::span<Way> found) noexcept {
   const bool summed_as_coded = plan.how == Arithmetic::values && sums(call);
   const bool coded_once = !reduces(call.collective) || plan.how == Arithmetic::frames ||
                           (!summed_as_coded && plan.candidates[0].codec->idempotent);
-  if (!coded_once || !policy.algorithm.empty()) return {};
-  const Call part = call_of_algorithm(call, plan.by_nodes);
+  const bool free = coded_once && policy.algorithm.empty();
+  const bool both =
+      policy.by_nodes == Policy::ByNodes::automatic && policy.has_to_pay() && may_go_by_nodes(policy, call);
   std::size_t n = 0;
-  for (const AlgorithmInfo* info : registered_algorithms())
-    if (n < found.size() && serves(*info, part) && !info->recodes &&
-        choose_segments(policy, part, *info, plan.by_nodes) > 0)
-      found[n++] = info;
+  for (const bool by_nodes : {false, true}) {
+    if (by_nodes != plan.by_nodes && !both) continue;
+    const Call part = call_of_algorithm(call, by_nodes);
+    for (const AlgorithmInfo* info : registered_algorithms()) {
+      const bool same = info == plan.algorithm || (free && serves(*info, part) && !info->recodes);
+      if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes) > 0)
+        found[n++] = {info, by_nodes};
+    }
+  }
   return found.first(n);
 }
 

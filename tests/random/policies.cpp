@@ -34,7 +34,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(3)) policy += ",segments=" + std::to_string(1 + draw.pick(5));
   if (draw.one_in(4)) policy += draw.choose({",on=input", ",on=likely"});
   if (draw.one_in(3)) policy += ",checksum=on";
-  if (draw.one_in(8)) policy += ",nodes=off";
+  if (draw.one_in(8)) policy += draw.choose({",nodes=off", ",nodes=on", ",nodes=on"});
   if (draw.one_in(5)) policy += ",predictor=none";
   if (draw.one_in(8)) policy += ",dims=5x13";
   if (draw.one_in(4)) policy += draw.choose({",when=pays", ",when=always"});
