@@ -56,6 +56,32 @@ class Configuration(unittest.TestCase):
         self.assertEqual(set(known.values()), set(core.values()) - {"0"})
 
 
+class Names(unittest.TestCase):
+    """Names of files and tests in the texts; decisions are left out, which are of their time."""
+
+    FILE = r"[a-z][\w-]*(/[\w.-]+)*/[\w-]+\.(cpp|hpp|h|c|cu|py|sh|md|json|txt|cmake)"
+    TEST = r"(?:(?:[\w/*]+\.)+|\*)([A-Z][A-Za-z0-9]{9,})\*?"
+    MADE = ("build/", "bench-out/", "demo-out/")
+
+    def setUp(self):
+        texts = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"]
+        texts += [ROOT / "HACKING.md", ROOT / "README.md"]
+        self.words = {(path.name, word) for path in texts for word in re.findall(r"`([^`\n]+)`", path.read_text())}
+
+    def test_files_are_there(self):
+        files = {(text, word) for text, word in self.words if re.fullmatch(self.FILE, word) and not word.startswith(self.MADE)}
+        folders = [ROOT, ROOT / "src", ROOT / "tests"]
+        lost = sorted(pair for pair in files if not any((folder / pair[1]).exists() for folder in folders))
+        self.assertEqual(lost, [])
+        self.assertGreater(len(files), 50)
+
+    def test_tests_are_there(self):
+        sources = "".join(path.read_text() for kind in ("cpp", "hpp", "py") for path in (ROOT / "tests").rglob(f"*.{kind}"))
+        tests = {(text, named[1]) for text, word in self.words if (named := re.fullmatch(self.TEST, word))}
+        self.assertEqual(sorted(pair for pair in tests if pair[1] not in sources), [])
+        self.assertGreater(len(tests), 50)
+
+
 class Sizes(unittest.TestCase):
     def test_of_the_agreement(self):
         size = re.search(r"sizeof\(Facts\) == (\d+)", source("comm/agree.cpp"))[1]
