@@ -56,6 +56,18 @@ class Configuration(unittest.TestCase):
         self.assertEqual(set(known.values()), set(core.values()) - {"0"})
 
 
+class Observing(unittest.TestCase):
+    def test_reasons(self):
+        known = set(re.findall(r'case Plain::(\w+): return "\1";', source("comm/explain.cpp"))) - {"no"}
+        self.assertEqual(column((ROOT / "docs/observe.md").read_text(), "reason for plain MPI", 1), known)
+
+    def test_statistics(self):
+        struct = re.search(r"typedef struct TAUT_Stats \{(.*?)\n\}", HEADER, re.S)[1]
+        package = (ROOT / "python/taut/_comm.py").read_text()
+        listed = "".join(re.findall(r'"(.*)"', re.search(r"STATISTICS = \((.*?)\n\)", package, re.S)[1]))
+        self.assertEqual(listed.split(), re.findall(r"uint64_t (\w+);", struct))
+
+
 class Names(unittest.TestCase):
     """Names of files and tests in the texts; decisions are left out, which are of their time."""
 

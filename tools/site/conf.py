@@ -47,7 +47,7 @@ smartquotes_action = "D"  # dashes alone: quotes are code, as often as not
 html_theme = "furo"
 html_static_path, html_css_files = ["static"], ["site.css"]
 html_title = f"Taut {version}"
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 
 
