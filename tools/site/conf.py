@@ -51,11 +51,14 @@ html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 
 
-def link_pages(app, what, name, obj, options, lines):
-    """docs/configuration.md in a docstring, to a link."""
+def edit_docstring(app, what, name, obj, options, lines):
+    """docs/configuration.md in a docstring becomes a link; and its page is made anew when any module changes."""
     for number, line in enumerate(lines):
         lines[number] = re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line)
+    if what == "module":
+        for path in (ROOT / "python/taut").rglob("*.py"):
+            app.env.note_dependency(str(path))
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", link_pages)
+    app.connect("autodoc-process-docstring", edit_docstring)
