@@ -186,6 +186,10 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               | cpr_p2p                 codes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
+ *   nodes=      auto (default)              where calls have to pay, both of these are tried; else off
+ *               | on                        several ranks on each of several nodes share a message out:
+ *                                           values as they are on a node, frames between nodes
+ *               | off
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
  *   when=       auto (default)              pays; always where a codec is named

@@ -21,7 +21,7 @@ struct Policy {
   std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
   ByNodes by_nodes = ByNodes::automatic;  // core/by_nodes.hpp
-  int segments = 0;      // 0: chosen by size
+  int segments = 0;                       // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
   When when = When::automatic;
 
