@@ -2,6 +2,8 @@
 // where nothing may be lost, and between the values whatever was there.
 #include "api/shapes.hpp"
 
+#include "api/elements.hpp"
+
 namespace taut::test {
 namespace {
 
@@ -16,6 +18,7 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
   const Comm comm{policy};
   const int P = comm.size(), me = comm.rank(), root = P / 2;
   const double bound = std::strstr(policy, "lossless") != nullptr ? 0 : 1e-3;
+  const int step = std::get<1>(GetParam()) == Mode::blocking ? 1 : 5;  // of the shapes
   std::uint64_t served = 0;
 
   // The datatypes are freed as soon as MPI allows.
@@ -44,6 +47,31 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
     }
   }
 
+  // MPI_Allgatherv by packed values: Open MPI (5.0.11) hangs where the ranks' datatypes differ in size.
+  void gather_to_all(const float* from, const Shape& shape, int own, const ShapedBlocks& to, Area& area,
+                     const Shape& shape_there) const {
+    std::vector<float> packed(static_cast<std::size_t>(own) + 1);
+    int position = 0;
+    MPI_Pack(from, own / shape.values(), shape.type(), packed.data(), own * 4, &position, MPI_COMM_SELF);
+    std::vector<int> counts, displacements;
+    int all = 0;
+    for (const int count : to.int_counts) {
+      displacements.push_back(all);
+      counts.push_back(count * shape_there.values());
+      all += counts.back();
+    }
+    std::vector<float> values(static_cast<std::size_t>(all) + 1);
+    MPI_Allgatherv(packed.data(), own, MPI_FLOAT, values.data(), counts.data(), displacements.data(),
+                   MPI_FLOAT, comm);
+    for (std::size_t i = 0; i < ranks(); ++i) {
+      position = displacements[i] * 4;
+      MPI_Unpack(values.data(), all * 4, &position,
+                 area.at() + to.displacements[i] * static_cast<std::ptrdiff_t>(shape_there.floats()),
+                 to.int_counts[i], shape_there.type(), MPI_COMM_SELF);
+    }
+  }
+
+  std::size_t index() const { return static_cast<std::size_t>(me); }
   std::size_t ranks() const { return static_cast<std::size_t>(P); }
 };
 
@@ -54,7 +82,7 @@ struct Pair {
 };
 
 TEST_P(Datatypes, Bcast) {
-  for (int round = 0; round < shapes; ++round) {
+  for (int round = 0; round < shapes; round += step) {
     SCOPED_TRACE(round);
     Shape shape(round + me);
     const int n = block_values / shape.values();
@@ -68,7 +96,7 @@ TEST_P(Datatypes, Bcast) {
 }
 
 TEST_P(Datatypes, Allgather) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes;
@@ -88,7 +116,7 @@ TEST_P(Datatypes, Allgather) {
 }
 
 TEST_P(Datatypes, Alltoall) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes;
@@ -106,7 +134,7 @@ TEST_P(Datatypes, Alltoall) {
 }
 
 TEST_P(Datatypes, Gather) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes && me == root;
@@ -124,7 +152,7 @@ TEST_P(Datatypes, Gather) {
 }
 
 TEST_P(Datatypes, Scatter) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes && me == root;
@@ -140,18 +168,19 @@ TEST_P(Datatypes, Scatter) {
 }
 
 TEST_P(Datatypes, Allgatherv) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes;
+    const auto floats = static_cast<std::ptrdiff_t>(pair.out.floats());
     const int own = matrix(me, 1), ns = own / pair.in.values();
     const ShapedBlocks blocks(P, pair.out, [](int i) { return matrix(i, 1); });
     Area in(pair.in, static_cast<std::size_t>(ns), me), got(pair.out, blocks.elements);
     if (in_place) got = Area(pair.out, blocks.elements, me);
     Area want = got;
     const void* const from = in_place ? MPI_IN_PLACE : in.at();
-    MPI_Allgatherv(from, ns, pair.in.type(), want.at(), blocks.int_counts.data(),
-                   blocks.int_displacements.data(), pair.out.type(), comm);
+    gather_to_all(in_place ? want.at() + blocks.displacements[index()] * floats : in.at(),
+                  in_place ? pair.out : pair.in, own, blocks, want, pair.out);
     run({&pair.in, &pair.out}, TAUT_Allgatherv, TAUT_Iallgatherv, TAUT_Allgatherv_init, from, ns,
         pair.in.type(), got.at(), blocks.counts.data(), blocks.displacements.data(), pair.out.type(), comm);
     expect_alike(got, want);
@@ -159,7 +188,7 @@ TEST_P(Datatypes, Allgatherv) {
 }
 
 TEST_P(Datatypes, Gatherv) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes && me == root;
@@ -178,7 +207,7 @@ TEST_P(Datatypes, Gatherv) {
 }
 
 TEST_P(Datatypes, Scatterv) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes && me == root;
@@ -196,7 +225,7 @@ TEST_P(Datatypes, Scatterv) {
 }
 
 TEST_P(Datatypes, Alltoallv) {
-  for (int round = 0; round < 2 * shapes; ++round) {
+  for (int round = 0; round < 2 * shapes; round += step) {
     SCOPED_TRACE(round);
     Pair pair(round, me);
     const bool in_place = round >= shapes;
@@ -229,6 +258,26 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_case);
 
 // ---- What is not like the rest
+
+TEST(DatatypesLookedInto, AreDenseOrNot) {
+  const bool dense[shapes] = {true, true, true, false, false, false, false, false, false, false, false, true};
+  for (int kind = 0; kind < shapes; ++kind)
+    for (int time = 0; time < 2; ++time) {  // then what was found is kept
+      const Shape shape(kind);
+      const auto elements = api::elements_of(shape.type());
+      ASSERT_TRUE(elements.has_value()) << kind;
+      EXPECT_EQ(elements->type(), DType::f32);
+      EXPECT_EQ(elements->values, static_cast<std::size_t>(shape.values()));
+      EXPECT_EQ(elements->dense, dense[kind]) << kind;
+      MPI_Datatype again;
+      MPI_Type_dup(shape.type(), &again);
+      EXPECT_EQ(api::elements_of(again)->dense, dense[kind]) << kind;
+      MPI_Type_free(&again);
+    }
+  EXPECT_FALSE(api::elements_of(MPI_FLOAT_INT).has_value());
+  EXPECT_FALSE(api::elements_of(MPI_PACKED).has_value());
+  EXPECT_FALSE(api::elements_of(MPI_DATATYPE_NULL).has_value());
+}
 
 TEST(DatatypesOfManyKinds, AreMpis) {
   const Comm comm("abs:1e-3,min_bytes=0");
