@@ -207,7 +207,11 @@ TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
  *
  * - Compressed are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats where the
  *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
- *   parts. Integers and bytes are coded where the policy says lossless, except in sums. Other types,
+ *   parts. Integers and bytes are coded where the policy says lossless, except in sums. What is only moved
+ *   may be of derived types whose values are all of one of these: in place where they lie together as in an
+ *   array, else packed before the call and unpacked after it (memory for that is taken beforehand; what
+ *   stands between the values is not touched). Ranks, senders and receivers may have different types of the
+ *   same signature. Other types (of several kinds of values), derived ones in reductions,
  *   other operators than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below
  *   min_bytes (of all blocks together), values that do not compress and calls that plain MPI is faster at
  *   (when=) go to plain MPI, for the same reason on every rank. Results are then MPI's.

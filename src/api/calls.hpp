@@ -13,12 +13,11 @@
 
 #include <array>
 
-#include "api/attached.hpp"
 #include "api/plain.hpp"
+#include "api/sides.hpp"
 
 namespace taut::api {
 
-using Described = std::optional<Request>;
 using Types = std::array<MPI_Datatype*, 2>;  // null: none
 
 // ---- Reductions (reductions.cpp)
@@ -173,13 +172,6 @@ struct Scatter : EqualBlocks {
 };
 
 // ---- For all
-
-inline Slice slice(void* data, MPI_Count count, DType type) noexcept {
-  return {{data, static_cast<std::size_t>(count), type}};
-}
-inline ConstSlice slice(const void* data, MPI_Count count, DType type) noexcept {
-  return {{data, static_cast<std::size_t>(count), type}};
-}
 
 // Bytes of `blocks` blocks of `count` elements; nothing when the arguments are for MPI to complain about.
 std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) noexcept;

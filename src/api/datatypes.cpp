@@ -89,13 +89,6 @@ std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept {
   return std::nullopt;
 }
 
-bool is_derived(MPI_Datatype type) noexcept {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  if (type == MPI_DATATYPE_NULL) return false;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner != MPI_COMBINER_NAMED;
-}
-
 bool is_predefined(MPI_Op op) noexcept {
   const MPI_Op all[] = {MPI_SUM,  MPI_MIN,  MPI_MAX, MPI_PROD, MPI_LAND,   MPI_LOR,
                         MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC};

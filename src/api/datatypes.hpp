@@ -14,18 +14,11 @@ namespace taut::api {
 struct Datatype {
   DType type;
   bool computes;
+
+  bool operator==(const Datatype&) const = default;
 };
 
 std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept;
-
-// For calls that move values.
-inline std::optional<DType> dtype_of_mpi(MPI_Datatype type) noexcept {
-  const auto known = known_datatype(type);
-  return known ? std::optional(known->type) : std::nullopt;
-}
-
-// Of the user's making, to be freed by the user.
-bool is_derived(MPI_Datatype type) noexcept;
 
 // MPI's own operators, and TAUT_Avg(), which are never freed.
 bool is_predefined(MPI_Op op) noexcept;

@@ -1,5 +1,4 @@
 #include "api/calls.hpp"
-#include "api/datatypes.hpp"
 #include "api/plain.hpp"
 
 namespace taut::api {
@@ -23,37 +22,11 @@ bool is_root(MPI_Comm comm, int root) {
   return inter != 0 ? root == MPI_ROOT : rank == root;
 }
 
-namespace {
-
-// What MPI says of one block on this rank; `known`: it is of a type that the library knows.
-struct Kind {
-  MPI_Count count;
-  MPI_Datatype type;
-
-  DType values() const noexcept { return dtype_of_mpi(type).value_or(DType::f32); }
-  bool known() const noexcept { return dtype_of_mpi(type).has_value(); }
-  bool operator==(const Kind&) const = default;
-};
-
-// `data` counts only if the type is known here, and the same for both buffers. It may be another one with the
-// same signature on another rank, so that all ask the others.
-Described describe_move(Collective collective, const Kind& block, int blocks, bool same_types, int root,
-                        Operands data) {
-  const auto bytes = message_bytes(block.count, block.type, blocks);
-  if (!bytes) return {};
-  const bool coded = block.known() && same_types;
-  if (!coded) data = {};
-  data.root = root;
-  return Request{collective, data, *bytes, coded};
-}
-
-}  // namespace
-
 Described Bcast::describe(const Group& group) const {
-  const Kind block{count, type};
-  if (!group.has(root) || count < 0) return {};
-  return describe_move(Collective::bcast, block, 1, true, root,
-                       {.in = {}, .out = slice(buffer, count, block.values())});
+  if (!group.has(root)) return {};
+  const auto sends = group.rank == root ? Sides::Sends::all : Sides::Sends::in;
+  return describe_move(Collective::bcast, group, {{}, Side(buffer, count, type), sends}, root,
+                       message_bytes(count, type, 1));
 }
 
 template <class Function, class... More>
@@ -69,14 +42,11 @@ int Bcast::init(MPI_Info info, MPI_Request* request) const {
 Types Bcast::types(const Group&) noexcept { return {&type}; }
 
 Described Allgather::describe(const Group& group) const {
-  const Kind block{recvcount, recvtype};
-  if (!message_bytes(recvcount, recvtype, group.size)) return {};
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  Operands data{.in = slice(sendbuf, recvcount, block.values()),
-                .out = slice(recvbuf, recvcount * group.size, block.values())};
-  if (in_place) data.in = group.own_block(data.out);
-  return describe_move(Collective::allgather, block, group.size,
-                       in_place || block == Kind{sendcount, sendtype}, 0, data);
+  const auto bytes = message_bytes(recvcount, recvtype, group.size);
+  if (!bytes) return {};
+  Sides sides{.in = {}, .out = Side(recvbuf, recvcount * group.size, recvtype)};
+  sides.send(sendbuf, sendcount, sendtype, Sides::Sends::own_block);
+  return describe_move(Collective::allgather, group, std::move(sides), 0, bytes);
 }
 
 template <class Function, class... More>
@@ -98,14 +68,11 @@ Types Allgather::types(const Group&) noexcept {
 }
 
 Described Alltoall::describe(const Group& group) const {
-  const Kind block{recvcount, recvtype};
-  if (!message_bytes(recvcount, recvtype, group.size)) return {};
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  const MPI_Count all = recvcount * group.size;
-  return describe_move(Collective::alltoall, block, group.size,
-                       in_place || block == Kind{sendcount, sendtype}, 0,
-                       {.in = slice(in_place ? recvbuf : sendbuf, all, block.values()),
-                        .out = slice(recvbuf, all, block.values())});
+  const auto bytes = message_bytes(recvcount, recvtype, group.size);
+  if (!bytes) return {};
+  Sides sides{.in = {}, .out = Side(recvbuf, recvcount * group.size, recvtype)};
+  sides.send(sendbuf, sendcount * group.size, sendtype, Sides::Sends::all);
+  return describe_move(Collective::alltoall, group, std::move(sides), 0, bytes);
 }
 
 template <class Function, class... More>
@@ -128,14 +95,14 @@ Types Alltoall::types(const Group&) noexcept {
 
 Described Gather::describe(const Group& group) const {
   if (!group.has(root)) return {};
-  const bool at_root = group.rank == root, in_place = at_root && sendbuf == MPI_IN_PLACE;
-  const Kind block = at_root ? Kind{recvcount, recvtype} : Kind{sendcount, sendtype};
-  if (!message_bytes(block.count, block.type, group.size)) return {};
-  Operands data{.in = slice(sendbuf, block.count, block.values()),
-                .out = slice(at_root ? recvbuf : nullptr, block.count * group.size, block.values())};
-  if (in_place) data.in = group.own_block(data.out);
-  return describe_move(Collective::gather, block, group.size,
-                       !at_root || in_place || block == Kind{sendcount, sendtype}, root, data);
+  const bool at_root = group.rank == root;
+  const auto bytes = at_root ? message_bytes(recvcount, recvtype, group.size)
+                             : message_bytes(sendcount, sendtype, group.size);
+  if (!bytes) return {};
+  Sides sides;
+  if (at_root) sides.out = Side(recvbuf, recvcount * group.size, recvtype);
+  sides.send(sendbuf, sendcount, sendtype, Sides::Sends::own_block);
+  return describe_move(Collective::gather, group, std::move(sides), root, bytes);
 }
 
 template <class Function, class... More>
@@ -158,13 +125,14 @@ Types Gather::types(const Group& group) noexcept {
 
 Described Scatter::describe(const Group& group) const {
   if (!group.has(root)) return {};
-  const bool at_root = group.rank == root, in_place = at_root && recvbuf == MPI_IN_PLACE;
-  const Kind block = at_root ? Kind{sendcount, sendtype} : Kind{recvcount, recvtype};
-  if (!message_bytes(block.count, block.type, group.size)) return {};
-  Operands data{.in = {}, .out = slice(in_place ? nullptr : recvbuf, block.count, block.values())};
-  if (at_root) data.in = slice(sendbuf, block.count * group.size, block.values());
-  return describe_move(Collective::scatter, block, group.size,
-                       !at_root || in_place || block == Kind{recvcount, recvtype}, root, data);
+  const bool at_root = group.rank == root;
+  const auto bytes = at_root ? message_bytes(sendcount, sendtype, group.size)
+                             : message_bytes(recvcount, recvtype, group.size);
+  if (!bytes) return {};
+  Sides sides;
+  if (at_root) sides.in = Side(sendbuf, sendcount * group.size, sendtype);
+  if (!at_root || recvbuf != MPI_IN_PLACE) sides.out = Side(recvbuf, recvcount, recvtype);
+  return describe_move(Collective::scatter, group, std::move(sides), root, bytes);
 }
 
 template <class Function, class... More>

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "api/datatypes.hpp"
+#include "api/elements.hpp"
 #include "api/errors.hpp"
 
 namespace taut::api {
@@ -204,11 +204,7 @@ void InMessage::put(ConstBytes values) {
 // All of the user's memory, as bytes in a row.
 Buffer InMessage::packed() {
   Buffer all = messages().place().scratch(capacity_);
-  plain::Count position = 0;
-  const int code =
-      TAUT_PMPI(Pack)(arguments_.buf, plain::count(arguments_.count), arguments_.type, all.data(),
-                      static_cast<plain::Count>(capacity_), &position, MPI_COMM_SELF);
-  if (code != MPI_SUCCESS) throw Error(Status::transport_failed, "MPI packed no values");
+  pack_values(arguments_.buf, arguments_.count, arguments_.type, all.bytes().first(capacity_));
   return all;
 }
 
@@ -217,11 +213,7 @@ Buffer InMessage::packed() {
 void InMessage::unpack_layout(ConstBytes values) {
   const Buffer all = values.size() < capacity_ ? packed() : messages().place().scratch(capacity_);
   std::memcpy(all.data(), values.data(), values.size());
-  plain::Count position = 0;
-  const int code =
-      TAUT_PMPI(Unpack)(all.data(), static_cast<plain::Count>(capacity_), &position, arguments_.buf,
-                        plain::count(arguments_.count), arguments_.type, MPI_COMM_SELF);
-  if (code != MPI_SUCCESS) throw Error(Status::transport_failed, "MPI unpacked no values");
+  unpack_values(all.bytes().first(capacity_), arguments_.buf, arguments_.count, arguments_.type);
 }
 
 // ---- Statistics

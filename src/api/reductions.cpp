@@ -6,6 +6,11 @@
 namespace taut::api {
 namespace {
 
+template <class S, class Void>
+S slice(Void* data, MPI_Count count, DType type) noexcept {
+  return {{data, static_cast<std::size_t>(count), type}};
+}
+
 // Of `blocks` blocks of `count` elements each; `out` holds one of them.
 Described describe_reduction(Collective collective, const void* in, void* out, MPI_Count count,
                              MPI_Datatype type, MPI_Op op, int blocks) {
@@ -13,8 +18,8 @@ Described describe_reduction(Collective collective, const void* in, void* out, M
   const auto bytes = message_bytes(count, type, blocks);
   if (!bytes) return {};
   if (!reducing) return Request{collective, {}, *bytes, false};
-  const Operands data{slice(in, count * blocks, reducing->type), slice(out, count, reducing->type),
-                      reducing->op};
+  const Operands data{slice<ConstSlice>(in, count * blocks, reducing->type),
+                      slice<Slice>(out, count, reducing->type), reducing->op};
   Request request{collective, data, *bytes};
   request.mean = reducing->mean;
   return request;

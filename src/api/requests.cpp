@@ -2,6 +2,7 @@
 
 #include "api/average.hpp"
 #include "api/datatypes.hpp"
+#include "api/elements.hpp"
 #include "api/ruled.hpp"
 
 namespace taut::api {
@@ -59,20 +60,29 @@ int CollectiveRequest::init(MPI_Info info) {
   return code;
 }
 
-// Derived types may be freed as soon as a call is started, before it needs them.
-void CollectiveRequest::keep_types() {
+// Derived types may be freed as soon as a call is started, before it needs them. Whether there are any.
+bool CollectiveRequest::keep_types() {
   const MPI_Comm comm = comm_of(call_);
   Group group;
   int inter = 0;
   if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
-  if (comm == MPI_COMM_NULL || inter != 0) return;
+  if (comm == MPI_COMM_NULL || inter != 0) return false;
   PMPI_Comm_rank(comm, &group.rank);
   const Types types = std::visit([&](auto& call) { return call.types(group); }, call_);
+  bool any = false;
   for (std::size_t i = 0; i < types.size(); ++i) {
     if (types[i] == nullptr || !is_derived(*types[i])) continue;
     if (PMPI_Type_dup(*types[i], &kept_types_[i]) != MPI_SUCCESS) throw std::bad_alloc();
     *types[i] = kept_types_[i];
+    any = true;
   }
+  return any;
+}
+
+Described CollectiveRequest::describe() const {
+  Described request = std::visit([&](const auto& call) { return call.describe(attached_->group()); }, call_);
+  if (request) request->site = site_;
+  return request;
 }
 
 int CollectiveRequest::start() {
@@ -81,10 +91,9 @@ int CollectiveRequest::start() {
   in_flight_.reset();
   plain_complete_ = false;
   if (attached_ == nullptr) return start_plain();
-  Described request = std::visit([&](const auto& call) { return call.describe(attached_->group()); }, call_);
-  if (request) request->site = site_;
+  Described request = describe();
   if (attached_->plain_at_once(request) != Plain::no) return start_plain();
-  if (!persistent_ && !request->coded_type) keep_types();
+  if (!persistent_ && keep_types()) request = describe();
   attached_->start(comm_of(call_), *request, *this, in_flight_);
   active_ = true;
   return MPI_SUCCESS;

@@ -64,7 +64,8 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   MPI_Comm comm() const noexcept override;
 
  private:
-  void keep_types();
+  bool keep_types();
+  Described describe() const;
   int start_plain();
   void settle() noexcept;
   void issue() override;

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "api/datatypes.hpp"
-#include "api/layouts.hpp"
-
 namespace taut::api {
 namespace {
 
@@ -30,29 +27,9 @@ struct PlainBlocks {
   bool fit() const noexcept { return counts.fit() && displacements.fit(); }
 };
 
-DType values_of_type(MPI_Datatype type) noexcept { return dtype_of_mpi(type).value_or(DType::f32); }
-
-Blocks<Slice> blocks(void* data, const Layout& layout, MPI_Datatype type) noexcept {
-  return {Slice{{data, values_of(*layout), values_of_type(type)}}, layout.get()};
-}
-Blocks<ConstSlice> blocks(const void* data, const Layout& layout, MPI_Datatype type) noexcept {
-  return {ConstSlice{{data, values_of(*layout), values_of_type(type)}}, layout.get()};
-}
-
-// What moves values of `type`, `values` of them here. `coded`: both buffers are of one type that is known.
-Described describe_vector(Collective collective, MPI_Datatype type, bool same_types, std::size_t values,
-                          bool bytes_known, Operands data) {
-  const bool coded = same_types && dtype_of_mpi(type).has_value();
-  const auto bytes = message_bytes(static_cast<MPI_Count>(values), type, 1);
-  if (!bytes) return {};
-  if (!coded) {
-    const int root = data.root;
-    data = {};
-    data.root = root;
-  }
-  Request request{collective, data, *bytes, coded};
-  request.bytes_known = bytes_known;
-  return request;
+// Of a buffer that has so many values here.
+std::optional<std::size_t> bytes_of_all(const Side& side) noexcept {
+  return message_bytes(side.count, side.type, 1);
 }
 
 }  // namespace
@@ -78,16 +55,10 @@ const PlainArrays& keep(std::shared_ptr<const PlainArrays>& kept, PlainArrays ar
 Described Allgatherv::describe(const Group& group) const {
   const Layout layout = layout_of(received.counts, received.displacements, group.size);
   if (layout == nullptr) return {};
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  Operands data;
-  data.out = blocks(recvbuf, layout, received.type);
-  data.in = in_place ? ConstSlice(data.out.at(group.index(), group.count()))
-                     : slice(sendbuf, received.counts[group.rank], values_of_type(received.type));
-  const bool same = in_place || (sendtype == received.type && sendcount == received.counts[group.rank]);
-  Described request =
-      describe_vector(Collective::allgather, received.type, same, values_of(*layout), true, data);
-  if (request) request->layouts[0] = layout;
-  return request;
+  Sides sides{.in = {}, .out = Side(recvbuf, layout, received.type)};
+  sides.send(sendbuf, sendcount, sendtype, Sides::Sends::own_block);
+  const auto bytes = bytes_of_all(*sides.out);
+  return describe_move(Collective::allgather, group, std::move(sides), 0, bytes);
 }
 
 PlainArrays Allgatherv::arrays(MPI_Comm on) const {
@@ -117,25 +88,15 @@ Types Allgatherv::types(const Group&) noexcept {
 
 Described Gatherv::describe(const Group& group) const {
   if (!group.has(root)) return {};
-  Operands data;
-  data.root = root;
-  if (group.rank != root) {
-    if (sendcount < 0) return {};
-    data.in = slice(sendbuf, sendcount, values_of_type(sendtype));
-    data.out = Slice{{nullptr, 0, values_of_type(sendtype)}};
-    return describe_vector(Collective::gather, sendtype, true, data.in.count, false, data);
+  Sides sides;
+  if (group.rank == root) {
+    const Layout layout = layout_of(received.counts, received.displacements, group.size);
+    if (layout == nullptr) return {};
+    sides.out = Side(recvbuf, layout, received.type);
   }
-  const Layout layout = layout_of(received.counts, received.displacements, group.size);
-  if (layout == nullptr) return {};
-  const bool in_place = sendbuf == MPI_IN_PLACE;
-  data.out = blocks(recvbuf, layout, received.type);
-  data.in = in_place ? ConstSlice(data.out.at(group.index(), group.count()))
-                     : slice(sendbuf, received.counts[root], values_of_type(received.type));
-  const bool same = in_place || (sendtype == received.type && sendcount == received.counts[root]);
-  Described request =
-      describe_vector(Collective::gather, received.type, same, values_of(*layout), false, data);
-  if (request) request->layouts[0] = layout;
-  return request;
+  sides.send(sendbuf, sendcount, sendtype, Sides::Sends::own_block);
+  const auto bytes = bytes_of_all(sides.out ? *sides.out : *sides.in);
+  return describe_move(Collective::gather, group, std::move(sides), root, bytes, false);
 }
 
 PlainArrays Gatherv::arrays(MPI_Comm on) const {
@@ -166,22 +127,15 @@ Types Gatherv::types(const Group& group) noexcept {
 
 Described Scatterv::describe(const Group& group) const {
   if (!group.has(root)) return {};
-  Operands data;
-  data.root = root;
-  if (group.rank != root) {
-    if (recvcount < 0) return {};
-    data.out = slice(recvbuf, recvcount, values_of_type(recvtype));
-    return describe_vector(Collective::scatter, recvtype, true, data.out.count, false, data);
+  Sides sides;
+  if (group.rank == root) {
+    const Layout layout = layout_of(sent.counts, sent.displacements, group.size);
+    if (layout == nullptr) return {};
+    sides.in = Side(sendbuf, layout, sent.type);
   }
-  const Layout layout = layout_of(sent.counts, sent.displacements, group.size);
-  if (layout == nullptr) return {};
-  const bool in_place = recvbuf == MPI_IN_PLACE;
-  data.in = blocks(sendbuf, layout, sent.type);
-  data.out = slice(in_place ? nullptr : recvbuf, sent.counts[root], values_of_type(sent.type));
-  const bool same = in_place || (sent.type == recvtype && sent.counts[root] == recvcount);
-  Described request = describe_vector(Collective::scatter, sent.type, same, values_of(*layout), false, data);
-  if (request) request->layouts[0] = layout;
-  return request;
+  if (group.rank != root || recvbuf != MPI_IN_PLACE) sides.out = Side(recvbuf, recvcount, recvtype);
+  const auto bytes = bytes_of_all(sides.in ? *sides.in : *sides.out);
+  return describe_move(Collective::scatter, group, std::move(sides), root, bytes, false);
 }
 
 PlainArrays Scatterv::arrays(MPI_Comm on) const {
@@ -212,20 +166,17 @@ Types Scatterv::types(const Group& group) noexcept {
 
 Described Alltoallv::describe(const Group& group) const {
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  const VectorBlocks& from = in_place ? received : sent;
-  const Layout in = layout_of(from.counts, from.displacements, group.size),
+  const Layout in = in_place ? nullptr : layout_of(sent.counts, sent.displacements, group.size),
                out = layout_of(received.counts, received.displacements, group.size);
-  if (in == nullptr || out == nullptr) return {};
-  Operands data;
-  data.in = blocks(in_place ? recvbuf : sendbuf, in, from.type);
-  data.out = blocks(recvbuf, out, received.type);
-  Described request = describe_vector(Collective::alltoall, received.type, from.type == received.type,
-                                      std::max(values_of(*in), values_of(*out)), false, data);
-  if (request) {
-    request->layouts[0] = in;
-    request->layouts[1] = out;
+  if ((in == nullptr && !in_place) || out == nullptr) return {};
+  Sides sides{.in = {}, .out = Side(recvbuf, out, received.type), .sends = Sides::Sends::all};
+  auto bytes = bytes_of_all(*sides.out);
+  if (!in_place) {
+    sides.in = Side(sendbuf, in, sent.type);
+    sides.sends = Sides::Sends::in;
+    bytes = std::max(bytes, bytes_of_all(*sides.in));
   }
-  return request;
+  return describe_move(Collective::alltoall, group, std::move(sides), 0, bytes, false);
 }
 
 PlainArrays Alltoallv::arrays(MPI_Comm on) const {

@@ -241,15 +241,28 @@ Facts Communicator::identify(const Request& request, const Policy* policy) noexc
   return mine;
 }
 
-Facts Communicator::facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
+// Once, and not before the values are needed: most calls that are left to plain MPI are known by then.
+void Communicator::gather(Request& request, Means& means, Status& failure) const noexcept {
+  if (request.staging == nullptr || std::exchange(means.gathered, true)) return;
+  try {
+    means.staged = request.staging->gather(place_, request.data);
+  } catch (const Error& error) {
+    failure = error.status();
+  } catch (const std::bad_alloc&) {
+    failure = Status::out_of_memory;
+  }
+}
+
+Facts Communicator::facts(Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
                           Lesson& lesson, Status& failure) {
   Terms& terms = lesson.terms;
   Facts mine = identify(request, &terms.policy);
   try {
     plan = make_plan(terms.policy, call, bound, terms.candidates);
     if (!request.coded_type || plan.plain != Plain::no) return mine;
-    prepare(request, plan, terms.codecs, means);
-    const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+    gather(request, means, failure);
+    if (failure == Status::ok) prepare(request, plan, terms.codecs, means);
+    const bool matters = failure == Status::ok && (plan.least_ratio > 0 || plan.candidates.size() > 1);
     if (lesson.favourite >= plan.candidates.size()) lesson.favourite.reset();
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
       mine.ratio_low[i] =
@@ -338,6 +351,9 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   Lesson& lesson = *lesson_or_open;
   const Policy& policy = lesson.terms.policy;
   Bound bound = policy.coding.bound;
+  Means means{{}, false, Reserve(place_), {}};
+  Status failure = Status::ok;
+  if (is_relative(bound)) gather(request, means, failure);
   if (is_relative(bound) || !bytes_agreed) {
     const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request, &policy));
     if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
@@ -348,8 +364,6 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   const Plain plain = rounds == 1 ? Plain::no : taut::plain_at_once(policy, request.bytes, transport_.size());
   if (plain != Plain::no) co_return Verdict{plain};
   Plan made;
-  Means means{Reserve(place_), {}};
-  Status failure = Status::ok;
   Call call = call_of(request);
   call.way = lesson.way;
   Facts mine = facts(request, call, bound, made, means, lesson, failure);
@@ -372,6 +386,8 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   if (request.mean && request.data.out.data != nullptr) divide(request.data.out, transport_.size());
   if (request.move_to != nullptr && request.data.out.count != 0)
     std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
+  if (request.staging != nullptr && record.ledger().status == Status::ok)
+    request.staging->spread(request.data);
   co_return Verdict{Plain::no, record.ledger().status};
 }
 

@@ -7,6 +7,7 @@
 
 #include "comm/agree.hpp"
 #include "comm/call_record.hpp"
+#include "comm/staging.hpp"
 #include "comm/terms.hpp"
 #include "core/nodes.hpp"
 
@@ -23,6 +24,7 @@ struct Request {
   const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
   bool mean = false;           // the sum is divided by the number of ranks
   void* move_to = nullptr;     // where `out` has to stand in the end, if not where it is
+  std::shared_ptr<const Staging> staging = {};  // of values that `data` is still to be given; null: none are
 
   bool any_blocks() const noexcept {
     return data.in.layout != nullptr || data.out.layout != nullptr || !bytes_known;
@@ -68,6 +70,8 @@ class Communicator {
  private:
   // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
   struct Means {
+    std::array<Buffer, 2> staged;
+    bool gathered = false;
     Reserve place;
     std::array<std::shared_ptr<const Codec>, max_candidates> codecs;
   };
@@ -85,7 +89,8 @@ class Communicator {
   std::size_t block_values(const Request& request, const Plan& plan) const noexcept;
   std::uint64_t signature(const Request& request) const noexcept;
   Facts identify(const Request& request, const Policy* policy) noexcept;
-  Facts facts(const Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
+  void gather(Request& request, Means& means, Status& failure) const noexcept;
+  Facts facts(Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
               Status& failure);
   void prepare(const Request& request, const Plan& plan, CodecCache& codecs, Means& means);
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);

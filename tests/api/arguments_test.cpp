@@ -125,8 +125,10 @@ TEST(Types, WithGapsTouchNothingBetween) {
     if (is_value(i)) data[i] = static_cast<float>(i);
   ASSERT_EQ(TAUT_Bcast(data.data(), elements, spaced, 0, comm), MPI_SUCCESS);
   for (std::size_t i = 0; i < data.size(); ++i)
-    ASSERT_EQ(data[i], is_value(i) ? static_cast<float>(i) : -1.0f) << i;
-  EXPECT_EQ(comm.stats().compressed_calls, 0u);
+    ASSERT_NEAR(data[i], is_value(i) ? static_cast<double>(i) : -1.0,
+                is_value(i) && comm.size() > 1 ? 1e-2 : 0)
+        << i;
+  EXPECT_EQ(comm.stats().compressed_calls, comm.size() > 1 ? 1u : 0u);
   MPI_Type_free(&spaced);
   MPI_Type_free(&every_second);
 }

@@ -101,6 +101,33 @@ static void movements(void) {
   MPI_Alltoall(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, comm), end("Alltoall", n);
 }
 
+/* Every second float of a block: exact[] says what they and the gaps should be. */
+static void expect_spaced(int of_rank) {
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < block; ++i) {
+      float gap;
+      memset(&gap, 0x5a, sizeof gap);
+      exact[r * (long)block + i] = i % 2 == 0 ? value(of_rank < 0 ? r : of_rank, i / 2) : (double)gap;
+    }
+}
+
+static void datatypes(void) {
+  const int root = size - 1;
+  MPI_Datatype apart, spaced;
+  MPI_Type_vector(block / 2, 1, 2, MPI_FLOAT, &apart);
+  MPI_Type_create_resized(apart, 0, block * (MPI_Aint)sizeof(float), &spaced);
+  MPI_Type_commit(&spaced);
+  begin(), expect_spaced(root);
+  if (rank == root)
+    for (long i = 0; i < block; i += 2) receive[i] = (float)value(root, i / 2);
+  MPI_Bcast(receive, 1, spaced, root, comm), end("Bcast,vector", block);
+  begin(), expect_spaced(-1);
+  MPI_Allgather(send, block / 2, MPI_FLOAT, receive, 1, spaced, comm),
+      end("Allgather,vector", (long)size * block);
+  MPI_Type_free(&spaced);
+  MPI_Type_free(&apart);
+}
+
 /* Blocks of one value less a rank, with gaps between them, last rank's first. */
 static void vectors(void) {
   const int root = size - 1;
@@ -159,6 +186,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   reductions();
   movements();
   vectors();
+  datatypes();
   switched_off();
 }
 
