@@ -21,6 +21,7 @@ std::vector<Attached*>& living() {
 }
 
 std::atomic<std::size_t> in_process{0};  // calls in flight
+std::atomic<bool> driven{false};         // by a thread that blocks in no call
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
@@ -157,6 +158,7 @@ Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
   if (!enabled_ || rules_.off()) {
     why = Plain::off;
   } else if (request.has_value() && usable()) {
+    const auto lock = stop_driving();
     why = communicator_ != nullptr ? communicator_->plain_at_once(*request)
           : request->bytes_known && request->bytes < rules_.least_bytes() ? Plain::small
                                                                           : Plain::no;
@@ -271,8 +273,11 @@ void finish_calls() noexcept {
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(living(), [me](const Attached* a) { return a->has_calls_of(me); });
   };
+  if (driven) return;
   for (Backoff backoff; calls_in_flight() && open(); backoff.pause()) progress(nullptr);
 }
+
+void driven_by_thread(bool yes) noexcept { driven = yes; }
 
 namespace {
 

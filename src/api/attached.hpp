@@ -150,8 +150,12 @@ bool calls_in_flight() noexcept;
 void write_observed() noexcept;
 
 // Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
-// they would stand still, while other ranks might wait for them before they come to it.
+// they would stand still, while other ranks might wait for them before they come to it. Nothing where a
+// thread drives them.
 void finish_calls() noexcept;
+
+// Whether a thread that blocks in no call drives all calls in flight, from now on.
+void driven_by_thread(bool yes) noexcept;
 
 // Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
 bool free_at_finalize() noexcept;

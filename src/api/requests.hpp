@@ -63,6 +63,10 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   int finish(MPI_Status* status) noexcept override;
   MPI_Comm comm() const noexcept override;
 
+  // Of a nonblocking call that is plain at once: MPI's request, which is the caller's from now on.
+  // MPI_REQUEST_NULL: it is another one.
+  MPI_Request give_plain() noexcept;
+
  private:
   void keep_types();
   int start_plain();

@@ -56,6 +56,7 @@ TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcont
 #else
 #include "dropin/gate.hpp"
 #include "dropin/next.hpp"
+#include "dropin/nonblocking.hpp"
 
 namespace {
 
@@ -70,12 +71,17 @@ void call_next(const char* name, Arguments... arguments) noexcept {
 extern "C" {
 
 TAUT_API void taut_f08_MPI_Init(int* ierror) {
-  call_next("mpi_init_f08_", ierror);
+  int required = MPI_THREAD_MULTIPLE, provided = MPI_THREAD_SINGLE;
+  if (taut::dropin::wants_nonblocking())
+    call_next("mpi_init_thread_f08_", &required, &provided, ierror);
+  else
+    call_next("mpi_init_f08_", ierror);
   taut::dropin::meet_others();
 }
 
 TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
-  call_next("mpi_init_thread_f08_", required, provided, ierror);
+  int most = MPI_THREAD_MULTIPLE;
+  call_next("mpi_init_thread_f08_", taut::dropin::wants_nonblocking() ? &most : required, provided, ierror);
   taut::dropin::meet_others();
 }
 

@@ -23,6 +23,8 @@ constexpr OptionInfo table[] = {
     {"TAUT_SUMMARY", "0|1", "0", "1: rank 0 prints a table of its statistics at MPI_Finalize"},
     {"TAUT_HANDSHAKE", "1..3600", "30",
      "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
+    {"TAUT_NONBLOCKING", "0|1", "0",
+     "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
     {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
     {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
@@ -92,6 +94,8 @@ void read_option(std::string_view name, std::string_view value, Options& options
     read_number(name, value, most_threads, options.threads, options);
   } else if (name == "TAUT_HANDSHAKE") {
     read_number(name, value, 3600, options.handshake, options);
+  } else if (name == "TAUT_NONBLOCKING") {
+    read_switch(name, value, options.nonblocking, options);
   } else if (name == "TAUT_RULES") {
     options.rules = value;
   } else if (name == "TAUT_CONFIG") {

@@ -25,6 +25,7 @@ struct Options {
   std::string trace;                  // TAUT_TRACE
   bool summary = false;               // TAUT_SUMMARY
   int handshake = 30;                 // TAUT_HANDSHAKE, seconds
+  bool nonblocking = false;           // TAUT_NONBLOCKING
   std::string rules;                  // TAUT_RULES
   std::string config;                 // TAUT_CONFIG
   std::string preload;                // TAUT_PRELOAD

@@ -125,7 +125,7 @@ program calls
   call MPI_Alltoallv(send, counts, displs, MPI_REAL, receive, mine, places, MPI_REAL, MPI_COMM_WORLD, ierror)
   call finish('Alltoallv', ranks*own)
 
-  write (7, '(a,i0)') 'made ', made
+  write (7, '(a,i0,1x,i0)') 'made ', made - nonblocking, nonblocking
   close (7)
   call MPI_Finalize(ierror)
 

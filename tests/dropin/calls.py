@@ -98,7 +98,7 @@ def main(folder):
         if part != MPI.COMM_NULL:
             made += Calls(part, out).all()
             part.Free()
-        print("made", made, file=out)
+        print("made", made, 0, file=out)
 
 
 if __name__ == "__main__":
