@@ -1,104 +1,24 @@
 #!/usr/bin/env python3
-"""Writes the wrappers of the drop-in from the prototypes in functions.txt.
+"""Writes the wrappers of the drop-in from the prototypes of MPI's functions.
 
 generate.py preload    C: what programs in C and Fortran call, for libtaut_preload.so, any MPI's
 generate.py names      C++: the list of functions
 generate.py dropin     C++: what serves these calls in a layer, by TAUT_ calls, one MPI's
-generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose Fortran calls no MPI_ function of C
+generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose Fortran calls no MPI_ function of C, and
+                       what of others' Fortran does not
 
-Nonblocking forms of the collective calls follow from the blocking ones.
+Their list is that of functions.py.
 """
 
-import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
-COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
-
-BEYOND_C = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")  # which MPICH's module mpi_f08 does not call in C's name
+from functions import BY_HAND, REQUEST, functions
 
 
-@dataclass
-class Parameter:
-    type: str
-    name: str
-    array: bool
-
-    @property
-    def declaration(self):
-        return "..." if self.type == "..." else f"{self.type} {self.name}" + ("[]" if self.array else "")
-
-    @property
-    def widened(self):
-        """Whether it is an array of ints that the large-count call takes as an array of a wider type."""
-        return self.array and self.type == "const int"
-
-
-REQUEST = Parameter("MPI_Request*", "request", False)
-
-
-@dataclass
-class Function:
-    name: str
-    parameters: list
-
-    @property
-    def declaration(self):
-        return ", ".join(p.declaration for p in self.parameters) or "void"
-
-    @property
-    def arguments(self):
-        return ", ".join(p.name for p in self.parameters)
-
-    @property
-    def large(self):
-        return self.name.endswith("_c")
-
-    @property
-    def nonblocking(self):
-        return self.parameters[-1:] == [REQUEST]
-
-    @property
-    def creates(self):
-        """Whether it makes a communicator, its last argument."""
-        return bool(self.parameters) and self.parameters[-1].type == "MPI_Comm*"
-
-    @property
-    def completes(self):
-        return COMPLETION.fullmatch(self.name) is not None
-
-    @property
-    def on_request(self):
-        """Whether it is the next function's unless TAUT_NONBLOCKING is set."""
-        return self.nonblocking or self.creates or self.completes
-
-    @property
-    def taut(self):
-        return "TAUT_" + self.name.removeprefix("MPI_").removesuffix("_c")
-
-
-def parameter(text):
-    if text == "...":
-        return Parameter("...", "", False)
-    type_, name, array = re.fullmatch(r"(.*?[ *])(\w+)(\[\])?", text).groups()
-    return Parameter(type_.strip(), name, bool(array))
-
-
-def nonblocking(function):
-    name = function.name.removeprefix("MPI_")
-    return Function(f"MPI_I{name[0].lower()}{name[1:]}", [*function.parameters, REQUEST])
-
-
-def functions(path):
-    for line in path.read_text().splitlines():
-        name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
-        texts = [] if parameters == "void" else parameters.split(", ")
-        function = Function(name, [parameter(text) for text in texts])
-        yield function
-        if name not in BY_HAND and not function.on_request:
-            yield nonblocking(function)
+def beyond_c(function):
+    """Whether MPICH's module mpi_f08 does not call it in C's name."""
+    return function.creates or function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
 def fortran_names(function):
@@ -142,10 +62,10 @@ def entries(all_functions):
             for symbol in fortran_names(f):
                 arguments = [p.name for p in in_fortran(f)] + error
                 yield Entry(symbol, f"taut_fortran_{f.name}", "void", arguments, f.on_request)
-    for name in BEYOND_C:
-        f = next(f for f in all_functions if f.name == name)
-        arguments = [p.name for p in in_fortran(f)] + ["ierror"]
-        yield Entry(f"{name.lower()}_f08_", f"taut_f08_{name}", "void", arguments, False)
+    for f in all_functions:
+        if beyond_c(f):
+            arguments = [p.name for p in in_fortran(f)] + ["ierror"]
+            yield Entry(f"{f.name.lower()}_f08_", f"taut_f08_{f.name}", "void", arguments, f.on_request)
 
 
 def preload(all_functions):
@@ -261,16 +181,25 @@ def from_fortran(p):
     return f"PMPI_{handles[p.type]}_f2c(*{p.name})" if p.type in handles else f"*{p.name}"
 
 
-def fortran_wrapper(function):
-    parameters = function.parameters
-    types = ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in parameters)
-    begin = f"TAUT_API void taut_fortran_{function.name}({types}, MPI_Fint* ierror) {{\n  "
-    if function.creates:  # arguments of Fortran's own kinds: logicals, addresses that stand for no weights
-        spellings = ", ".join(f'"{name}"' for name in fortran_names(function))
-        return f"""{begin}call_fortran({{{spellings}}}, {function.arguments}, ierror);
-  if (*ierror == MPI_SUCCESS) prepare(PMPI_Comm_f2c(*{parameters[-1].name}));
+def fortran_types(function):
+    return ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in function.parameters)
+
+
+def fortran_creation(function, kind, spellings):
+    """Arguments are of Fortran's own kinds: logicals, addresses that stand for no weights, `ierror` perhaps absent."""
+    listed = ", ".join(f'"{name}"' for name in spellings)
+    return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
+  call_fortran({{{listed}}}, {function.arguments}, ierror);
+  if (ierror == nullptr || *ierror == MPI_SUCCESS) prepare(PMPI_Comm_f2c(*{function.parameters[-1].name}));
 }}
 """
+
+
+def fortran_wrapper(function):
+    if function.creates:
+        return fortran_creation(function, "fortran", fortran_names(function))
+    parameters = function.parameters
+    begin = f"TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{\n  "
     if function.nonblocking:
         passed = ", ".join([from_fortran(p) for p in parameters[:-1]] + ["&made"])
         return f"""{begin}MPI_Request made = MPI_REQUEST_NULL;
@@ -286,21 +215,24 @@ def fortran(all_functions):
     served = [f for f in generated(all_functions) if not f.large]
     declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served if not f.creates)
     wrappers = "\n".join(fortran_wrapper(f) for f in served)
+    created = "\n".join(fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates)
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
 #include "dropin/fortran.hpp"
 #include "dropin/nonblocking.hpp"
 
-#ifdef OPEN_MPI
 using namespace taut::dropin;
 
 extern "C" {{
 
+#ifdef OPEN_MPI
 {declared}
 {wrappers}
-}}  // extern "C"
+#elif !defined(MPI_ABI)  // which knows no Fortran
+{created}
 #endif
+}}  // extern "C"
 """
 
 
@@ -321,7 +253,7 @@ inline constexpr const char* wrapped_names[] = {{{texts}}};
 
 def main():
     what = {"preload": preload, "names": names, "dropin": dropin, "fortran": fortran}[sys.argv[1]]
-    print(what(list(functions(Path(__file__).parent / "functions.txt"))), end="")
+    print(what(list(functions())), end="")
 
 
 if __name__ == "__main__":
