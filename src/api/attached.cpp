@@ -136,13 +136,17 @@ void Attached::disconnect() noexcept {
 void Attached::name_after(MPI_Comm comm) noexcept { read_name(comm, observed_->name); }
 
 void Attached::connect(MPI_Comm comm) {
-  if (communicator_ != nullptr) return;
-  name_after(comm);
-  if (!usable()) return;
+  if (communicator_ != nullptr || !usable()) return;
   finish_calls();
   transport_ = make_mpi_transport(comm);
   communicator_ = std::make_unique<Communicator>(*transport_, place_, rules_, options().kernels,
                                                  Observer{&observed_->calls, recorder()});
+}
+
+// By then the communicator has its name.
+void Attached::begin(MPI_Comm comm) {
+  if (!std::exchange(begun_, true)) name_after(comm);
+  connect(comm);
 }
 
 void Attached::sample(const Request& request) noexcept {
@@ -199,7 +203,7 @@ void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
 
 // Its lanes come after those of the calls in flight; it waits for none of them.
 Verdict Attached::run(MPI_Comm comm, const Request& request) {
-  connect(comm);
+  begin(comm);
   const std::lock_guard lock(driving_);
   Task<Verdict> task = communicator_->start(request);
   for (Backoff backoff; !task.advance(); backoff.pause()) {
@@ -212,7 +216,7 @@ Verdict Attached::run(MPI_Comm comm, const Request& request) {
 
 void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
                      std::optional<CallInFlight>& call) {
-  connect(comm);
+  begin(comm);
   const std::lock_guard lock(driving_);
   user_ = std::this_thread::get_id();
   call.emplace(*communicator_, request, plain);

@@ -112,6 +112,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void belong_to(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
 
  private:
+  void begin(MPI_Comm comm);
   void drive() noexcept;
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
@@ -123,7 +124,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
 
   Rules rules_;
-  bool enabled_, inter_;
+  bool enabled_, inter_, begun_ = false;
   Group group_;
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below

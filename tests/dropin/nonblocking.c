@@ -241,6 +241,48 @@ static void waits_elsewhere(void) {
   MPI_Win_free(&window);
 }
 
+/* The first rank waits for a lock that the last one holds, who waits for the first one's part of a call. */
+static void waits_for_a_lock(void) {
+  const int last = size - 1;
+  int *memory, word = rank;
+  MPI_Win window;
+  MPI_Win_allocate(sizeof *memory, 1, MPI_INFO_NULL, comm, &memory, &window);
+  if (rank == last) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+  MPI_Barrier(comm);
+  start_early(comm);
+  if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+  if (rank == 0 || rank == last) {
+    MPI_Put(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+  }
+  end_early("Iallreduce,Win_lock");
+  MPI_Win_free(&window);
+}
+
+/* Plain MPI does not see that counts differ, or hangs: only for calls that Taut serves. */
+static void errors(void) {
+  MPI_Comm other;
+  MPI_Request request;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0, count = block - (rank == 0), code;
+  if (getenv("TAUT_NONBLOCKING") == NULL) return;
+  MPI_Comm_dup(comm, &other);
+  MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Iallgather(send, count, MPI_FLOAT, receive, count, MPI_FLOAT, other, &request);
+  code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Error_string(code, text, &length);
+  if (code == MPI_SUCCESS || strncmp(text, "Taut: ", 6) != 0) fail("different counts");
+  MPI_Iallgather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, other, &request);
+  if (MPI_Cancel(&request) == MPI_SUCCESS) fail("MPI_Cancel");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free(&other);
+  made += 2, nonblocking += 2;
+}
+
 /* Several in flight, blocking calls between them, and a communicator that is freed before their end. */
 static void several(void) {
   const int n = size * block;
@@ -266,7 +308,9 @@ static void all_calls(MPI_Comm on, const char* title) {
   vectors();
   completions();
   waits_elsewhere();
+  waits_for_a_lock();
   several();
+  errors();
 }
 
 int main(int argc, char** argv) {
