@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "api/attached.hpp"
-#include "api/errors.hpp"
 #include "dropin/gate.hpp"
 
 namespace taut::dropin {
@@ -35,40 +34,35 @@ All& all() noexcept {
 std::atomic<std::size_t> open{0};
 std::atomic<int> drivers{0};
 
-// ---- What MPI calls, in the thread that completes the request
+// ---- What MPI calls, perhaps under its locks: nothing here may wait or raise errors
 
 int query(void* extra, MPI_Status* status) noexcept {
-  Started& started = *static_cast<Started*>(extra);
-  if (!std::exchange(started.looked_at, true)) started.code = started.call->finish(MPI_STATUS_IGNORE);
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
-  return started.code;
+  return static_cast<const Started*>(extra)->code;
 }
 
-// Under locks of MPI, perhaps: the rest is done by the next call.
+// What it held goes with the next call.
 int set_free(void* extra) noexcept {
   static_cast<Started*>(extra)->freed = true;
   return MPI_SUCCESS;
 }
 
-int cancel(void* extra, int) noexcept {
-  const auto& started = *static_cast<Started*>(extra);
-  return api::raise(started.call->comm(), Status::invalid_argument, "a collective call cannot be cancelled");
-}
+int cancel(void*, int) noexcept { return MPI_ERR_REQUEST; }  // no collective call can be cancelled
 
 // ---- Completion
 
-// Takes one that has ended from those that have not; MPI_REQUEST_NULL: there is none.
-MPI_Request take_ended() noexcept {
+// Takes one that has ended from those that have not; null: there is none.
+Started* take_ended() noexcept {
   All& calls = all();
   const std::lock_guard lock(calls.mutex);
   for (auto one = calls.open.begin(); one != calls.open.end(); ++one) {
     if (!one->call->complete()) continue;
     calls.ended.splice(calls.ended.end(), calls.open, one);
-    return one->request;
+    return &*one;
   }
-  return MPI_REQUEST_NULL;
+  return nullptr;
 }
 
 // Forgets those of which MPI knows no more.
@@ -121,7 +115,10 @@ bool any_in_progress() noexcept { return open != 0; }
 void go_on() noexcept {
   const Inside inside;
   api::progress(nullptr);
-  for (MPI_Request ended; (ended = take_ended()) != MPI_REQUEST_NULL; --open) PMPI_Grequest_complete(ended);
+  for (Started* ended; (ended = take_ended()) != nullptr; --open) {
+    ended->code = ended->call->finish(MPI_STATUS_IGNORE);
+    PMPI_Grequest_complete(ended->request);
+  }
 }
 
 Driving::Driving() noexcept { ++drivers; }

@@ -34,8 +34,7 @@ struct Started {
   Kept kept;
   std::unique_ptr<TAUT_Request_s> call;
   MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_SUCCESS;
-  bool looked_at = false;           // `code` is how it ended
+  int code = MPI_SUCCESS;           // how it ended
   std::atomic<bool> freed = false;  // MPI knows of it no more
 };
 
