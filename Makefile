@@ -7,12 +7,13 @@
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make lint | format               layout, layers, sizes, links, scripts
+#   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test test-mpi4py wheel exhaustive fuzz golden random faults lint format bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test test-mpi4py wheel exhaustive fuzz golden random faults lint format docs bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -62,6 +63,11 @@ lint:
 format:
 	@tools/setup.sh lint
 	@git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs .venv/bin/clang-format -i
+
+docs:
+	@tools/setup.sh docs
+	@tools/site/build.sh
+	@echo "build/docs/html/index.html"
 
 bench-codec:
 	@tools/setup.sh bench_codec

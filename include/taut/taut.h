@@ -63,6 +63,7 @@ TAUT_Status_string(int status /* an enum TAUT_Status */
 TAUT_API const char* /* why this thread's last codec call failed, with the remedy; "" if none did */
 TAUT_Last_error(void);
 
+/* The version of the library, which may be another than that of this header. */
 TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
                                int* minor, int* patch);
 
@@ -109,8 +110,8 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   codec=         auto (default) | planes | szx | mpc | zfp | raw
  *   predictor=     auto (default), or what the codec offers
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
- *   threads=       1 (default) to 64, of this process; the frame is the same. TAUT_Decode goes by
- * TAUT_THREADS checksum=      off (default) | on
+ *   threads=       1 (default) to 64, of this process; the frame is the same. TAUT_Decode has TAUT_THREADS
+ *   checksum=      off (default) | on
  *
  * Bounds hold with the rounding to the values' type included; NaN and infinities come back as they were. What
  * cannot be coded within the bound comes back exactly. `values` and `frame` do not overlap. After an error
@@ -185,12 +186,17 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               | cpr_p2p                 codes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
+ *   nodes=      auto (default)              where calls have to pay, both of these are tried; else off
+ *               | on                        several ranks on each of several nodes share a message out:
+ *                                           values as they are on a node, frames between nodes
+ *               | off
  *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
  *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
  *   when=       auto (default)              pays; always where a codec is named
- *               | pays                      values that hardly compress, and kinds of calls of which plain
- * MPI proves to be faster, are left to it: by the clock, so that runs may differ in what is compressed, never
- * ranks of one run | always
+ *               | pays                      values that hardly compress, and kinds of calls that plain MPI
+ *                                           proves to be faster at, are left to it: by the clock, so that
+ *                                           runs may differ in what is compressed, never ranks of one run
+ *               | always
  *
  * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
  * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy
@@ -282,7 +288,7 @@ TAUT_API int TAUT_Alltoall(
 /* The same with blocks of any size: counts and displacements in elements, one a rank, as in MPI-4's
  * large-count calls; what lies between the blocks is not touched. The sizes of Allgatherv and Reduce_scatter
  * are the same on every rank. Of the others a rank knows its own: min_bytes means the most that any rank
- * sends or receives, and every call, a small one too, begins with an exchange of 120 bytes. */
+ * sends or receives, and every call, a small one too, begins with an exchange of 144 bytes. */
 TAUT_API int TAUT_Reduce_scatter(
     const void* sendbuf, /* all blocks, or MPI_IN_PLACE (then recvbuf holds them) */
     void* recvbuf,       /* recvcounts[rank] elements */
@@ -408,9 +414,11 @@ TAUT_API int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts
                                  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                                  MPI_Info info, TAUT_Request* request);
 
+/* Starts a persistent call. */
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */
 TAUT_Start(TAUT_Request* request);
 
+/* Starts several. */
 TAUT_API int /* the same, in the order of the array; ends at the first error */
 TAUT_Startall(int count, TAUT_Request requests[]);
 
@@ -420,22 +428,28 @@ TAUT_Startall(int count, TAUT_Request requests[]);
  * the status of a collective call, MPI_ERROR alone has a meaning: source, tag and count have none.
  * MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are accepted. */
 
+/* Waits until the call is complete. */
 TAUT_API int /* how the call ended */
 TAUT_Wait(TAUT_Request* request, MPI_Status* status);
 
+/* Makes progress; says whether the call is complete. */
 TAUT_API int /* how the call ended, if it did */
 TAUT_Test(TAUT_Request* request, int* flag /* out: 1 if complete, else 0 */, MPI_Status* status);
 
+/* Waits until all are complete. */
 TAUT_API int /* MPI_SUCCESS; else MPI_ERR_IN_STATUS, or the first error where statuses are ignored */
 TAUT_Waitall(int count, TAUT_Request requests[], MPI_Status statuses[]);
 
+/* Makes progress; says whether all are complete. */
 TAUT_API int /* as TAUT_Waitall, if all are complete; else MPI_SUCCESS, and no request is changed */
 TAUT_Testall(int count, TAUT_Request requests[], int* flag, MPI_Status statuses[]);
 
+/* Waits until one of those that are active is complete. */
 TAUT_API int /* how that call ended */
 TAUT_Waitany(int count, TAUT_Request requests[], int* index /* out; MPI_UNDEFINED if none is active */,
              MPI_Status* status);
 
+/* Frees a request. */
 TAUT_API int /* MPI_SUCCESS, or how the call ended: an active request is waited for first */
 TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing happens if it is already */);
 

@@ -139,8 +139,9 @@ void Attached::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
   finish_calls();
   transport_ = make_mpi_transport(comm);
-  communicator_ = std::make_unique<Communicator>(*transport_, place_, rules_, options().kernels,
-                                                 Observer{&observed_->calls, recorder()});
+  communicator_ = std::make_unique<Communicator>(
+      *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
+      find_nodes(transport_->communicator(), options().ranks_per_node));
 }
 
 // By then the communicator has its name.

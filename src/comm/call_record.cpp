@@ -44,7 +44,8 @@ void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
 void CallRecord::decided(const Plan& plan, const Candidate& candidate) noexcept {
   compressed_ = true;
   Decision& decision = row().decision;
-  decision = {candidate.codec->name, {}, plan.algorithm->name, plan.how, plan.segments, plan.bound};
+  decision = {candidate.codec->name, {},         plan.algorithm->name, plan.how,
+              plan.segments,         plan.bound, plan.by_nodes};
   candidate.predictor.copy(decision.predictor, sizeof decision.predictor - 1);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 
+#include "core/by_nodes.hpp"
 #include "core/mean.hpp"
 #include "core/sample.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 // One a segment, then one for the agreement.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
-constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 2;
+constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 4;
 static_assert(max_segments < lanes_of_a_call);
 
 template <class T>
@@ -58,8 +59,12 @@ Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept {
 }
 
 Communicator::Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels,
-                           Observer observer)
-    : transport_(transport), place_(place), terms_(std::move(rules), kernels), observer_(observer) {
+                           Observer observer, Nodes nodes)
+    : transport_(transport),
+      place_(place),
+      terms_(std::move(rules), kernels),
+      nodes_(std::move(nodes)),
+      observer_(observer) {
   if (observer_.table == nullptr) observer_.table = &own_table_;
 }
 
@@ -91,7 +96,7 @@ struct Communicator::Lesson {
   Experience& kind;
   bool adds, has_to_pay;
   std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
-  const AlgorithmInfo* algorithm;        // to be taken; then the one that was
+  Way way;                               // to be taken; then the one that was
 
   void begin(Facts& mine, bool rooted) const noexcept {
     if (adds) mine.set_pace(kind.own(), rooted);
@@ -104,23 +109,22 @@ struct Communicator::Lesson {
     kind.choose(chosen, ratio);
     if (has_to_pay) verdict.plain = kind.learn(pace);
   }
-  void go_by(const AlgorithmInfo* taken, const Pace& pace,
-             std::span<const AlgorithmInfo* const> others) noexcept {
-    algorithm = taken;
-    if (adds) kind.learn_algorithm(taken, pace, others);
+  void go_by(const Way& taken, const Pace& pace, std::span<const Way> others) noexcept {
+    way = taken;
+    if (adds) kind.learn_way(taken, pace, others);
   }
   // After a call by frames.
   void end(const Ledger& ledger, std::size_t bytes) const noexcept {
     if (!adds) return;
     const double gain = static_cast<double>(ledger.carried_bytes) / static_cast<double>(ledger.sent_bytes);
     const double foretold = seconds(ledger.times[Verb::wait]) * gain;
-    kind.note_coded(algorithm, seconds(ledger.times[Verb::call]), foretold, bytes);
+    kind.note_coded(way, seconds(ledger.times[Verb::call]), foretold, bytes);
   }
 };
 
 Communicator::Lesson Communicator::lesson(Terms& terms, const Request& request, bool adds) const noexcept {
   Experience& kind = experience(terms, request);
-  return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.algorithm()};
+  return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.way()};
 }
 
 Plain Communicator::plain_at_once(const Request& request) noexcept {
@@ -147,8 +151,14 @@ void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds)
 
 Call Communicator::call_of(const Request& request) const noexcept {
   const DType type = request.data.out.type;
-  return {request.collective, request.bytes / size_of(type), type,        request.data.op,
-          transport_.size(),  request.any_blocks(),          request.mean};
+  return {.collective = request.collective,
+          .count = request.bytes / size_of(type),
+          .type = type,
+          .op = request.data.op,
+          .ranks = transport_.size(),
+          .nodes = nodes_.even() ? nodes_.count() : 0,
+          .any_blocks = request.any_blocks(),
+          .mean = request.mean};
 }
 
 std::uint64_t Communicator::signature(const Request& request) const noexcept {
@@ -170,10 +180,10 @@ std::uint64_t Communicator::signature(const Request& request) const noexcept {
 // Of the largest frame that this rank makes or receives.
 std::size_t Communicator::block_values(const Request& request, const Plan& plan) const noexcept {
   const Operands& data = request.data;
-  const std::size_t all = request.bytes / size_of(data.out.type);
   const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
   if (request.any_blocks() && !whole) return std::max(data.in.most().count, data.out.most().count);
-  return part_range(all, 0, static_cast<std::size_t>(plan.algorithm->parts(transport_.size()))).count;
+  const Call part = call_of_algorithm(call_of(request), plan.by_nodes);
+  return part_range(part.count, 0, static_cast<std::size_t>(plan.algorithm->parts(part.ranks))).count;
 }
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
@@ -183,19 +193,25 @@ void Communicator::prepare(const Request& request, const Plan& plan, CodecCache&
   if (missing(own_values(request, transport_.rank())) ||
       (receives(request, transport_.rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
-  const int ranks = transport_.size();
+  const Call part = call_of_algorithm(call_of(request), plan.by_nodes);
   const auto segments = static_cast<std::size_t>(plan.segments);
   const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
-  const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(ranks) : 1;
+  const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
     means.codecs[i] = codecs.of(plan.candidates[i], plan.bound);
     frame = std::max(frame, means.codecs[i]->max_bytes(data.out.type, values, addends));
   }
-  Scratch scratch = plan.algorithm->scratch(ranks, mod(transport_.rank() - data.root, ranks));
+  const int me = plan.by_nodes ? nodes_.node(transport_.rank()) : transport_.rank();
+  const int root = plan.by_nodes ? nodes_.node(data.root) : data.root;
+  Scratch scratch = plan.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
   if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
-  means.place.reserve(frame * static_cast<std::size_t>(scratch.frames),
-                      static_cast<std::size_t>(scratch.buffers) * segments);
+  std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
+  if (plan.by_nodes && reduces(request.collective)) {
+    bytes = std::max(bytes, part_range(part.count, 0, segments).count * size_of(data.out.type));
+    scratch.buffers += buffers_by_nodes;
+  }
+  means.place.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
   reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
 }
 
@@ -299,7 +315,7 @@ Task<Verdict> Communicator::find_rule(Request& request, Lane lane, std::optional
   lesson.emplace(this->lesson(terms_.of(*match.rule), request, adds));
   if (!adds) {
     lesson->favourite.reset();
-    lesson->algorithm = nullptr;
+    lesson->way = {};
     co_return Verdict{};
   }
   last_ = &lesson->terms;
@@ -335,7 +351,7 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   Means means{Reserve(place_), {}};
   Status failure = Status::ok;
   Call call = call_of(request);
-  call.algorithm = lesson.algorithm;
+  call.way = lesson.way;
   Facts mine = facts(request, call, bound, made, means, lesson, failure);
   const bool rooted = has_root(request.collective);
   lesson.begin(mine, rooted);
@@ -346,14 +362,13 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
 
-  std::array<const AlgorithmInfo*, most_alternatives> found;
-  lesson.go_by(made.algorithm, agreed.pace(rooted),
-               request.bytes_known ? alternatives(policy, call, made, found)
-                                   : std::span<const AlgorithmInfo* const>());
+  std::array<Way, most_alternatives> found;
+  lesson.go_by(made.way(), agreed.pace(rooted),
+               request.bytes_known ? alternatives(policy, call, made, found) : std::span<const Way>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
-  co_await pipelined(*made.algorithm, team, request.data, made.segments);
+  co_await pipelined(*made.algorithm, team, request.data, made.segments, made.by_nodes ? &nodes_ : nullptr);
   if (request.mean && request.data.out.data != nullptr) divide(request.data.out, transport_.size());
   if (request.move_to != nullptr && request.data.out.count != 0)
     std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());

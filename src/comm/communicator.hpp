@@ -8,6 +8,7 @@
 #include "comm/agree.hpp"
 #include "comm/call_record.hpp"
 #include "comm/terms.hpp"
+#include "core/nodes.hpp"
 
 namespace taut {
 
@@ -41,9 +42,9 @@ struct Verdict {
 class Communicator {
  public:
   // `rules`: a policy, or rules as they are on this communicator, the same on every rank. Throws Error when
-  // they cannot be served here. `place` is for scratch memory.
+  // they cannot be served here. `place` is for scratch memory; `nodes`: of the ranks.
   Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels = "",
-               Observer observer = {});
+               Observer observer = {}, Nodes nodes = {});
   Communicator(const Communicator&) = delete;
 
   const CallTable& calls() const noexcept { return *observer_.table; }
@@ -93,6 +94,7 @@ class Communicator {
   Transport& transport_;
   Place& place_;
   AllTerms terms_;
+  Nodes nodes_;
   Terms* last_ = nullptr;                               // of the last blocking call; null: not known
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes

@@ -103,9 +103,9 @@ std::string text_of(const CallKind& kind) {
 std::string text_of(const Decision& decision) {
   std::string text = decision.codec;
   if (decision.predictor[0] != 0) text += std::string("/") + decision.predictor;
-  return text + ", " + decision.algorithm + " by " + name_of(decision.how) + ", " +
-         count_of(static_cast<std::uint64_t>(decision.segments), "segment") + ", " +
-         text_of(decision.bound, 4);
+  return text + ", " + decision.algorithm + (decision.by_nodes ? " of nodes" : "") + " by " +
+         name_of(decision.how) + ", " + count_of(static_cast<std::uint64_t>(decision.segments), "segment") +
+         ", " + text_of(decision.bound, 4);
 }
 
 std::string text_of(const Times& times) {

@@ -33,7 +33,8 @@ void add_counts(json::Object& object, const Statistics& sum) {
 std::string json_of(const Decision& decision) {
   json::Object object;
   object.add("codec", decision.codec).add("predictor", std::string_view(decision.predictor));
-  object.add("algorithm", decision.algorithm).add("arithmetic", name_of(decision.how));
+  object.add("algorithm", decision.algorithm).add("by_nodes", decision.by_nodes);
+  object.add("arithmetic", name_of(decision.how));
   return object.add("segments", decision.segments).add("bound", text_of(decision.bound)).text();
 }
 

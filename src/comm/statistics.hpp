@@ -52,7 +52,8 @@ struct Decision {
   const char* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
   int segments = 0;
-  Bound bound;  // of one value, for the codec
+  Bound bound;            // of one value, for the codec
+  bool by_nodes = false;  // core/by_nodes.hpp
 };
 
 // How well the values of calls would compress, by samples on this rank, under bounds relative to the range of

@@ -5,6 +5,8 @@
 
 namespace taut {
 
+class Nodes;
+
 enum class Collective : std::uint8_t {
   allreduce = 1,
   reduce_scatter = 2,
@@ -116,7 +118,9 @@ constexpr int power_of_two_within(int P) noexcept { return 1 << (log2_ceil(P + 1
 
 inline constexpr int max_segments = 64;
 
-// The algorithm once for each segment of the message, side by side, each on its own lane.
-Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments);
+// The algorithm once for each segment of the message, side by side, each on its own lane; `nodes`: by nodes
+// (by_nodes.hpp), unless null.
+Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments,
+                 const Nodes* nodes = nullptr);
 
 }  // namespace taut

@@ -68,7 +68,9 @@ void Team::append(Bundle& to, Sized made, std::size_t count) noexcept {
 void Team::encode(ConstSlice values, Bundle& to) noexcept {
   const Timed timed(*this, Verb::encode, values.bytes());
   ++ledger_->encodes;
-  if (to.buffer.data() != nullptr) append(to, codec_->encode(values, to.room()), values.count);
+  if (to.buffer.data() == nullptr) return;
+  const Status known = failed();
+  append(to, known == Status::ok ? codec_->encode(values, to.room()) : Sized{known}, values.count);
 }
 
 Bundle Team::encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept {
@@ -81,7 +83,8 @@ void Team::decode(const Bundle& bundle, int i, Slice values) noexcept {
   const Timed timed(*this, Verb::decode, values.bytes());
   ++ledger_->decodes;
   const ConstBytes frame = bundle.frames(static_cast<std::size_t>(i), 1);
-  const Status status = inspect(frame, values.type, values.count, bundle.addends);
+  Status status = inspect(frame, values.type, values.count, bundle.addends);
+  if (status == Status::ok) status = failed();
   note(status == Status::ok ? codec_->decode(frame, values) : status);
 }
 
@@ -112,6 +115,7 @@ Bundle Team::combine(const Bundle& partial, const Blocks<ConstSlice>& values, in
     const ConstSlice own = chunk(values, first + i);
     const ConstBytes frame = partial.frames(static_cast<std::size_t>(i), 1);
     Sized made{inspect(frame, own.type, own.count, partial.addends)};
+    if (made.status == Status::ok) made.status = failed();
     if (made.status == Status::ok) made = reduce(frame, own, op, sums.room());
     append(sums, made, own.count);
   }
@@ -141,7 +145,7 @@ Bundle Team::combine(const Bundle& mine, int first, int n, const Bundle& theirs,
 Sending::Sending(Team& team, const Bundle& bundle, int first, int n, int to) : waiting_(team) {
   ConstBytes bytes = bundle.frames(static_cast<std::size_t>(first), static_cast<std::size_t>(n));
   if (bytes.empty()) bytes = write_notice(Status::peer_failed, bundle.type, bundle.count, notice_);
-  pending_ = team.transport_->send(bytes, to, team.lane_);
+  pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
   team.ledger_->sent(bytes.size(), static_cast<std::size_t>(n) * bundle.count * size_of(bundle.type));
 }
 
@@ -151,7 +155,7 @@ ReceivingBundle::ReceivingBundle(Team& team, int from, Bundle& into, int n)
   const bool none = into.buffer.data() == nullptr;
   const Bytes room = none ? Bytes(notice_) : into.room();
   pending_ = team.transport_->recv(room.first(std::min(room.size(), largest_ * static_cast<std::size_t>(n))),
-                                   from, team.lane_);
+                                   team.address(from), team.lane_);
 }
 
 // Whatever came, the bundle gets as many frames as it should have, so that each stands where it belongs.

@@ -1,5 +1,6 @@
 #include "core/team.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace taut {
@@ -7,14 +8,35 @@ namespace taut {
 Team Team::segment(int k, int segments) const noexcept {
   Team part = *this;
   part.lane_ = lane_ + k;
-  part.segment_ = k;
-  part.segments_ = segments;
+  part.segment_ = part.part_ = k;
+  part.parts_ = segments;
   return part;
 }
 
 Team Team::in_blocks(int n) const noexcept {
   Team other = *this;
   other.blocks_ = n;
+  return other;
+}
+
+Team Team::among(std::span<const int> ranks) const noexcept {
+  Team some = *this;
+  some.members_ = ranks;
+  some.rank_ = static_cast<int>(std::ranges::find(ranks, rank_) - ranks.begin());
+  some.size_ = some.blocks_ = static_cast<int>(ranks.size());
+  return some;
+}
+
+Team Team::in_blocks_of_all() const noexcept {
+  Team other = in_blocks(transport_->size());
+  other.members_blocks_ = true;
+  return other;
+}
+
+Team Team::of_segment() const noexcept {
+  Team other = *this;
+  other.part_ = 0;
+  other.parts_ = 1;
   return other;
 }
 
@@ -48,6 +70,7 @@ Frame Team::made(Buffer buffer, Sized size, const Frame& kind) noexcept {
 Frame Team::encode(ConstSlice values, Status known) noexcept {
   const Timed timed(*this, Verb::encode, values.bytes());
   ++ledger_->encodes;
+  if (known == Status::ok) known = failed();
   if (known != Status::ok) return fail(known, values.type, values.count);
   const Frame kind{{}, 0, Status::ok, 1, values.type, values.count};
   Buffer out = scratch(codec_->max_bytes(values.type, values.count));
@@ -59,7 +82,8 @@ Frame Team::encode(ConstSlice values, Status known) noexcept {
 Status Team::decode(const Frame& frame, Slice values) noexcept {
   const Timed timed(*this, Verb::decode, values.bytes());
   ++ledger_->decodes;
-  const Status status = frame.status == Status::ok ? codec_->decode(frame.view(), values) : frame.status;
+  Status status = frame.status == Status::ok ? failed() : frame.status;
+  if (status == Status::ok) status = codec_->decode(frame.view(), values);
   note(status);
   return status;
 }
@@ -96,7 +120,8 @@ Sized Team::reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduct
 Frame Team::combine(const Frame& partial, ConstSlice own, Reduction op) noexcept {
   const Timed timed(*this, Verb::combine, own.bytes());
   ++ledger_->combines;
-  if (partial.status != Status::ok) return fail(partial.status, own.type, own.count);
+  const Status known = partial.status == Status::ok ? failed() : partial.status;
+  if (known != Status::ok) return fail(known, own.type, own.count);
   const std::uint32_t addends = how_ == Arithmetic::frames ? partial.addends + 1 : 1;
   Buffer out = scratch(codec_->max_bytes(own.type, own.count, addends));
   if (out.data() == nullptr) return fail(Status::out_of_memory, own.type, own.count);
@@ -127,7 +152,7 @@ Frame Team::combine(const Frame& first, std::span<const Frame> others, Reduction
 Sending::Sending(Team& team, const Frame& frame, int to) : waiting_(team) {
   ConstBytes bytes = frame.view();
   if (frame.status != Status::ok) bytes = write_notice(frame.status, frame.type, frame.count, notice_);
-  pending_ = team.transport_->send(bytes, to, team.lane_);
+  pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
   team.ledger_->sent(bytes.size(), frame.count * size_of(frame.type));
 }
 
@@ -137,7 +162,7 @@ Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addend
   frame_.type = like.type;
   frame_.count = like.count;
   frame_.buffer = team.scratch(team.codec_->max_bytes(like.type, like.count, frame_.addends));
-  pending_ = team.transport_->recv(capacity(), from, team.lane_);
+  pending_ = team.transport_->recv(capacity(), team.address(from), team.lane_);
 }
 
 Bytes Receiving::capacity() noexcept {

@@ -11,8 +11,8 @@
 #include "core/blocks.hpp"
 #include "core/bundle.hpp"
 #include "core/codec.hpp"
+#include "core/ledger.hpp"
 #include "core/place.hpp"
-#include "core/recorder.hpp"
 #include "core/task.hpp"
 #include "core/transport.hpp"
 
@@ -40,31 +40,6 @@ struct Frame {
   ConstBytes view() const noexcept { return {buffer.data(), bytes}; }
 };
 
-// What happened on this rank during one call.
-struct Ledger {
-  Status status = Status::ok;  // the first failure
-  std::uint64_t encodes = 0, combines = 0, decodes = 0;
-  std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded on this rank, and what became of it
-  std::uint64_t sent_messages = 0, sent_bytes = 0;
-  std::uint64_t carried_bytes = 0;  // of the values that the frames sent stand for
-  Times times;
-  CallTag tag;
-
-  void note(Status failure) noexcept {
-    if (status == Status::ok) status = failure;
-  }
-  void sent(std::size_t bytes, std::size_t carried) noexcept {
-    ++sent_messages;
-    sent_bytes += bytes;
-    carried_bytes += carried;
-  }
-  void spent(Verb verb, int segment, std::uint64_t begin, std::size_t bytes) noexcept {
-    const std::uint64_t end = clock_now();
-    times[verb] += end - begin;
-    tag.add(verb, segment, begin, end, bytes);
-  }
-};
-
 class Sending;
 class Receiving;
 class Exchanging;
@@ -80,11 +55,13 @@ class Team {
         place_(&place),
         ledger_(&ledger),
         lane_(lane),
-        blocks_(transport.size()),
+        rank_(transport.rank()),
+        size_(transport.size()),
+        blocks_(size_),
         how_(how) {}
 
-  int rank() const noexcept { return transport_->rank(); }
-  int size() const noexcept { return transport_->size(); }
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
 
   // The same team for segment k of a message that is worked on in `segments` parts, each on a lane of its
   // own.
@@ -93,11 +70,21 @@ class Team {
   // The same team for a message in n blocks; at first there are as many as ranks.
   Team in_blocks(int n) const noexcept;
 
+  // Some of its ranks, in this order, this one among them: those that go on with what has been made of all
+  // ranks' values so far. Once the call has failed here they are told so, whatever is encoded. Messages are
+  // in as many blocks as there are ranks; or in those of all ranks, of which block i is that of the i-th
+  // here.
+  Team among(std::span<const int> ranks) const noexcept;
+  Team in_blocks_of_all() const noexcept;
+
+  // The same segment for messages that are no larger than it is.
+  Team of_segment() const noexcept;
+
   // This segment's part of a slice, and of block i (modulo the number of blocks) of a slice. Without a
   // layout no block is larger than block 0.
   template <class S>
   S whole(const S& slice) const noexcept {
-    return block(slice, static_cast<std::size_t>(segment_), static_cast<std::size_t>(segments_));
+    return block(slice, static_cast<std::size_t>(part_), static_cast<std::size_t>(parts_));
   }
   template <class S>
   S whole(const Blocks<S>& slice) const noexcept {
@@ -109,7 +96,8 @@ class Team {
   }
   template <class S>
   S chunk(const Blocks<S>& slice, int i) const noexcept {
-    return whole(slice.at(static_cast<std::size_t>(mod(i, blocks_)), static_cast<std::size_t>(blocks_)));
+    const int number = members_blocks_ ? address(mod(i, size_)) : mod(i, blocks_);
+    return whole(slice.at(static_cast<std::size_t>(number), static_cast<std::size_t>(blocks_)));
   }
 
   // ---- Values and frames ----
@@ -150,7 +138,16 @@ class Team {
   friend class Receiving;
   friend class ReceivingBundle;
   friend class Waiting;
+  friend class Neighbours;
+  friend class PassingValues;
+  friend class TakingValues;
   class Timed;
+
+  int address(int rank) const noexcept {  // for the transport
+    return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
+  }
+  // What is known to be wrong before it is encoded, or not worth decoding.
+  Status failed() const noexcept { return members_.empty() ? Status::ok : ledger_->status; }
 
   Frame fail(Status failure, DType type, std::size_t count) noexcept;
   Frame made(Buffer buffer, Sized size, const Frame& kind) noexcept;
@@ -165,7 +162,10 @@ class Team {
   Place* place_;
   Ledger* ledger_;
   Lane lane_;
-  int segment_ = 0, segments_ = 1, blocks_;
+  int segment_ = 0, part_ = 0, parts_ = 1;  // the segment, and which part of a message it is
+  int rank_, size_, blocks_;
+  std::span<const int> members_;  // none: all ranks
+  bool members_blocks_ = false;
   Arithmetic how_;
 };
 

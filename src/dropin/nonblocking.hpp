@@ -1,4 +1,4 @@
-// Which nonblocking calls are Taut's (docs/adr/0010).
+// Which nonblocking calls are Taut's (docs/adr/0012).
 #pragma once
 
 #include "api/errors.hpp"

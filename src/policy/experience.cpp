@@ -11,16 +11,15 @@ constexpr float hopeless = 1.5F;
 
 }  // namespace
 
-void Experience::note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
-                            std::size_t bytes) noexcept {
-  if (algorithms_.is_tried(algorithm)) algorithms_.tried_calls().note(seconds, bytes);
-  if (!algorithms_.is_usual(algorithm)) return;
+void Experience::note_coded(const Way& way, double seconds, double foretold, std::size_t bytes) noexcept {
+  if (ways_.is_tried(way)) ways_.tried_calls().note(seconds, bytes);
+  if (!ways_.is_usual(way)) return;
   coded_.note(seconds, bytes);
   foretold_.note(foretold, bytes);
 }
 
 Pace Experience::own() const noexcept {
-  return {plain_.typical(), coded_.typical(), foretold_.least(), algorithms_.tried_calls().typical()};
+  return {plain_.typical(), coded_.typical(), foretold_.least(), ways_.tried_calls().typical()};
 }
 
 Plain Experience::next() noexcept {
@@ -62,9 +61,8 @@ Plain Experience::learn(const Pace& agreed) noexcept {
   return Plain::trial;
 }
 
-void Experience::learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
-                                 std::span<const AlgorithmInfo* const> others) noexcept {
-  if (algorithms_.learn(algorithm, agreed, coded_.calls(), others)) coded_ = algorithms_.tried_calls();
+void Experience::learn_way(const Way& way, const Pace& agreed, std::span<const Way> others) noexcept {
+  if (ways_.learn(way, agreed, coded_.calls(), others)) coded_ = ways_.tried_calls();
 }
 
 void Experience::note_no_gain(bool by_favourite) noexcept {

@@ -10,9 +10,9 @@
 
 #include <array>
 
-#include "policy/algorithm_trials.hpp"
 #include "policy/favourite.hpp"
 #include "policy/plan.hpp"
+#include "policy/trials.hpp"
 
 namespace taut {
 
@@ -27,12 +27,11 @@ class Experience {
   // very call does go plain, and why.
   Plain learn(const Pace& agreed) noexcept;
 
-  // The algorithm for the next call; null: the plan chooses.
-  const AlgorithmInfo* algorithm() const noexcept { return algorithms_.next(); }
+  // The way for the next call; without an algorithm: as the plan chooses.
+  Way way() const noexcept { return ways_.next(); }
 
-  // After an agreement that has the call compressed, by that algorithm; `others` might serve it as well.
-  void learn_algorithm(const AlgorithmInfo* algorithm, const Pace& agreed,
-                       std::span<const AlgorithmInfo* const> others) noexcept;
+  // After an agreement that has the call compressed, in that way; `others` might serve it as well.
+  void learn_way(const Way& way, const Pace& agreed, std::span<const Way> others) noexcept;
 
   // After an agreement that found nothing to gain by the favourite, or by any candidate.
   void note_no_gain(bool by_favourite) noexcept;
@@ -45,8 +44,7 @@ class Experience {
 
   // How calls went on this rank. That they were made is known on every rank.
   void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
-  void note_coded(const AlgorithmInfo* algorithm, double seconds, double foretold,
-                  std::size_t bytes) noexcept;
+  void note_coded(const Way& way, double seconds, double foretold, std::size_t bytes) noexcept;
   Pace own() const noexcept;
 
  private:
@@ -54,7 +52,7 @@ class Experience {
   bool goes_on_trying(const Pace& agreed) noexcept;
 
   Recent plain_, coded_, foretold_;
-  AlgorithmTrials algorithms_;
+  Trials ways_;
   bool trying_ = false;                      // plain MPI
   Plain why_ = Plain::no;                    // of the rest
   std::uint32_t rest_ = 1, left_ = 0;        // the next rest; calls left of this one

@@ -21,6 +21,8 @@ constexpr OptionInfo table[] = {
     {"TAUT_REPORT", "file", "", "statistics of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_TRACE", "file", "", "the last events of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_SUMMARY", "0|1", "0", "1: rank 0 prints a table of its statistics at MPI_Finalize"},
+    {"TAUT_RANKS_PER_NODE", "1..65536", "",
+     "so many ranks after another are taken for those of a node; empty: as MPI says"},
     {"TAUT_HANDSHAKE", "1..3600", "30",
      "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
     {"TAUT_NONBLOCKING", "0|1", "0",
@@ -96,6 +98,8 @@ void read_option(std::string_view name, std::string_view value, Options& options
     read_number(name, value, 3600, options.handshake, options);
   } else if (name == "TAUT_NONBLOCKING") {
     read_switch(name, value, options.nonblocking, options);
+  } else if (name == "TAUT_RANKS_PER_NODE") {
+    read_number(name, value, 65536, options.ranks_per_node, options);
   } else if (name == "TAUT_RULES") {
     options.rules = value;
   } else if (name == "TAUT_CONFIG") {

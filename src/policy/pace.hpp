@@ -14,7 +14,7 @@ struct Pace {
   float plain = 0;
   float coded = 0;     // by frames, agreement included
   float foretold = 0;  // of a plain call, by the speed of the link in those by frames
-  float other = 0;     // by frames, by the algorithm that is being tried
+  float other = 0;     // by frames, in the way that is being tried
 };
 
 // Paces that differ by less may change their order with the next call.

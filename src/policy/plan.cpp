@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/by_nodes.hpp"
 #include "core/float_environment.hpp"
 
 namespace taut {
@@ -14,6 +15,15 @@ bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
   return algorithm.collective == call.collective && (algorithm.any_blocks || !call.any_blocks);
 }
 
+bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
+  return policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 && !call.any_blocks &&
+         runs_by_nodes(call.collective, call.count, call.ranks);
+}
+
+bool goes_by_nodes(const Policy& policy, const Call& call) noexcept {
+  return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || call.way.by_nodes);
+}
+
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
 // latency counts.
 const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
@@ -22,7 +32,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
     return found != nullptr && serves(*found, call) ? found : nullptr;
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
-  if (call.algorithm != nullptr && serves(*call.algorithm, call)) return call.algorithm;
+  if (call.way.algorithm != nullptr && serves(*call.way.algorithm, call)) return call.way.algorithm;
   const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
   const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
   if (const AlgorithmInfo* chosen = latency_counts ? usable("recursive_doubling") : nullptr) return chosen;
@@ -67,7 +77,7 @@ double share(double E, int growth) noexcept {
 
 // Of a mean: the sum of P values may be off by P E.
 double share_of_mean(double E, int growth, int P) noexcept {
-  if (growth <= P) return E;
+  if (growth == P) return E;
   return std::nextafter(share(E, growth) * P, 0.0);
 }
 
@@ -83,7 +93,7 @@ double likely_share(double E, int growth) noexcept {
 // once, however often they are. Else each coding adds its error, as it does to a sum; a relative one by g
 // codings, each within R/(1+R)/g, grows to (1 + R/(1+R)/g)^g - 1 <= R.
 Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
-  const int growth = plan.algorithm->growth(call.ranks, plan.how);
+  const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
   const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
   const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
   const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
@@ -103,10 +113,11 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 
 // About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
 // message. More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
-int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                    bool by_nodes) noexcept {
   const std::size_t bytes = call.count * size_of(call.type);
   const std::size_t frame = bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
-  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks;
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks || by_nodes;
   const std::size_t message = may_be_all ? bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
@@ -123,16 +134,33 @@ Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept
   return bytes < policy.min_bytes ? Plain::small : Plain::no;
 }
 
-std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
-                                                   std::span<const AlgorithmInfo*> found) noexcept {
+// The ranks of a node share the message out; the largest part counts.
+Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
+  if (!by_nodes) return call;
+  Call part = call;
+  part.count = part_range(call.count, 0, static_cast<std::size_t>(call.ranks / call.nodes)).count;
+  part.ranks = call.nodes;
+  return part;
+}
+
+std::span<const Way> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                  std::span<Way> found) noexcept {
   const bool summed_as_coded = plan.how == Arithmetic::values && sums(call);
   const bool coded_once = !reduces(call.collective) || plan.how == Arithmetic::frames ||
                           (!summed_as_coded && plan.candidates[0].codec->idempotent);
-  if (!coded_once || !policy.algorithm.empty()) return {};
+  const bool free = coded_once && policy.algorithm.empty();
+  const bool both =
+      policy.by_nodes == Policy::ByNodes::automatic && policy.has_to_pay() && may_go_by_nodes(policy, call);
   std::size_t n = 0;
-  for (const AlgorithmInfo* info : registered_algorithms())
-    if (n < found.size() && serves(*info, call) && !info->recodes && choose_segments(policy, call, *info) > 0)
-      found[n++] = info;
+  for (const bool by_nodes : {false, true}) {
+    if (by_nodes != plan.by_nodes && !both) continue;
+    const Call part = call_of_algorithm(call, by_nodes);
+    for (const AlgorithmInfo* info : registered_algorithms()) {
+      const bool same = info == plan.algorithm || (free && serves(*info, part) && !info->recodes);
+      if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes) > 0)
+        found[n++] = {info, by_nodes};
+    }
+  }
   return found.first(n);
 }
 
@@ -140,8 +168,11 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   Plan plan;
   plan.plain = plain_at_once(policy, call.count * size_of(call.type), call.ranks);
   if (plan.plain != Plain::no) return plan;
-  plan.algorithm = choose_algorithm(policy, call);
-  plan.segments = plan.algorithm == nullptr ? 0 : choose_segments(policy, call, *plan.algorithm);
+  plan.by_nodes = goes_by_nodes(policy, call);
+  const Call part = call_of_algorithm(call, plan.by_nodes);
+  plan.algorithm = choose_algorithm(policy, part);
+  plan.segments =
+      plan.algorithm == nullptr ? 0 : choose_segments(policy, part, *plan.algorithm, plan.by_nodes);
   if (plan.segments == 0) {
     plan.plain = Plain::unsupported;
     return plan;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "policy/policy.hpp"
+#include "policy/way.hpp"
 
 namespace taut {
 
@@ -12,9 +13,10 @@ struct Call {
   DType type = DType::f32;
   Reduction op = Reduction::sum;
   int ranks = 1;
-  bool any_blocks = false;                   // of sizes that differ
-  bool mean = false;                         // the sum is divided by the number of ranks
-  const AlgorithmInfo* algorithm = nullptr;  // to be taken if it can serve the call
+  int nodes = 0;            // with as many ranks each, several of both; 0: it is not so
+  bool any_blocks = false;  // of sizes that differ
+  bool mean = false;        // the sum is divided by the number of ranks
+  Way way = {};             // to be taken if it can serve the call
 };
 
 // Why a call goes to plain MPI.
@@ -34,9 +36,12 @@ enum class Plain : std::uint8_t {
 inline constexpr std::size_t plain_reasons = 11;
 
 struct Plan {
+  Way way() const noexcept { return {algorithm, by_nodes}; }
+
   Plain plain = Plain::no;  // the rest is meant for `no`
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
+  bool by_nodes = false;  // the algorithm is for one rank of each node, and their part of the message
   int segments = 1;
   Bound bound;  // of one value, for the codec
   std::span<const Candidate> candidates;
@@ -49,10 +54,15 @@ inline constexpr double worthwhile_ratio = 1.2;
 // What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
 Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept;
 
-// Algorithms that would serve the call with the same results, bit by bit. At most as many as `found` holds.
+// What the algorithm of the plan has to do: the call, or what there is of it for one rank of each node.
+Call call_of_algorithm(const Call& call, bool by_nodes) noexcept;
+
+// Ways that would serve the call under the same promise: other algorithms where that gives the same results,
+// bit by bit; by nodes too, and not by nodes, where time decides in any case whether there are frames. At
+// most as many as `found` holds.
 inline constexpr std::size_t most_alternatives = 8;
-std::span<const AlgorithmInfo* const> alternatives(const Policy& policy, const Call& call, const Plan& plan,
-                                                   std::span<const AlgorithmInfo*> found) noexcept;
+std::span<const Way> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                  std::span<Way> found) noexcept;
 
 // `bound` is the policy's, not relative any more; `table` is of this policy.
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table);

@@ -45,6 +45,7 @@ void read_policy_option(const Item& item, Policy& policy) {
   using Reducing = Policy::Reducing;
   using On = Policy::On;
   using When = Policy::When;
+  using ByNodes = Policy::ByNodes;
   if (read_coding_option(item, policy.coding)) return;
   if (item.name == "on") {
     policy.on = choose<On>(item, {{"result", On::result}, {"input", On::input}, {"likely", On::likely}});
@@ -53,6 +54,9 @@ void read_policy_option(const Item& item, Policy& policy) {
   } else if (item.name == "reduction") {
     policy.reducing = choose<Reducing>(
         item, {{"auto", Reducing::automatic}, {"frames", Reducing::frames}, {"values", Reducing::values}});
+  } else if (item.name == "nodes") {
+    policy.by_nodes =
+        choose<ByNodes>(item, {{"auto", ByNodes::automatic}, {"on", ByNodes::on}, {"off", ByNodes::off}});
   } else if (item.name == "segments") {
     read_segments(item, policy.segments);
   } else if (item.name == "min_bytes") {
@@ -61,7 +65,8 @@ void read_policy_option(const Item& item, Policy& policy) {
     policy.when =
         choose<When>(item, {{"auto", When::automatic}, {"pays", When::pays}, {"always", When::always}});
   } else {
-    item.reject_name(std::string("on, algorithm, reduction, segments, min_bytes, when, ") + coding_options);
+    item.reject_name(std::string("on, algorithm, reduction, nodes, segments, min_bytes, when, ") +
+                     coding_options);
   }
 }
 

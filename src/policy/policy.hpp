@@ -12,6 +12,7 @@ struct Policy {
   // (docs/error-model.md).
   enum class On { result, input, likely };
   enum class When { automatic, pays, always };
+  enum class ByNodes { automatic, on, off };
 
   std::string text;  // as given
   bool off = true;   // plain MPI; nothing of the rest counts
@@ -19,7 +20,8 @@ struct Policy {
   On on = On::result;     // what the bound holds for
   std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
-  int segments = 0;  // 0: chosen by size
+  ByNodes by_nodes = ByNodes::automatic;  // core/by_nodes.hpp
+  int segments = 0;                       // 0: chosen by size
   std::size_t min_bytes = std::size_t{64} << 10;
   When when = When::automatic;
 

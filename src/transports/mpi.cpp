@@ -4,6 +4,7 @@
 #include <climits>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace taut {
 namespace {
@@ -134,5 +135,23 @@ class Messages final : public MpiTransport {
 }  // namespace
 
 std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm) { return std::make_unique<Messages>(comm); }
+
+Nodes find_nodes(MPI_Comm comm, int ranks_per_node) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
+  if (size < 4) return {};
+  int lowest = ranks_per_node > 0 ? rank / ranks_per_node : rank;
+  if (ranks_per_node == 0) {
+    MPI_Comm node = MPI_COMM_NULL;
+    check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node),
+          "MPI_Comm_split_type");
+    check(PMPI_Bcast(&lowest, 1, MPI_INT, 0, node), "MPI_Bcast");
+    check(PMPI_Comm_free(&node), "MPI_Comm_free");
+  }
+  std::vector<int> node_of(static_cast<std::size_t>(size));
+  check(PMPI_Allgather(&lowest, 1, MPI_INT, node_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  return Nodes(node_of);
+}
 
 }  // namespace taut

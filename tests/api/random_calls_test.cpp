@@ -26,8 +26,8 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
     const bool in_place = collective != Collective::bcast && pick(3) == 0;
     char text[160];
-    std::snprintf(text, sizeof text, "abs:%.17g,min_bytes=0,algorithm=%s,reduction=%s,segments=%s", bound,
-                  algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3");
+    std::snprintf(text, sizeof text, "abs:%.17g,min_bytes=0,nodes=on,algorithm=%s,reduction=%s,segments=%s",
+                  bound, algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3");
     const int parts = 1 + pick(2), count = pick(4) == 0 ? pick(50000) : pick(200);
     const auto pattern = static_cast<Pattern>(pick(5));
 

@@ -9,7 +9,8 @@
 namespace taut::test {
 namespace {
 
-constexpr int P = 3, victim = 1;
+constexpr int P = 4, victim = 1;
+const std::vector<int> node_of{0, 0, 1, 1};
 constexpr double bound = 1e-3;
 
 // A call in which the victim has so many allocations left; true if it wanted more. All ranks take part to the
@@ -17,9 +18,11 @@ constexpr double bound = 1e-3;
 bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::size_t allocations_left) {
   SCOPED_TRACE(testing::Message() << name_of(algorithm.collective) << " " << policy << ", "
                                   << allocations_left << " allocations");
-  Ranks ranks(P, policy);
+  const Nodes nodes(node_of);
+  Ranks ranks(P, policy, {.seed = 1, .random_order = true}, nodes);
   ShieldedTransport shield(ranks.hub.transport(victim));
-  ranks.comms[victim] = std::make_unique<Communicator>(shield, *ranks.places[victim], parse_policy(policy));
+  ranks.comms[victim] = std::make_unique<Communicator>(shield, *ranks.places[victim], parse_policy(policy),
+                                                       "", Observer{}, nodes);
   Job job(algorithm.collective, P, 3000, DType::f32, Pattern::noisy, 1);
   bool starved = false;
   const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) -> Task<Verdict> {
@@ -47,7 +50,8 @@ bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::siz
 // On a thread of its own, whose coroutines have had no memory before.
 TEST(FailedAllocations, OfOneRankNeverLeaveTheOthersAlone) {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
-    for (const char* how : {"abs:1e-3,min_bytes=0,segments=3", "abs:1e-3,min_bytes=0,codec=szx"}) {
+    for (const char* how : {"abs:1e-3,min_bytes=0,segments=3", "abs:1e-3,min_bytes=0,codec=szx",
+                            "abs:1e-3,min_bytes=0,nodes=on"}) {
       std::thread([&] {
         const std::string policy = how + std::string(",algorithm=") + algorithm->name;
         for (std::size_t left = 0; starves(*algorithm, policy, left); ++left)

@@ -51,7 +51,7 @@ class Calls {
     tally.seconds += seconds;
     ++(course == Plain::no ? tally.coded : tally.plain);
     if (course == Plain::no)
-      experience.note_coded(nullptr, seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
+      experience.note_coded({}, seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
     else if (course != Plain::no_gain)
       experience.note_plain(seconds * bytes, bytes);
   }

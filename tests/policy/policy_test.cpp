@@ -92,7 +92,8 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
   EXPECT_EQ(complaint("abs:1e-4,on=results"),
             "policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
   EXPECT_EQ(complaint("abs:1e-4,size=3"),
-            "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, segments, "
+            "policy, column 10: 'size' is not an option; the options are on, algorithm, reduction, nodes, "
+            "segments, "
             "min_bytes, when, codec, predictor, dims, fill, threads and checksum");
   EXPECT_EQ(complaint("abs:-1"),
             "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");

@@ -80,6 +80,19 @@ int draw_ranks(Draw& draw, int most) {
   return std::min(P, most);
 }
 
+int draw_nodes(Draw& draw, int P) {
+  std::vector<int> divisors{0};
+  for (int n = 2; 2 * n <= P; ++n)
+    if (P % n == 0) divisors.push_back(n);
+  return draw.one_in(2) ? 0 : draw.one_of(divisors);
+}
+
+Nodes nodes_of(const Call& call) {
+  std::vector<int> node_of;
+  for (int r = 0; r < call.P && call.nodes > 0; ++r) node_of.push_back(r % call.nodes);
+  return Nodes(node_of);
+}
+
 void draw_data(Draw& draw, Call& call, bool any_blocks) {
   call.root = draw.pick(call.P);
   call.in_place = draw.one_in(3) && call.collective != Collective::bcast;
@@ -99,6 +112,7 @@ std::ostream& operator<<(std::ostream& out, const Call& call) {
   constexpr const char* names[] = {"smooth", "noise",    "constant", "zeros", "integers",
                                    "wild",   "specials", "fill",     "tiny",  "any_bits"};
   out << name_of(call.collective) << " of " << name_of(call.type) << ", " << call.P << " ranks, ";
+  if (call.nodes > 0) out << call.nodes << " nodes, ";
   if (reduces(call.collective)) out << name_of(call.op) << ", ";
   if (call.any_blocks())
     out << "any blocks, ";

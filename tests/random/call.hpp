@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/algorithm.hpp"
+#include "core/nodes.hpp"
 #include "random/draw.hpp"
 
 namespace taut::test {
@@ -27,6 +28,7 @@ inline constexpr int contents = static_cast<int>(Content::any_bits) + 1;
 struct Call {
   Collective collective = Collective::allreduce;
   int P = 1, root = 0;
+  int nodes = 0;  // with equally many ranks, several of both; 0: nothing is known of them
   Reduction op = Reduction::sum;
   DType type = DType::f32;
   std::size_t count = 0;                        // of the whole message, in nearly equal blocks; or:
@@ -53,6 +55,9 @@ struct Call {
 };
 
 std::ostream& operator<<(std::ostream& out, const Call& call);
+
+int draw_nodes(Draw& draw, int P);  // for Call::nodes
+Nodes nodes_of(const Call& call);   // ranks in turn
 
 // True where blocks of what is sent have to be of one size, if they are not of any.
 bool equal_blocks(Collective collective) noexcept;

@@ -35,7 +35,7 @@ struct Schedule {
 
 Verdicts run(const std::string& policy, std::vector<Memory>& memories, const Schedule& how) {
   const int P = memories[0].call().P;
-  Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads});
+  Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads}, nodes_of(memories[0].call()));
   Verdicts verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
   std::vector<Task<>> tasks;
   for (int r = 0; r < P; ++r) {
@@ -84,7 +84,7 @@ std::string differs_again(const std::string& policy, const std::vector<Memory>& 
 }  // namespace
 
 std::string run_communicators(Draw& draw, Tally& tally, std::string& what) {
-  const int P = draw_ranks(draw, 64), count = 1 + draw.pick(4);
+  const int P = draw_ranks(draw, 64), nodes = draw_nodes(draw, P), count = 1 + draw.pick(4);
   const double scale = std::pow(10.0, draw.pick(5) - 2);
   const Schedule how{P <= 8 && draw.one_in(40), draw.one_in(3), draw.bits()};
   const std::string policy = draw_policy(draw, scale);
@@ -93,7 +93,7 @@ std::string run_communicators(Draw& draw, Tally& tally, std::string& what) {
   std::vector<Call> calls;
   std::vector<Memory> memories;
   for (int k = 0; k < count; ++k) {
-    calls.push_back(draw_call(draw, P, scale));
+    calls.push_back(draw_call(draw, P, nodes, scale));
     text << "\n  " << calls.back();
   }
   what = text.str();

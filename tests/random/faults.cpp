@@ -26,14 +26,17 @@ struct Outcome {
 class Trial {
  public:
   explicit Trial(const Scenario& s)
-      : s_(s), ranks_(s.P, s.policy, {.seed = s.seed, .random_order = !s.threads, .slow = slow(s)}) {
+      : s_(s),
+        ranks_(s.P, s.policy, {.seed = s.seed, .random_order = !s.threads, .slow = slow(s)},
+               nodes_of(s.call)) {
     const auto v = static_cast<std::size_t>(s.victim);
     Transport& transport = ranks_.hub.transport(s.victim);
     if (s.is(Fault::no_scratch)) short_ = install(ranks_.places[v], s.at);
     if (s.is(Fault::no_memory)) shield_ = std::make_unique<ShieldedTransport>(transport);
     if (s.other_policy() || s.is(Fault::no_scratch) || s.is(Fault::no_memory))
-      ranks_.comms[v] = std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport,
-                                                       *ranks_.places[v], parse_policy(s.policy_of_victim));
+      ranks_.comms[v] =
+          std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport, *ranks_.places[v],
+                                         parse_policy(s.policy_of_victim), "", Observer{}, nodes_of(s.call));
   }
 
   std::vector<Outcome> run(Memory& memory, bool faulty) {

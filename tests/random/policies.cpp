@@ -34,6 +34,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(3)) policy += ",segments=" + std::to_string(1 + draw.pick(5));
   if (draw.one_in(4)) policy += draw.choose({",on=input", ",on=likely"});
   if (draw.one_in(3)) policy += ",checksum=on";
+  if (draw.one_in(8)) policy += draw.choose({",nodes=off", ",nodes=on", ",nodes=on"});
   if (draw.one_in(5)) policy += ",predictor=none";
   if (draw.one_in(8)) policy += ",dims=5x13";
   if (draw.one_in(4)) policy += draw.choose({",when=pays", ",when=always"});
@@ -78,9 +79,10 @@ std::string draw_policy(Draw& draw, double scale) {
     if (std::string policy = draw_text(draw, scale); can_be_served(policy)) return policy;
 }
 
-Call draw_call(Draw& draw, int P, double scale) {
+Call draw_call(Draw& draw, int P, int nodes, double scale) {
   Call call;
   call.P = P;
+  call.nodes = nodes;
   call.collective = draw.one_of(all_collectives);
   call.type = draw.one_in(3) ? DType(1 + draw.pick(dtypes)) : draw.choose({DType::f32, DType::f64});
   call.op = reduces(call.collective) ? static_cast<Reduction>(1 + draw.pick(3)) : Reduction::sum;
@@ -112,8 +114,13 @@ Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) 
   const Call& call = memory.call();
   const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
   return make_plan(policy,
-                   {call.collective, message_bytes(call) / size_of(call.type), call.type, call.op, call.P,
-                    call.any_blocks()},
+                   {.collective = call.collective,
+                    .count = message_bytes(call) / size_of(call.type),
+                    .type = call.type,
+                    .op = call.op,
+                    .ranks = call.P,
+                    .nodes = call.nodes,
+                    .any_blocks = call.any_blocks()},
                    bound, table);
 }
 
@@ -124,13 +131,14 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
   if (plan.plain != Plain::no) throw Error(Status::internal, "this call was to be left to plain MPI");
-  Promise promise = promise_of(resolved(policy.coding.bound, range), call, plan.how);
+  const Arithmetic how = plan.by_nodes ? Arithmetic::values : plan.how;  // those of a node add up as they are
+  Promise promise = promise_of(resolved(policy.coding.bound, range), call, how);
   promise.bound = E;
   const bool idempotent =
       std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });
   promise.same_bits = !plan.algorithm->recodes || idempotent;
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
-  const int growth = plan.algorithm->growth(call.P, plan.how);
+  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.how);
   if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
     promise.bound *= growth;
   if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);

@@ -9,8 +9,8 @@ namespace taut::test {
 // One that can be served. `scale`: of the values that calls are going to have, in most cases.
 std::string draw_policy(Draw& draw, double scale);
 
-// A call on P ranks.
-Call draw_call(Draw& draw, int P, double scale);
+// A call on P ranks and some nodes.
+Call draw_call(Draw& draw, int P, int nodes, double scale);
 
 Request request_of(Memory& memory, int rank);
 

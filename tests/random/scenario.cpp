@@ -18,6 +18,11 @@ bool is_served(const std::string& policy, const Call& call) {
 // Lanes of agreements: those of communicator.cpp.
 bool of_agreement(Lane lane) noexcept { return lane % 128 == max_segments; }
 
+// Values that travel as they are, without a checksum: only their size can show damage.
+bool on_node(const Call& call, const LoopbackHub::Record& record) noexcept {
+  return call.nodes > 0 && record.from % call.nodes == record.to % call.nodes;
+}
+
 const Damage& damage_of(const Scenario& s) noexcept { return damages[s.variant % std::size(damages)]; }
 
 DType other_type(DType type) noexcept {
@@ -42,6 +47,7 @@ const char* name_of(Fault fault) noexcept {
 Scenario::Scenario(Draw& draw, Fault what) : fault(what) {
   P = 2 + draw.pick(draw.one_in(6) ? 16 : 6);
   victim = draw.pick(P);
+  const int nodes = draw_nodes(draw, P);
   threads = P <= 8 && draw.one_in(8);
   at = draw.pick(draw.one_in(2) ? 8 : 60);
   often = draw.one_in(2);
@@ -50,10 +56,10 @@ Scenario::Scenario(Draw& draw, Fault what) : fault(what) {
   const double scale = std::pow(10.0, draw.pick(5) - 2);
   do {
     policy = draw_policy(draw, scale) + ",min_bytes=0";
-    call = draw_call(draw, P, scale);
+    call = draw_call(draw, P, nodes, scale);
   } while (!draw.one_in(8) && !is_served(policy, call));
   policy_of_victim = other_policy() ? draw_policy(draw, scale * 2) + ",min_bytes=0" : policy;
-  next = draw.one_in(2) ? call : draw_call(draw, P, scale);
+  next = draw.one_in(2) ? call : draw_call(draw, P, nodes, scale);
   seed = draw.bits();
 }
 
@@ -73,7 +79,9 @@ void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
         if (of_agreement(record.lane) != s.is(Fault::agreement)) return;
         const int i = n++, first = s.at % 8;
         if (i < first || (i > first && !(s.often && record.from == s.victim))) return;
+        Message whole = message;
         damage.apply(message);
+        if (on_node(s.call, record) && message.size() == whole.size()) return std::swap(message, whole);
         ++damaged;
       });
 }

@@ -267,7 +267,8 @@ std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
 // An algorithm on all ranks of a hub; the ledger of each rank.
 inline std::vector<Ledger> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm, const Codec& codec,
                                          Arithmetic how, int segments, Job& job,
-                                         const std::function<Place&(int)>& place_of = nullptr) {
+                                         const std::function<Place&(int)>& place_of = nullptr,
+                                         const Nodes* nodes = nullptr) {
   const auto P = static_cast<std::size_t>(hub.size());
   std::vector<Ledger> ledgers(P);
   std::vector<std::unique_ptr<HostPlace>> places;
@@ -277,7 +278,7 @@ inline std::vector<Ledger> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& 
     places.push_back(std::make_unique<HostPlace>());
     Place& place = place_of ? place_of(rank) : *places.back();
     const Team team(hub.transport(rank), codec, place, ledgers[r], how, 0);
-    tasks.push_back(pipelined(algorithm, team, job.operands(rank), segments));
+    tasks.push_back(pipelined(algorithm, team, job.operands(rank), segments, nodes));
   }
   hub.run(tasks);
   for (Task<>& task : tasks) task.result();

@@ -9,11 +9,13 @@ namespace taut::test {
 // Communicators of P ranks under one policy.
 class Ranks {
  public:
-  Ranks(int P, const std::string& policy, LoopbackHub::Options options = {.seed = 1, .random_order = true})
+  Ranks(int P, const std::string& policy, LoopbackHub::Options options = {.seed = 1, .random_order = true},
+        const Nodes& nodes = {})
       : hub(P, options) {
     for (int r = 0; r < P; ++r) {
       places.push_back(std::make_unique<HostPlace>());
-      comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(), parse_policy(policy)));
+      comms.push_back(std::make_unique<Communicator>(hub.transport(r), *places.back(), parse_policy(policy),
+                                                     "", Observer{}, nodes));
     }
   }
 

@@ -1,4 +1,4 @@
-#include "policy/algorithm_trials.hpp"
+#include "policy/trials.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,38 +7,38 @@
 namespace taut {
 namespace {
 
-const AlgorithmInfo *const ring = find_algorithm(Collective::allreduce, "ring"),
-                           *const two_shot = find_algorithm(Collective::allreduce, "two_shot"),
-                           *const doubling = find_algorithm(Collective::allreduce, "recursive_doubling");
+const Way ring{find_algorithm(Collective::allreduce, "ring")},
+    two_shot{find_algorithm(Collective::allreduce, "two_shot")},
+    ring_by_nodes{find_algorithm(Collective::allreduce, "ring"), true};
 
 // Calls that take their time by algorithm, give or take `noise`.
 class Calls {
  public:
   explicit Calls(double noise) : noise_(noise) {}
 
-  void run(double by_ring, double by_two_shot, double by_doubling, int n) {
+  void run(double by_ring, double by_two_shot, double by_nodes, int n) {
     for (int i = 0; i < n; ++i) {
-      const AlgorithmInfo* const taken = trials.next() != nullptr ? trials.next() : ring;
+      const Way taken = trials.next().algorithm != nullptr ? trials.next() : ring;
       const Pace pace{.coded = usual_.typical(), .other = trials.tried_calls().typical()};
       if (trials.learn(taken, pace, usual_.calls(), all_)) usual_ = trials.tried_calls();
-      double time = taken == ring ? by_ring : taken == two_shot ? by_two_shot : by_doubling;
+      double time = taken == ring ? by_ring : taken == two_shot ? by_two_shot : by_nodes;
       time *= 1 + noise_ * std::uniform_real_distribution<double>(-1, 1)(random_);
       seconds += time;
       if (trials.is_tried(taken)) trials.tried_calls().note(time, 1);
       if (trials.is_usual(taken)) usual_.note(time, 1);
     }
   }
-  AlgorithmTrials trials;
+  Trials trials;
   double seconds = 0;
 
  private:
   double noise_;
-  const AlgorithmInfo* const all_[3] = {doubling, ring, two_shot};
+  const Way all_[3] = {ring_by_nodes, ring, two_shot};
   Recent usual_;
   std::mt19937_64 random_{3};
 };
 
-TEST(AlgorithmTrials, TheFastestBecomesTheUsualOne) {
+TEST(Trials, TheFastestBecomesTheUsualOne) {
   for (const double noise : {0.0, 0.2}) {
     Calls calls(noise);
     calls.run(1.4, 1, 3, 2000);
@@ -47,22 +47,22 @@ TEST(AlgorithmTrials, TheFastestBecomesTheUsualOne) {
   }
 }
 
-TEST(AlgorithmTrials, WhereTheFirstIsTheFastestTrialsCostLittle) {
+TEST(Trials, WhereTheFirstIsTheFastestTrialsCostLittle) {
   Calls calls(0.1);
   calls.run(1, 3, 3, 2000);
   EXPECT_TRUE(calls.trials.is_usual(ring));
   EXPECT_LE(calls.seconds, 1.03 * 2000);
 }
 
-TEST(AlgorithmTrials, FollowsALinkThatChanges) {
+TEST(Trials, FollowsALinkThatChanges) {
   Calls calls(0.1);
   calls.run(1, 2, 2, 500);
   calls.run(2, 2, 1, 3000);
-  EXPECT_TRUE(calls.trials.is_usual(doubling));
+  EXPECT_TRUE(calls.trials.is_usual(ring_by_nodes));
 }
 
-TEST(AlgorithmTrials, WithoutAnotherNoneIsTried) {
-  AlgorithmTrials trials;
+TEST(Trials, WithoutAnotherNoneIsTried) {
+  Trials trials;
   for (int i = 0; i < 100; ++i) trials.learn(ring, {.coded = 1}, Recent::most, std::span(&ring, 1));
   EXPECT_EQ(trials.next(), ring);
 }

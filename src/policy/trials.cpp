@@ -1,26 +1,26 @@
-#include "policy/algorithm_trials.hpp"
+#include "policy/trials.hpp"
 
 namespace taut {
 
-bool AlgorithmTrials::learn(const AlgorithmInfo* algorithm, const Pace& agreed, std::uint32_t usual_calls,
-                            std::span<const AlgorithmInfo* const> others) noexcept {
-  if (tried_ != nullptr) return decide(agreed);
-  usual_ = algorithm;
+bool Trials::learn(const Way& way, const Pace& agreed, std::uint32_t usual_calls,
+                   std::span<const Way> others) noexcept {
+  if (is_trying()) return decide(agreed);
+  usual_ = way;
   if (++since_ > distance_ && usual_calls == Recent::most) begin(others);
   return false;
 }
 
-bool AlgorithmTrials::decide(const Pace& agreed) noexcept {
+bool Trials::decide(const Pace& agreed) noexcept {
   if (calls_.calls() == 0) return false;
   const bool over = calls_.calls() == Recent::most || agreed.other > clear_difference * agreed.coded;
   const bool better = over && agreed.other < agreed.coded;
   if (better) usual_ = tried_;
-  if (over) tried_ = nullptr;
+  if (over) tried_ = {};
   return better;
 }
 
 // One of the others, in turn; twice as far apart each time round.
-void AlgorithmTrials::begin(std::span<const AlgorithmInfo* const> others) noexcept {
+void Trials::begin(std::span<const Way> others) noexcept {
   if (turn_ >= others.size()) {
     turn_ = 0;
     distance_ = std::min(2 * distance_, longest_distance);

@@ -1,0 +1,37 @@
+#include "core/nodes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace taut::test {
+namespace {
+
+std::vector<int> listed(std::span<const int> ranks) { return {ranks.begin(), ranks.end()}; }
+
+TEST(Nodes, RanksInAnyOrder) {
+  const std::vector<int> node_of{7, 3, 3, 7, 7, 3};  // nodes are counted as their names are ordered
+  const Nodes nodes(node_of);
+  ASSERT_TRUE(nodes.even());
+  EXPECT_EQ(nodes.count(), 2);
+  EXPECT_EQ(nodes.ranks_of_each(), 3);
+  EXPECT_EQ(nodes.node(0), 1);
+  EXPECT_EQ(nodes.place(3), 1);
+  EXPECT_EQ(listed(nodes.beside(5)), (std::vector{1, 2, 5}));
+  EXPECT_EQ(listed(nodes.beside(0)), (std::vector{0, 3, 4}));
+  EXPECT_EQ(listed(nodes.across(4)), (std::vector{5, 4}));
+  for (int rank = 0; rank < 6; ++rank) EXPECT_EQ(nodes.rank(nodes.node(rank), nodes.place(rank)), rank);
+}
+
+TEST(Nodes, NothingIsGainedByOneNodeOrOneRankOfEachOrUnevenOnes) {
+  for (const std::vector<int>& node_of : {std::vector<int>{},
+                                          {0},
+                                          {1, 1, 1, 1},
+                                          {0, 1, 2, 3},
+                                          {0, 0, 0, 1},
+                                          {0, 0, 1, 1, 1},
+                                          {0, 0, 0, 0, 1, 2}})
+    EXPECT_FALSE(Nodes(node_of).even());
+  EXPECT_FALSE(Nodes().even());
+}
+
+}  // namespace
+}  // namespace taut::test

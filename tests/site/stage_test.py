@@ -1,0 +1,38 @@
+"""Where texts stand on the site, and where their links lead."""
+
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools/site"))
+
+import stage  # noqa: E402
+
+SITE = Path("/site")
+
+
+class Links(unittest.TestCase):
+    def linked(self, text, source="docs/howto/add_a_codec.md"):
+        path = ROOT / source
+        return stage.linked(text, path, stage.place_of(path), SITE)
+
+    def test_pages_move(self):
+        self.assertEqual(self.linked("[x](../error-model.md#sums)"), "[x](../error-model.md#sums)")
+        self.assertEqual(self.linked("[x](../README.md)"), "[x](../index.md)")
+        self.assertEqual(self.linked("[x](../../src/codecs/szx/spec.md)"), "[x](../spec/szx.md)")
+        self.assertEqual(self.linked("[`a` b](../../include/taut/taut.h)"), "[`a` b](../reference/c_api.md)")
+        self.assertEqual(self.linked("[x](docs/adr/README.md)", "HACKING.md"), "[x](adr/index.md)")
+
+    def test_others_stay(self):
+        for text in ("[x](https://a.org/b)", "[x](#here)", "`[x](../README.md)`", "```\n[x](../README.md)\n```"):
+            self.assertEqual(self.linked(text), text)
+        self.assertEqual(self.linked("[x](../../bench/results)"), "x (`bench/results`)")
+
+    def test_every_text_has_a_place_of_its_own(self):
+        texts = {path for path in (ROOT / "docs").rglob("*.md")}
+        self.assertLessEqual(texts, set(stage.pages().values()))
+
+
+if __name__ == "__main__":
+    unittest.main()

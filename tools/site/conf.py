@@ -1,0 +1,64 @@
+"""Settings of Sphinx for the documentation site; tools/site/build.sh runs it on what stage.py has put together."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
+
+import stand_ins  # noqa: E402
+
+stand_ins.install()  # the package is read where it lies
+import taut  # noqa: E402
+
+for made_late in (taut.Comm, taut.Request):
+    made_late.__module__ = "taut"
+
+project = "Taut"
+author = "the authors of Taut"
+release = version = re.search(r"\n  VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+root_doc = "index"
+nitpicky = True  # with sphinx-build -W: a reference that leads nowhere is an error
+nitpick_ignore_regex = [
+    ("c:identifier", r"MPI_\w+|\w+_[ts]"),
+    ("py:.*", r"(np|numpy|mpi4py|MPI|collections|contextlib|typing)\..*"),
+    ("py:class", r"array_like|bytes-like|optional|bound|\*\*options"),
+]
+
+myst_enable_extensions = ["fieldlist"]
+myst_heading_anchors = 4  # the anchors that a forge makes, which docs/*.md use
+suppress_warnings = ["myst.header"]  # C declarations begin deeper
+highlight_language = "none"
+c_maximum_signature_line_length = python_maximum_signature_line_length = 90
+toc_object_entries_show_parents = "hide"
+
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autodoc_typehints_format = "fully-qualified"  # MPI.Comm is not taut.Comm
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+default_role = "py:obj"
+
+smartquotes_action = "D"  # dashes alone: quotes are code, as often as not
+
+html_theme = "furo"
+html_static_path, html_css_files = ["static"], ["site.css"]
+html_title = f"Taut {version}"
+html_show_sphinx = html_show_copyright = False
+html_copy_source = False
+
+
+def edit_docstring(app, what, name, obj, options, lines):
+    """docs/configuration.md in a docstring becomes a link; and its page is made anew when any module changes."""
+    for number, line in enumerate(lines):
+        lines[number] = re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line)
+    if what == "module":
+        for path in (ROOT / "python/taut").rglob("*.py"):
+            app.env.note_dependency(str(path))
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", edit_docstring)

@@ -1,0 +1,126 @@
+"""Puts the pages of the documentation site together: stage.py FOLDER.
+
+The texts are those of the repository, Markdown that reads well without the site. Here they get their place on the site,
+links among them follow, and the pages that are made (C calls from the headers) join. What stays the same is not written
+again, so that Sphinx reads what has changed alone.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import c_api
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Where the texts that do not lie in docs/ have their place.
+ELSEWHERE = {
+    "CHANGELOG.md": "changelog.md",
+    "HACKING.md": "develop.md",
+    "README.md": "index.md",  # for links alone: docs/README.md is the first page
+    "include/taut/taut.h": "reference/c_api.md",
+    "include/taut/taut_cuda.h": "reference/cuda_api.md",
+    "python/taut/__init__.py": "reference/python_api.md",
+}
+MADE = {"reference/c_api.md": "include/taut/taut.h", "reference/cuda_api.md": "include/taut/taut_cuda.h"}
+
+# What the side bar shows; a page that stands nowhere here makes Sphinx fail.
+SIDE_BAR = {
+    "Quick start": [
+        "An unchanged program <start/unchanged_program>", "Python <start/python>", "C, C++, Fortran <start/c_and_fortran>",
+        "Administrators <start/administrator>",
+    ],
+    "How to": [
+        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/overlap_with_computation",
+        "howto/exchange_messages", "howto/command_line", "howto/image_stacking", "howto/measure_collectives",
+        "howto/measure_codec", "howto/prove_the_bounds",
+    ],
+    "Reference": [
+        "configuration", "cli", "observe", "drop_in", "C calls <reference/c_api>", "Python <reference/python_api>",
+        "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
+    ],
+    "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],
+    "Develop": [
+        "develop", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_transport", "testing", "adr/index", "changelog",
+    ],
+}  # fmt: skip
+FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
+
+
+def place_of(path):
+    """Where a file of the repository stands on the site, or None."""
+    name = path.relative_to(ROOT).as_posix()
+    codec = re.fullmatch(r"src/codecs/(\w+)/spec\.md", name)
+    if codec:
+        return f"spec/{codec[1]}.md"
+    if path.suffix == ".md" and name.startswith("docs/"):
+        return re.sub(r"README\.md$", "index.md", name.removeprefix("docs/"))
+    return ELSEWHERE.get(name)
+
+
+def pages():
+    """Each text with its place."""
+    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/codecs").glob("*/spec.md"), ROOT / "CHANGELOG.md", ROOT / "HACKING.md"]
+    return {place_of(path): path for path in sorted(texts)}
+
+
+def linked(text, source, place, folder):
+    """The text of `source` with its links as they have to be at `place` in `folder`."""
+
+    def link(match):
+        words, name, anchor = match[1], match[2], match[3] or ""
+        if re.match(r"[a-z][a-z0-9+.-]*:", name) or not name:
+            return match[0]
+        target = (source.parent / name).resolve()
+        if target.is_dir():  # for those who have the repository
+            return f"{words} (`{target.relative_to(ROOT).as_posix()}`)"
+        new = place_of(target)
+        new = folder / new if new else target
+        return f"[{words}]({os.path.relpath(new, (folder / place).parent)}{anchor})"
+
+    def outside_code(part):
+        return part if part.startswith("`") else re.sub(r"\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)", link, part)
+
+    blocks = re.split(r"(^ *```+.*?^ *```+ *$)", text, flags=re.S | re.M)
+    return "".join(block if re.match(r" *```", block) else "".join(map(outside_code, spans(block))) for block in blocks)
+
+
+def spans(text):
+    """Text and `code` in turns; code within a link's words stays with the link."""
+    return re.split(r"((?<!\[)`[^`\n]*`(?!\]))", text)
+
+
+def toctree(entries, caption="", hidden=True):
+    options = [*([f":caption: {caption}"] if caption else []), *([":hidden:"] if hidden else []), ":maxdepth: 1"]
+    return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
+
+
+def contents(folder):
+    """All pages: text by place."""
+    made = {place: linked(path.read_text(), path, place, folder) for place, path in pages().items()}
+    made["index.md"] += "".join(toctree(entries, caption) for caption, entries in SIDE_BAR.items())
+    made["spec/index.md"] = "# Formats\n" + toctree(FORMATS, hidden=False)
+    made["adr/index.md"] += toctree(sorted(Path(place).stem for place in made if place.startswith("adr/0")))
+    made["reference/python_api.md"] = (Path(__file__).parent / "python_api.md").read_text()
+    headers = [(ROOT / header).read_text() for header in MADE.values()]
+    made |= {place: c_api.page(header, headers) for place, header in zip(MADE, headers)}
+    return made
+
+
+def main(folder):
+    made = {folder / place: text for place, text in contents(folder).items()}
+    for picture in (ROOT / "docs/pictures").iterdir():
+        made[folder / "pictures" / picture.name] = picture.read_bytes()
+    for path in folder.rglob("*"):
+        if path.is_file() and path not in made:
+            path.unlink()
+    for path, text in made.items():
+        data = text if isinstance(text, bytes) else text.encode()
+        if not path.exists() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
