@@ -42,7 +42,7 @@ foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dr
   add_custom_command(
     OUTPUT ${wrapper_folder}/${file}
     COMMAND ${Python3_EXECUTABLE} ${generator} ${what} > ${wrapper_folder}/${file}
-    DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/src/preload/functions.txt
+    DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/src/preload/functions.py ${PROJECT_SOURCE_DIR}/src/preload/functions.txt
     VERBATIM)
 endforeach()
 

@@ -21,6 +21,7 @@ std::vector<Attached*>& living() {
 }
 
 std::atomic<std::size_t> in_process{0};  // calls in flight
+std::atomic<bool> driven{false};         // by a thread that blocks in no call
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
@@ -135,14 +136,18 @@ void Attached::disconnect() noexcept {
 void Attached::name_after(MPI_Comm comm) noexcept { read_name(comm, observed_->name); }
 
 void Attached::connect(MPI_Comm comm) {
-  if (communicator_ != nullptr) return;
-  name_after(comm);
-  if (!usable()) return;
+  if (communicator_ != nullptr || !usable()) return;
   finish_calls();
   transport_ = make_mpi_transport(comm);
   communicator_ = std::make_unique<Communicator>(
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
+}
+
+// By then the communicator has its name.
+void Attached::begin(MPI_Comm comm) {
+  if (!std::exchange(begun_, true)) name_after(comm);
+  connect(comm);
 }
 
 void Attached::sample(const Request& request) noexcept {
@@ -158,6 +163,7 @@ Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
   if (!enabled_ || rules_.off()) {
     why = Plain::off;
   } else if (request.has_value() && usable()) {
+    const auto lock = stop_driving();
     why = communicator_ != nullptr ? communicator_->plain_at_once(*request)
           : request->bytes_known && request->bytes < rules_.least_bytes() ? Plain::small
                                                                           : Plain::no;
@@ -198,7 +204,7 @@ void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
 
 // Its lanes come after those of the calls in flight; it waits for none of them.
 Verdict Attached::run(MPI_Comm comm, const Request& request) {
-  connect(comm);
+  begin(comm);
   const std::lock_guard lock(driving_);
   Task<Verdict> task = communicator_->start(request);
   for (Backoff backoff; !task.advance(); backoff.pause()) {
@@ -211,7 +217,7 @@ Verdict Attached::run(MPI_Comm comm, const Request& request) {
 
 void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
                      std::optional<CallInFlight>& call) {
-  connect(comm);
+  begin(comm);
   const std::lock_guard lock(driving_);
   user_ = std::this_thread::get_id();
   call.emplace(*communicator_, request, plain);
@@ -272,8 +278,11 @@ void finish_calls() noexcept {
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(living(), [me](const Attached* a) { return a->has_calls_of(me); });
   };
+  if (driven) return;
   for (Backoff backoff; calls_in_flight() && open(); backoff.pause()) progress(nullptr);
 }
+
+void driven_by_thread(bool yes) noexcept { driven = yes; }
 
 namespace {
 

@@ -83,6 +83,9 @@ class Attached : public std::enable_shared_from_this<Attached> {
   }
   const Policy& policy() const noexcept { return *rules_.only(); }  // where there are messages()
 
+  // Whether any call may be compressed; the same on every rank.
+  bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
+
   // Whether duplicates of the communicator are served alike: those without a policy ask for rules themselves.
   bool inherited() const noexcept { return rules_.only() != nullptr; }
 
@@ -112,6 +115,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void belong_to(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
 
  private:
+  void begin(MPI_Comm comm);
   void drive() noexcept;
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
@@ -120,10 +124,9 @@ class Attached : public std::enable_shared_from_this<Attached> {
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
   static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
   void ran_plain(const Request& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
-  bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
 
   Rules rules_;
-  bool enabled_, inter_;
+  bool enabled_, inter_, begun_ = false;
   Group group_;
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
@@ -150,8 +153,12 @@ bool calls_in_flight() noexcept;
 void write_observed() noexcept;
 
 // Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
-// they would stand still, while other ranks might wait for them before they come to it.
+// they would stand still, while other ranks might wait for them before they come to it. Nothing where a
+// thread drives them.
 void finish_calls() noexcept;
+
+// Whether a thread that blocks in no call drives all calls in flight, from now on.
+void driven_by_thread(bool yes) noexcept;
 
 // Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
 bool free_at_finalize() noexcept;

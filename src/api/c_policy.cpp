@@ -51,6 +51,7 @@ int set_policy(MPI_Comm comm, const char* text) {
   }
   auto attached =
       std::make_shared<Attached>(std::move(policy), agreed.enabled != 0, inter != 0, Group{rank, size});
+  attached->name_after(comm);
   attached->connect(comm);
   attach(comm, std::move(attached));
   return MPI_SUCCESS;

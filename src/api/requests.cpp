@@ -48,10 +48,11 @@ int CollectiveRequest::init(MPI_Info info) {
   if (takes_mean(call_)) group_ = group_of(comm_of(call_));
   Attached* attached = nullptr;  // what a nonblocking call cannot wait for, it goes without
   if (keeps_its_operator(call_))
-    attached = persistent_ ? attached_or_ruled(comm_of(call_)) : find_attached(comm_of(call_));
+    attached = persistent_ ? attached_or_ruled(comm_of(call_)) : attached_if_known(comm_of(call_));
   if (attached != nullptr) attached_ = attached->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
-  if (attached_ != nullptr || !plain::has_persistent) {
+  // What only counts calls is there on the ranks that observe.
+  if ((attached_ != nullptr && attached_->usable()) || !plain::has_persistent) {
     keep_types();
     return MPI_SUCCESS;
   }
@@ -120,6 +121,12 @@ bool CollectiveRequest::ready() {
   plain_code_ = PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
   plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
   return plain_complete_;
+}
+
+MPI_Request CollectiveRequest::give_plain() noexcept {
+  if (in_flight_ || persistent_) return MPI_REQUEST_NULL;
+  active_ = false;
+  return std::exchange(plain_, MPI_REQUEST_NULL);
 }
 
 bool CollectiveRequest::complete() noexcept { return in_flight_ ? in_flight_->done() : ready(); }

@@ -53,8 +53,8 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
       : TAUT_Request_s(persistent), call_(call), site_(site) {}
   ~CollectiveRequest() override;
 
-  // Finds the policy, which stays with the request; of a persistent call that has none, and with an MPI that
-  // can, makes MPI's persistent request. An MPI code; throws Error.
+  // Finds the policy, which stays with the request; of a persistent call that none serves, and with an MPI
+  // that can, makes MPI's persistent request. An MPI code; throws Error.
   int init(MPI_Info info);
 
   int start() override;
@@ -62,6 +62,10 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   void wait() noexcept override;
   int finish(MPI_Status* status) noexcept override;
   MPI_Comm comm() const noexcept override;
+
+  // Of a nonblocking call that is plain at once: MPI's request, which is the caller's from now on.
+  // MPI_REQUEST_NULL: it is another one.
+  MPI_Request give_plain() noexcept;
 
  private:
   bool keep_types();

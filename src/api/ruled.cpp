@@ -1,5 +1,6 @@
 #include "api/ruled.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 
@@ -129,8 +130,17 @@ thread_local int without_rules = 0;
 WithoutRules::WithoutRules() noexcept { ++without_rules; }
 WithoutRules::~WithoutRules() { --without_rules; }
 
+Attached* attached_if_known(MPI_Comm comm) noexcept {
+  return without_rules > 0 ? nullptr : find_attached(comm);
+}
+
+bool rules_ask_for_names() {
+  return std::ranges::any_of(process_rules().rules.all(),
+                             [](const Rule& rule) { return !rule.when.name.empty(); });
+}
+
 Attached* attached_or_ruled(MPI_Comm comm) {
-  Attached* const known = find_attached(comm);
+  Attached* const known = attached_if_known(comm);
   if (known != nullptr || without_rules > 0 || is_settled(comm)) return known;
   std::shared_ptr<Attached> made = ruled(comm);
   if (made != nullptr || may_have_rules(comm)) attach(comm, std::move(made));

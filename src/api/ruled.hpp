@@ -9,8 +9,13 @@ namespace taut::api {
 // communicator; collective over `comm` then. Null: neither policy nor rules, and nothing to observe.
 Attached* attached_or_ruled(MPI_Comm comm);
 
-// While one lives, this thread asks nobody for rules: communicators that nothing hangs on yet are plain
-// MPI's.
+// The same, but it asks nobody: null as well where the ranks have not compared their rules.
+Attached* attached_if_known(MPI_Comm comm) noexcept;
+
+// Whether rules of this process depend on the names of communicators, which get theirs after their making.
+bool rules_ask_for_names();
+
+// While one lives, calls of this thread are plain MPI's.
 class WithoutRules {
  public:
   WithoutRules() noexcept;

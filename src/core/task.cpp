@@ -35,16 +35,20 @@ class FrameList {
     if (bytes > largest) return ::operator new(bytes);
     const std::size_t unit = unit_of(bytes);
     Node*& head = free_[unit];
-    if (head != nullptr) return std::exchange(head, head->next);
+    if (head != nullptr) {
+      --listed_[unit];
+      return std::exchange(head, head->next);
+    }
     if (void* const fresh = ::operator new((unit + 1) * unit_bytes, std::nothrow)) return fresh;
     if (spare_ == nullptr) throw std::bad_alloc();
     --spares_;
     return std::exchange(spare_, spare_->next);
   }
   void give(void* frame, std::size_t bytes) noexcept {
-    if (bytes > largest) return ::operator delete(frame);
-    Node*& head = free_[unit_of(bytes)];
-    head = new (frame) Node{head};
+    const std::size_t unit = bytes > largest ? 0 : unit_of(bytes);
+    if (bytes > largest || listed_[unit] == most_listed) return ::operator delete(frame);
+    ++listed_[unit];
+    free_[unit] = new (frame) Node{free_[unit]};
   }
 
  private:
@@ -53,12 +57,14 @@ class FrameList {
   };
   static constexpr std::size_t unit_bytes = 128, units = 64, largest = units * unit_bytes;
   static constexpr std::size_t spares_of_a_thread = 6;  // a call until it reserves more
+  static constexpr std::size_t most_listed = 256;       // of a size: a thread may free what others make
   static std::size_t unit_of(std::size_t bytes) noexcept { return (bytes - 1) / unit_bytes; }
   static void release(Node* head) noexcept {
     while (head != nullptr) ::operator delete(std::exchange(head, head->next));
   }
 
   std::array<Node*, units> free_{};
+  std::array<std::size_t, units> listed_{};
   Node* spare_ = nullptr;
   std::size_t spares_ = 0;
 };

@@ -55,33 +55,32 @@ TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcont
 }  // extern "C"
 #else
 #include "dropin/gate.hpp"
-#include "dropin/next.hpp"
+#include "dropin/nonblocking.hpp"
 
-namespace {
-
-template <class... Arguments>
-void call_next(const char* name, Arguments... arguments) noexcept {
-  reinterpret_cast<void (*)(Arguments...)>(taut::dropin::next_of(name))(arguments...);
-}
-
-}  // namespace
+using taut::dropin::call_fortran;
 
 // The module mpi_f08 of MPICH begins and ends below the names of C; `ierror` may be absent.
 extern "C" {
 
 TAUT_API void taut_f08_MPI_Init(int* ierror) {
-  call_next("mpi_init_f08_", ierror);
+  int required = MPI_THREAD_MULTIPLE, provided = MPI_THREAD_SINGLE;
+  if (taut::dropin::wants_nonblocking())
+    call_fortran({"mpi_init_thread_f08_"}, &required, &provided, ierror);
+  else
+    call_fortran({"mpi_init_f08_"}, ierror);
   taut::dropin::meet_others();
 }
 
 TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
-  call_next("mpi_init_thread_f08_", required, provided, ierror);
+  int most = MPI_THREAD_MULTIPLE;
+  call_fortran({"mpi_init_thread_f08_"}, taut::dropin::wants_nonblocking() ? &most : required, provided,
+               ierror);
   taut::dropin::meet_others();
 }
 
 TAUT_API void taut_f08_MPI_Finalize(int* ierror) {
   taut::dropin::part();
-  call_next("mpi_finalize_f08_", ierror);
+  call_fortran({"mpi_finalize_f08_"}, ierror);
 }
 
 }  // extern "C"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dropin/handshake.hpp"
+#include "dropin/nonblocking.hpp"
 #include "policy/options.hpp"
 
 namespace taut::dropin {
@@ -97,10 +98,12 @@ void meet_others() noexcept {
   if (size < 2 || handshake) return;
   handshake.emplace(MPI_COMM_WORLD);
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
-  if (!all_here) std::fputs(not_all_here, stderr);
+  if (!all_here) return void(std::fputs(not_all_here, stderr));
+  begin_nonblocking();
 }
 
 void part() noexcept {
+  end_nonblocking();
   all_here = false;
   handshake.reset();
 }

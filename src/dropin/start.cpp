@@ -4,6 +4,7 @@
 #include "api/attached.hpp"
 #include "dropin/gate.hpp"
 #include "dropin/next.hpp"
+#include "dropin/nonblocking.hpp"
 
 namespace taut::dropin {
 
@@ -33,6 +34,8 @@ using namespace taut::dropin;
 
 extern "C" {
 
+TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
+
 // What libtaut_preload.so calls once, before any other: `next_function` gives the next function of a name, or
 // null.
 TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
@@ -41,10 +44,13 @@ TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
 }
 
 TAUT_API int taut_dropin_MPI_Init(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  if (wants_nonblocking()) return taut_dropin_MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
   return started(next<int (*)(int*, char***)>(Wrapped::MPI_Init)(argc, argv));
 }
 
 TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  if (wants_nonblocking()) required = MPI_THREAD_MULTIPLE;
   return started(
       next<int (*)(int*, char***, int, int*)>(Wrapped::MPI_Init_thread)(argc, argv, required, provided));
 }

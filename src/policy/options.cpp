@@ -25,6 +25,8 @@ constexpr OptionInfo table[] = {
      "so many ranks after another are taken for those of a node; empty: as MPI says"},
     {"TAUT_HANDSHAKE", "1..3600", "30",
      "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
+    {"TAUT_NONBLOCKING", "0|1", "0",
+     "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
     {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
     {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
@@ -94,6 +96,8 @@ void read_option(std::string_view name, std::string_view value, Options& options
     read_number(name, value, most_threads, options.threads, options);
   } else if (name == "TAUT_HANDSHAKE") {
     read_number(name, value, 3600, options.handshake, options);
+  } else if (name == "TAUT_NONBLOCKING") {
+    read_switch(name, value, options.nonblocking, options);
   } else if (name == "TAUT_RANKS_PER_NODE") {
     read_number(name, value, 65536, options.ranks_per_node, options);
   } else if (name == "TAUT_RULES") {

@@ -1,72 +1,24 @@
 #!/usr/bin/env python3
-"""Writes the wrappers of the drop-in from the prototypes in functions.txt.
+"""Writes the wrappers of the drop-in from the prototypes of MPI's functions.
 
 generate.py preload    C: what programs in C and Fortran call, for libtaut_preload.so, any MPI's
 generate.py names      C++: the list of functions
 generate.py dropin     C++: what serves these calls in a layer, by TAUT_ calls, one MPI's
-generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose Fortran calls no MPI_ function of C
+generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose Fortran calls no MPI_ function of C, and
+                       what of others' Fortran does not
+
+Their list is that of functions.py.
 """
 
-import re
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
-BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
-
-BEYOND_C = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")  # which MPICH's module mpi_f08 does not call in C's name
+from functions import BY_HAND, REQUEST, functions
 
 
-@dataclass
-class Parameter:
-    type: str
-    name: str
-    array: bool
-
-    @property
-    def declaration(self):
-        return "..." if self.type == "..." else f"{self.type} {self.name}" + ("[]" if self.array else "")
-
-    @property
-    def widened(self):
-        """Whether it is an array of ints that the large-count call takes as an array of a wider type."""
-        return self.array and self.type == "const int"
-
-
-@dataclass
-class Function:
-    name: str
-    parameters: list
-
-    @property
-    def declaration(self):
-        return ", ".join(p.declaration for p in self.parameters) or "void"
-
-    @property
-    def arguments(self):
-        return ", ".join(p.name for p in self.parameters)
-
-    @property
-    def large(self):
-        return self.name.endswith("_c")
-
-    @property
-    def taut(self):
-        return "TAUT_" + self.name.removeprefix("MPI_").removesuffix("_c")
-
-
-def parameter(text):
-    if text == "...":
-        return Parameter("...", "", False)
-    type_, name, array = re.fullmatch(r"(.*?[ *])(\w+)(\[\])?", text).groups()
-    return Parameter(type_.strip(), name, bool(array))
-
-
-def functions(path):
-    for line in path.read_text().splitlines():
-        name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
-        texts = [] if parameters == "void" else parameters.split(", ")
-        yield Function(name, [parameter(text) for text in texts])
+def beyond_c(function):
+    """Whether MPICH's module mpi_f08 does not call it in C's name."""
+    return function.creates or function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
 def fortran_names(function):
@@ -88,6 +40,7 @@ class Entry:
     served: str
     type: str
     arguments: list
+    on_request: bool
     variadic: bool = False
 
     @property
@@ -102,21 +55,22 @@ class Entry:
 def entries(all_functions):
     for f in all_functions:
         fixed = [p.name for p in f.parameters if p.type != "..."]
-        yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, len(fixed) < len(f.parameters))
+        yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, f.on_request, len(fixed) < len(f.parameters))
     for f in all_functions:
-        if not f.large:
+        if not f.large and not f.completes:
             error = [] if f.name == "MPI_Pcontrol" else ["ierror"]
             for symbol in fortran_names(f):
-                yield Entry(symbol, f"taut_fortran_{f.name}", "void", [p.name for p in in_fortran(f)] + error)
-    for name in BEYOND_C:
-        f = next(f for f in all_functions if f.name == name)
-        arguments = [p.name for p in in_fortran(f)] + ["ierror"]
-        yield Entry(f"{name.lower()}_f08_", f"taut_f08_{name}", "void", arguments)
+                arguments = [p.name for p in in_fortran(f)] + error
+                yield Entry(symbol, f"taut_fortran_{f.name}", "void", arguments, f.on_request)
+    for f in all_functions:
+        if beyond_c(f):
+            arguments = [p.name for p in in_fortran(f)] + ["ierror"]
+            yield Entry(f"{f.name.lower()}_f08_", f"taut_f08_{f.name}", "void", arguments, f.on_request)
 
 
 def preload(all_functions):
     listed = list(entries(all_functions))
-    names = "".join(f'    {{"{e.symbol}", "{e.served}"}},\n' for e in listed)
+    names = "".join(f'    {{"{e.symbol}", "{e.served}", {int(e.on_request)}}},\n' for e in listed)
     wrappers = "\n".join(e.definition % i for i, e in enumerate(listed))
     return f"""/* Made by generate.py. */
 #include "preload/preload.h"
@@ -131,45 +85,80 @@ _Static_assert(sizeof taut_wrapped / sizeof *taut_wrapped <= taut_most_wrapped, 
 
 
 def widening(function, p):
-    """The declaration of the array of wider numbers that stands for `p`."""
-    number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
+    """The array of wider numbers that stands for `p`: its number and its size."""
     root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
     count = f"blocks(comm, {root})"
     if p.name in ("sendcounts", "sdispls") and root == "every_rank":
         count = f"sendbuf == MPI_IN_PLACE ? 0 : {count}"
-    return f"  const Widened<{number}> wide_{p.name}({p.name}, {count});\n"
+    return "MPI_Aint" if "displs" in p.name else "MPI_Count", count
 
 
-def dropin_wrapper(function):
-    wide = "".join(widening(function, p) for p in function.parameters if p.widened)
+def blocking_body(function):
+    wide = ""
+    for p in (p for p in function.parameters if p.widened):
+        number, count = widening(function, p)
+        wide += f"  const Widened<{number}> wide_{p.name}({p.name}, {count});\n"
     passed = ", ".join(f"wide_{p.name}.data()" if p.widened else p.name for p in function.parameters)
-    types = ", ".join(p.declaration for p in function.parameters)
     body = f"{wide}  return {function.taut}({passed});"
-    if wide:
-        body = f"return guard(comm, [&] {{\n{body}\n  }});"
+    return f"return guard(comm, [&] {{\n{body}\n  }});" if wide else body
+
+
+def nonblocking_argument(function, p):
+    if p == REQUEST:
+        return "call"
+    number, count = widening(function, p)
+    return f"kept.widened<{number}>({p.name}, {count})" if p.widened else p.name
+
+
+def nonblocking_body(function):
+    passed = ", ".join(nonblocking_argument(function, p) for p in function.parameters)
+    kept = "Kept& kept" if "kept." in passed else "Kept&"
+    return f"""return launch(comm, request, [&]({kept}, TAUT_Request* call) {{
+    return {function.taut}({passed});
+  }});"""
+
+
+def collective_wrapper(function):
+    types = ", ".join(p.declaration for p in function.parameters)
+    serves, body, inside = "serves", blocking_body, "\n  const Inside inside;"
+    if function.nonblocking:
+        serves, body, inside = "serves_nonblocking", nonblocking_body, ""
     # An MPI before 4 has no large-count functions: TAUT_ calls then make plain ones of them.
-    lacking = f"if (next == nullptr) {{\n    const WithoutRules plain;\n    {body}\n  }}\n    " if function.large else ""
+    lacking = f"if (next == nullptr) {{\n    const WithoutRules plain;\n    {body(function)}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = reinterpret_cast<int (*)({types})>(nexts[static_cast<int>(Wrapped::{function.name})]);
-  if (!serves(comm)) {{
+  if (!{serves}(comm)) {{
     {lacking}return next({function.arguments});
-  }}
-  const Inside inside;
-  {body}
+  }}{inside}
+  {body(function)}
 }}
 """
 
 
+def creation_wrapper(function):
+    types = ", ".join(p.declaration for p in function.parameters)
+    return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
+  const auto next = reinterpret_cast<int (*)({types})>(nexts[static_cast<int>(Wrapped::{function.name})]);
+  const int code = next({function.arguments});
+  if (code == MPI_SUCCESS) prepare(*{function.parameters[-1].name});
+  return code;
+}}
+"""
+
+
+def generated(all_functions):
+    return [f for f in all_functions if f.name not in BY_HAND and not f.completes]
+
+
 def dropin(all_functions):
-    served = [f for f in all_functions if f.name not in BY_HAND]
-    wrappers = "\n".join(dropin_wrapper(f) for f in served)
+    wrappers = "\n".join((creation_wrapper if f.creates else collective_wrapper)(f) for f in generated(all_functions))
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
 #include "api/ruled.hpp"
-#include "dropin/gate.hpp"
 #include "dropin/next.hpp"
+#include "dropin/nonblocking.hpp"
 #include "dropin/widened.hpp"
 
 using namespace taut::api;
@@ -192,33 +181,58 @@ def from_fortran(p):
     return f"PMPI_{handles[p.type]}_f2c(*{p.name})" if p.type in handles else f"*{p.name}"
 
 
-def fortran_wrapper(function):
-    types = ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in function.parameters)
-    passed = ", ".join(from_fortran(p) for p in function.parameters)
-    return f"""TAUT_API void taut_fortran_{function.name}({types}, MPI_Fint* ierror) {{
-  *ierror = taut_dropin_{function.name}({passed});
+def fortran_types(function):
+    return ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in function.parameters)
+
+
+def fortran_creation(function, kind, spellings):
+    """Arguments are of Fortran's own kinds: logicals, addresses that stand for no weights, `ierror` perhaps absent."""
+    listed = ", ".join(f'"{name}"' for name in spellings)
+    return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
+  call_fortran({{{listed}}}, {function.arguments}, ierror);
+  if (ierror == nullptr || *ierror == MPI_SUCCESS) prepare(PMPI_Comm_f2c(*{function.parameters[-1].name}));
 }}
 """
 
 
+def fortran_wrapper(function):
+    if function.creates:
+        return fortran_creation(function, "fortran", fortran_names(function))
+    parameters = function.parameters
+    begin = f"TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{\n  "
+    if function.nonblocking:
+        passed = ", ".join([from_fortran(p) for p in parameters[:-1]] + ["&made"])
+        return f"""{begin}MPI_Request made = MPI_REQUEST_NULL;
+  *ierror = taut_dropin_{function.name}({passed});
+  *request = PMPI_Request_c2f(made);
+}}
+"""
+    passed = ", ".join(from_fortran(p) for p in parameters)
+    return f"{begin}*ierror = taut_dropin_{function.name}({passed});\n}}\n"
+
+
 def fortran(all_functions):
-    served = [f for f in all_functions if f.name not in BY_HAND and not f.large]
-    declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served)
+    served = [f for f in generated(all_functions) if not f.large]
+    declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served if not f.creates)
     wrappers = "\n".join(fortran_wrapper(f) for f in served)
+    created = "\n".join(fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates)
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
 #include "dropin/fortran.hpp"
+#include "dropin/nonblocking.hpp"
 
-#ifdef OPEN_MPI
 using namespace taut::dropin;
 
 extern "C" {{
 
+#ifdef OPEN_MPI
 {declared}
 {wrappers}
-}}  // extern "C"
+#elif !defined(MPI_ABI)  // which knows no Fortran
+{created}
 #endif
+}}  // extern "C"
 """
 
 
@@ -239,7 +253,7 @@ inline constexpr const char* wrapped_names[] = {{{texts}}};
 
 def main():
     what = {"preload": preload, "names": names, "dropin": dropin, "fortran": fortran}[sys.argv[1]]
-    print(what(list(functions(Path(__file__).parent / "functions.txt"))), end="")
+    print(what(list(functions())), end="")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ enum { taut_most_wrapped = 512 };
 struct taut_wrapped {
   const char* name;   /* as programs call it */
   const char* served; /* what serves it in a layer, where the layer has it */
+  int on_request;     /* it is the next function's unless nonblocking calls are asked for */
 };
 extern const struct taut_wrapped taut_wrapped[];
 

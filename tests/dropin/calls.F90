@@ -15,8 +15,18 @@ program calls
   integer, parameter :: block = 32768, most_ranks = 8
   real(4) :: send(0:most_ranks*block - 1), receive(0:most_ranks*block - 1)
   real(8) :: exact(0:most_ranks*block - 1)
-  integer :: rank, ranks, root, ierror, made, n, r, i, own
+  integer :: rank, ranks, root, ierror, made, nonblocking, n, r, i, own
   integer :: counts(0:most_ranks - 1), displs(0:most_ranks - 1), mine(0:most_ranks - 1), places(0:most_ranks - 1)
+#if defined(USE_MPI_F08)
+  type(MPI_Request) :: requests(4)
+  type(MPI_Status) :: status
+  type(MPI_Comm) :: other
+#else
+  integer :: requests(4), status(MPI_STATUS_SIZE), other
+#endif
+  integer :: sent, got
+  logical :: flag
+  real(4), asynchronous :: summed(0:most_ranks*block - 1)
   character(1000) :: folder
   character(8) :: name
 
@@ -29,6 +39,7 @@ program calls
   n = ranks*block
   root = ranks - 1
   made = 0
+  nonblocking = 0
   counts = block
 
   call start()
@@ -125,7 +136,48 @@ program calls
   call MPI_Alltoallv(send, counts, displs, MPI_REAL, receive, mine, places, MPI_REAL, MPI_COMM_WORLD, ierror)
   call finish('Alltoallv', ranks*own)
 
-  write (7, '(a,i0)') 'made ', made
+  ! Nonblocking calls among messages; the first rank waits elsewhere before it waits for them.
+  call start()
+  counts = block
+  do r = 0, ranks - 1
+    displs(r) = r*block
+  end do
+  sent = rank + 100
+  got = -1
+  call MPI_Irecv(got, 1, MPI_INTEGER, modulo(rank - 1, ranks), 5, MPI_COMM_WORLD, requests(1), ierror)
+  call MPI_Iallgatherv(send, block, MPI_REAL, receive, counts, displs, MPI_REAL, MPI_COMM_WORLD, requests(2), ierror)
+  call MPI_Isend(sent, 1, MPI_INTEGER, modulo(rank + 1, ranks), 5, MPI_COMM_WORLD, requests(3), ierror)
+  summed(0:n - 1) = send(0:n - 1)
+  call MPI_Iallreduce(MPI_IN_PLACE, summed, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, requests(4), ierror)
+  if (rank == 0) call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  call MPI_Wait(requests(4), status, ierror)
+  call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, ierror)
+  if (rank /= 0) call MPI_Barrier(MPI_COMM_WORLD, ierror)
+  if (got /= modulo(rank - 1, ranks) + 100) call MPI_Abort(MPI_COMM_WORLD, 1, ierror)
+  do r = 0, ranks - 1
+    do i = 0, block - 1
+      exact(r*block + i) = value(r, i)
+    end do
+  end do
+  call finish('Iallgatherv', n)
+  receive = -1
+  receive(0:n - 1) = summed(0:n - 1)
+  do i = 0, n - 1
+    exact(i) = sum_at(i)
+  end do
+  call finish('Iallreduce', n)
+  call MPI_Comm_dup(MPI_COMM_WORLD, other, ierror)
+  call start()
+  call MPI_Iallreduce(send, receive, n, MPI_REAL, MPI_SUM, other, requests(1), ierror)
+  flag = .false.
+  do while (.not. flag)
+    call MPI_Test(requests(1), flag, status, ierror)
+  end do
+  call finish('Iallreduce,first', n)
+  call MPI_Comm_free(other, ierror)
+  nonblocking = 3
+
+  write (7, '(a,i0,1x,i0)') 'made ', made - nonblocking, nonblocking
   close (7)
   call MPI_Finalize(ierror)
 

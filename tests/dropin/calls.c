@@ -4,57 +4,7 @@
  *   calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact
  * result
  */
-#include <inttypes.h>
-#include <math.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { block = 1 << 15, most_ranks = 8 }; /* values */
-
-static int rank, size, made;
-static MPI_Comm comm;
-static FILE* out;
-static float send[most_ranks * block], receive[most_ranks * block];
-static double exact[most_ranks * block];
-
-/* What rank r has at i: smooth, and exact in float. */
-static double value(int r, long i) { return floor(2048 * sin(1e-3 * (double)i + r)) / 256; }
-
-static double sum(long i) {
-  double total = 0;
-  for (int r = 0; r < size; ++r) total += value(r, i);
-  return total;
-}
-
-static void fill(float* values, long n, long first, int of) {
-  for (long i = 0; i < n; ++i) values[i] = (float)value(of, first + i);
-}
-
-static void begin(void) {
-  memset(receive, 0x5a, sizeof receive);
-  fill(send, (long)size * block, 0, rank);
-}
-
-/* n values came in; exact[] says what they should be. */
-static void end(const char* name, long n) {
-  uint64_t hash = 0xCBF29CE484222325;
-  double worst = 0;
-  for (size_t i = 0; i < sizeof receive; ++i) hash = (hash ^ ((unsigned char*)receive)[i]) * 0x100000001B3;
-  for (long i = 0; i < n; ++i) worst = fmax(worst, fabs(receive[i] - exact[i]));
-  fprintf(out, "%s %016" PRIx64 " %g\n", name, hash, worst);
-  ++made;
-}
-
-static void expect_sum(long n, long first) {
-  for (long i = 0; i < n; ++i) exact[i] = sum(first + i);
-}
-static void expect_blocks(long per_block, int of_rank, long first) { /* of_rank < 0: block r is rank r's */
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < per_block; ++i)
-      exact[r * per_block + i] = value(of_rank < 0 ? r : of_rank, first + i);
-}
+#include "calls.h"
 
 static void reductions(void) {
   const int n = size * block, root = size - 1;
@@ -179,10 +129,7 @@ static void switched_off(void) {
 }
 
 static void all_calls(MPI_Comm on, const char* title) {
-  comm = on;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  fprintf(out, "# %s\n", title);
+  use(on, title);
   reductions();
   movements();
   vectors();
@@ -191,15 +138,11 @@ static void all_calls(MPI_Comm on, const char* title) {
 }
 
 int main(int argc, char** argv) {
-  char name[4096];
   int world;
   MPI_Comm part;
   MPI_Init(&argc, &argv);
+  open_out(argc > 1 ? argv[1] : ".");
   MPI_Comm_rank(MPI_COMM_WORLD, &world);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  snprintf(name, sizeof name, "%s/%d.txt", argc > 1 ? argv[1] : ".", world);
-  out = fopen(name, "w");
-  if (out == NULL || size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
 
   all_calls(MPI_COMM_WORLD, "world");
   MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world,
@@ -208,8 +151,7 @@ int main(int argc, char** argv) {
     all_calls(part, "part");
     MPI_Comm_free(&part);
   }
-  fprintf(out, "made %d\n", made);
-  fclose(out);
+  close_out(0);
   MPI_Finalize();
   return 0;
 }

@@ -19,7 +19,7 @@ def value(rank, first, count):
 
 class Calls:
     def __init__(self, comm, out):
-        self.comm, self.out, self.made = comm, out, 0
+        self.comm, self.out, self.made, self.started = comm, out, 0, 0
         self.rank, self.size = comm.rank, comm.size
         self.send = value(self.rank, 0, self.size * BLOCK).astype("f4")
 
@@ -83,11 +83,48 @@ class Calls:
         comm.Alltoallv([self.send, counts, displs, MPI.FLOAT], [received := self.received(), *packed, MPI.FLOAT])
         self.end("Alltoallv", received, numpy.concatenate([value(r, displs[rank], own) for r in range(size)]))
 
+    def nonblocking(self):
+        """Calls among messages, completed together; the first rank waits elsewhere before that."""
+        comm, rank, size, count = self.comm, self.rank, self.size, BLOCK - 1
+        packed = [[count] * size, [r * BLOCK for r in range(size)]]
+        sent, got = numpy.array([rank + 100.0]), numpy.array([-1.0])
+        summed, gathered, spread = self.received(), self.received(), self.received()
+        copied = self.send.copy()
+        requests = [
+            comm.Irecv(got, source=(rank - 1) % size),
+            comm.Iallreduce(self.send, summed),
+            comm.Iallgatherv(self.send[:count], [gathered, *packed, MPI.FLOAT]),
+            comm.Isend(sent, dest=(rank + 1) % size),
+            comm.Ialltoall(self.send, spread),
+            comm.Ibcast(copied, root=size - 1),
+        ]
+        if rank == 0:
+            comm.Barrier()
+        MPI.Request.Waitall(requests)
+        if rank != 0:
+            comm.Barrier()
+        assert got[0] == (rank - 1) % size + 100
+        exact = self.received()
+        for r in range(size):
+            exact[r * BLOCK : r * BLOCK + count] = value(r, 0, count)
+        self.end("Iallreduce", summed, sum(value(r, 0, size * BLOCK) for r in range(size)))
+        self.end("Iallgatherv", gathered, exact)
+        self.end("Ialltoall", spread, self.blocks(rank * BLOCK))
+        self.end("Ibcast", copied, value(size - 1, 0, size * BLOCK))
+        other = comm.Dup()
+        request = other.Iallreduce(MPI.IN_PLACE, received := self.send.copy())
+        while not request.Test():
+            pass
+        self.end("Iallreduce,first", received, sum(value(r, 0, size * BLOCK) for r in range(size)))
+        other.Free()
+        self.started += 5
+
     def all(self):
         self.reductions()
         self.movements()
         self.vectors()
-        return self.made
+        self.nonblocking()
+        return numpy.array([self.made - self.started, self.started])
 
 
 def main(folder):
@@ -98,7 +135,7 @@ def main(folder):
         if part != MPI.COMM_NULL:
             made += Calls(part, out).all()
             part.Free()
-        print("made", made, file=out)
+        print("made", *made, file=out)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ MPIS = {
         "mpicc.openmpi", "mpiexec.openmpi", fortran="mpif90.openmpi", library="/usr/lib/x86_64-linux-gnu/libmpi.so.40"
     ),
 }
-PROGRAMS = {"c": "calls.c", "mpi4py": "calls.py", "mpif.h": "calls.F90", "mpi": "calls.F90", "mpi_f08": "calls.F90"}
+PROGRAMS = {"c": "calls.c", "nonblocking": "nonblocking.c", "mpi4py": "calls.py", "mpif.h": "calls.F90", "mpi": "calls.F90", "mpi_f08": "calls.F90"}
 FORTRAN = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
 
 ALL = "when=always,min_bytes=0"
@@ -63,6 +63,8 @@ MODES = {  # name: rules, bound; no rules: nothing is asked of Taut
     "off": ("", 0.0),
     "lossless": (f"*: lossless,{ALL}", 0.0),
     "abs": (f"*: abs:{BOUND},{ALL}", BOUND),
+    "lossless,nonblocking": (f"*: lossless,{ALL}", 0.0),
+    "abs,nonblocking": (f"*: abs:{BOUND},{ALL}", BOUND),
 }
 
 
@@ -81,10 +83,10 @@ def build(mpi, name, folder):
         if subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
             skip("mpi4py is not installed")
         return [str(python), str(source)]
-    compiler = mpi.cc if name == "c" else mpi.fortran
+    compiler = mpi.fortran if name in FORTRAN else mpi.cc
     if not compiler or not shutil.which(compiler):
         skip(f"no {compiler or 'Fortran compiler'}")
-    flags = ["-lm"] if name == "c" else ["-w", "-fallow-argument-mismatch", *FORTRAN[name]]
+    flags = ["-w", "-fallow-argument-mismatch", *FORTRAN[name]] if name in FORTRAN else ["-w", "-lm"]
     program = folder / "calls"
     subprocess.run([compiler, "-O1", "-o", program, source, *flags], check=True)
     return [str(program)]
@@ -106,8 +108,10 @@ def run(mpi, command, out, environment, with_it=RANKS):
     return {rank: (out / f"{rank}.txt").read_text().splitlines() for rank in range(RANKS)}
 
 
-def calls_made(lines):
-    return int(lines[-1].removeprefix("made "))
+def calls_made(lines, mode):
+    """Those that Taut serves in that mode."""
+    blocking, nonblocking = map(int, lines[-1].removeprefix("made ").split())
+    return blocking + nonblocking * mode.endswith("nonblocking")
 
 
 def calls_seen(report):
@@ -117,7 +121,7 @@ def calls_seen(report):
 
 def faults(bare, results, bound):
     for rank, lines in results.items():
-        for before, after in zip(bare[rank], lines, strict=True):
+        for before, after in zip(bare[rank][:-1], lines[:-1], strict=True):
             if (bound == 0 or after.startswith("plain,")) and before != after:
                 yield f"rank {rank}: {after} instead of {before}"
             elif bound > 0 and len(after.split()) == 3 and not after.startswith("#"):
@@ -143,14 +147,16 @@ def check(mpi, command, layers, folder):
         environment = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
         if rules:
             environment |= {"TAUT_RULES": rules, "TAUT_REPORT": str(folder / f"{mode}-%r.json")}
+        if mode.endswith("nonblocking"):
+            environment["TAUT_NONBLOCKING"] = "1"
         results = run(mpi, command, folder / mode, environment)
         found = list(faults(bare, results, bound))
         if rules:
             for rank, lines in results.items():
-                seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines)
+                seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines, mode)
                 if seen != made:
                     found.append(f"rank {rank} made {made} calls, of which {seen} were seen")
-        if bound > 0 and results == bare:
+        if bound > 0 and calls_made(results[0], mode) > 0 and results == bare:
             found.append("results are the bare run's, so that nothing was compressed")
         if found:
             sys.exit(f"{mode}:\n" + "\n".join(found))

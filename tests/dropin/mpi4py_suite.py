@@ -4,7 +4,7 @@
 mpi4py_suite.py --layers FOLDER [--mpi NAME]... [--ranks 2]
 
 Fetches the source of the mpi4py that is installed, and runs its tests bare, with the library preloaded and nothing asked
-of it, with every call that can be compressed so without loss, and observed. A test that fails there and does not fail
+of it, with every call that can be compressed so without loss, with nonblocking calls as well, and observed. A test that fails there and does not fail
 bare is a fault. Tests that spawn processes are left out: launchers of one machine without a name server fail them.
 """
 
@@ -52,6 +52,7 @@ def modes(layers, folder):
     preload = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
     yield "off", preload
     yield "lossless", preload | {"TAUT_RULES": f"*: lossless,{ALL}"}
+    yield "nonblocking", preload | {"TAUT_RULES": f"*: lossless,{ALL}", "TAUT_NONBLOCKING": "1"}
     yield "observe", preload | {"TAUT_REPORT": str(folder / "report-%r.json")}
 
 

@@ -1,0 +1,148 @@
+#include "dropin/in_progress.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "api/attached.hpp"
+#include "dropin/gate.hpp"
+
+namespace taut::dropin {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto pause = 50us;  // of the thread: a message waits so long at most, a core is left to the program
+
+struct All {
+  std::mutex mutex;
+  std::list<Started> open, ended;  // not complete; complete, until MPI has freed the request
+  std::condition_variable comes;
+  std::thread thread;
+  bool stops = false;
+};
+
+// Outlives static destructors: the thread of a program that forgets MPI_Finalize still uses it.
+All& all() noexcept {
+  static auto* const one = new All;
+  return *one;
+}
+
+std::atomic<std::size_t> open{0};
+std::atomic<int> drivers{0};
+
+// ---- What MPI calls, perhaps under its locks: nothing here may wait or raise errors
+
+int query(void* extra, MPI_Status* status) noexcept {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+  return static_cast<const Started*>(extra)->code;
+}
+
+// What it held goes with the next call.
+int set_free(void* extra) noexcept {
+  static_cast<Started*>(extra)->freed = true;
+  return MPI_SUCCESS;
+}
+
+int cancel(void*, int) noexcept { return MPI_ERR_REQUEST; }  // no collective call can be cancelled
+
+// ---- Completion
+
+// Takes one that has ended from those that have not; null: there is none.
+Started* take_ended() noexcept {
+  All& calls = all();
+  const std::lock_guard lock(calls.mutex);
+  for (auto one = calls.open.begin(); one != calls.open.end(); ++one) {
+    if (!one->call->complete()) continue;
+    calls.ended.splice(calls.ended.end(), calls.open, one);
+    return &*one;
+  }
+  return nullptr;
+}
+
+// Forgets those of which MPI knows no more.
+void clear_ended() noexcept {
+  All& calls = all();
+  std::list<Started> freed;  // goes after the lock
+  const std::lock_guard lock(calls.mutex);
+  for (auto one = calls.ended.begin(); one != calls.ended.end();) {
+    const auto here = one++;
+    if (here->freed) freed.splice(freed.end(), calls.ended, here);
+  }
+}
+
+void run_thread() noexcept {
+  const Inside inside;
+  All& calls = all();
+  std::unique_lock lock(calls.mutex);
+  for (;;) {
+    calls.comes.wait(lock, [&] { return calls.stops || !calls.open.empty(); });
+    if (calls.stops) return;
+    lock.unlock();
+    if (drivers == 0) go_on();
+    std::this_thread::sleep_for(pause);
+    lock.lock();
+  }
+}
+
+}  // namespace
+
+int hand_over(std::list<Started> one, MPI_Request* request) noexcept {
+  clear_ended();
+  Started& started = one.front();
+  const int code = PMPI_Grequest_start(query, set_free, cancel, &started, &started.request);
+  if (code != MPI_SUCCESS) {  // others count on this rank's part all the same
+    started.call->wait();
+    started.call->finish(MPI_STATUS_IGNORE);
+    return code;
+  }
+  *request = started.request;
+  ++open;
+  All& calls = all();
+  const std::lock_guard lock(calls.mutex);
+  calls.open.splice(calls.open.end(), one);
+  calls.comes.notify_one();
+  return MPI_SUCCESS;
+}
+
+bool any_in_progress() noexcept { return open != 0; }
+
+void go_on() noexcept {
+  const Inside inside;
+  api::progress(nullptr);
+  for (Started* ended; (ended = take_ended()) != nullptr; --open) {
+    ended->code = ended->call->finish(MPI_STATUS_IGNORE);
+    PMPI_Grequest_complete(ended->request);
+  }
+}
+
+Driving::Driving() noexcept { ++drivers; }
+Driving::~Driving() { --drivers; }
+
+bool start_thread() noexcept {
+  try {
+    all().thread = std::thread(run_thread);
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+void end_thread() noexcept {
+  All& calls = all();
+  if (!calls.thread.joinable()) return;
+  {
+    const std::lock_guard lock(calls.mutex);
+    calls.stops = true;
+    calls.comes.notify_one();
+  }
+  calls.thread.join();
+  clear_ended();
+}
+
+}  // namespace taut::dropin

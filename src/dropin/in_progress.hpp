@@ -1,0 +1,65 @@
+// Nonblocking calls of programs: calls of Taut in flight behind generalized requests of MPI, which programs
+// wait for, test and mix with others as they like.
+#pragma once
+
+#include <taut/taut.h>
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "api/requests.hpp"
+
+namespace taut::dropin {
+
+// Arrays that a call reads until its end, as wider numbers than the program's.
+class Kept {
+ public:
+  // The first n of `numbers`; null stays null.
+  template <class Number>
+  const Number* widened(const int* numbers, int n) {
+    if (numbers == nullptr || n == 0) return nullptr;
+    const auto wide = std::make_shared<const std::vector<Number>>(numbers, numbers + n);
+    arrays_.push_back(wide);
+    return wide->data();
+  }
+
+ private:
+  std::vector<std::shared_ptr<const void>> arrays_;
+};
+
+// A call that is started. It stays where it is until MPI has freed its request.
+struct Started {
+  Kept kept;
+  std::unique_ptr<TAUT_Request_s> call;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;           // how it ended
+  std::atomic<bool> freed = false;  // MPI knows of it no more
+};
+
+// Makes the request of the one call in `one`, and sees to it from then on. An MPI code.
+int hand_over(std::list<Started> one, MPI_Request* request) noexcept;
+
+// Whether any of these calls is not complete.
+bool any_in_progress() noexcept;
+
+// Makes all go on a step, and completes the requests of those that have ended.
+void go_on() noexcept;
+
+// While one lives, this thread makes calls go on, and the one below leaves them alone.
+class Driving {
+ public:
+  Driving() noexcept;
+  ~Driving();
+  Driving(const Driving&) = delete;
+  Driving& operator=(const Driving&) = delete;
+};
+
+// The thread that makes calls go on while the program does something else. False: there is none.
+bool start_thread() noexcept;
+
+// Before MPI_Finalize. What the program has not waited for goes no further by itself.
+void end_thread() noexcept;
+
+}  // namespace taut::dropin

@@ -1,0 +1,46 @@
+// Which nonblocking calls are Taut's (docs/adr/0012).
+#pragma once
+
+#include "api/errors.hpp"
+#include "api/requests.hpp"
+#include "dropin/gate.hpp"
+#include "dropin/in_progress.hpp"
+
+namespace taut::dropin {
+
+// Whether this process may be asked for them: then MPI has to be begun with MPI_THREAD_MULTIPLE.
+bool wants_nonblocking() noexcept;
+
+// After MPI_Init, by all ranks of MPI_COMM_WORLD, all of which run with Taut: finds out whether all of them
+// serve nonblocking calls, and begins.
+void begin_nonblocking() noexcept;
+
+// Before MPI_Finalize.
+void end_nonblocking() noexcept;
+
+// Whether nonblocking calls on this communicator are for Taut: those on which the ranks have compared their
+// rules before, since a nonblocking call must not wait for others. The same on all its ranks.
+bool serves_nonblocking(MPI_Comm comm) noexcept;
+
+// After the making of a communicator, by all its ranks; MPI_COMM_NULL: it has not this one. Prepares it, so
+// that nonblocking calls on it are served from the first.
+void prepare(MPI_Comm comm) noexcept;
+
+// Starts a call: `start(kept, &call)` is one of taut.h. What is plain MPI's at once is a request of MPI's
+// own.
+template <class Start>
+int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
+  const Inside inside;
+  return api::guard(comm, [&]() -> int {
+    std::list<Started> one(1);
+    TAUT_Request call = TAUT_REQUEST_NULL;
+    if (const int code = start(one.front().kept, &call); code != MPI_SUCCESS) return code;
+    one.front().call.reset(call);
+    const MPI_Request plain = static_cast<api::CollectiveRequest*>(call)->give_plain();
+    if (plain == MPI_REQUEST_NULL) return hand_over(std::move(one), request);
+    *request = plain;
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace taut::dropin

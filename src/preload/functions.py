@@ -1,0 +1,88 @@
+"""The functions of MPI that the drop-in wraps: those of functions.txt, and the nonblocking forms of the collective ones."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
+COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
+
+@dataclass
+class Parameter:
+    type: str
+    name: str
+    array: bool
+
+    @property
+    def declaration(self):
+        return "..." if self.type == "..." else f"{self.type} {self.name}" + ("[]" if self.array else "")
+
+    @property
+    def widened(self):
+        """Whether it is an array of ints that the large-count call takes as an array of a wider type."""
+        return self.array and self.type == "const int"
+
+
+REQUEST = Parameter("MPI_Request*", "request", False)
+
+
+@dataclass
+class Function:
+    name: str
+    parameters: list
+
+    @property
+    def declaration(self):
+        return ", ".join(p.declaration for p in self.parameters) or "void"
+
+    @property
+    def arguments(self):
+        return ", ".join(p.name for p in self.parameters)
+
+    @property
+    def large(self):
+        return self.name.endswith("_c")
+
+    @property
+    def nonblocking(self):
+        return self.parameters[-1:] == [REQUEST]
+
+    @property
+    def creates(self):
+        """Whether it makes a communicator, its last argument."""
+        return bool(self.parameters) and self.parameters[-1].type == "MPI_Comm*"
+
+    @property
+    def completes(self):
+        return COMPLETION.fullmatch(self.name) is not None
+
+    @property
+    def on_request(self):
+        """Whether it is the next function's unless TAUT_NONBLOCKING is set."""
+        return self.nonblocking or self.creates or self.completes
+
+    @property
+    def taut(self):
+        return "TAUT_" + self.name.removeprefix("MPI_").removesuffix("_c")
+
+
+def parameter(text):
+    if text == "...":
+        return Parameter("...", "", False)
+    type_, name, array = re.fullmatch(r"(.*?[ *])(\w+)(\[\])?", text).groups()
+    return Parameter(type_.strip(), name, bool(array))
+
+
+def nonblocking(function):
+    name = function.name.removeprefix("MPI_")
+    return Function(f"MPI_I{name[0].lower()}{name[1:]}", [*function.parameters, REQUEST])
+
+
+def functions():
+    for line in (Path(__file__).parent / "functions.txt").read_text().splitlines():
+        name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
+        texts = [] if parameters == "void" else parameters.split(", ")
+        function = Function(name, [parameter(text) for text in texts])
+        yield function
+        if name not in BY_HAND and not function.on_request:
+            yield nonblocking(function)

@@ -1,0 +1,82 @@
+/* What calls.c and nonblocking.c have in common: values that every rank knows, and what came of a call. */
+#ifndef TAUT_DROPIN_CALLS_H
+#define TAUT_DROPIN_CALLS_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { block = 1 << 15, most_ranks = 8 }; /* values */
+
+static int rank, size, made;
+static MPI_Comm comm;
+static FILE* out;
+static float send[most_ranks * block], receive[most_ranks * block];
+static double exact[most_ranks * block];
+
+/* What rank r has at i: smooth, and exact in float. */
+static double value(int r, long i) { return floor(2048 * sin(1e-3 * (double)i + r)) / 256; }
+
+static double sum(long i) {
+  double total = 0;
+  for (int r = 0; r < size; ++r) total += value(r, i);
+  return total;
+}
+
+static void fill(float* values, long n, long first, int of) {
+  for (long i = 0; i < n; ++i) values[i] = (float)value(of, first + i);
+}
+
+static void begin(void) {
+  memset(receive, 0x5a, sizeof receive);
+  fill(send, (long)size * block, 0, rank);
+}
+
+/* n values came in; exact[] says what they should be. */
+static void end(const char* name, long n) {
+  uint64_t hash = 0xCBF29CE484222325;
+  double worst = 0;
+  for (size_t i = 0; i < sizeof receive; ++i) hash = (hash ^ ((unsigned char*)receive)[i]) * 0x100000001B3;
+  for (long i = 0; i < n; ++i) worst = fmax(worst, fabs(receive[i] - exact[i]));
+  fprintf(out, "%s %016" PRIx64 " %g\n", name, hash, worst);
+  ++made;
+}
+
+static void expect_sum(long n, long first) {
+  for (long i = 0; i < n; ++i) exact[i] = sum(first + i);
+}
+static void expect_blocks(long per_block, int of_rank, long first) { /* of_rank < 0: block r is rank r's */
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < per_block; ++i)
+      exact[r * per_block + i] = value(of_rank < 0 ? r : of_rank, first + i);
+}
+
+/* The communicator that the calls to come are on. */
+static void use(MPI_Comm on, const char* title) {
+  comm = on;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  fprintf(out, "# %s\n", title);
+}
+
+/* FOLDER/<rank>.txt is what this rank writes. */
+static void open_out(const char* folder) {
+  char name[4096];
+  int world, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  snprintf(name, sizeof name, "%s/%d.txt", folder, world);
+  out = fopen(name, "w");
+  if (out == NULL || ranks > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* How many calls were made of those that Taut serves; of these, the nonblocking ones. */
+static void close_out(int nonblocking) {
+  fprintf(out, "made %d %d\n", made - nonblocking, nonblocking);
+  fclose(out);
+}
+
+#endif
