@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include "api/datatypes.hpp"
 #include "api/errors.hpp"
 
 namespace taut::api {
@@ -13,20 +12,20 @@ namespace taut::api {
 // False: what was given goes to MPI as it is.
 bool OutMessage::describe() noexcept {
   if (attached_ == nullptr) return false;
-  const auto known = known_datatype(arguments_.type);
-  const MPI_Count bytes = known && arguments_.count >= 0
-                              ? arguments_.count * static_cast<MPI_Count>(size_of(known->type))
-                              : bytes_of(arguments_.count, arguments_.type);
-  const bool missing = known && bytes > 0 && arguments_.buf == nullptr;
+  const auto known = elements_of(arguments_.type);
+  const MPI_Count bytes =
+      known && arguments_.count >= 0
+          ? arguments_.count * static_cast<MPI_Count>(known->values * size_of(known->type()))
+          : bytes_of(arguments_.count, arguments_.type);
+  const bool missing = known && known->dense && bytes > 0 && arguments_.buf == nullptr;
   if (bytes < 0 || missing || arguments_.dest == MPI_PROC_NULL) return false;
   kind_.collective = static_cast<std::uint8_t>(Collective::send);
-  kind_.type = known ? static_cast<std::uint8_t>(known->type) : 0;
+  kind_.type = known ? static_cast<std::uint8_t>(known->type()) : 0;
   kind_.size_class = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
   kind_.site = site_;
   envelope_.bytes = static_cast<std::uint64_t>(bytes);
-  contiguous_ = known.has_value();
-  if (known) values_ = known->type;
-  if (known && known->computes) envelope_.type = static_cast<std::uint8_t>(known->type);
+  elements_ = known;
+  if (known && known->is.computes) envelope_.type = static_cast<std::uint8_t>(known->type());
   return attached_->messages() != nullptr;
 }
 
@@ -41,11 +40,11 @@ Bytes OutMessage::room(std::size_t bytes) {
 
 void OutMessage::prepare_plain() {
   const auto bytes = static_cast<std::size_t>(envelope_.bytes);
-  const ConstBytes values = contiguous_ && bytes != 0
+  const ConstBytes values = contiguous() && bytes != 0
                                 ? ConstBytes{static_cast<const std::byte*>(arguments_.buf), bytes}
                                 : ConstBytes{};
-  if (contiguous_ && attached_->policy().coding.checksum) envelope_.flags = Envelope::checksummed;
-  if (bytes == 0 || (contiguous_ && bytes <= most_copied_to_send)) {
+  if (contiguous() && attached_->policy().coding.checksum) envelope_.flags = Envelope::checksummed;
+  if (bytes == 0 || (contiguous() && bytes <= most_copied_to_send)) {
     try {
       const Bytes whole = room(envelope_bytes + bytes);
       write_envelope(envelope_, values, whole);
@@ -57,8 +56,8 @@ void OutMessage::prepare_plain() {
   }
   const Bytes head{inline_, envelope_bytes};
   write_envelope(envelope_, values, head);
-  wire_ = contiguous_ ? Wire::joined(head, arguments_.buf, bytes)
-                      : Wire::joined(head, arguments_.buf, arguments_.count, arguments_.type);
+  wire_ = contiguous() ? Wire::joined(head, arguments_.buf, bytes)
+                       : Wire::joined(head, arguments_.buf, arguments_.count, arguments_.type);
 }
 
 // `keep`: for some time. Then memory that could hold the values as they are is too much for the frames.
@@ -73,15 +72,29 @@ void OutMessage::keep_coded(EncodedMessage& made, bool keep) {
   wire_ = Wire::of(buffer_.data(), made.bytes);
 }
 
+// All of the message's; throws Error.
+ConstSlice OutMessage::values_in_a_row(Buffer& memory) {
+  const DType type = elements_->type();
+  const auto bytes = static_cast<std::size_t>(envelope_.bytes);
+  if (contiguous()) return {{arguments_.buf, bytes / size_of(type), type}};
+  memory = attached_->messages()->place().scratch(bytes);
+  pack_values(arguments_.buf, arguments_.count, arguments_.type, memory.bytes().first(bytes));
+  return {{memory.data(), bytes / size_of(type), type}};
+}
+
 EncodedMessage OutMessage::prepare(bool keep) {
   EncodedMessage made;
   const auto bytes = static_cast<std::size_t>(envelope_.bytes);
   envelope_.sequence = attached_->messages()->next_sequence();
-  made.plain = !contiguous_ ? Plain::type : plain_at_once(attached_->policy(), bytes, 2);
+  made.plain = !elements_ ? Plain::type : plain_at_once(attached_->policy(), bytes, 2);
   if (made.plain == Plain::no && bytes != 0) {
-    const ConstSlice values{{arguments_.buf, bytes / size_of(values_), values_}};
     const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
-    made = attached_->messages()->coder().encode(values, stream);
+    try {
+      Buffer packed;
+      made = attached_->messages()->coder().encode(values_in_a_row(packed), stream);
+    } catch (const Error& error) {  // before a value is coded
+      made.plain = error.status() == Status::out_of_memory ? Plain::memory : Plain::type;
+    }
   } else if (bytes == 0) {
     made.plain = Plain::small;
   }
@@ -125,7 +138,8 @@ void OutMessage::account(const EncodedMessage& made, std::uint64_t begin, std::u
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
-  const CallTag tag = events->open({Collective::send, values_, Reduction::sum, contiguous_});
+  const CallTag tag = events->open(
+      {Collective::send, elements_ ? elements_->type() : DType{}, Reduction::sum, elements_.has_value()});
   if (made.begin != 0) tag.add(Verb::agree, 0, made.begin, made.decided, 0);
   if (coded) tag.add(Verb::encode, 0, made.decided, made.end, bytes);
   tag.add(coded ? Verb::wait : Verb::plain, 0, prepared, end, coded ? made.bytes : bytes);

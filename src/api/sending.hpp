@@ -2,6 +2,7 @@
 #pragma once
 
 #include "api/attached.hpp"
+#include "api/elements.hpp"
 #include "api/wire.hpp"
 
 namespace taut::api {
@@ -30,6 +31,8 @@ class OutMessage {
   template <class HandOver>
   int run(bool keep, HandOver hand_over);
   bool describe() noexcept;
+  bool contiguous() const noexcept { return elements_ && elements_->dense; }
+  ConstSlice values_in_a_row(Buffer& memory);
   EncodedMessage prepare(bool keep);
   void prepare_plain();
   void keep_coded(EncodedMessage& made, bool keep);
@@ -41,9 +44,8 @@ class OutMessage {
   const void* site_;
   CallKind kind_;
   Envelope envelope_;
-  bool contiguous_ = false;
-  DType values_ = DType::u8;  // if contiguous
-  Wire wire_;                 // of what lies below, or in the user's memory
+  std::optional<Elements> elements_;  // none: not looked into, or several kinds of values
+  Wire wire_;                         // of what lies below, or in the user's memory
   Buffer buffer_;
   alignas(8) std::byte inline_[envelope_bytes + 104];  // the envelope, and the values of a small message
 };

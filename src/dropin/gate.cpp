@@ -63,6 +63,19 @@ bool look_up(MPI_Comm comm) {
   return serve;
 }
 
+int part_at_end(MPI_Comm, int, void*, void*) noexcept {
+  part();
+  return MPI_SUCCESS;
+}
+
+// A tool above may make MPI's MPI_Finalize of the program's, past this library; the attributes of
+// MPI_COMM_SELF go first there.
+void part_in_any_case() noexcept {
+  int key = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, part_at_end, &key, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+}
+
 constexpr const char* not_all_here =
     "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
     "than TAUT_HANDSHAKE seconds after this one\n";
@@ -97,6 +110,7 @@ void meet_others() noexcept {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size < 2 || handshake) return;
   handshake.emplace(MPI_COMM_WORLD);
+  part_in_any_case();
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
   if (!all_here) return void(std::fputs(not_all_here, stderr));
   begin_nonblocking();

@@ -25,7 +25,7 @@ void switch_on(bool on) noexcept;
 // To be called after MPI_Init, by all ranks: finds out whether all run with Taut, once.
 void meet_others() noexcept;
 
-// To be called before MPI_Finalize.
+// To be called before MPI_Finalize; again is nothing.
 void part() noexcept;
 
 }  // namespace taut::dropin

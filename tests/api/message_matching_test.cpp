@@ -213,6 +213,29 @@ TEST(MessageLayouts, OneSideOrBoth) {
   }
 }
 
+// What is sent is compressed whatever its layout, unless there are several kinds of values.
+TEST(MessageLayouts, AreCompressed) {
+  const Comm comm("abs:1e-3,codec=planes");
+  const Ring ring(comm);
+  if (alone(comm)) return;
+  const Halves apart(50000);
+  MPI_Datatype together;
+  MPI_Type_contiguous(50000, MPI_FLOAT, &together);
+  MPI_Type_commit(&together);
+  const std::vector<float> x = message(ring.rank, 1, 100000);
+  std::vector<float> y(100000, -1.0f);
+  std::uint64_t sent = 0;
+  for (const MPI_Datatype type : {MPI_Datatype(apart), together}) {
+    ASSERT_EQ(TAUT_Sendrecv(x.data(), 1, type, ring.right, 0, y.data(), 50000, MPI_FLOAT, ring.left, 0, comm,
+                            MPI_STATUS_IGNORE),
+              MPI_SUCCESS);
+    EXPECT_NEAR(y[49999], 1000 * ring.left + 1, 1e-3);
+    EXPECT_EQ(comm.stats().value_bytes, ++sent * 200000);
+    EXPECT_LT(comm.stats().frame_bytes, comm.stats().value_bytes / 4);
+  }
+  MPI_Type_free(&together);
+}
+
 // A message may end within an element of the receiver's.
 TEST(MessageLayouts, PartOfAnElement) {
   const Comm comm("abs:1e-3");

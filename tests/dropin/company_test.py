@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What else is in a process or around it: programs without MPI, and other tools that wrap MPI.
+
+company_test.py LAYERS MPICC MPIEXEC    LAYERS: the folder of libtaut_preload.so
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LAYERS, MPICC, MPIEXEC = Path(sys.argv[1]), *sys.argv[2:4]
+PRELOAD = str(LAYERS / "libtaut_preload.so")
+RULES = {"TAUT_RULES": "*: abs:0.01,when=always,min_bytes=0"}
+
+
+class WithoutMpi(unittest.TestCase):
+    """Launchers, shells and what they start inherit LD_PRELOAD."""
+
+    def check(self, command, status=0, stdout=""):
+        environment = dict(os.environ) | RULES | {"LD_PRELOAD": PRELOAD, "TAUT_REPORT": "/nonexistent/%r.json"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (status, stdout, ""))
+
+    def test_programs_do_what_they_do(self):
+        self.check(["/bin/echo", "hello"], stdout="hello\n")
+        self.check(["/bin/sh", "-c", "cat /dev/null; exit 3"], status=3)
+        self.check([sys.executable, "-c", "import subprocess; subprocess.run(['true'], check=True); print(1)"], stdout="1\n")
+
+
+class OtherTools(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.held = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.held.name)
+        cls.tool, cls.program = cls.folder / "libtool.so", cls.folder / "summing"
+        subprocess.run([MPICC, "-O1", "-shared", "-fPIC", "-o", cls.tool, HERE / "counting_tool.c"], check=True)
+        subprocess.run([MPICC, "-O1", "-o", cls.program, HERE / "summing.c"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.held.cleanup()
+
+    def run_with(self, preload, rules):
+        """Calls that the tool counts; how far the sums are off; calls that Taut reports."""
+        report = self.folder / "report.%r.json"
+        asked = rules | {"TAUT_REPORT": str(report)} if rules else {}
+        variables = [f"{k}={v}" for k, v in ({"LD_PRELOAD": " ".join(map(str, preload))} | asked).items()]
+        done = subprocess.run(
+            [MPIEXEC, "-n", "2", "env", *variables, self.program], capture_output=True, text=True, check=False, timeout=120
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        written = self.folder / "report.0.json"
+        seen = written.read_text().count('"collective": "allreduce"') if written.exists() else 0
+        written.unlink(missing_ok=True)
+        return (
+            int(re.search(r"tool: (\d+)", done.stdout)[1]),
+            float(re.search(r"worst: (\S+)", done.stdout)[1]),
+            seen,
+        )
+
+    def test_a_tool_before_takes_its_calls_to_mpi(self):
+        for more in ({}, {"TAUT_NONBLOCKING": "1"}):
+            counted, worst, seen = self.run_with([self.tool, PRELOAD], RULES | more)
+            self.assertEqual((counted, seen), (10, 0))
+            self.assertLess(worst, 1e-3)
+
+    def test_a_tool_behind_sees_what_is_not_served(self):
+        counted, worst, seen = self.run_with([PRELOAD, self.tool], RULES)
+        self.assertEqual((counted, seen), (0, 1))  # one kind of calls
+        self.assertTrue(1e-3 < worst <= 0.01, worst)
+
+    def test_a_tool_behind_sees_all_where_nothing_is_asked(self):
+        counted, worst, _ = self.run_with([PRELOAD, self.tool], {})
+        self.assertEqual(counted, 10)
+        self.assertLess(worst, 1e-3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
