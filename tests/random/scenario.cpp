@@ -79,9 +79,12 @@ void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
         if (of_agreement(record.lane) != s.is(Fault::agreement)) return;
         const int i = n++, first = s.at % 8;
         if (i < first || (i > first && !(s.often && record.from == s.victim))) return;
+        const bool values = on_node(s.call, record);
+        if (values && message.size() < frame_header_bytes)
+          return;  // what the damage is meant for is not there
         Message whole = message;
         damage.apply(message);
-        if (on_node(s.call, record) && message.size() == whole.size()) return std::swap(message, whole);
+        if (values && message.size() == whole.size()) return std::swap(message, whole);
         ++damaged;
       });
 }
