@@ -26,8 +26,18 @@ std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
   }
 }
 
+// What hangs on communicators is freed in MPI_Finalize.
+void expect_mpi_init() {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized == 0)
+    throw Error(Status::invalid_argument,
+                "communicators of sessions are served only where MPI_Init was called; call it as well");
+}
+
 int set_policy(MPI_Comm comm, const char* text) {
   int rank = 0, size = 0, inter = 0;
+  expect_mpi_init();
   if (const int code = PMPI_Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
   PMPI_Comm_size(comm, &size);
   PMPI_Comm_test_inter(comm, &inter);

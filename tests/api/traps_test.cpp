@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <csignal>
+#include <cstdlib>
 
 #include <functional>
 #include <numeric>
@@ -52,6 +53,22 @@ TEST(Traps, CommunicatorsMayBeDisconnected) {
 }
 
 std::atomic<int> signals{0};
+
+// Needs 10 GB on two ranks.
+TEST(Traps, CountsBeyondInt) {
+  if (std::getenv("TAUT_BIG") == nullptr) GTEST_SKIP() << "unless TAUT_BIG is set";
+  const Comm comm("lossless,codec=mpc,when=always");
+  const MPI_Count n = (MPI_Count{1} << 31) + 12345;
+  std::vector<signed char> values(static_cast<std::size_t>(n));
+  if (comm.rank() == 0)
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<signed char>(i / 1000 + i % 3);
+  ASSERT_EQ(TAUT_Bcast(values.data(), n, MPI_SIGNED_CHAR, 0, comm), MPI_SUCCESS);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], static_cast<signed char>(i / 1000 + i % 3)) << i;
+  if (comm.size() > 1) {
+    EXPECT_EQ(comm.stats().compressed_calls, 1u);
+  }
+}
 
 // A profiler's timer interrupts system calls and everything else.
 TEST(Traps, SignalsInterruptNothing) {
