@@ -51,11 +51,10 @@ int CollectiveRequest::init(MPI_Info info) {
     attached = persistent_ ? attached_or_ruled(comm_of(call_)) : attached_if_known(comm_of(call_));
   if (attached != nullptr) attached_ = attached->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
-  // What only counts calls is there on the ranks that observe.
-  if ((attached_ != nullptr && attached_->usable()) || !plain::has_persistent) {
-    keep_types();
-    return MPI_SUCCESS;
-  }
+  if (attached_ != nullptr || !plain::has_persistent) keep_types();
+  const bool serves =
+      attached_ != nullptr && attached_->usable();  // else it counts calls, on some ranks perhaps
+  if (serves || !plain::has_persistent) return MPI_SUCCESS;
   const int code = std::visit([&](auto& call) { return call.init(info, &plain_); }, call_);
   plain_is_persistent_ = code == MPI_SUCCESS;
   return code;
@@ -87,7 +86,7 @@ Described CollectiveRequest::describe() const {
 }
 
 int CollectiveRequest::start() {
-  if (attached_ != nullptr && attached_->freed())
+  if (attached_ != nullptr && attached_->freed() && !plain_is_persistent_)
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
   plain_complete_ = false;

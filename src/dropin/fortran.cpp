@@ -59,22 +59,19 @@ TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcont
 
 using taut::dropin::call_fortran;
 
-// The module mpi_f08 of MPICH begins and ends below the names of C; `ierror` may be absent.
+// The module mpi_f08 of MPICH begins, waits and ends below the names of C; `ierror` may be absent. Where it
+// waits, MPICH 4.0.2 fails an assertion of its own now and then if a request is a generalized one.
 extern "C" {
 
 TAUT_API void taut_f08_MPI_Init(int* ierror) {
-  int required = MPI_THREAD_MULTIPLE, provided = MPI_THREAD_SINGLE;
-  if (taut::dropin::wants_nonblocking())
-    call_fortran({"mpi_init_thread_f08_"}, &required, &provided, ierror);
-  else
-    call_fortran({"mpi_init_f08_"}, ierror);
+  taut::dropin::leave_nonblocking_to_mpi();
+  call_fortran({"mpi_init_f08_"}, ierror);
   taut::dropin::meet_others();
 }
 
 TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
-  int most = MPI_THREAD_MULTIPLE;
-  call_fortran({"mpi_init_thread_f08_"}, taut::dropin::wants_nonblocking() ? &most : required, provided,
-               ierror);
+  taut::dropin::leave_nonblocking_to_mpi();
+  call_fortran({"mpi_init_thread_f08_"}, required, provided, ierror);
   taut::dropin::meet_others();
 }
 

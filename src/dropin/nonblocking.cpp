@@ -9,7 +9,7 @@
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> on{false}, prepares{false};
+std::atomic<bool> on{false}, prepares{false}, waits_unseen{false};
 
 bool has_threads() noexcept {
   int level = MPI_THREAD_SINGLE;
@@ -21,14 +21,17 @@ void explain(bool threads) noexcept {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
-  std::fprintf(
-      stderr, "taut: nonblocking calls are plain MPI's: %s\n",
-      threads ? "TAUT_NONBLOCKING is not the same on all ranks" : "this MPI gives no MPI_THREAD_MULTIPLE");
+  const char* const why = waits_unseen ? "this MPI's module mpi_f08 cannot wait for Taut's"
+                          : threads    ? "TAUT_NONBLOCKING is not the same on all ranks"
+                                       : "this MPI gives no MPI_THREAD_MULTIPLE";
+  std::fprintf(stderr, "taut: nonblocking calls are plain MPI's: %s\n", why);
 }
 
 }  // namespace
 
-bool wants_nonblocking() noexcept { return options().nonblocking; }
+bool wants_nonblocking() noexcept { return options().nonblocking && !waits_unseen; }
+
+void leave_nonblocking_to_mpi() noexcept { waits_unseen = true; }
 
 void begin_nonblocking() noexcept {
   const bool threads = has_threads();
@@ -40,7 +43,7 @@ void begin_nonblocking() noexcept {
   prepares = on && all[1] != 0;
   api::driven_by_thread(on);
   if (!on) end_thread();
-  if (!on && wants_nonblocking()) explain(threads);
+  if (!on && options().nonblocking) explain(threads);
   prepare(MPI_COMM_WORLD);
 }
 

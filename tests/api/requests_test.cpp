@@ -249,7 +249,12 @@ TEST(Requests, TheCommunicatorIsFreedFirst) {
   MPI_Comm_free(&comm);
   EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_NEAR(y[12345], size_of_comm(MPI_COMM_WORLD), 1e-3);
-  EXPECT_EQ(TAUT_Error_status(TAUT_Start(&again)), TAUT_ERR_ARGUMENT);
+  const int code = TAUT_Start(&again);  // where nothing is served it is MPI's own request, which goes on
+  if (size_of_comm(MPI_COMM_WORLD) > 1 || code != MPI_SUCCESS) {
+    EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_ARGUMENT);
+  } else {
+    EXPECT_EQ(TAUT_Wait(&again, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  }
   EXPECT_EQ(TAUT_Request_free(&again), MPI_SUCCESS);
 }
 

@@ -51,7 +51,7 @@ class RulesTest(unittest.TestCase):
 
     def test_one_rule_for_all(self):
         self.assertEqual(self.check({"sum": "3", "halo": "1", "place": "1", "places": "1", "blocks": "1", "afterwards": "2",
-                                     "several": "5", "policy": "1", "messages": "1", "children": "1"}, "* : abs=1e-3 when=always"), [])
+                                     "several": "5", "policy": "1", "messages": "1", "children": "1", "types": "1"}, "* : abs=1e-3 when=always"), [])
 
     def test_observing_changes_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -59,8 +59,8 @@ class RulesTest(unittest.TestCase):
             self.assertEqual(len(list(Path(folder).iterdir())), RANKS)
 
     def test_types_are_agreed_on(self):
-        self.check({"place": "1", "places": "1", "several": "3"}, "Bcast f32 : abs=1e-3 when=always")
-        self.check({"place": "1", "places": "1", "several": "3"}, "Bcast f32 : rel=1e-4 when=always ; Bcast : lossless")
+        self.check({"place": "1", "places": "1", "several": "3", "types": "1"}, "Bcast f32 : abs=1e-3 when=always")
+        self.check({"place": "1", "places": "1", "several": "3", "types": "1"}, "Bcast f32 : rel=1e-4 when=always ; Bcast : lossless")
 
     def test_sizes_are_agreed_on(self):
         self.check({"blocks": "1"}, "Gather >=700KiB : abs=1e-3 when=always")
