@@ -1,10 +1,12 @@
-/* A tool of the program's: counts calls by the profiling interface of MPI, and says how many in MPI_Finalize. */
+/* A tool of the program's: counts calls by the profiling interface of MPI, and says how many in MPI_Finalize.
+ */
 #include <mpi.h>
 #include <stdio.h>
 
 static int calls;
 
-int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                  MPI_Comm comm) {
   ++calls;
   return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
