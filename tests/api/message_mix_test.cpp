@@ -132,7 +132,7 @@ class RandomRound {
       taken[i] = true;
       ASSERT_EQ(count_of(status, MPI_FLOAT), m.count);
       Values values(DType::f32, static_cast<std::size_t>(m.count));
-      std::memcpy(values.slice().data, got.slice().data, values.slice().bytes());
+      if (m.count != 0) std::memcpy(values.slice().data, got.slice().data, values.slice().bytes());
       EXPECT_LE(distance(values, values_[i]), 1e-3);
       return;
     }
