@@ -3,7 +3,7 @@
 
   overlap.py TRACE [--mbit RATE] [--picture FILE]
 
-Takes the longest compressed call of the trace's last half and prints its time, what coding takes of it (no two segments code
+Takes the largest compressed call of the trace's last half and prints its time, what coding takes of it (no two segments code
 at a time) and, with the rate of the link in Mbit/s, what its messages take there at least: the larger of both is what a call
 cannot be shorter than. The picture has a row for each segment: its verbs, and its messages on the way.
 """
@@ -36,7 +36,7 @@ def choose(calls):
 
 
 def figures(events, mbit):
-    """Milliseconds: of the call, of coding, of the link. A rank sends about as much as it receives, which waits tell."""
+    """Milliseconds of the call and of coding; bytes that came in, as waits tell (about as many go out); the link's milliseconds for them."""
     call = whole(events)["dur"] / 1000
     coding = sum(e["dur"] for e in events if e["name"] in CODING) / 1000
     received = sum(e["args"]["bytes"] for e in events if e["name"] == "wait" and "bytes" in e["args"])

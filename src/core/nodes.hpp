@@ -17,7 +17,6 @@ class Nodes {
   bool even() const noexcept { return each_ > 1; }
 
   int count() const noexcept { return static_cast<int>(places_.size()) / each_; }
-  int ranks_of_each() const noexcept { return each_; }
 
   int node(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].node; }
   // Among the ranks on its node, in their order.

@@ -10,6 +10,11 @@ namespace taut::dropin {
 // By Wrapped; null: there is none. Set before any wrapper is called.
 extern std::array<void*, std::size(wrapped_names)> nexts;
 
+template <class Function>
+Function next_as(Wrapped function) noexcept {
+  return reinterpret_cast<Function>(nexts[static_cast<std::size_t>(function)]);
+}
+
 // That of any name; null: there is none.
 void* next_of(const char* name) noexcept;
 

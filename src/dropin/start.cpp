@@ -14,11 +14,6 @@ namespace {
 
 void* (*find)(const char*) = nullptr;
 
-template <class Function>
-Function next(Wrapped function) noexcept {
-  return reinterpret_cast<Function>(nexts[static_cast<std::size_t>(function)]);
-}
-
 int started(int code) noexcept {
   if (code == MPI_SUCCESS) meet_others();
   return code;
@@ -46,25 +41,25 @@ TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
 TAUT_API int taut_dropin_MPI_Init(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
   if (wants_nonblocking()) return taut_dropin_MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
-  return started(next<int (*)(int*, char***)>(Wrapped::MPI_Init)(argc, argv));
+  return started(next_as<int (*)(int*, char***)>(Wrapped::MPI_Init)(argc, argv));
 }
 
 TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   if (wants_nonblocking()) required = MPI_THREAD_MULTIPLE;
   return started(
-      next<int (*)(int*, char***, int, int*)>(Wrapped::MPI_Init_thread)(argc, argv, required, provided));
+      next_as<int (*)(int*, char***, int, int*)>(Wrapped::MPI_Init_thread)(argc, argv, required, provided));
 }
 
 TAUT_API int taut_dropin_MPI_Finalize() {
   part();
-  return next<int (*)()>(Wrapped::MPI_Finalize)();
+  return next_as<int (*)()>(Wrapped::MPI_Finalize)();
 }
 
 // 0: calls are MPI's; 1: they are Taut's again; 2: what is observed is written, as far as it has come.
 TAUT_API int taut_dropin_MPI_Pcontrol(const int level, ...) {
   if (level == 0 || level == 1) switch_on(level == 1);
   if (level == 2) taut::api::write_observed();
-  return next<int (*)(int, ...)>(Wrapped::MPI_Pcontrol)(level);
+  return next_as<int (*)(int, ...)>(Wrapped::MPI_Pcontrol)(level);
 }
 
 }  // extern "C"

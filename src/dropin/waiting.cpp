@@ -11,7 +11,7 @@ namespace {
 
 template <class... Arguments>
 int call_next(Wrapped function, Arguments... arguments) noexcept {
-  return reinterpret_cast<int (*)(Arguments...)>(nexts[static_cast<std::size_t>(function)])(arguments...);
+  return next_as<int (*)(Arguments...)>(function)(arguments...);
 }
 
 // Until nothing of Taut's is in progress, or `test(&done)`, of MPI's, says that there is no more to wait for.

@@ -126,7 +126,7 @@ def collective_wrapper(function):
     # An MPI before 4 has no large-count functions: TAUT_ calls then make plain ones of them.
     lacking = f"if (next == nullptr) {{\n    const WithoutRules plain;\n    {body(function)}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
-  const auto next = reinterpret_cast<int (*)({types})>(nexts[static_cast<int>(Wrapped::{function.name})]);
+  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   if (!{serves}(comm)) {{
     {lacking}return next({function.arguments});
   }}{inside}
@@ -138,7 +138,7 @@ def collective_wrapper(function):
 def creation_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
-  const auto next = reinterpret_cast<int (*)({types})>(nexts[static_cast<int>(Wrapped::{function.name})]);
+  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   const int code = next({function.arguments});
   if (code == MPI_SUCCESS) prepare(*{function.parameters[-1].name});
   return code;

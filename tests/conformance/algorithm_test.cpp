@@ -4,6 +4,7 @@
 #include "support/cost.hpp"
 #include "support/damage.hpp"
 #include "support/group.hpp"
+#include "support/honest.hpp"
 #include "support/places.hpp"
 
 namespace taut::test {
@@ -183,19 +184,6 @@ TEST_P(AlgorithmConformance, CostIsAsDeclared) {
 }
 
 // ---- Failures
-
-// Every rank that does not report an error holds a correct result, and some rank reports one.
-void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bound, int roundings) {
-  bool reported = false;
-  for (std::size_t r = 0; r < ledgers.size(); ++r) {
-    if (ledgers[r].status != Status::ok) {
-      reported = true;
-    } else {
-      EXPECT_EQ(job.check(static_cast<int>(r), bound, roundings), "");
-    }
-  }
-  EXPECT_TRUE(reported);
-}
 
 TEST_P(AlgorithmConformance, DamagedMessagesAreReportedAndNobodyHangs) {
   for (const int P : {2, 3, 5}) {

@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "support/cost.hpp"
 #include "support/damage.hpp"
 #include "support/group.hpp"
+#include "support/honest.hpp"
 #include "support/places.hpp"
 
 namespace taut::test {
@@ -17,7 +16,6 @@ constexpr double codec_bound = 1e-3;
 
 struct Case {
   const AlgorithmInfo* algorithm;
-  const char* codec;
   Arithmetic how;
 };
 
@@ -25,9 +23,8 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     if (!runs_by_nodes(algorithm->collective, 0, 1)) continue;
-    all.push_back({algorithm, "planes", Arithmetic::values});
-    if (reduces(algorithm->collective) && !algorithm->recodes)
-      all.push_back({algorithm, "planes", Arithmetic::frames});
+    all.push_back({algorithm, Arithmetic::values});
+    if (reduces(algorithm->collective) && !algorithm->recodes) all.push_back({algorithm, Arithmetic::frames});
   }
   return all;
 }
@@ -49,11 +46,8 @@ class ByNodes : public testing::TestWithParam<Case> {
  protected:
   const AlgorithmInfo& algorithm = *GetParam().algorithm;
   const Arithmetic how = GetParam().how;
-  const std::unique_ptr<Codec> codec = codec_of(DType::f32);
+  const std::unique_ptr<Codec> codec = find_codec("planes")->make({.bound = codec_bound, .checksum = true});
 
-  static std::unique_ptr<Codec> codec_of(DType) {
-    return find_codec(GetParam().codec)->make({.bound = codec_bound, .checksum = true});
-  }
   double allowed(int N) const { return codec_bound * algorithm.growth(N, how); }
   static int roundings(int P) { return 2 * P; }
   bool serves(std::size_t count, int P) const { return runs_by_nodes(algorithm.collective, count, P); }
@@ -153,17 +147,6 @@ TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
 }
 
 // ---- Failures
-
-void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bound, int roundings) {
-  bool reported = false;
-  for (std::size_t r = 0; r < ledgers.size(); ++r) {
-    if (ledgers[r].status != Status::ok)
-      reported = true;
-    else
-      EXPECT_EQ(job.check(static_cast<int>(r), bound, roundings), "");
-  }
-  EXPECT_TRUE(reported);
-}
 
 // Values on a node have no checksum: there only the size of a message can show that something is wrong.
 TEST_P(ByNodes, DamagedMessagesAreReportedAndNobodyHangs) {

@@ -12,7 +12,7 @@ TEST(Nodes, RanksInAnyOrder) {
   const Nodes nodes(node_of);
   ASSERT_TRUE(nodes.even());
   EXPECT_EQ(nodes.count(), 2);
-  EXPECT_EQ(nodes.ranks_of_each(), 3);
+  EXPECT_EQ(nodes.beside(0).size(), 3u);
   EXPECT_EQ(nodes.node(0), 1);
   EXPECT_EQ(nodes.place(3), 1);
   EXPECT_EQ(listed(nodes.beside(5)), (std::vector{1, 2, 5}));

@@ -138,20 +138,6 @@ static void all_calls(MPI_Comm on, const char* title) {
 }
 
 int main(int argc, char** argv) {
-  int world;
-  MPI_Comm part;
-  MPI_Init(&argc, &argv);
-  open_out(argc > 1 ? argv[1] : ".");
-  MPI_Comm_rank(MPI_COMM_WORLD, &world);
-
-  all_calls(MPI_COMM_WORLD, "world");
-  MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world,
-                 &part); /* all but the first, backwards */
-  if (part != MPI_COMM_NULL) {
-    all_calls(part, "part");
-    MPI_Comm_free(&part);
-  }
-  close_out(0);
-  MPI_Finalize();
-  return 0;
+  const int none = 0;
+  return make_calls(argc, argv, all_calls, &none);
 }

@@ -1,4 +1,5 @@
-/* What calls.c and nonblocking.c have in common: values that every rank knows, and what came of a call. */
+/* What calls.c and nonblocking.c have in common: values that every rank knows, what came of a call,
+ * and the course of the program. */
 #ifndef TAUT_DROPIN_CALLS_H
 #define TAUT_DROPIN_CALLS_H
 
@@ -77,6 +78,28 @@ static void open_out(const char* folder) {
 static void close_out(int nonblocking) {
   fprintf(out, "made %d %d\n", made - nonblocking, nonblocking);
   fclose(out);
+}
+
+/* Makes all calls on MPI_COMM_WORLD and on a part of it, into the folder of the first argument. `nonblocking`
+ * counts those among `made`. */
+static int make_calls(int argc, char** argv, void (*all_calls)(MPI_Comm on, const char* title),
+                      const int* nonblocking) {
+  int world;
+  MPI_Comm part;
+  MPI_Init(&argc, &argv);
+  open_out(argc > 1 ? argv[1] : ".");
+  MPI_Comm_rank(MPI_COMM_WORLD, &world);
+
+  all_calls(MPI_COMM_WORLD, "world");
+  MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world,
+                 &part); /* all but the first, backwards */
+  if (part != MPI_COMM_NULL) {
+    all_calls(part, "part");
+    MPI_Comm_free(&part);
+  }
+  close_out(*nonblocking);
+  MPI_Finalize();
+  return 0;
 }
 
 #endif

@@ -318,20 +318,4 @@ static void all_calls(MPI_Comm on, const char* title) {
   errors();
 }
 
-int main(int argc, char** argv) {
-  int world;
-  MPI_Comm part;
-  MPI_Init(&argc, &argv);
-  open_out(argc > 1 ? argv[1] : ".");
-  MPI_Comm_rank(MPI_COMM_WORLD, &world);
-
-  all_calls(MPI_COMM_WORLD, "world");
-  MPI_Comm_split(MPI_COMM_WORLD, world == 0 ? MPI_UNDEFINED : 1, -world, &part);
-  if (part != MPI_COMM_NULL) {
-    all_calls(part, "part");
-    MPI_Comm_free(&part);
-  }
-  close_out(nonblocking);
-  MPI_Finalize();
-  return 0;
-}
+int main(int argc, char** argv) { return make_calls(argc, argv, all_calls, &nonblocking); }
