@@ -95,7 +95,8 @@ static void vectors(void) {
       memset(&gap, 0x5a, sizeof gap);
       exact[displs[r] + i] = i < counts[r] ? value(r, i) : (double)gap;
     }
-  MPI_Allgatherv_init(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm, MPI_INFO_NULL, &request);
+  MPI_Allgatherv_init(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm, MPI_INFO_NULL,
+                      &request);
   repeat(&request, "Allgatherv_init", (long)size * block, NULL);
   MPI_Gatherv_init(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, root, comm, MPI_INFO_NULL,
                    &request);
