@@ -134,6 +134,8 @@ Attached* attached_if_known(MPI_Comm comm) noexcept {
   return without_rules > 0 ? nullptr : find_attached(comm);
 }
 
+const Rules& rules_of_process() { return process_rules().rules; }
+
 bool rules_ask_for_names() {
   return std::ranges::any_of(process_rules().rules.all(),
                              [](const Rule& rule) { return !rule.when.name.empty(); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dropin/handshake.hpp"
+#include "dropin/messages.hpp"
 #include "dropin/nonblocking.hpp"
 #include "policy/options.hpp"
 
@@ -113,11 +114,13 @@ void meet_others() noexcept {
   part_in_any_case();
   all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
   if (!all_here) return void(std::fputs(not_all_here, stderr));
+  begin_messages();
   begin_nonblocking();
 }
 
 void part() noexcept {
   end_nonblocking();
+  end_messages();
   all_here = false;
   handshake.reset();
 }

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "dropin/arriving.hpp"
 #include "dropin/next.hpp"
 #include "dropin/persistent.hpp"
 
@@ -34,6 +35,7 @@ TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
 
 TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
   if (request != nullptr) forget_kept(*request);
+  if (request != nullptr) taut::dropin::forget(*request);
   return next_as<int (*)(MPI_Request*)>(Wrapped::MPI_Request_free)(request);
 }
 

@@ -1,8 +1,11 @@
 // Completion of requests. While a nonblocking call of Taut's is in progress, a thread that waits makes it go
-// on itself, rather than wait for a thread that sleeps now and then.
+// on itself, rather than wait for a thread that sleeps now and then. Messages that have come are looked at.
 #include <taut/taut.h>
 
+#include <algorithm>
+
 #include "core/task.hpp"
+#include "dropin/arriving.hpp"
 #include "dropin/in_progress.hpp"
 #include "dropin/next.hpp"
 
@@ -29,33 +32,28 @@ bool test_until_done(int& code, Test test) noexcept {
   return done != 0;
 }
 
-}  // namespace
-}  // namespace taut::dropin
+// ---- MPI's functions, with calls in progress
 
-using namespace taut::dropin;
-
-extern "C" {
-
-TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
+int wait(MPI_Request* request, MPI_Status* status) noexcept {
   int code = MPI_SUCCESS;
   const auto test = [&](int* done) { return PMPI_Test(request, done, status); };
   return test_until_done(code, test) ? code : call_next(Wrapped::MPI_Wait, request, status);
 }
 
-TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) noexcept {
   int code = MPI_SUCCESS;
   const auto test = [&](int* done) { return PMPI_Testall(count, requests, done, statuses); };
   return test_until_done(code, test) ? code : call_next(Wrapped::MPI_Waitall, count, requests, statuses);
 }
 
-TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+int wait_any(int count, MPI_Request requests[], int* index, MPI_Status* status) noexcept {
   int code = MPI_SUCCESS;
   const auto test = [&](int* done) { return PMPI_Testany(count, requests, index, done, status); };
   return test_until_done(code, test) ? code : call_next(Wrapped::MPI_Waitany, count, requests, index, status);
 }
 
-TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
-                                      MPI_Status statuses[]) {
+int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
+              MPI_Status statuses[]) noexcept {
   int code = MPI_SUCCESS;
   const auto test = [&](int* done) {
     const int tested = PMPI_Testsome(incount, requests, outcount, indices, statuses);
@@ -67,26 +65,153 @@ TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* 
              : call_next(Wrapped::MPI_Waitsome, incount, requests, outcount, indices, statuses);
 }
 
-TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
   if (any_in_progress()) go_on();
   return call_next(Wrapped::MPI_Test, request, flag, status);
 }
 
-TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+int test_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
   if (any_in_progress()) go_on();
   return call_next(Wrapped::MPI_Testall, count, requests, flag, statuses);
 }
 
-TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
-                                     MPI_Status* status) {
+int test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
   if (any_in_progress()) go_on();
   return call_next(Wrapped::MPI_Testany, count, requests, index, flag, status);
 }
 
-TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
-                                      MPI_Status statuses[]) {
+int test_some(int incount, MPI_Request requests[], int* outcount, int indices[],
+              MPI_Status statuses[]) noexcept {
   if (any_in_progress()) go_on();
   return call_next(Wrapped::MPI_Testsome, incount, requests, outcount, indices, statuses);
+}
+
+// ---- Messages among what has completed
+
+std::span<const MPI_Request> listed(int count, const MPI_Request* requests) noexcept {
+  if (count <= 0 || requests == nullptr) return {};
+  return {requests, static_cast<std::size_t>(count)};
+}
+
+// Where MPI's statuses go: to the program, or to memory of our own if it wants none.
+class Statuses {
+ public:
+  Statuses(MPI_Status* wanted, bool ignored, int n)
+      : own_(ignored ? static_cast<std::size_t>(n) : 0),
+        at_(ignored ? own_.data() : wanted),
+        ignored_(ignored) {}
+
+  MPI_Status* data() const noexcept { return at_; }
+  bool ignored() const noexcept { return ignored_; }
+
+ private:
+  std::vector<MPI_Status> own_;
+  MPI_Status* at_;
+  bool ignored_;
+};
+
+// Request `i` is complete, or has failed.
+int settle_one(Completion& completion, std::size_t i, int code, MPI_Status& status) noexcept {
+  if (code == MPI_SUCCESS) return completion.settle(i, status);
+  completion.forget(i);
+  return code;
+}
+
+// Of n requests that have completed the k-th is index(k). Codes as MPI gives them.
+template <class Index>
+int settle_all(Completion& completion, int code, int n, const Statuses& statuses, Index index) noexcept {
+  int error_class = code;
+  if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
+  if (code != MPI_SUCCESS && error_class != MPI_ERR_IN_STATUS) return code;
+  int first = MPI_SUCCESS;
+  const bool filled = code != MPI_SUCCESS;
+  for (int k = 0; k < n; ++k) {
+    MPI_Status& status = statuses.data()[k];
+    const int before = filled ? status.MPI_ERROR : MPI_SUCCESS;
+    if (before == MPI_ERR_PENDING) continue;
+    const int after = settle_one(completion, static_cast<std::size_t>(index(k)), before, status);
+    status.MPI_ERROR = after;
+    if (before == MPI_SUCCESS && first == MPI_SUCCESS) first = after;
+  }
+  if (filled || first == MPI_SUCCESS) return code;
+  return statuses.ignored() ? first : MPI_ERR_IN_STATUS;
+}
+
+int itself(int k) noexcept { return k; }
+
+}  // namespace
+}  // namespace taut::dropin
+
+using namespace taut::dropin;
+
+extern "C" {
+
+TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  Completion completion(listed(1, request));
+  if (!completion.matters()) return wait(request, status);
+  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = wait(request, one.data());
+  return settle_one(completion, 0, code, *one.data());
+}
+
+TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  Completion completion(listed(1, request));
+  if (!completion.matters()) return test(request, flag, status);
+  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = test(request, flag, one.data());
+  return code != MPI_SUCCESS || *flag != 0 ? settle_one(completion, 0, code, *one.data()) : code;
+}
+
+TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  Completion completion(listed(count, requests));
+  if (!completion.matters()) return wait_all(count, requests, statuses);
+  const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const int code = wait_all(count, requests, all.data());
+  return settle_all(completion, code, count, all, itself);
+}
+
+TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  Completion completion(listed(count, requests));
+  if (!completion.matters()) return test_all(count, requests, flag, statuses);
+  const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const int code = test_all(count, requests, flag, all.data());
+  return *flag != 0 || code != MPI_SUCCESS ? settle_all(completion, code, count, all, itself) : code;
+}
+
+TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  Completion completion(listed(count, requests));
+  if (!completion.matters()) return wait_any(count, requests, index, status);
+  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = wait_any(count, requests, index, one.data());
+  return *index >= 0 ? settle_one(completion, static_cast<std::size_t>(*index), code, *one.data()) : code;
+}
+
+TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                                     MPI_Status* status) {
+  Completion completion(listed(count, requests));
+  if (!completion.matters()) return test_any(count, requests, index, flag, status);
+  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = test_any(count, requests, index, flag, one.data());
+  if (*flag == 0 || *index < 0) return code;
+  return settle_one(completion, static_cast<std::size_t>(*index), code, *one.data());
+}
+
+TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                                      MPI_Status statuses[]) {
+  Completion completion(listed(incount, requests));
+  if (!completion.matters()) return wait_some(incount, requests, outcount, indices, statuses);
+  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const int code = wait_some(incount, requests, outcount, indices, some.data());
+  return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
+}
+
+TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                                      MPI_Status statuses[]) {
+  Completion completion(listed(incount, requests));
+  if (!completion.matters()) return test_some(incount, requests, outcount, indices, statuses);
+  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const int code = test_some(incount, requests, outcount, indices, some.data());
+  return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
 }
 
 }  // extern "C"

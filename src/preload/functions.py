@@ -7,6 +7,7 @@ from pathlib import Path
 
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
+MESSAGE = re.compile(r"MPI_(I?send|I?recv|Recv_init|Sendrecv(_replace)?)(_c)?|MPI_Request_get_status|MPI_I?m?probe", re.I)  # src/dropin/messaging.cpp
 OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/starting.cpp
 
 @dataclass
@@ -48,7 +49,7 @@ class Function:
 
     @property
     def nonblocking(self):
-        return self.parameters[-1:] == [REQUEST] and not self.persistent and not self.of_persistent
+        return self.parameters[-1:] == [REQUEST] and not (self.persistent or self.of_persistent or self.message)
 
     @property
     def persistent(self):
@@ -70,9 +71,22 @@ class Function:
         return COMPLETION.fullmatch(self.name) is not None
 
     @property
-    def on_request(self):
-        """Whether it is the next function's unless TAUT_NONBLOCKING is set."""
-        return self.nonblocking or self.persistent or self.of_persistent or self.creates or self.completes
+    def message(self):
+        """Whether it sends, receives or looks for messages."""
+        return MESSAGE.fullmatch(self.name) is not None
+
+    @property
+    def by_hand(self):
+        return self.name in BY_HAND or self.completes or self.of_persistent or self.message
+
+    @property
+    def asked_by(self):
+        """It is the next function's unless one of these is set: 1 TAUT_NONBLOCKING, 2 TAUT_MESSAGES; 0: always asked for."""
+        if self.completes or self.name == "MPI_Request_free":
+            return 3
+        if self.message:
+            return 2
+        return int(self.nonblocking or self.persistent or self.of_persistent or self.creates)
 
     @property
     def taut(self):
@@ -102,6 +116,6 @@ def functions():
         texts = [] if parameters == "void" else parameters.split(", ")
         function = Function(name, [parameter(text) for text in texts])
         yield function
-        if name not in BY_HAND and not function.on_request:
+        if not function.by_hand and not function.creates:
             yield nonblocking(function)
             yield persistent(function)

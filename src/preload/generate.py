@@ -13,7 +13,7 @@ Their list is that of functions.py.
 import sys
 from dataclasses import dataclass
 
-from functions import BY_HAND, REQUEST, functions
+from functions import REQUEST, functions
 
 
 def beyond_c(function):
@@ -40,7 +40,7 @@ class Entry:
     served: str
     type: str
     arguments: list
-    on_request: bool
+    asked_by: int
     variadic: bool = False
 
     @property
@@ -55,22 +55,22 @@ class Entry:
 def entries(all_functions):
     for f in all_functions:
         fixed = [p.name for p in f.parameters if p.type != "..."]
-        yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, f.on_request, len(fixed) < len(f.parameters))
+        yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, f.asked_by, len(fixed) < len(f.parameters))
     for f in all_functions:
-        if not f.large and not f.completes:
+        if not f.large and not f.completes and not f.message:
             error = [] if f.name == "MPI_Pcontrol" else ["ierror"]
             for symbol in fortran_names(f):
                 arguments = [p.name for p in in_fortran(f)] + error
-                yield Entry(symbol, f"taut_fortran_{f.name}", "void", arguments, f.on_request)
+                yield Entry(symbol, f"taut_fortran_{f.name}", "void", arguments, f.asked_by)
     for f in all_functions:
         if beyond_c(f):
             arguments = [p.name for p in in_fortran(f)] + ["ierror"]
-            yield Entry(f"{f.name.lower()}_f08_", f"taut_f08_{f.name}", "void", arguments, f.on_request)
+            yield Entry(f"{f.name.lower()}_f08_", f"taut_f08_{f.name}", "void", arguments, f.asked_by)
 
 
 def preload(all_functions):
     listed = list(entries(all_functions))
-    names = "".join(f'    {{"{e.symbol}", "{e.served}", {int(e.on_request)}}},\n' for e in listed)
+    names = "".join(f'    {{"{e.symbol}", "{e.served}", {e.asked_by}}},\n' for e in listed)
     wrappers = "\n".join(e.definition % i for i, e in enumerate(listed))
     return f"""/* Made by generate.py. */
 #include "preload/preload.h"
@@ -183,7 +183,7 @@ def creation_wrapper(function):
 
 
 def generated(all_functions):
-    return [f for f in all_functions if not (f.name in BY_HAND or f.completes or f.of_persistent)]
+    return [f for f in all_functions if not f.by_hand]
 
 
 def wrapper(function):

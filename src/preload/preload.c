@@ -20,8 +20,8 @@
 static _Atomic(taut_function) targets[taut_most_wrapped];
 static void* mpi;
 static void* layer;
-static int asked;       /* whether anything is asked of Taut */
-static int nonblocking; /* and that it serves nonblocking calls */
+static int asked; /* whether anything is asked of Taut */
+static int more;  /* taut_nonblocking, taut_messages: what else is */
 
 static void* next_function(const char* name) {
   char profiling[128] = "P";
@@ -35,6 +35,11 @@ static void* next_function(const char* name) {
 static int is_set(const char* name) {
   const char* const value = getenv(name);
   return value != NULL && *value != '\0';
+}
+
+static int is_on(const char* name) {
+  const char* const value = getenv(name);
+  return value != NULL && (strcmp(value, "1") == 0 || strcmp(value, "on") == 0);
 }
 
 /* The layer stands beside this library. */
@@ -59,8 +64,8 @@ static void start(void) {
   static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE",
                                      "TAUT_SUMMARY"};
   for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
-  const char* const value = getenv("TAUT_NONBLOCKING");
-  nonblocking = asked && value != NULL && (strcmp(value, "1") == 0 || strcmp(value, "on") == 0);
+  if (asked && is_on("TAUT_NONBLOCKING")) more |= taut_nonblocking;
+  if (asked && is_on("TAUT_MESSAGES")) more |= taut_messages;
   mpi = taut_find_mpi();
 }
 
@@ -69,7 +74,7 @@ static taut_function find_target(const struct taut_wrapped* wrapped) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   taut_function found = NULL;
   void* target = next_function(wrapped->name);
-  if ((wrapped->on_request ? nonblocking : asked) || target == NULL) {
+  if ((wrapped->asked_by != 0 ? more & wrapped->asked_by : asked) || target == NULL) {
     pthread_once(&once, open_layer);
     void* const served = layer != NULL ? dlsym(layer, wrapped->served) : NULL;
     if (served != NULL) target = served;

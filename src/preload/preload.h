@@ -14,11 +14,12 @@ typedef void (*taut_function)(void);
 taut_function taut_target(unsigned number);
 
 /* Made by generate.py. */
+enum { taut_nonblocking = 1, taut_messages = 2 }; /* what programs may ask for besides rules */
 enum { taut_most_wrapped = 512 };
 struct taut_wrapped {
   const char* name;   /* as programs call it */
   const char* served; /* what serves it in a layer, where the layer has it */
-  int on_request;     /* it is the next function's unless nonblocking calls are asked for */
+  int asked_by;       /* it is the next function's unless one of these is asked for; 0: anything */
 };
 extern const struct taut_wrapped taut_wrapped[];
 

@@ -1,0 +1,112 @@
+#include "dropin/imports.hpp"
+
+#include <elf.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace taut::dropin {
+namespace {
+
+using namespace std::string_view_literals;
+
+bool has(std::string_view text, std::string_view part) noexcept {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string lower(std::string_view name) {
+  std::string text(name);
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// "MPI_Recv", but not "MPI_RECV" or "mpi_recv_".
+bool in_c(std::string_view name) noexcept {
+  return name.size() > 5 && name.starts_with("MPI_") &&
+         std::islower(static_cast<unsigned char>(name[5])) != 0;
+}
+
+// Functions of C that receive in ways that the drop-in does not follow.
+constexpr std::array not_followed{"MPI_Probe"sv,
+                                  "MPI_Iprobe"sv,
+                                  "MPI_Mprobe"sv,
+                                  "MPI_Improbe"sv,
+                                  "MPI_Mrecv"sv,
+                                  "MPI_Imrecv"sv,
+                                  "MPI_Mrecv_c"sv,
+                                  "MPI_Imrecv_c"sv,
+                                  "MPI_Isendrecv"sv,
+                                  "MPI_Isendrecv_c"sv,
+                                  "MPI_Isendrecv_replace"sv,
+                                  "MPI_Isendrecv_replace_c"sv,
+                                  "MPI_Request_get_status_any"sv,
+                                  "MPI_Request_get_status_all"sv,
+                                  "MPI_Request_get_status_some"sv};
+
+bool is_unseen(std::string_view name) {
+  if (in_c(name)) return std::ranges::find(not_followed, name) != not_followed.end();
+  const std::string text = lower(name);
+  const bool mpi = text.starts_with("mpi_") || text.starts_with("pmpi_");
+  return mpi && (has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test"));
+}
+
+struct Tables {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  std::size_t n = 0;  // symbols from the first on, those that others define among them
+};
+
+Tables tables_of(const dl_phdr_info& object) {
+  Tables found;
+  const ElfW(Dyn)* entry = nullptr;
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
+      entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    // glibc has made addresses of these, but not in the kernel's object.
+    const auto at =
+        entry->d_un.d_ptr < object.dlpi_addr ? entry->d_un.d_ptr + object.dlpi_addr : entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(at);
+    if (entry->d_tag == DT_STRTAB) found.names = reinterpret_cast<const char*>(at);
+    // The GNU table holds what is defined here, which comes last.
+    if (entry->d_tag == DT_GNU_HASH)
+      found.n = std::max<std::size_t>(found.n, reinterpret_cast<const std::uint32_t*>(at)[1]);
+    if (entry->d_tag == DT_HASH)
+      found.n = std::max<std::size_t>(found.n, reinterpret_cast<const std::uint32_t*>(at)[1]);
+  }
+  return found;
+}
+
+// MPI's libraries and components, and this one.
+bool is_of_mpi(std::string_view path) noexcept {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  return file.starts_with("libtaut_") || file.starts_with("mca_") || file.starts_with("libmpi.so") ||
+         file.starts_with("libmpich.so") || file.starts_with("libmpi_abi.so");
+}
+
+int look(dl_phdr_info* object, std::size_t, void* result) {
+  auto& unseen = *static_cast<std::string*>(result);
+  if (is_of_mpi(object->dlpi_name) || has(object->dlpi_name, "linux-vdso")) return 0;
+  const Tables tables = tables_of(*object);
+  if (tables.symbols == nullptr || tables.names == nullptr) return 0;
+  for (std::size_t i = 1; i < tables.n && unseen.empty(); ++i) {
+    const ElfW(Sym)& symbol = tables.symbols[i];
+    const char* const name = tables.names + symbol.st_name;
+    if (symbol.st_shndx == SHN_UNDEF && is_unseen(name)) unseen = name;
+  }
+  return !unseen.empty();
+}
+
+}  // namespace
+
+std::string unseen_receives() {
+  std::string unseen;
+  dl_iterate_phdr(look, &unseen);
+  return unseen;
+}
+
+}  // namespace taut::dropin

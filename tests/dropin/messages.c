@@ -1,0 +1,235 @@
+/* A program of plain MPI that sends messages round a ring, receives and completes them in every way that the
+ * drop-in follows, and writes what came of them as calls.c does. */
+#include "calls.h"
+
+enum { tag = 5, other_tag = 6, pieces = 3 };
+static int before, next, of; /* ranks beside this one; how many values a message has */
+static float strided[2 * most_ranks * block];
+static int no_calls;
+
+static void fail(const char* what) {
+  fprintf(stderr, "rank %d: %s: not as MPI says\n", rank, what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void start(int n) {
+  of = n;
+  begin(), fill(send, n, 0, rank);
+  for (long i = 0; i < n; ++i) exact[i] = value(before, i);
+}
+
+/* No collective call. */
+static void came(const char* name) {
+  end(name, of);
+  --made;
+}
+
+static void check(const MPI_Status* status, const char* name) {
+  int count = -1, bytes = -1;
+  MPI_Get_count(status, MPI_FLOAT, &count);
+  MPI_Get_count(status, MPI_BYTE, &bytes);
+  if (status->MPI_SOURCE != before || status->MPI_TAG != tag || count != of || bytes != 4 * of) fail(name);
+}
+
+static MPI_Request sending(int n) {
+  MPI_Request request;
+  MPI_Isend(send, n, MPI_FLOAT, next, tag, comm, &request);
+  return request;
+}
+
+static void blocking(int n) {
+  MPI_Status status;
+  char name[100];
+  start(n), snprintf(name, sizeof name, "Recv,%d", n);
+  if (rank == 0) MPI_Send(send, n, MPI_FLOAT, next, tag, comm);
+  MPI_Recv(receive, n, MPI_FLOAT, before, tag, comm, &status), check(&status, name);
+  if (rank != 0) MPI_Send(send, n, MPI_FLOAT, next, tag, comm);
+  came(name);
+}
+
+static void receives(int n) {
+  MPI_Status status;
+  MPI_Request request, replaced;
+  int word = rank;
+  start(n), request = sending(n);
+  MPI_Recv(receive, most_ranks * block, MPI_FLOAT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
+  check(&status, "wildcards"), MPI_Wait(&request, MPI_STATUS_IGNORE), came("Recv,wildcards");
+  start(n), request = sending(n);
+  MPI_Recv(receive, n, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Recv,ignore");
+  start(n), request = sending(n);
+  MPI_Recv(receive, 4 * n, MPI_BYTE, before, tag, comm, &status);
+  check(&status, "bytes"), MPI_Wait(&request, MPI_STATUS_IGNORE), came("Recv,bytes");
+  start(n), request = sending(n);
+  MPI_Sendrecv(&word, 1, MPI_INT, before, other_tag, receive, n, MPI_FLOAT, before, tag, comm, &status);
+  check(&status, "Sendrecv"), MPI_Recv(&word, 1, MPI_INT, next, other_tag, comm, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Sendrecv");
+  start(n), request = sending(n);
+  MPI_Irecv(strided, n, MPI_FLOAT, next, other_tag, comm, &replaced);
+  MPI_Sendrecv_replace(receive, n, MPI_FLOAT, before, other_tag, before, tag, comm, &status);
+  check(&status, "Sendrecv_replace"), MPI_Wait(&replaced, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Sendrecv_replace");
+}
+
+/* To every other float of a buffer, by a type that is freed before the message comes. */
+static void gaps(int n) {
+  MPI_Datatype type;
+  MPI_Request both[2];
+  MPI_Status statuses[2];
+  for (int more = 0; more < 2; ++more) { /* with room for just the message, and for more */
+    start(n), memset(strided, 0x5a, sizeof strided);
+    MPI_Type_vector(n + 100 * more, 1, 2, MPI_FLOAT, &type), MPI_Type_commit(&type);
+    MPI_Irecv(strided, 1, type, before, tag, comm, &both[0]), MPI_Type_free(&type);
+    both[1] = sending(n);
+    MPI_Waitall(2, both, statuses);
+    int elements = 0;
+    MPI_Get_elements(&statuses[0], MPI_FLOAT, &elements);
+    if (elements != n) fail("gaps");
+    for (long i = 0; i < n; ++i) {
+      receive[i] = strided[2 * i];
+      if (memcmp(&strided[2 * i + 1], "ZZZZ", 4) != 0) fail("gaps");
+    }
+    if (memcmp(&strided[2 * n + 1], "ZZZZZZZZ", 8) != 0) fail("behind the message");
+    came("Irecv,gaps");
+  }
+}
+
+static MPI_Request some[pieces];
+static int got;
+
+static void start_some(int n) { /* a long receive, a send, a short receive */
+  start(n), got = -1;
+  MPI_Irecv(&got, 1, MPI_INT, before, other_tag, comm, &some[2]);
+  MPI_Irecv(receive, n, MPI_FLOAT, MPI_ANY_SOURCE, tag, comm, &some[0]);
+  some[1] = sending(n);
+  MPI_Send(&rank, 1, MPI_INT, next, other_tag, comm);
+}
+
+static void end_some(const char* name) {
+  for (int i = 0; i < pieces; ++i)
+    if (some[i] != MPI_REQUEST_NULL) fail(name);
+  if (got != before) fail(name);
+  came(name);
+}
+
+static void completions(int n) {
+  MPI_Status status, statuses[pieces];
+  int flag = 0, index = -1, outcount = 0, indices[pieces];
+  start_some(n), MPI_Waitall(pieces, some, statuses), check(&statuses[0], "Waitall"), end_some("Waitall");
+  start_some(n), MPI_Waitall(pieces, some, MPI_STATUSES_IGNORE), end_some("Waitall,ignore");
+  start_some(n);
+  for (int i = 0; i < pieces; ++i) {
+    MPI_Waitany(pieces, some, &index, &status);
+    if (index == 0) check(&status, "Waitany");
+  }
+  MPI_Waitany(pieces, some, &index, &status);
+  if (index != MPI_UNDEFINED) fail("Waitany");
+  end_some("Waitany");
+  start_some(n);
+  for (int left = pieces; left > 0; left -= outcount) {
+    MPI_Waitsome(pieces, some, &outcount, indices, statuses);
+    for (int i = 0; i < outcount; ++i)
+      if (indices[i] == 0) check(&statuses[i], "Waitsome");
+  }
+  end_some("Waitsome");
+  start_some(n);
+  for (flag = 0; !flag;) MPI_Testall(pieces, some, &flag, statuses);
+  check(&statuses[0], "Testall"), end_some("Testall");
+  start_some(n);
+  for (int left = pieces; left > 0; left -= flag) MPI_Testany(pieces, some, &index, &flag, &status);
+  end_some("Testany");
+  start_some(n);
+  for (int left = pieces; left > 0; left -= outcount)
+    MPI_Testsome(pieces, some, &outcount, indices, MPI_STATUSES_IGNORE);
+  end_some("Testsome");
+  start_some(n);
+  for (flag = 0; !flag;) MPI_Request_get_status(some[0], &flag, &status);
+  check(&status, "Request_get_status");
+  for (int i = pieces; i-- > 0;)
+    for (flag = 0; !flag;) MPI_Test(&some[i], &flag, &status);
+  check(&status, "Test"), end_some("Test");
+}
+
+static void persistent(int n) {
+  MPI_Status status;
+  MPI_Request expecting, request;
+  MPI_Recv_init(receive, n, MPI_FLOAT, before, tag, comm, &expecting);
+  for (int i = 0; i < 3; ++i) {
+    start(n), MPI_Start(&expecting), request = sending(n);
+    MPI_Wait(&expecting, &status), check(&status, "Recv_init");
+    MPI_Wait(&expecting, MPI_STATUS_IGNORE); /* inactive */
+    MPI_Wait(&request, MPI_STATUS_IGNORE), came("Recv_init");
+  }
+  MPI_Request_free(&expecting);
+}
+
+/* Long and short ones of one tag come in the order of their sending; so does one from this rank to itself. */
+static void order(int n) {
+  float words[2] = {1, 2}, came_words[2] = {0, 0};
+  MPI_Request requests[3], self;
+  start(n);
+  MPI_Isend(&words[0], 1, MPI_FLOAT, next, tag, comm, &requests[0]);
+  requests[1] = sending(n);
+  MPI_Isend(&words[1], 1, MPI_FLOAT, next, tag, comm, &requests[2]);
+  MPI_Recv(&came_words[0], 1, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE);
+  MPI_Recv(receive, n, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE);
+  MPI_Recv(&came_words[1], 1, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  if (came_words[0] != 1 || came_words[1] != 2) fail("order");
+  came("order");
+  start(n);
+  for (long i = 0; i < n; ++i) exact[i] = value(rank, i);
+  MPI_Irecv(receive, n, MPI_FLOAT, rank, tag, comm, &self);
+  MPI_Send(send, n, MPI_FLOAT, rank, tag, comm), MPI_Wait(&self, MPI_STATUS_IGNORE), came("to oneself");
+}
+
+/* Values that no bound holds for: as they were. */
+static void odd_values(int n) {
+  MPI_Request request;
+  start(n);
+  for (long i = 0; i < n; i += 1000) send[i] = i % 3000 ? NAN : INFINITY;
+  request = sending(n);
+  MPI_Recv(receive, n, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE),
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (long i = 0; i < n; i += 1000) {
+    if (i % 3000 ? !isnan(receive[i]) : receive[i] != INFINITY) fail("NaN");
+    receive[i] = (float)exact[i];
+  }
+  came("NaN");
+}
+
+/* Too short for the values, long enough for what stands for them; and one that never comes. */
+static void errors(int n) {
+  MPI_Comm other;
+  MPI_Request request;
+  MPI_Status status;
+  int code, error_class, cancelled = 0;
+  MPI_Comm_dup(comm, &other), MPI_Comm_set_errhandler(other, MPI_ERRORS_RETURN);
+  start(n);
+  MPI_Isend(send, n, MPI_FLOAT, next, tag, other, &request);
+  code = MPI_Recv(receive, n - 1, MPI_FLOAT, before, tag, other, &status);
+  MPI_Error_class(code, &error_class);
+  if (error_class != MPI_ERR_TRUNCATE) fail("Recv, too short");
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Irecv(receive, n, MPI_FLOAT, before, tag, other, &request);
+  MPI_Cancel(&request), MPI_Wait(&request, &status), MPI_Test_cancelled(&status, &cancelled);
+  if (!cancelled) fail("Cancel");
+  MPI_Comm_free(&other);
+}
+
+static void all_calls(MPI_Comm on, const char* title) {
+  const int n = block * 2;
+  use(on, title);
+  before = (rank + size - 1) % size;
+  next = (rank + 1) % size;
+  blocking(0), blocking(1), blocking(1000), blocking(n), blocking(n + 1), blocking(most_ranks * block);
+  receives(n);
+  gaps(n);
+  completions(n);
+  persistent(n);
+  order(n);
+  odd_values(n);
+  errors(n);
+}
+
+int main(int argc, char** argv) { return make_calls(argc, argv, all_calls, &no_calls); }

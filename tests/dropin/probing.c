@@ -1,0 +1,41 @@
+/* A ring of long messages; rank 0 says how far the values are off. With an argument it never probes, but
+ * could, unless built with -DPROBES=0. */
+#include <mpi.h>
+#include <stdio.h>
+
+#ifndef PROBES
+#define PROBES 1
+#endif
+#ifndef RECEIVE
+#define RECEIVE MPI_Recv
+#endif
+
+enum { count = 100000, tag = 1 };
+static float sent[count], got[count];
+
+int main(int argc, char** argv) {
+  int rank = 0, size = 0, n = count;
+  double worst = 0;
+  MPI_Request request;
+  MPI_Status status;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < count; ++i) sent[i] = (float)(i % 997) * 0.37F;
+  MPI_Isend(sent, count, MPI_FLOAT, (rank + 1) % size, tag, MPI_COMM_WORLD, &request);
+#if PROBES
+  if (argc < 2) {
+    MPI_Probe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_FLOAT, &n);
+  }
+#endif
+  RECEIVE(got, n, MPI_FLOAT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &status);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int i = 0; i < count; ++i) {
+    const double off = got[i] - (double)sent[i];
+    worst = off > worst ? off : -off > worst ? -off : worst;
+  }
+  if (rank == 0) printf("count: %d worst: %g\n", n, worst);
+  MPI_Finalize();
+  return 0;
+}
