@@ -153,13 +153,15 @@ TAUT_API int taut_dropin_MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatyp
   return expecting(code, {buf, count, type, comm}, request, true);
 }
 
-// What these send is plain.
 TAUT_API int taut_dropin_MPI_Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
                                       int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
                                       int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  const CodedMessage message = coded(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  const void* const sent = message ? message.memory.get() : sendbuf;
+  const auto n = message ? static_cast<int>(units(message, sendtype)) : sendcount;
   return receiving({recvbuf, recvcount, recvtype, comm}, status, [&](MPI_Status* at) {
-    return call(Wrapped::MPI_Sendrecv, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                recvtype, source, recvtag, comm, at);
+    return call(Wrapped::MPI_Sendrecv, sent, n, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                recvtag, comm, at);
   });
 }
 
@@ -172,12 +174,16 @@ TAUT_API int taut_dropin_MPI_Sendrecv_c(const void* sendbuf, MPI_Count sendcount
       return taut_dropin_MPI_Sendrecv(sendbuf, narrowed(sendcount), sendtype, dest, sendtag, recvbuf,
                                       narrowed(recvcount), recvtype, source, recvtag, comm, status);
     });
+  const CodedMessage message = coded(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  const void* const sent = message ? message.memory.get() : sendbuf;
+  const auto n = message ? static_cast<MPI_Count>(units(message, sendtype)) : sendcount;
   return receiving({recvbuf, recvcount, recvtype, comm}, status, [&](MPI_Status* at) {
-    return call(Wrapped::MPI_Sendrecv_c, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                recvtype, source, recvtag, comm, at);
+    return call(Wrapped::MPI_Sendrecv_c, sent, n, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                source, recvtag, comm, at);
   });
 }
 
+// What these send is plain.
 TAUT_API int taut_dropin_MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
                                               int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
   return receiving({buf, count, type, comm}, status, [&](MPI_Status* at) {

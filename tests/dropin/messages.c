@@ -63,7 +63,10 @@ static void receives(int n) {
   start(n), request = sending(n);
   MPI_Sendrecv(&word, 1, MPI_INT, before, other_tag, receive, n, MPI_FLOAT, before, tag, comm, &status);
   check(&status, "Sendrecv"), MPI_Recv(&word, 1, MPI_INT, next, other_tag, comm, MPI_STATUS_IGNORE);
-  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Sendrecv");
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Sendrecv,received");
+  start(n);
+  MPI_Sendrecv(send, n, MPI_FLOAT, next, tag, receive, n, MPI_FLOAT, before, tag, comm, &status);
+  check(&status, "Sendrecv"), came("Sendrecv");
   start(n), request = sending(n);
   MPI_Irecv(strided, n, MPI_FLOAT, next, other_tag, comm, &replaced);
   MPI_Sendrecv_replace(receive, n, MPI_FLOAT, before, other_tag, before, tag, comm, &status);
