@@ -97,7 +97,9 @@ const char* call_name(Collective collective) noexcept {
 
 std::string call_remedy(std::string_view name) {
   if (lower(name).find("send") != std::string::npos || lower(name).find("recv") != std::string::npos)
-    return "messages need a policy on their communicator (TAUT_Comm_set_policy), as both sides have to know";
+    return "messages need a policy on their communicator (TAUT_Comm_set_policy), as both sides have to know; "
+           "of "
+           "unchanged programs, a rule for * and TAUT_MESSAGES=1";
   std::string_view form = name;
   if (equal(form.substr(0, 4), "MPI_")) form.remove_prefix(4);
   for (const auto& call : calls)
