@@ -28,7 +28,8 @@ static void add_fields(MPI_Comm comm) {
   for (std::size_t i = 0; i < n; ++i) values[i] = field(rank, i);
 
   TAUT_Request request = TAUT_REQUEST_NULL;
-  check(TAUT_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<MPI_Count>(n), MPI_DOUBLE, MPI_SUM, comm, &request));
+  check(TAUT_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<MPI_Count>(n), MPI_DOUBLE, MPI_SUM, comm,
+                        &request));
   std::vector<double> exact(n);
   for (std::size_t i = 0; i < n; ++i) {
     for (int r = 0; r < size; ++r) exact[i] += field(r, i);
