@@ -40,9 +40,12 @@ CollectiveRequest::~CollectiveRequest() {
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
 }
 
-MPI_Comm CollectiveRequest::comm() const noexcept {
-  return attached_ != nullptr && attached_->freed() ? MPI_COMM_NULL : comm_of(call_);
+bool CollectiveRequest::freed() const noexcept {
+  const auto& users = apart_from_ != nullptr ? apart_from_ : attached_;
+  return users != nullptr && users->freed();
 }
+
+MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NULL : comm_of(call_); }
 
 int CollectiveRequest::init(MPI_Info info) {
   if (takes_mean(call_)) group_ = group_of(comm_of(call_));
@@ -58,6 +61,15 @@ int CollectiveRequest::init(MPI_Info info) {
   const int code = std::visit([&](auto& call) { return call.init(info, &plain_); }, call_);
   plain_is_persistent_ = code == MPI_SUCCESS;
   return code;
+}
+
+bool CollectiveRequest::set_apart() {
+  if (attached_ == nullptr || !attached_->usable()) return false;
+  auto own = std::make_shared<Attached>(*attached_, std::make_shared<const bool>(false));
+  own->name_after(comm_of(call_));
+  own->connect(comm_of(call_));
+  apart_from_ = std::exchange(attached_, std::move(own));
+  return true;
 }
 
 // Derived types may be freed as soon as a call is started, before it needs them. Whether there are any.
@@ -86,7 +98,7 @@ Described CollectiveRequest::describe() const {
 }
 
 int CollectiveRequest::start() {
-  if (attached_ != nullptr && attached_->freed() && !plain_is_persistent_)
+  if (freed() && !plain_is_persistent_)
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
   plain_complete_ = false;
@@ -100,9 +112,10 @@ int CollectiveRequest::start() {
 }
 
 int CollectiveRequest::start_plain() {
+  const MPI_Comm comm = apart_from_ != nullptr ? attached_->private_communicator() : comm_of(call_);
   const int code = plain_is_persistent_
                        ? PMPI_Start(&plain_)
-                       : std::visit([&](auto& call) { return call.start(call.comm, &plain_); }, call_);
+                       : std::visit([&](auto& call) { return call.start(comm, &plain_); }, call_);
   active_ = code == MPI_SUCCESS;
   return code;
 }

@@ -57,6 +57,10 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   // that can, makes MPI's persistent request. An MPI code; throws Error.
   int init(MPI_Info info);
 
+  // After init(): from now on it may be started in any order among other calls, which may differ between
+  // ranks. Collective over the communicator. False: no policy serves it.
+  bool set_apart();
+
   int start() override;
   bool complete() noexcept override;
   void wait() noexcept override;
@@ -68,6 +72,7 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   MPI_Request give_plain() noexcept;
 
  private:
+  bool freed() const noexcept;  // whether the user has freed the communicator
   bool keep_types();
   Described describe() const;
   int start_plain();
@@ -77,8 +82,9 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
 
   AnyCall call_;
   const void* site_;
-  Group group_;                         // of a mean
-  std::shared_ptr<Attached> attached_;  // null: no policy, or not a call for it
+  Group group_;                           // of a mean
+  std::shared_ptr<Attached> attached_;    // null: no policy, or not a call for it
+  std::shared_ptr<Attached> apart_from_;  // that of the user's communicator, if this call has its own
   std::array<MPI_Datatype, 2> kept_types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
   std::optional<CallInFlight> in_flight_;  // of the last start; empty: plain at once
   MPI_Request plain_ = MPI_REQUEST_NULL;

@@ -19,7 +19,7 @@ constexpr auto pause = 50us;  // of the thread: a message waits so long at most,
 
 struct All {
   std::mutex mutex;
-  std::list<Started> open, ended;  // not complete; complete, until MPI has freed the request
+  std::list<Started> open, ended;  // not complete; complete or not started, until MPI has freed the request
   std::condition_variable comes;
   std::thread thread;
   bool stops = false;
@@ -50,6 +50,8 @@ int set_free(void* extra) noexcept {
 }
 
 int cancel(void*, int) noexcept { return MPI_ERR_REQUEST; }  // no collective call can be cancelled
+
+void complete(Started& ended) noexcept { PMPI_Grequest_complete(ended.request); }
 
 // ---- Completion
 
@@ -93,7 +95,6 @@ void run_thread() noexcept {
 }  // namespace
 
 int hand_over(std::list<Started> one, MPI_Request* request) noexcept {
-  clear_ended();
   Started& started = one.front();
   const int code = PMPI_Grequest_start(query, set_free, cancel, &started, &started.request);
   if (code != MPI_SUCCESS) {  // others count on this rank's part all the same
@@ -102,12 +103,26 @@ int hand_over(std::list<Started> one, MPI_Request* request) noexcept {
     return code;
   }
   *request = started.request;
+  started.tell_mpi = complete;
+  see_to(keep_ready(std::move(one)));
+  return MPI_SUCCESS;
+}
+
+Waiting keep_ready(std::list<Started> one) noexcept {
+  clear_ended();
+  const Waiting here = one.begin();
+  All& calls = all();
+  const std::lock_guard lock(calls.mutex);
+  calls.ended.splice(calls.ended.end(), one);
+  return here;
+}
+
+void see_to(Waiting started) noexcept {
   ++open;
   All& calls = all();
   const std::lock_guard lock(calls.mutex);
-  calls.open.splice(calls.open.end(), one);
+  calls.open.splice(calls.open.end(), calls.ended, started);
   calls.comes.notify_one();
-  return MPI_SUCCESS;
 }
 
 bool any_in_progress() noexcept { return open != 0; }
@@ -117,7 +132,7 @@ void go_on() noexcept {
   api::progress(nullptr);
   for (Started* ended; (ended = take_ended()) != nullptr; --open) {
     ended->code = ended->call->finish(MPI_STATUS_IGNORE);
-    PMPI_Grequest_complete(ended->request);
+    ended->tell_mpi(*ended);
   }
 }
 

@@ -29,17 +29,25 @@ class Kept {
   std::vector<std::shared_ptr<const void>> arrays_;
 };
 
-// A call that is started. It stays where it is until MPI has freed its request.
+// A call that is started, or may be. It stays where it is until MPI has freed its request.
 struct Started {
   Kept kept;
   std::unique_ptr<TAUT_Request_s> call;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;           // how it ended
   std::atomic<bool> freed = false;  // MPI knows of it no more
+  int tag = 0;                      // of a persistent call's messages
+
+  void (*tell_mpi)(Started&) noexcept = nullptr;  // that it has ended
 };
 
 // Makes the request of the one call in `one`, and sees to it from then on. An MPI code.
 int hand_over(std::list<Started> one, MPI_Request* request) noexcept;
+
+// The same in two steps: a call that is not started yet; then that it is, with a request that MPI waits for.
+using Waiting = std::list<Started>::iterator;
+Waiting keep_ready(std::list<Started> one) noexcept;
+void see_to(Waiting started) noexcept;
 
 // Whether any of these calls is not complete.
 bool any_in_progress() noexcept;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "api/ruled.hpp"
+#include "dropin/persistent.hpp"
 #include "policy/options.hpp"
 
 namespace taut::dropin {
@@ -27,6 +28,11 @@ void explain(bool threads) noexcept {
   std::fprintf(stderr, "taut: nonblocking calls are plain MPI's: %s\n", why);
 }
 
+void end_calls() noexcept {
+  end_thread();
+  end_persistent();
+}
+
 }  // namespace
 
 bool wants_nonblocking() noexcept { return options().nonblocking && !waits_unseen; }
@@ -35,27 +41,29 @@ void leave_nonblocking_to_mpi() noexcept { waits_unseen = true; }
 
 void begin_nonblocking() noexcept {
   const bool threads = has_threads();
-  const bool able = wants_nonblocking() && threads && start_thread();
+  const bool able = wants_nonblocking() && threads && begin_persistent() && start_thread();
   const int mine[] = {able, !api::rules_ask_for_names()};
   int all[] = {0, 0};
   PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   on = all[0] != 0;
   prepares = on && all[1] != 0;
   api::driven_by_thread(on);
-  if (!on) end_thread();
+  if (!on) end_calls();
   if (!on && options().nonblocking) explain(threads);
   prepare(MPI_COMM_WORLD);
 }
 
 void end_nonblocking() noexcept {
   on = prepares = false;
-  end_thread();
+  end_calls();
   api::driven_by_thread(false);
 }
 
 bool serves_nonblocking(MPI_Comm comm) noexcept {
   return on && serves(comm) && api::find_attached(comm) != nullptr;
 }
+
+bool serves_persistent(MPI_Comm comm) noexcept { return on && serves(comm); }
 
 void prepare(MPI_Comm comm) noexcept {
   if (!prepares || !serves(comm)) return;

@@ -25,6 +25,9 @@ void end_nonblocking() noexcept;
 // rules before, since a nonblocking call must not wait for others. The same on all its ranks.
 bool serves_nonblocking(MPI_Comm comm) noexcept;
 
+// Whether persistent calls on it may be: their making waits for others. The same on all its ranks.
+bool serves_persistent(MPI_Comm comm) noexcept;
+
 // After the making of a communicator, by all its ranks; MPI_COMM_NULL: it has not this one. Prepares it, so
 // that nonblocking calls on it are served from the first.
 void prepare(MPI_Comm comm) noexcept;

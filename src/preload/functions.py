@@ -1,4 +1,5 @@
-"""The functions of MPI that the drop-in wraps: those of functions.txt, and the nonblocking forms of the collective ones."""
+"""The functions of MPI that the drop-in wraps: those of functions.txt, and the nonblocking and persistent forms of the
+collective ones."""
 
 import re
 from dataclasses import dataclass
@@ -6,6 +7,7 @@ from pathlib import Path
 
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
+OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/starting.cpp
 
 @dataclass
 class Parameter:
@@ -24,6 +26,7 @@ class Parameter:
 
 
 REQUEST = Parameter("MPI_Request*", "request", False)
+INFO = Parameter("MPI_Info", "info", False)
 
 
 @dataclass
@@ -45,7 +48,17 @@ class Function:
 
     @property
     def nonblocking(self):
-        return self.parameters[-1:] == [REQUEST]
+        return self.parameters[-1:] == [REQUEST] and not self.persistent and not self.of_persistent
+
+    @property
+    def persistent(self):
+        """Whether it makes a persistent request of a collective call."""
+        return self.parameters[-2:] == [INFO, REQUEST]
+
+    @property
+    def of_persistent(self):
+        """Whether it starts or frees persistent requests."""
+        return self.name in OF_PERSISTENT
 
     @property
     def creates(self):
@@ -59,7 +72,7 @@ class Function:
     @property
     def on_request(self):
         """Whether it is the next function's unless TAUT_NONBLOCKING is set."""
-        return self.nonblocking or self.creates or self.completes
+        return self.nonblocking or self.persistent or self.of_persistent or self.creates or self.completes
 
     @property
     def taut(self):
@@ -78,6 +91,11 @@ def nonblocking(function):
     return Function(f"MPI_I{name[0].lower()}{name[1:]}", [*function.parameters, REQUEST])
 
 
+def persistent(function):
+    name, large = re.fullmatch(r"(.*?)(_c)?", function.name).groups()
+    return Function(f"{name}_init{large or ''}", [*function.parameters, INFO, REQUEST])
+
+
 def functions():
     for line in (Path(__file__).parent / "functions.txt").read_text().splitlines():
         name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
@@ -86,3 +104,4 @@ def functions():
         yield function
         if name not in BY_HAND and not function.on_request:
             yield nonblocking(function)
+            yield persistent(function)

@@ -18,7 +18,7 @@ from functions import BY_HAND, REQUEST, functions
 
 def beyond_c(function):
     """Whether MPICH's module mpi_f08 does not call it in C's name."""
-    return function.creates or function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+    return function.creates or function.of_persistent or function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
 def fortran_names(function):
@@ -110,12 +110,15 @@ def nonblocking_argument(function, p):
     return f"kept.widened<{number}>({p.name}, {count})" if p.widened else p.name
 
 
-def nonblocking_body(function):
+def making(function):
+    """What makes the request of Taut's that stands behind that of the program."""
     passed = ", ".join(nonblocking_argument(function, p) for p in function.parameters)
     kept = "Kept& kept" if "kept." in passed else "Kept&"
-    return f"""return launch(comm, request, [&]({kept}, TAUT_Request* call) {{
-    return {function.taut}({passed});
-  }});"""
+    return f"[&]({kept}, TAUT_Request* call) {{\n    return {function.taut}({passed});\n  }}"
+
+
+def nonblocking_body(function):
+    return f"return launch(comm, request, {making(function)});"
 
 
 def collective_wrapper(function):
@@ -135,6 +138,39 @@ def collective_wrapper(function):
 """
 
 
+def narrowed(function, p):
+    if p.type == "MPI_Count":
+        return f"narrowed({p.name})"
+    return f"narrowed_for_good({p.name}, {widening(function, p)[1]})" if p.array else p.name
+
+
+def narrow_type(p):
+    return "const int*" if p.array else p.type.replace("MPI_Count", "int")
+
+
+def persistent_wrapper(function):
+    """An MPI before 4 has none of them, Open MPI 5 none with large counts."""
+    types = ", ".join(p.declaration for p in function.parameters)
+    lacking = "return raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);"
+    if function.large:
+        narrow = function.name.removesuffix("_c")
+        narrow_types = ", ".join(narrow_type(p) for p in function.parameters)
+        passed = ", ".join(narrowed(function, p) for p in function.parameters)
+        lacking = f"""return guard(comm, [&]() -> int {{
+    const auto narrow = next_as<int (*)({narrow_types})>(Wrapped::{narrow});
+    if (narrow == nullptr) {lacking}
+    return narrow({passed});
+  }});"""
+    return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
+  const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
+  int code = MPI_SUCCESS;
+  if (keep(comm, request, code, {making(function)})) return code;
+  if (next != nullptr) return next({function.arguments});
+  {lacking}
+}}
+"""
+
+
 def creation_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
@@ -147,18 +183,26 @@ def creation_wrapper(function):
 
 
 def generated(all_functions):
-    return [f for f in all_functions if f.name not in BY_HAND and not f.completes]
+    return [f for f in all_functions if not (f.name in BY_HAND or f.completes or f.of_persistent)]
+
+
+def wrapper(function):
+    if function.creates:
+        return creation_wrapper(function)
+    return persistent_wrapper(function) if function.persistent else collective_wrapper(function)
 
 
 def dropin(all_functions):
-    wrappers = "\n".join((creation_wrapper if f.creates else collective_wrapper)(f) for f in generated(all_functions))
+    wrappers = "\n".join(wrapper(f) for f in generated(all_functions))
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
 #include "api/ruled.hpp"
+#include "dropin/narrowed.hpp"
 #include "dropin/next.hpp"
 #include "dropin/nonblocking.hpp"
+#include "dropin/persistent.hpp"
 #include "dropin/widened.hpp"
 
 using namespace taut::api;
@@ -200,7 +244,7 @@ def fortran_wrapper(function):
         return fortran_creation(function, "fortran", fortran_names(function))
     parameters = function.parameters
     begin = f"TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{\n  "
-    if function.nonblocking:
+    if function.nonblocking or function.persistent:
         passed = ", ".join([from_fortran(p) for p in parameters[:-1]] + ["&made"])
         return f"""{begin}MPI_Request made = MPI_REQUEST_NULL;
   *ierror = taut_dropin_{function.name}({passed});

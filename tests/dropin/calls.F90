@@ -24,7 +24,8 @@ program calls
 #else
   integer :: requests(4), status(MPI_STATUS_SIZE), other
 #endif
-  integer :: sent, got
+  integer :: sent
+  integer, asynchronous :: got
   logical :: flag
   real(4), asynchronous :: summed(0:most_ranks*block - 1)
   character(1000) :: folder
@@ -176,6 +177,37 @@ program calls
   call finish('Iallreduce,first', n)
   call MPI_Comm_free(other, ierror)
   nonblocking = 3
+
+#if defined(PERSISTENT)
+  ! Persistent ones, started again and again among messages.
+  call start()
+  summed(0:n - 1) = 0
+  call MPI_Allreduce_init(send, summed, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1), ierror)
+  call MPI_Recv_init(got, 1, MPI_INTEGER, modulo(rank - 1, ranks), 5, MPI_COMM_WORLD, requests(2), ierror)
+  call MPI_Send_init(sent, 1, MPI_INTEGER, modulo(rank + 1, ranks), 5, MPI_COMM_WORLD, requests(3), ierror)
+  do r = 1, 3
+    got = -1
+    summed(0:n - 1) = 0
+    if (r == 1) then
+      call MPI_Start(requests(1), ierror)
+      call MPI_Startall(2, requests(2:3), ierror)
+    else
+      call MPI_Startall(3, requests, ierror)
+    end if
+    if (rank == 0) call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    if (r == 2) call MPI_Wait(requests(1), status, ierror)
+    call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE, ierror)
+    if (rank /= 0) call MPI_Barrier(MPI_COMM_WORLD, ierror)
+    if (got /= modulo(rank - 1, ranks) + 100) call MPI_Abort(MPI_COMM_WORLD, 1, ierror)
+    receive = -1
+    receive(0:n - 1) = summed(0:n - 1)
+    call finish('Allreduce_init', n)
+  end do
+  do r = 1, 3
+    call MPI_Request_free(requests(r), ierror)
+  end do
+  nonblocking = nonblocking + 3
+#endif
 
   write (7, '(a,i0,1x,i0)') 'made ', made - nonblocking, nonblocking
   close (7)

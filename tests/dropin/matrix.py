@@ -31,6 +31,7 @@ class Mpi:
     mpiexec: str
     fortran: str = ""
     library: str = ""  # what mpi4py loads
+    flags: list = field(default_factory=list)  # of Fortran: what the MPI has
     environment: dict = field(default_factory=dict)
 
 
@@ -50,12 +51,20 @@ MPIS = {
         library=f"{IMPI}/lib/libmpi.so.12",
         environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
     ),
-    "mpich-debian": Mpi("mpicc.mpich", "mpiexec.mpich", fortran="mpif90.mpich"),
+    "mpich-debian": Mpi("mpicc.mpich", "mpiexec.mpich", fortran="mpif90.mpich", flags=["-DPERSISTENT"]),
     "openmpi-debian": Mpi(
         "mpicc.openmpi", "mpiexec.openmpi", fortran="mpif90.openmpi", library="/usr/lib/x86_64-linux-gnu/libmpi.so.40"
     ),
 }
-PROGRAMS = {"c": "calls.c", "nonblocking": "nonblocking.c", "mpi4py": "calls.py", "mpif.h": "calls.F90", "mpi": "calls.F90", "mpi_f08": "calls.F90"}
+PROGRAMS = {
+    "c": "calls.c",
+    "nonblocking": "nonblocking.c",
+    "persistent": "persistent.c",
+    "mpi4py": "calls.py",
+    "mpif.h": "calls.F90",
+    "mpi": "calls.F90",
+    "mpi_f08": "calls.F90",
+}
 FORTRAN = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
 
 ALL = "when=always,min_bytes=0"
@@ -86,7 +95,7 @@ def build(mpi, name, folder):
     compiler = mpi.fortran if name in FORTRAN else mpi.cc
     if not compiler or not shutil.which(compiler):
         skip(f"no {compiler or 'Fortran compiler'}")
-    flags = ["-w", "-fallow-argument-mismatch", *FORTRAN[name]] if name in FORTRAN else ["-w", "-lm"]
+    flags = ["-w", "-fallow-argument-mismatch", *FORTRAN[name], *mpi.flags] if name in FORTRAN else ["-w", "-lm"]
     program = folder / "calls"
     subprocess.run([compiler, "-O1", "-o", program, source, *flags], check=True)
     return [str(program)]
@@ -115,7 +124,9 @@ def calls_made(lines, mode):
 
 
 def calls_seen(report):
-    """Calls that a rank's report counts."""
+    """Calls that a rank's report counts; without any there is none."""
+    if not report.exists():
+        return 0
     return sum(communicator["calls"] for communicator in json.loads(report.read_text())["communicators"])
 
 

@@ -1,0 +1,138 @@
+#include "dropin/persistent.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+namespace taut::dropin {
+namespace {
+
+struct Entry {
+  Waiting call;
+  bool active;
+};
+
+// What is behind the requests of the program, and where the messages travel that complete them.
+struct All {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, Entry> calls;
+  std::vector<int> free_tags;
+  int tags = 0;  // that are in use or were
+  MPI_Comm self = MPI_COMM_NULL;
+};
+
+// Outlives static destructors, as the calls do.
+All& all() noexcept {
+  static auto* const one = new All;
+  return *one;
+}
+
+char nothing[8];  // what the messages hold; the program's request has no room for it
+
+int take_tag() {
+  All& here = all();
+  const std::lock_guard lock(here.mutex);
+  here.free_tags.reserve(static_cast<std::size_t>(here.tags) + 1);  // so that none is lost later
+  if (here.free_tags.empty()) return here.tags++;
+  const int tag = here.free_tags.back();
+  here.free_tags.pop_back();
+  return tag;
+}
+
+// Completes the program's request. A message too long for it is an error there, where the call had one. The
+// request may be freed at any time, or started again once the message is sent.
+void send_end(Started& ended) noexcept {
+  All& here = all();
+  const int tag = ended.tag;
+  const bool failed = ended.code != MPI_SUCCESS;
+  bool known = false;
+  {
+    const std::lock_guard lock(here.mutex);
+    const auto found = here.calls.find(ended.request);
+    known = found != here.calls.end() && &*found->second.call == &ended;
+    if (known) found->second.active = false;
+  }
+  PMPI_Send(nothing, failed, MPI_BYTE, 0, tag, here.self);
+  if (known) return;
+  const std::lock_guard lock(here.mutex);
+  here.free_tags.push_back(tag);
+  ended.freed = true;
+}
+
+// Another start than that of a call that goes on.
+int start(Waiting started) noexcept {
+  Started& one = *started;
+  if (const int code = PMPI_Start(&one.request); code != MPI_SUCCESS) return code;
+  const int code = api::guard(one.call->comm(), [&] { return one.call->start(); });
+  if (code == MPI_SUCCESS) {
+    see_to(started);
+  } else {
+    PMPI_Cancel(&one.request);
+    PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
+  }
+  return code;
+}
+
+}  // namespace
+
+bool begin_persistent() noexcept {
+  const Inside inside;
+  MPI_Comm& self = all().self;
+  return PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self) == MPI_SUCCESS &&
+         PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+}
+
+void end_persistent() noexcept {
+  const Inside inside;
+  if (all().self != MPI_COMM_NULL) PMPI_Comm_free(&all().self);
+}
+
+int make_request(MPI_Comm comm, Kept kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request) {
+  if (!static_cast<api::CollectiveRequest&>(*call).set_apart()) return MPI_SUCCESS;
+  std::list<Started> one(1);
+  Started& made = one.front();
+  made.kept = std::move(kept);
+  made.call = std::move(call);
+  made.tag = take_tag();
+  made.tell_mpi = send_end;
+  const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, all().self, &made.request);
+  if (code != MPI_SUCCESS) return api::raise(comm, code);
+  *request = made.request;
+  const Waiting here = keep_ready(std::move(one));
+  const std::lock_guard lock(all().mutex);
+  all().calls.insert_or_assign(*request, Entry{here, false});
+  return MPI_SUCCESS;
+}
+
+bool start_kept(MPI_Request request, int& code) noexcept {
+  const Inside inside;
+  All& here = all();
+  std::unique_lock lock(here.mutex);
+  const auto found = here.calls.find(request);
+  if (found == here.calls.end()) return false;
+  const Waiting started = found->second.call;
+  if (std::exchange(found->second.active, true)) {
+    lock.unlock();
+    code = api::raise(started->call->comm(), MPI_ERR_REQUEST);
+    return true;
+  }
+  lock.unlock();
+  code = start(started);
+  if (code == MPI_SUCCESS) return true;
+  lock.lock();
+  if (const auto again = here.calls.find(request); again != here.calls.end()) again->second.active = false;
+  return true;
+}
+
+void forget_kept(MPI_Request request) noexcept {
+  All& here = all();
+  const std::lock_guard lock(here.mutex);
+  const auto found = here.calls.find(request);
+  if (found == here.calls.end()) return;
+  const Entry entry = found->second;
+  here.calls.erase(found);
+  if (entry.active) return;  // its end frees it
+  here.free_tags.push_back(entry.call->tag);
+  entry.call->freed = true;
+}
+
+}  // namespace taut::dropin

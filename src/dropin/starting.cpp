@@ -1,0 +1,78 @@
+// Start and end of persistent requests, of which some are Taut's.
+#include <taut/taut.h>
+
+#include <vector>
+
+#include "dropin/next.hpp"
+#include "dropin/persistent.hpp"
+
+namespace {
+
+using taut::dropin::forget_kept;
+using taut::dropin::next_as;
+using taut::dropin::start_kept;
+using taut::dropin::Wrapped;
+
+int start(MPI_Request* request) noexcept {
+  int code = MPI_SUCCESS;
+  if (request != nullptr && start_kept(*request, code)) return code;
+  return next_as<int (*)(MPI_Request*)>(Wrapped::MPI_Start)(request);
+}
+
+}  // namespace
+
+extern "C" {
+
+TAUT_API int taut_dropin_MPI_Start(MPI_Request* request) { return start(request); }
+
+// One after the other, as MPI has it; ends at the first error.
+TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i)
+    if (const int code = start(&requests[i]); code != MPI_SUCCESS) return code;
+  return MPI_SUCCESS;
+}
+
+TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
+  if (request != nullptr) forget_kept(*request);
+  return next_as<int (*)(MPI_Request*)>(Wrapped::MPI_Request_free)(request);
+}
+
+// ---- Fortran
+
+#ifdef OPEN_MPI
+TAUT_API void taut_fortran_MPI_Start(MPI_Fint* request, MPI_Fint* ierror) {
+  MPI_Request one = PMPI_Request_f2c(*request);
+  *ierror = taut_dropin_MPI_Start(&one);
+}
+
+TAUT_API void taut_fortran_MPI_Startall(MPI_Fint* count, MPI_Fint requests[], MPI_Fint* ierror) {
+  *ierror = MPI_SUCCESS;
+  for (MPI_Fint i = 0; i < *count && *ierror == MPI_SUCCESS; ++i)
+    taut_fortran_MPI_Start(&requests[i], ierror);
+}
+
+TAUT_API void taut_fortran_MPI_Request_free(MPI_Fint* request, MPI_Fint* ierror) {
+  MPI_Request one = PMPI_Request_f2c(*request);
+  *ierror = taut_dropin_MPI_Request_free(&one);
+  if (*ierror == MPI_SUCCESS) *request = PMPI_Request_c2f(one);
+}
+#elif !defined(MPI_ABI)
+// The module mpi_f08 of MPICH starts and frees below the names of C; its handles are those of C, and `ierror`
+// may be absent.
+TAUT_API void taut_f08_MPI_Start(MPI_Request* request, int* ierror) {
+  const int code = taut_dropin_MPI_Start(request);
+  if (ierror != nullptr) *ierror = code;
+}
+
+TAUT_API void taut_f08_MPI_Startall(int* count, MPI_Request requests[], int* ierror) {
+  const int code = taut_dropin_MPI_Startall(*count, requests);
+  if (ierror != nullptr) *ierror = code;
+}
+
+TAUT_API void taut_f08_MPI_Request_free(MPI_Request* request, int* ierror) {
+  const int code = taut_dropin_MPI_Request_free(request);
+  if (ierror != nullptr) *ierror = code;
+}
+#endif
+
+}  // extern "C"
