@@ -46,7 +46,7 @@ class Group {
           ASSERT_EQ(jobs_[i]->check(static_cast<int>(r), bound, 2 * ranks_of_a_group), "");
         }
       }
-      ASSERT_TRUE(jobs_[i]->same_bits());
+      ASSERT_TRUE(jobs_[i]->same_bits() || ranks_[0]->verdicts[i].plain != Plain::no);
     }
     for (const auto& rank : ranks_) {
       EXPECT_EQ(rank->comm->calls().total().calls, jobs_.size());
