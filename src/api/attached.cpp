@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/average.hpp"
+#include "api/progress_thread.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
@@ -58,6 +59,8 @@ int delete_attached(MPI_Comm, int, void* held, void*) {
 
 // Calls that nobody has waited for are completed: other ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
+  end_progress_thread();
+  driven_by_thread(false);
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   {
     const std::lock_guard lock(mutex);
@@ -143,6 +146,7 @@ void Attached::connect(MPI_Comm comm) {
   communicator_ = std::make_unique<Communicator>(
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
+  begin_progress(group_.rank == 0);
 }
 
 // By then the communicator has its name.
@@ -238,6 +242,7 @@ void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
   call.emplace(*communicator_, request, plain);
   in_flight_.start(*call);
   count_calls();
+  wake_progress_thread();
 }
 
 void Attached::drive() noexcept {

@@ -27,6 +27,8 @@ constexpr OptionInfo table[] = {
      "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
     {"TAUT_NONBLOCKING", "0|1", "0",
      "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
+    {"TAUT_PROGRESS", "0|1", "0",
+     "1: a thread makes nonblocking calls of Taut go on, if the program has MPI_THREAD_MULTIPLE"},
     {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
     {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
@@ -98,6 +100,8 @@ void read_option(std::string_view name, std::string_view value, Options& options
     read_number(name, value, 3600, options.handshake, options);
   } else if (name == "TAUT_NONBLOCKING") {
     read_switch(name, value, options.nonblocking, options);
+  } else if (name == "TAUT_PROGRESS") {
+    read_switch(name, value, options.progress, options);
   } else if (name == "TAUT_RANKS_PER_NODE") {
     read_number(name, value, 65536, options.ranks_per_node, options);
   } else if (name == "TAUT_RULES") {

@@ -27,6 +27,7 @@ struct Options {
   int ranks_per_node = 0;             // TAUT_RANKS_PER_NODE; 0: as MPI says
   int handshake = 30;                 // TAUT_HANDSHAKE, seconds
   bool nonblocking = false;           // TAUT_NONBLOCKING
+  bool progress = false;              // TAUT_PROGRESS
   std::string rules;                  // TAUT_RULES
   std::string config;                 // TAUT_CONFIG
   std::string preload;                // TAUT_PRELOAD
