@@ -6,7 +6,7 @@
 
 The order is that of C-Coll (Huang et al., IPDPS 2024, "step-wise optimizations") and hZCCL (Huang et al., SC 2024): a codec at every
 hop; each value coded once and moved as a frame; coding and transfer of segments overlapped; then the codec, and sums of frames.
-All keep the same bound on the result. Writes steps-OP.json, and a Markdown table to standard output.
+All keep the same bound on the result. Writes steps.json, the jobs by operation, and Markdown tables to standard output.
 """
 
 import argparse
@@ -33,11 +33,11 @@ def steps_of(operation):
     ]
     if operation == "allreduce":
         steps.append(("frames are added", f"codec=planes,algorithm={overlapped},reduction=frames"))
-    return [*steps, ("Taut's own choice", "codec=auto")]
+    return steps
 
 
 def measure(operation, options):
-    """The rows of the job: plain MPI, and each step."""
+    """The job, as taut_bench_collectives writes it."""
     result = options.out / f"steps-{operation}.json"
     command = [HERE / "run.sh", options.build, "--ops", operation, "-m", f"{options.size}:{options.size}", "-x", 20]
     command += ["-i", options.iterations, "--data", options.data, "--bound", options.bound]
@@ -47,12 +47,16 @@ def measure(operation, options):
     status = subprocess.run([str(part) for part in command], stdout=sys.stderr).returncode
     if status != 0:
         raise SystemExit(status)
-    rows = {row["variant"]: row for row in json.loads(result.read_text())["results"]}
-    steps = [(what, rows[f"policy-{k}"]) for k, (what, _) in enumerate(steps_of(operation), start=1)]
-    return [("plain MPI", rows["plain"]), *steps]
+    job = json.loads(result.read_text())
+    result.unlink()
+    return job
 
 
-def table(operation, rows):
+def table(operation, job):
+    variants = {row["variant"]: row for row in job["results"]}
+    rows = [("plain MPI", variants["plain"])]
+    rows += [(what, variants[f"policy-{k}"]) for k, (what, _) in enumerate(steps_of(operation), start=1)]
+    rows += [("Taut's own choice", variants["taut"])]
     plain = rows[0][1]["median_us"]
     lines = [
         f"| {operation} | ms (quartiles) | gain | over the step before | coding, ms | ratio | MB sent |",
@@ -84,8 +88,11 @@ def main():
     if unknown := [name for name in operations if name not in MOVES]:
         parser.error(f"--ops: no steps for {unknown[0]}; there are {', '.join(MOVES)}")
     options.out.mkdir(parents=True, exist_ok=True)
+    jobs = {}
     for operation in operations:
-        print(table(operation, measure(operation, options)) + "\n", flush=True)
+        jobs[operation] = measure(operation, options)
+        print(table(operation, jobs[operation]) + "\n", flush=True)
+    (options.out / "steps.json").write_text(json.dumps(jobs, indent=1) + "\n")
 
 
 if __name__ == "__main__":
