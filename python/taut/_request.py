@@ -16,7 +16,8 @@ class Request:
     """A call under way, or a persistent one.
 
     It has the methods of ``MPI.Request`` and ``MPI.Prequest`` that complete, start and free. The class methods take requests
-    of mpi4py too, mixed with these in any order. The calls go on inside calls of this package only.
+    of mpi4py too, mixed with these in any order. The calls go on inside calls of this package only,
+    or in a thread, under ``TAUT_PROGRESS=1``.
 
     Notes
     -----

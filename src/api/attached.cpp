@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/average.hpp"
+#include "api/progress_thread.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
@@ -20,8 +21,7 @@ std::vector<Attached*>& living() {
   return *list;
 }
 
-std::atomic<std::size_t> in_process{0};  // calls in flight
-std::atomic<bool> driven{false};         // by a thread that blocks in no call
+std::atomic<bool> driven{false};  // by a thread that blocks in no call
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
@@ -59,6 +59,8 @@ int delete_attached(MPI_Comm, int, void* held, void*) {
 
 // Calls that nobody has waited for are completed: other ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
+  end_progress_thread();
+  driven_by_thread(false);
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
   {
     const std::lock_guard lock(mutex);
@@ -101,6 +103,8 @@ void make_keyvals() {
 
 }  // namespace
 
+std::atomic<std::size_t> in_process{0};
+
 Attached::Attached(Rules rules, bool enabled, bool inter, Group group)
     : rules_(std::move(rules)),
       enabled_(enabled),
@@ -142,6 +146,7 @@ void Attached::connect(MPI_Comm comm) {
   communicator_ = std::make_unique<Communicator>(
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
+  begin_progress(group_.rank == 0);
 }
 
 // By then the communicator has its name.
@@ -157,7 +162,7 @@ void Attached::sample(const Request& request) noexcept {
   if (row.kind == kind) sampler_.look(row, own_values(request, group_.rank).most());
 }
 
-Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
+Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape& shape) noexcept {
   if (request && !options().report.empty()) sample(*request);
   Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
   if (!enabled_ || rules_.off()) {
@@ -169,7 +174,22 @@ Plain Attached::plain_at_once(const std::optional<Request>& request) noexcept {
                                                                           : Plain::no;
   }
   if (why != Plain::no) count_plain(request, why);
+  if (why != Plain::no && request.has_value()) remember(shape, *request, why);
   return why;
+}
+
+// Reductions of types and by operators that Taut knows are MPI's own: the handles always mean the same. Why
+// small calls are plain does not depend on those before; their times are not taken unless somebody observes
+// them closely.
+void Attached::remember(const Shape& shape, const Request& request, Plain why) noexcept {
+  if (request.coded_type && request.bytes < rules_.least_bytes() && !observed_closely_)
+    small_ = {shape, kind_of(request), request.bytes, why};
+}
+
+bool Attached::plain_again(const Shape& shape) noexcept {
+  if (!(small_.shape == shape) || shape.collective == Collective{} || open_ != 0) return false;
+  observed_->calls.count(small_.kind, small_.bytes).note_plain(small_.why);
+  return true;
 }
 
 // Other threads may drive the calls in flight, and by that count them, as long as there are any. That there
@@ -184,8 +204,7 @@ void Attached::count_plain(const std::optional<Request>& request, Plain why) noe
   const auto lock = stop_driving();
   CallRow& row =
       request ? observed_->calls.count(kind_of(*request), request->bytes) : observed_->calls.count({}, 0);
-  row.sum.count_plain(why);
-  row.plain = why;
+  row.note_plain(why);
 }
 
 void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
@@ -223,6 +242,7 @@ void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
   call.emplace(*communicator_, request, plain);
   in_flight_.start(*call);
   count_calls();
+  wake_progress_thread();
 }
 
 void Attached::drive() noexcept {
@@ -265,15 +285,13 @@ void write_observed() noexcept {
   }
 }
 
-bool calls_in_flight() noexcept { return in_process > 0; }
-
 void progress(Attached* first) noexcept {
   if (!calls_in_flight()) return;
   if (first != nullptr) first->progress();
   progress_others(first);
 }
 
-void finish_calls() noexcept {
+void finish_own_calls() noexcept {
   const auto open = [me = std::this_thread::get_id()] {
     const std::lock_guard lock(mutex);
     return std::ranges::any_of(living(), [me](const Attached* a) { return a->has_calls_of(me); });
@@ -295,12 +313,7 @@ Holder* find_holder(MPI_Comm comm) noexcept {
   return found != 0 ? static_cast<Holder*>(holder) : nullptr;
 }
 
-struct Found {
-  MPI_Comm comm = MPI_COMM_NULL;
-  std::uint64_t generation = 0;
-  Attached* attached = nullptr;
-  bool settled = false;
-};
+}  // namespace
 
 // A thread's calls mostly use the communicator of the one before.
 const Found& look_up(MPI_Comm comm) noexcept {
@@ -308,14 +321,9 @@ const Found& look_up(MPI_Comm comm) noexcept {
   const std::uint64_t now = generation;
   if (last.comm == comm && last.generation == now) return last;
   const Holder* const holder = find_holder(comm);
-  last = {comm, now, holder != nullptr ? holder->attached.get() : nullptr, holder != nullptr};
+  last = {comm, holder != nullptr ? holder->attached.get() : nullptr, holder != nullptr, now};
   return last;
 }
-
-}  // namespace
-
-Attached* find_attached(MPI_Comm comm) noexcept { return look_up(comm).attached; }
-bool is_settled(MPI_Comm comm) noexcept { return look_up(comm).settled; }
 
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
   make_keyvals();

@@ -35,6 +35,18 @@ inline Group group_of(MPI_Comm comm) noexcept {
   return group;
 }
 
+// What a reduction asks for but for its memory and its root, which say nothing about whether it is
+// compressed.
+struct Shape {
+  Collective collective{};  // 0: none, of calls that have no shape
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Count count = 0;
+  const void* site = nullptr;
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
 // One thread at a time may use it; beside that one, others may drive its calls in flight.
 class Attached : public std::enable_shared_from_this<Attached> {
  public:
@@ -52,7 +64,11 @@ class Attached : public std::enable_shared_from_this<Attached> {
 
   // Why a call is for plain MPI without further ado, if it is; no request: the call is none that is
   // compressed. Local.
-  Plain plain_at_once(const std::optional<Request>& request) noexcept;
+  Plain plain_at_once(const std::optional<Request>& request, const Shape& shape = {}) noexcept;
+
+  // Whether a call is small and like the last one, which was plain at once. Then it is counted, and plain
+  // too.
+  bool plain_again(const Shape& shape) noexcept;
 
   // Serves a call, or says why not. Collective over `comm`.
   Verdict run(MPI_Comm comm, const Request& request);
@@ -120,6 +136,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
+  void remember(const Shape& shape, const Request& request, Plain why) noexcept;
   void sample(const Request& request) noexcept;
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
   static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
@@ -132,6 +149,12 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
   Sampler sampler_{options().kernels};
+  struct {
+    Shape shape;
+    CallKind kind;
+    std::size_t bytes = 0;
+    Plain why = Plain::no;
+  } small_;  // the last small call of a shape that was plain at once
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
@@ -146,8 +169,8 @@ class Attached : public std::enable_shared_from_this<Attached> {
 // of them.
 void progress(Attached* first) noexcept;
 
-// Whether there are any.
-bool calls_in_flight() noexcept;
+extern std::atomic<std::size_t> in_process;  // calls in flight
+inline bool calls_in_flight() noexcept { return in_process > 0; }
 
 // Writes all that is asked for (api/at_end.hpp) of all communicators, as far as it has come.
 void write_observed() noexcept;
@@ -155,7 +178,10 @@ void write_observed() noexcept;
 // Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
 // they would stand still, while other ranks might wait for them before they come to it. Nothing where a
 // thread drives them.
-void finish_calls() noexcept;
+void finish_own_calls() noexcept;
+inline void finish_calls() noexcept {
+  if (calls_in_flight()) finish_own_calls();
+}
 
 // Whether a thread that blocks in no call drives all calls in flight, from now on.
 void driven_by_thread(bool yes) noexcept;
@@ -163,11 +189,16 @@ void driven_by_thread(bool yes) noexcept;
 // Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
 bool free_at_finalize() noexcept;
 
-// What hangs on `comm`; null when it has no policy.
-Attached* find_attached(MPI_Comm comm) noexcept;
+struct Found {
+  MPI_Comm comm = MPI_COMM_NULL;
+  Attached* attached = nullptr;  // null: it has no policy
+  bool settled = false;          // it is known what hangs on the communicator, if anything does
+  std::uint64_t generation = 0;
+};
+const Found& look_up(MPI_Comm comm) noexcept;
 
-// Whether it is known what hangs on `comm`, if anything does.
-bool is_settled(MPI_Comm comm) noexcept;
+// What hangs on `comm`; null when it has no policy.
+inline Attached* find_attached(MPI_Comm comm) noexcept { return look_up(comm).attached; }
 
 // Takes the place of what hung there before; null: nothing hangs there any more.
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached);

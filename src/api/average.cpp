@@ -2,7 +2,6 @@
 
 #include <taut/taut.h>
 
-#include <atomic>
 #include <mutex>
 
 #include "api/attached.hpp"
@@ -13,7 +12,6 @@ namespace taut::api {
 namespace {
 
 std::mutex making;
-std::atomic<MPI_Op> average{MPI_OP_NULL};
 
 // For whoever hands the operator to an MPI function.
 extern "C" void add(void* in, void* inout, int* count, MPI_Datatype* type) {
@@ -25,12 +23,7 @@ extern "C" void add(void* in, void* inout, int* count, MPI_Datatype* type) {
 
 }  // namespace
 
-bool is_average(MPI_Op op) noexcept {
-  const MPI_Op ours = average.load(std::memory_order_acquire);
-  return ours != MPI_OP_NULL && op == ours;
-}
-
-MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_SUM : op; }
+std::atomic<MPI_Op> average{MPI_OP_NULL};
 
 bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
   int inter = 0;

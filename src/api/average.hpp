@@ -4,12 +4,19 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 namespace taut::api {
 
-bool is_average(MPI_Op op) noexcept;
+extern std::atomic<MPI_Op> average;  // MPI_OP_NULL: nobody has asked for it
+
+inline bool is_average(MPI_Op op) noexcept {
+  const MPI_Op ours = average.load(std::memory_order_acquire);
+  return ours != MPI_OP_NULL && op == ours;
+}
 
 // The operator for plain MPI.
-MPI_Op plain_operator(MPI_Op op) noexcept;
+inline MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_SUM : op; }
 
 // Whether there is a mean of such values over the ranks of `on`: floating-point ones, of one group.
 bool has_average(MPI_Datatype type, MPI_Comm on) noexcept;

@@ -8,6 +8,12 @@
 namespace taut::api {
 namespace {
 
+template <class Call>
+Shape shape_of(const Call& call, const void* site) noexcept {
+  if constexpr (requires { call.shape(site); }) return call.shape(site);
+  return {};
+}
+
 // Serves the call by frames, or else leaves it to plain MPI. Inlined, so that it sees where the program
 // called from.
 template <class Call>
@@ -19,9 +25,14 @@ template <class Call>
       finish_calls();
       return call.plain();
     }
+    const Shape shape = shape_of(call, site);
+    if (attached->plain_again(shape)) {
+      finish_calls();
+      return call.plain();
+    }
     Described request = call.describe(attached->group());
     if (request) request->site = site;
-    const Plain why = attached->plain_at_once(request);
+    const Plain why = attached->plain_at_once(request, shape);
     if (why != Plain::no) {
       finish_calls();
       return attached->run_plain(request, why, [&] { return call.plain(); });

@@ -5,6 +5,7 @@
 //   plain     MPI's blocking call on the user's communicator
 //   start     MPI's nonblocking call on a communicator of the same ranks
 //   init      MPI's persistent one on the user's communicator, where plain::has_persistent
+//   shape     what tells it from others before it is described, of those reductions that are often small
 //   settle    what is left to do when plain MPI has come to its end, of reductions
 //   types     those that matter on this rank, for a call that is started later and has to keep them
 #pragma once
@@ -30,6 +31,7 @@ struct Allreduce {
   MPI_Op op;
   MPI_Comm comm;
 
+  Shape shape(const void* site) const noexcept { return {Collective::allreduce, type, op, count, site}; }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -50,6 +52,9 @@ struct ReduceScatterBlock {
   MPI_Op op;
   MPI_Comm comm;
 
+  Shape shape(const void* site) const noexcept {
+    return {Collective::reduce_scatter, type, op, recvcount, site};
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -71,6 +76,7 @@ struct Reduce {
   int root;
   MPI_Comm comm;
 
+  Shape shape(const void* site) const noexcept { return {Collective::reduce, type, op, count, site}; }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;

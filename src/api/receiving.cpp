@@ -241,8 +241,7 @@ void InMessage::account(const Opened& opened, bool failed) noexcept {
       ++row.sum.compressed_calls;
       row.decision = {opened.codec->name, {}, "one_message", Arithmetic::values, 1, opened.bound};
     } else if (!failed) {
-      row.plain = bytes < attached_->policy().min_bytes ? Plain::small : Plain::sender;
-      row.sum.count_plain(row.plain);
+      row.note_plain(bytes < attached_->policy().min_bytes ? Plain::small : Plain::sender);
     }
   });
   Recorder* const events = began_ != 0 ? recorder() : nullptr;

@@ -142,8 +142,10 @@ bool rules_ask_for_names() {
 }
 
 Attached* attached_or_ruled(MPI_Comm comm) {
-  Attached* const known = attached_if_known(comm);
-  if (known != nullptr || without_rules > 0 || is_settled(comm)) return known;
+  const Found& found = look_up(comm);
+  if (found.settled && found.attached == nullptr) return nullptr;
+  if (without_rules > 0) return nullptr;
+  if (found.attached != nullptr) return found.attached;
   std::shared_ptr<Attached> made = ruled(comm);
   if (made != nullptr || may_have_rules(comm)) attach(comm, std::move(made));
   return find_attached(comm);

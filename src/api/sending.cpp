@@ -122,8 +122,7 @@ void OutMessage::account(const EncodedMessage& made, std::uint64_t begin, std::u
     times[coded ? Verb::wait : Verb::plain] += end - begin - (made.end - made.begin);
     times[Verb::call] += end - begin;
     if (!coded) {
-      row.plain = made.plain;
-      row.sum.count_plain(made.plain);
+      row.note_plain(made.plain);
       return;
     }
     ++row.sum.compressed_calls;

@@ -51,10 +51,7 @@ void CallRecord::decided(const Plan& plan, const Candidate& candidate) noexcept 
 
 void CallRecord::end(const Verdict& verdict) noexcept {
   CallRow& row = this->row();
-  if (verdict.plain != Plain::no) {
-    row.plain = verdict.plain;
-    row.sum.count_plain(verdict.plain);
-  }
+  if (verdict.plain != Plain::no) row.note_plain(verdict.plain);
   row.sum.failed_calls += verdict.status != Status::ok;
   if (compressed_) add_traffic(row.sum);
   row.sum.times += split();

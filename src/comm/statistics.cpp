@@ -16,8 +16,6 @@ double Statistics::ratio() const noexcept {
   return frame_bytes == 0 ? 0 : static_cast<double>(value_bytes) / static_cast<double>(frame_bytes);
 }
 
-void Statistics::count_plain(Plain why) noexcept { ++plain[static_cast<std::size_t>(why)]; }
-
 Statistics& Statistics::operator+=(const Statistics& other) noexcept {
   calls += other.calls;
   compressed_calls += other.compressed_calls;
@@ -61,20 +59,12 @@ CallRow* CallTable::add(const CallKind& kind) noexcept {
   }
 }
 
-CallRow& CallTable::row(const CallKind& kind) noexcept {
-  if (last_ < kinds_.size() && kinds_[last_] == kind) return rows_[last_];
+CallRow& CallTable::find(const CallKind& kind) noexcept {
   const auto found = std::ranges::find(kinds_, kind);
   last_ = static_cast<std::size_t>(found - kinds_.begin());
   if (last_ < kinds_.size()) return rows_[last_];
   CallRow* const added = kind == rest_.kind ? nullptr : add(kind);
   return added != nullptr ? *added : rest_;
-}
-
-CallRow& CallTable::count(const CallKind& kind, std::size_t message_bytes) noexcept {
-  CallRow& found = row(kind);
-  ++found.sum.calls;
-  found.sum.message_bytes += message_bytes;
-  return found;
 }
 
 Statistics CallTable::total() const noexcept {

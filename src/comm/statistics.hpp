@@ -24,7 +24,6 @@ struct Statistics {
 
   std::uint64_t plain_unsupported() const noexcept;  // by reasons of what was asked for, not of size or gain
   double ratio() const noexcept;                     // of values to frames; 0: nothing was encoded
-  void count_plain(Plain why) noexcept;
   Statistics& operator+=(const Statistics& other) noexcept;
 };
 
@@ -82,6 +81,11 @@ struct CallRow {
   float expected_ratio =
       0;  // by samples of the rank that gains least, at the last agreement; 0: none were taken
   Compressibility values = {};
+
+  void note_plain(Plain why) noexcept {  // of a call that has been counted
+    ++sum.plain[static_cast<std::size_t>(why)];
+    plain = why;
+  }
 };
 
 // A row for each kind of call. Bounded: what comes after most_kinds, or finds no memory, shares a row.
@@ -89,14 +93,22 @@ class CallTable {
  public:
   static constexpr std::size_t most_kinds = 64;
 
-  CallRow& row(const CallKind& kind) noexcept;
-  CallRow& count(const CallKind& kind, std::size_t message_bytes) noexcept;  // one call more
+  CallRow& row(const CallKind& kind) noexcept {
+    return last_ < kinds_.size() && kinds_[last_] == kind ? rows_[last_] : find(kind);
+  }
+  CallRow& count(const CallKind& kind, std::size_t message_bytes) noexcept {  // one call more
+    CallRow& found = row(kind);
+    ++found.sum.calls;
+    found.sum.message_bytes += message_bytes;
+    return found;
+  }
   std::span<const CallRow> rows() const noexcept { return rows_; }
   const CallRow& rest() const noexcept { return rest_; }
   Statistics total() const noexcept;
   void merge(const CallTable& other) noexcept;
 
  private:
+  CallRow& find(const CallKind& kind) noexcept;
   CallRow* add(const CallKind& kind) noexcept;
 
   std::vector<CallKind> kinds_;  // of the rows: what is searched lies close together

@@ -1,4 +1,4 @@
-// Messages that have come where a program expects them, and may be coded (docs/adr/0013).
+// Messages that have come where a program expects them, and may be coded (docs/adr/0014).
 #pragma once
 
 #include <mpi.h>

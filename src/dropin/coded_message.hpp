@@ -1,4 +1,4 @@
-// A message of values as frames, where a program expects the values (docs/adr/0013).
+// A message of values as frames, where a program expects the values (docs/adr/0014).
 //
 //   mark, 8 bytes | bytes of the values, 7 bytes | their DType, 1 byte | bytes of padding, 4 bytes
 //   | CRC-32C of all else but the padding, 4 bytes | frames | padding

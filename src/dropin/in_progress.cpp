@@ -1,28 +1,18 @@
 #include "dropin/in_progress.hpp"
 
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "api/attached.hpp"
+#include "api/progress_thread.hpp"
 #include "dropin/gate.hpp"
 
 namespace taut::dropin {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto pause = 50us;  // of the thread: a message waits so long at most, a core is left to the program
-
 struct All {
   std::mutex mutex;
   std::list<Started> open, ended;  // not complete; complete or not started, until MPI has freed the request
-  std::condition_variable comes;
-  std::thread thread;
-  bool stops = false;
 };
 
 // Outlives static destructors: the thread of a program that forgets MPI_Finalize still uses it.
@@ -78,18 +68,12 @@ void clear_ended() noexcept {
   }
 }
 
-void run_thread() noexcept {
-  const Inside inside;
-  All& calls = all();
-  std::unique_lock lock(calls.mutex);
-  for (;;) {
-    calls.comes.wait(lock, [&] { return calls.stops || !calls.open.empty(); });
-    if (calls.stops) return;
-    lock.unlock();
-    if (drivers == 0) go_on();
-    std::this_thread::sleep_for(pause);
-    lock.lock();
-  }
+// ---- Of the thread
+
+bool needs_steps() noexcept { return any_in_progress() || api::calls_in_flight(); }
+
+void take_step() noexcept {
+  if (drivers == 0) go_on();
 }
 
 }  // namespace
@@ -119,10 +103,12 @@ Waiting keep_ready(std::list<Started> one) noexcept {
 
 void see_to(Waiting started) noexcept {
   ++open;
-  All& calls = all();
-  const std::lock_guard lock(calls.mutex);
-  calls.open.splice(calls.open.end(), calls.ended, started);
-  calls.comes.notify_one();
+  {
+    All& calls = all();
+    const std::lock_guard lock(calls.mutex);
+    calls.open.splice(calls.open.end(), calls.ended, started);
+  }
+  api::wake_progress_thread();
 }
 
 bool any_in_progress() noexcept { return open != 0; }
@@ -139,24 +125,10 @@ void go_on() noexcept {
 Driving::Driving() noexcept { ++drivers; }
 Driving::~Driving() { --drivers; }
 
-bool start_thread() noexcept {
-  try {
-    all().thread = std::thread(run_thread);
-    return true;
-  } catch (const std::system_error&) {
-    return false;
-  }
-}
+bool start_thread() noexcept { return api::start_progress_thread({needs_steps, take_step}); }
 
 void end_thread() noexcept {
-  All& calls = all();
-  if (!calls.thread.joinable()) return;
-  {
-    const std::lock_guard lock(calls.mutex);
-    calls.stops = true;
-    calls.comes.notify_one();
-  }
-  calls.thread.join();
+  api::end_progress_thread();
   clear_ended();
 }
 

@@ -1,4 +1,4 @@
-// Messages of programs (docs/adr/0013): whether they are served, and which are sent as frames.
+// Messages of programs (docs/adr/0014): whether they are served, and which are sent as frames.
 #pragma once
 
 #include <mpi.h>

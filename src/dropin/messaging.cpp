@@ -1,4 +1,4 @@
-// The calls of messages (docs/adr/0013), int and large counts alike.
+// The calls of messages (docs/adr/0014), int and large counts alike.
 #include <taut/taut.h>
 
 #include <cstdio>

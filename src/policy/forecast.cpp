@@ -31,13 +31,13 @@ double plain_seconds(const Prospect& call, double link) noexcept {
   return carried(call.collective, call.ranks) * call.bytes / link;
 }
 
-// Whole messages go down a tree; blocks pass a link as often as those of plain MPI.
+// Frames pass a link as often as the messages of plain MPI: what is large is scattered, or passed on in
+// segments.
 double coded_seconds(const Prospect& call, double link) noexcept {
   const AlgorithmInfo* const algorithm = usual(call.collective);
   if (algorithm == nullptr) return HUGE_VAL;
   const Cost cost = algorithm->cost(call.ranks);
-  const bool whole = algorithm->unit == AlgorithmInfo::Unit::whole;
-  const double wire = whole ? cost.steps : carried(call.collective, call.ranks);
+  const double wire = carried(call.collective, call.ranks);
   const double frames = (cost.encodes + cost.combines + cost.decodes) * frame(*algorithm, call.ranks);
   const double agreement = seconds_of_samples + seconds_a_round * log2_ceil(call.ranks);
   return wire * call.bytes / (link * call.ratio) + frames * call.bytes * call.seconds_a_byte + agreement;

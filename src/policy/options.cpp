@@ -28,6 +28,8 @@ constexpr OptionInfo table[] = {
     {"TAUT_NONBLOCKING", "0|1", "0",
      "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
     {"TAUT_MESSAGES", "0|1", "0", "1: the preloaded library serves messages as well"},
+    {"TAUT_PROGRESS", "0|1", "0",
+     "1: a thread makes nonblocking calls of Taut go on, if the program has MPI_THREAD_MULTIPLE"},
     {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
     {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
@@ -101,6 +103,8 @@ void read_option(std::string_view name, std::string_view value, Options& options
     read_switch(name, value, options.nonblocking, options);
   } else if (name == "TAUT_MESSAGES") {
     read_switch(name, value, options.messages, options);
+  } else if (name == "TAUT_PROGRESS") {
+    read_switch(name, value, options.progress, options);
   } else if (name == "TAUT_RANKS_PER_NODE") {
     read_number(name, value, 65536, options.ranks_per_node, options);
   } else if (name == "TAUT_RULES") {

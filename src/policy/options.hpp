@@ -28,6 +28,7 @@ struct Options {
   int handshake = 30;                 // TAUT_HANDSHAKE, seconds
   bool nonblocking = false;           // TAUT_NONBLOCKING
   bool messages = false;              // TAUT_MESSAGES
+  bool progress = false;              // TAUT_PROGRESS
   std::string rules;                  // TAUT_RULES
   std::string config;                 // TAUT_CONFIG
   std::string preload;                // TAUT_PRELOAD

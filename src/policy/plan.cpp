@@ -24,8 +24,37 @@ bool goes_by_nodes(const Policy& policy, const Call& call) noexcept {
   return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || call.way.by_nodes);
 }
 
+// What a policy asks for, else about 1 MiB of values each: small enough for the caches and for overlap, large
+// against the cost of a message.
+std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes) noexcept {
+  return policy.segments != 0 ? static_cast<std::size_t>(policy.segments)
+                              : std::min<std::size_t>(frame_bytes / MiB, 16);
+}
+
 // Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
 // latency counts.
+const char* for_allreduce(std::size_t bytes, std::size_t ranks) noexcept {
+  return bytes < (32 << 10) * ranks ? "recursive_doubling" : "ring";
+}
+
+// A large message passes a link log2(P) times in a row down a tree, 1 + (P-2)/k times along a chain in k
+// segments, 2(P-1)/P times where it is scattered and gathered. Thakur, Rabenseifner and Gropp, IJHPCA 19
+// (2005).
+const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments) noexcept {
+  if (bytes < MiB || ranks < 3) return "binomial";
+  const auto P = static_cast<double>(ranks), k = static_cast<double>(std::max<std::size_t>(segments, 1));
+  return 1 + (P - 2) / k <= 2 * (P - 1) / P ? "chain" : "scatter_allgather";
+}
+
+const char* by_size(const Policy& policy, const Call& call) noexcept {
+  const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
+  switch (call.collective) {
+    case Collective::allreduce: return for_allreduce(bytes, ranks);
+    case Collective::bcast: return for_bcast(bytes, ranks, wanted_segments(policy, bytes));
+    default: return "";
+  }
+}
+
 const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
   const auto usable = [&](const char* name) -> const AlgorithmInfo* {
     const AlgorithmInfo* const found = find_algorithm(call.collective, name);
@@ -33,10 +62,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (call.way.algorithm != nullptr && serves(*call.way.algorithm, call)) return call.way.algorithm;
-  const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
-  const bool latency_counts = call.collective == Collective::allreduce && bytes < (32 << 10) * ranks;
-  if (const AlgorithmInfo* chosen = latency_counts ? usable("recursive_doubling") : nullptr) return chosen;
-  for (const char* name : {"ring", "binomial", "linear", "pairwise"})
+  for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }
@@ -111,8 +137,7 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
   return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
 }
 
-// About 1 MiB of values a segment: small enough for the caches and for overlap, large against the cost of a
-// message. More where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
+// More than wanted where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                     bool by_nodes) noexcept {
   const std::size_t bytes = call.count * size_of(call.type);
@@ -121,9 +146,7 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
   const std::size_t message = may_be_all ? bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
-  const std::size_t wanted = policy.segments != 0 ? static_cast<std::size_t>(policy.segments)
-                                                  : std::min<std::size_t>(frame / MiB, 16);
-  return static_cast<int>(std::max(least, wanted));
+  return static_cast<int>(std::max(least, wanted_segments(policy, frame)));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class Collectives : public testing::TestWithParam<Case> {
                                     << name_of(op));
     const std::size_t whole = count * static_cast<std::size_t>(P);
     Job job(collective, P, whole, type, Pattern::smooth, 1, op, root, in_place);
-    EXPECT_EQ(call(collective, job, type, op, root, in_place, comm), MPI_SUCCESS);
+    EXPECT_EQ(call(collective, job, type, mpi_op(op), root, in_place, comm), MPI_SUCCESS);
     EXPECT_EQ(check_here(collective, job, in_place, comm.rank(), bound, roundings), "");
     if (Job::same_everywhere(collective)) {
       EXPECT_TRUE(same_on_all(job.outputs[static_cast<std::size_t>(comm.rank())], comm));
@@ -99,7 +99,7 @@ TEST_P(Collectives, ManyCallsOnTwoCommunicators) {
     Job job(collective, P, (20000 + i) * static_cast<std::size_t>(P), DType::f32, Pattern::noisy, i,
             Reduction::sum, 0, in_place);
     const Comm& comm = i % 3 == 0 ? second : first;
-    ASSERT_EQ(call(collective, job, DType::f32, Reduction::sum, 0, in_place, comm), MPI_SUCCESS);
+    ASSERT_EQ(call(collective, job, DType::f32, MPI_SUM, 0, in_place, comm), MPI_SUCCESS);
     ASSERT_EQ(check_here(collective, job, in_place, comm.rank(), i % 3 == 0 ? 1e-2 : 1e-3, 0), "");
   }
 }

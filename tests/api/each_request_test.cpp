@@ -35,8 +35,8 @@ class EachCall : public testing::TestWithParam<Case> {
             GetParam().in_place};
   }
   int begin(Job& job, const Comm& comm, Mode mode) const {
-    return call(GetParam().collective, job, DType::f32, Reduction::sum, comm.size() - 1, GetParam().in_place,
-                comm, mode);
+    return call(GetParam().collective, job, DType::f32, MPI_SUM, comm.size() - 1, GetParam().in_place, comm,
+                mode);
   }
   std::string check(Job& job, const Comm& comm, double bound) const {
     return check_here(GetParam().collective, job, GetParam().in_place, comm.rank(), bound, 2 * comm.size());

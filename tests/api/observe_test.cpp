@@ -50,6 +50,32 @@ TEST_F(Observing, SmallCallsAreCountedNotTimed) {
   EXPECT_EQ(comm.stats().call_ns, 0u);
 }
 
+TEST_F(Observing, SmallCallsInARowAreCountedEach) {
+  const Comm comm("abs:1e-3,codec=planes");
+  const auto small = [&](MPI_Datatype type, MPI_Op op, int count) {
+    x[0] = x[1] = 2;
+    EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), count, type, op, comm), MPI_SUCCESS);
+    return y[0];
+  };
+  const float all = 2.0f * static_cast<float>(comm.size());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(small(MPI_FLOAT, MPI_SUM, 2), all);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(small(MPI_FLOAT, MPI_MAX, 2), 2);
+  EXPECT_EQ(small(MPI_FLOAT, MPI_SUM, 2), all);
+  EXPECT_EQ(small(MPI_FLOAT, MPI_SUM, 1), all);
+  for (int i = 0; i < 2; ++i) small(MPI_INT, MPI_SUM, 2);
+  for (int i = 0; i < 2; ++i) small(MPI_FLOAT_INT, MPI_MAXLOC, 1);  // a pair is nothing that Taut compresses
+  EXPECT_EQ(comm.stats().calls, 11u);
+  EXPECT_EQ(comm.stats().message_bytes, 10u * 8 + 4);
+  EXPECT_EQ(lines(explanation(comm)), 1 + 5);
+
+  EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
+  const std::uint64_t compressed = comm.size() > 1 ? 1 : 0;
+  EXPECT_EQ(comm.stats().compressed_calls, compressed);
+  EXPECT_EQ(TAUT_Comm_set_policy(comm, "abs:1e-3,codec=planes,min_bytes=4B"), MPI_SUCCESS);
+  EXPECT_NEAR(small(MPI_FLOAT, MPI_SUM, 2), all, 1e-3);  // what was small no longer is
+  EXPECT_EQ(comm.stats().compressed_calls, compressed);
+}
+
 TEST_F(Observing, WhatIsSwitchedOffIsCounted) {
   const Comm comm("off");
   EXPECT_EQ(sum(n, comm), MPI_SUCCESS);

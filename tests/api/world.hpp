@@ -77,9 +77,26 @@ struct Mode {
   }
 };
 
-// Calls the TAUT_ function for a job's memory on this rank.
-inline int call(Collective collective, Job& job, DType dtype, Reduction op, int root, bool in_place,
-                MPI_Comm comm, Mode mode = {}) {
+inline MPI_Op mpi_op(Reduction op, bool mean) { return mean ? TAUT_Avg() : mpi_op(op); }
+
+// A buffer as calls take it.
+struct Argument {
+  void* at;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+// Of the job's own memory, as it is.
+struct InARow {
+  Argument operator()(const void* at, MPI_Count values, MPI_Datatype type) const {
+    return {const_cast<void*>(at), values, type};
+  }
+};
+
+// Calls the TAUT_ function for a job's memory on this rank. `argument` of an address there and a number of
+// values is what the call is given; reductions take the memory as it is.
+template <class Argument_of = InARow>
+int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool in_place, MPI_Comm comm,
+         Mode mode = {}, const Argument_of& argument = {}) {
   const int me = rank_of(comm), P = size_of_comm(comm);
   const auto total = static_cast<MPI_Count>(job.count()), own = total / P;
   const MPI_Datatype type = mpi_type(dtype);
@@ -90,43 +107,49 @@ inline int call(Collective collective, Job& job, DType dtype, Reduction op, int 
   const bool takes_in_place = in_place && (!only_at_root || me == root);
   const void* const in = takes_in_place ? MPI_IN_PLACE : std::as_const(job.inputs[r]).slice().data;
   const void* const block = takes_in_place ? MPI_IN_PLACE : data.in.data;
+  const auto move = [&](auto blocking, auto nonblocking, auto persistent, const void* from, void* to,
+                        auto... rest) {
+    const Argument sent = argument(from, own, type), received = argument(to, own, type);
+    return mode(blocking, nonblocking, persistent, sent.at, sent.count, sent.type, received.at,
+                received.count, received.type, rest..., comm);
+  };
   switch (collective) {
     case Collective::allreduce:
-      return mode(TAUT_Allreduce, TAUT_Iallreduce, TAUT_Allreduce_init, in, out, total, type, mpi_op(op),
-                  comm);
+      return mode(TAUT_Allreduce, TAUT_Iallreduce, TAUT_Allreduce_init, in, out, total, type, op, comm);
     case Collective::reduce_scatter:
       return mode(TAUT_Reduce_scatter_block, TAUT_Ireduce_scatter_block, TAUT_Reduce_scatter_block_init, in,
-                  in_place ? out : data.out.data, own, type, mpi_op(op), comm);
-    case Collective::allgather:
-      return mode(TAUT_Allgather, TAUT_Iallgather, TAUT_Allgather_init, block, own, type, out, own, type,
-                  comm);
-    case Collective::bcast:
-      return mode(TAUT_Bcast, TAUT_Ibcast, TAUT_Bcast_init, out, total, type, root, comm);
+                  in_place ? out : data.out.data, own, type, op, comm);
+    case Collective::allgather: return move(TAUT_Allgather, TAUT_Iallgather, TAUT_Allgather_init, block, out);
+    case Collective::bcast: {
+      const Argument all = argument(out, total, type);
+      return mode(TAUT_Bcast, TAUT_Ibcast, TAUT_Bcast_init, all.at, all.count, all.type, root, comm);
+    }
     case Collective::scatter:
-      return mode(TAUT_Scatter, TAUT_Iscatter, TAUT_Scatter_init, data.in.data, own, type,
-                  me == root && in_place ? MPI_IN_PLACE : data.out.data, own, type, root, comm);
+      return move(TAUT_Scatter, TAUT_Iscatter, TAUT_Scatter_init, data.in.data,
+                  me == root && in_place ? MPI_IN_PLACE : data.out.data, root);
     case Collective::reduce:
-      return mode(TAUT_Reduce, TAUT_Ireduce, TAUT_Reduce_init, in, data.out.data, total, type, mpi_op(op),
-                  root, comm);
+      return mode(TAUT_Reduce, TAUT_Ireduce, TAUT_Reduce_init, in, data.out.data, total, type, op, root,
+                  comm);
     case Collective::gather:
-      return mode(TAUT_Gather, TAUT_Igather, TAUT_Gather_init, block, own, type, data.out.data, own, type,
-                  root, comm);
-    case Collective::alltoall:
-      return mode(TAUT_Alltoall, TAUT_Ialltoall, TAUT_Alltoall_init, in, own, type, out, own, type, comm);
+      return move(TAUT_Gather, TAUT_Igather, TAUT_Gather_init, block, data.out.data, root);
+    case Collective::alltoall: return move(TAUT_Alltoall, TAUT_Ialltoall, TAUT_Alltoall_init, in, out);
     default: break;
   }
   return MPI_ERR_OTHER;
 }
 
 // Memory of one rank's job, checked and compared across the ranks. `in_place` reduce_scatter leaves its block
-// in front.
+// in front. `mean`: what was computed is the sum over P.
 inline std::string check_here(Collective collective, Job& job, bool in_place, int rank, double bound,
-                              int roundings, double* worst = nullptr) {
+                              int roundings, double* worst = nullptr, bool mean = false) {
+  const auto P = static_cast<double>(job.inputs.size());
+  Values& got = job.outputs[static_cast<std::size_t>(rank)];
+  for (std::size_t i = 0; mean && i < got.numbers(); ++i) got.set(i, got.at(i) * P);
+  if (mean) bound *= P, roundings += 2;
   if (collective == Collective::reduce_scatter && in_place) {
-    Values& out = job.outputs[static_cast<std::size_t>(rank)];
     const Range range = job.defined(rank);
-    const std::size_t parts = components_of(out.type());
-    for (std::size_t i = range.count * parts; i-- > 0;) out.set(range.first * parts + i, out.at(i));
+    const std::size_t parts = components_of(got.type());
+    for (std::size_t i = range.count * parts; i-- > 0;) got.set(range.first * parts + i, got.at(i));
   }
   return job.check(rank, bound, roundings, worst);
 }

@@ -153,7 +153,19 @@ TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
   EXPECT_EQ(chosen("abs:1,algorithm=two_shot", MiB, 8), "two_shot");
   EXPECT_EQ(chosen("abs:1,algorithm=halving_doubling", MiB, 8), "halving_doubling");
   // Where the named one does not exist, the choice is free.
-  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB, 8).algorithm->name, "binomial");
+  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB / 2, 8).algorithm->name, "binomial");
+}
+
+TEST(Plan, LargeBroadcastsArePassedOnInSegmentsOrScattered) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::bcast, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 8), "binomial");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 2), "binomial");
+  EXPECT_EQ(chosen("abs:1", 16 * MiB, 4), "chain");
+  EXPECT_EQ(chosen("abs:1", 2 * MiB, 8), "scatter_allgather");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 64), "scatter_allgather");
+  EXPECT_EQ(chosen("abs:1,segments=32", 64 * MiB, 16), "chain");
 }
 
 TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {

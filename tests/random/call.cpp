@@ -10,6 +10,7 @@ std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 std::size_t draw_count(Draw& draw, int P) {
   constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021, 4093, 8191};
   const int few = P > 16 ? 8 : 1;  // many ranks: fewer values
+  if (P <= 4 && draw.one_in(100)) return index(P * 65536 + draw.pick(100000));
   switch (draw.pick(8)) {
     case 0: return 0;
     case 1: return 1;
@@ -113,12 +114,13 @@ std::ostream& operator<<(std::ostream& out, const Call& call) {
                                    "wild",   "specials", "fill",     "tiny",  "any_bits"};
   out << name_of(call.collective) << " of " << name_of(call.type) << ", " << call.P << " ranks, ";
   if (call.nodes > 0) out << call.nodes << " nodes, ";
-  if (reduces(call.collective)) out << name_of(call.op) << ", ";
+  if (reduces(call.collective)) out << (call.mean ? "mean" : name_of(call.op)) << ", ";
   if (call.any_blocks())
     out << "any blocks, ";
   else
     out << call.count << " values, ";
-  out << "root " << call.root << (call.in_place ? ", in place" : "") << ", scale " << call.scale << ", ";
+  out << "root " << call.root << (call.in_place ? ", in place" : "") << (call.apart ? ", apart" : "")
+      << ", scale " << call.scale << ", ";
   const bool same = std::ranges::count(call.contents, call.contents[0]) == call.P;
   return out << (same ? names[static_cast<int>(call.contents[0])] : "mixed values");
 }

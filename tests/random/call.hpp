@@ -34,6 +34,8 @@ struct Call {
   std::size_t count = 0;                        // of the whole message, in nearly equal blocks; or:
   std::vector<std::vector<std::size_t>> sizes;  // [i][j]: of what goes from rank i to rank j
   bool in_place = false;
+  bool mean = false;              // the sum is divided by P
+  bool apart = false;             // values lie apart in the memory of some ranks
   bool null_if_empty = false;     // a buffer without values has no address
   double scale = 1;               // of most values
   std::vector<Content> contents;  // of each rank
@@ -63,7 +65,8 @@ Nodes nodes_of(const Call& call);   // ranks in turn
 bool equal_blocks(Collective collective) noexcept;
 
 int draw_ranks(Draw& draw, int most);
-// Sizes, values and the rest of a call, whose collective, ranks, type and operator are set.
+// Sizes, values and the rest of a call, whose collective, ranks, type and operator are set. Now and then
+// frames are long enough for several threads.
 void draw_data(Draw& draw, Call& call, bool any_blocks);
 
 // Those of one rank for one block, as bytes.

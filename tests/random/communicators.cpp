@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "random/configurations.hpp"
+#include "random/messages.hpp"
 #include "random/policies.hpp"
 #include "support/ranks.hpp"
 
@@ -24,6 +25,10 @@ Task<> in_turn(std::vector<Task<>> calls) {
   for (Task<>& call : calls) co_await std::move(call);
 }
 Task<> side_by_side(std::vector<Task<>> calls) { co_await all(calls); }
+Task<> beside(Task<> calls, Task<> messages) {
+  Task<> both[] = {std::move(calls), std::move(messages)};
+  co_await all(both);
+}
 
 using Verdicts = std::vector<std::vector<Verdict>>;  // of each rank: of each call
 
@@ -33,7 +38,8 @@ struct Schedule {
   std::uint64_t seed;
 };
 
-Verdicts run(const std::string& policy, std::vector<Memory>& memories, const Schedule& how) {
+Verdicts run(const std::string& policy, std::vector<Memory>& memories, const Schedule& how,
+             Messages* messages = nullptr) {
   const int P = memories[0].call().P;
   Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads}, nodes_of(memories[0].call()));
   Verdicts verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
@@ -45,7 +51,9 @@ Verdicts run(const std::string& policy, std::vector<Memory>& memories, const Sch
       calls.push_back(how.together ? start_call(*ranks.comms[i], request_of(memories[k], r), verdicts[i][k])
                                    : make_call(*ranks.comms[i], request_of(memories[k], r), verdicts[i][k],
                                                how.seed % 100000 * (i + 1)));
-    tasks.push_back(how.together ? side_by_side(std::move(calls)) : in_turn(std::move(calls)));
+    Task<> task = how.together ? side_by_side(std::move(calls)) : in_turn(std::move(calls));
+    tasks.push_back(messages == nullptr ? std::move(task)
+                                        : beside(std::move(task), messages->of_rank(ranks.hub, r)));
   }
   how.threads ? ranks.hub.run_threads(tasks) : ranks.hub.run(tasks);
   for (Task<>& task : tasks) task.result();
@@ -96,9 +104,11 @@ std::string run_communicators(Draw& draw, Tally& tally, std::string& what) {
     calls.push_back(draw_call(draw, P, nodes, scale));
     text << "\n  " << calls.back();
   }
-  what = text.str();
+  Messages messages(draw, P, policy, scale);
+  what = text.str() + messages.text();
   for (const Call& call : calls) memories.emplace_back(call);
-  const auto verdicts = run(policy, memories, how);
+  const auto verdicts = run(policy, memories, how, messages.any() ? &messages : nullptr);
+  if (std::string fault = messages.wrong(tally.exactness); !fault.empty()) return fault;
   const Policy parsed = parse_policy(policy);
   for (std::size_t k = 0; k < memories.size(); ++k) {
     ++tally.calls;

@@ -1,6 +1,7 @@
 #include "random/memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace taut::test {
@@ -66,8 +67,100 @@ void Memory::make_rank(int rank, Draw& draw) {
     fill_values(call_->contents[index(rank)], call_->scale, call_->type, draw.bits(),
                 Bytes(from.bytes).subspan(block.first, block.count));
   }
-  for (Region& region : mine.regions) region.before = region.bytes;
+  for (Region& region : mine.regions) {
+    region.before = region.bytes;
+    if (call_->apart && !draw.one_in(4)) move_apart(region, draw);
+  }
 }
+
+// ---- Values that lie apart
+
+// Of a block: copy(byte of the value in `bytes`, its byte in `apart`).
+template <class Copy>
+void Memory::each_value(const Region& region, std::size_t block, Copy copy) const {
+  const Range bytes = bytes_of(region, block);
+  const std::size_t first = (bytes.first - region.first) / size_;
+  for (std::size_t i = 0; i < region.layout.counts[block]; ++i)
+    copy(bytes.first + i * size_, (first + i) * region.step);
+}
+
+void Memory::move_apart(Region& region, Draw& draw) const {
+  if (region.bytes.empty()) return;
+  region.step = size_ + index(1 + draw.pick(3)) * size_;
+  region.apart.assign((region.bytes.size() - region.first) / size_ * region.step, guard);
+  for (std::size_t i = 0; i < region.layout.counts.size(); ++i)
+    each_value(region, i, [&](std::size_t at, std::size_t there) {
+      std::memcpy(region.apart.data() + there, region.bytes.data() + at, size_);
+    });
+  region.apart_before = region.apart;
+}
+
+// In scratch memory that is cut as `bytes` are.
+class Memory::Apart final : public Staging {
+ public:
+  Apart(Memory& memory, int rank)
+      : memory_(memory),
+        rank_(memory.ranks_[index(rank)]),
+        addresses_(memory.addresses(rank)),
+        blocks_(memory.call_->blocks_out(rank).size()) {}
+
+  std::array<Buffer, 2> gather(Place& place, Operands& data) const override {
+    std::array<Buffer, 2> scratch;
+    for (std::size_t which = 0; which < 2; ++which) {
+      const Region& region = rank_.regions[which];
+      if (region.step == 0) continue;
+      scratch[which] = place.scratch(region.bytes.size());
+      for (std::size_t i = 0; i < region.layout.counts.size(); ++i)
+        memory_.each_value(region, i, [&](std::size_t at, std::size_t there) {
+          std::memcpy(scratch[which].data() + at, region.apart.data() + there, memory_.size_);
+        });
+    }
+    const auto moved = [&](const void* address, int which, void* otherwise) -> void* {
+      const Region& region = rank_.regions[which];
+      if (address == nullptr || region.step == 0) return otherwise;
+      return scratch[index(which)].data() + (static_cast<const std::byte*>(address) - region.bytes.data());
+    };
+    data.in.data = moved(addresses_.in.data, rank_.in.region, const_cast<void*>(data.in.data));
+    data.out.data = moved(addresses_.out.data, rank_.out.region, data.out.data);
+    return scratch;
+  }
+
+  void spread(const Operands& data) const override {
+    Region& region = rank_.regions[rank_.out.region];
+    if (region.step == 0 || addresses_.out.data == nullptr) return;
+    const std::byte* const image = static_cast<const std::byte*>(data.out.data) -
+                                   (static_cast<const std::byte*>(addresses_.out.data) - region.bytes.data());
+    for (std::size_t i = 0; i < blocks_; ++i)
+      memory_.each_value(region, rank_.out.first + i, [&](std::size_t from, std::size_t there) {
+        std::memcpy(region.bytes.data() + from, image + from, memory_.size_);
+        std::memcpy(region.apart.data() + there, image + from, memory_.size_);
+      });
+  }
+
+ private:
+  Memory& memory_;
+  Rank& rank_;
+  Operands addresses_;
+  std::size_t blocks_;
+};
+
+std::shared_ptr<const Staging> Memory::staging(int rank) {
+  const Rank& mine = ranks_[index(rank)];
+  const bool any = mine.regions[0].step != 0 || mine.regions[1].step != 0;
+  return any ? std::make_shared<Apart>(*this, rank) : nullptr;
+}
+
+// "" if the program's memory holds the values of `bytes`, and what stood between them.
+std::string Memory::touched_between(const Region& region) const {
+  std::vector<std::byte> expected = region.apart_before;
+  for (std::size_t i = 0; region.step != 0 && i < region.layout.counts.size(); ++i)
+    each_value(region, i, [&](std::size_t at, std::size_t there) {
+      std::memcpy(expected.data() + there, region.bytes.data() + at, size_);
+    });
+  return expected == region.apart ? "" : "a byte between values that lie apart was touched";
+}
+
+// ---- What a rank has and gets
 
 Range Memory::bytes_of(const Region& region, std::size_t block) const noexcept {
   return {region.first + static_cast<std::size_t>(region.layout.offsets[block]) * size_,
@@ -89,6 +182,14 @@ Blocks<S> Memory::slice(Rank& rank, Spot spot, std::size_t blocks) const {
 }
 
 Operands Memory::operands(int rank) {
+  Operands data = addresses(rank);
+  const Rank& mine = ranks_[index(rank)];
+  if (mine.regions[mine.in.region].step != 0) data.in.data = nullptr;
+  if (mine.regions[mine.out.region].step != 0) data.out.data = nullptr;
+  return data;
+}
+
+Operands Memory::addresses(int rank) {
   Operands data;
   data.op = call_->op;
   data.root = call_->root;
@@ -131,6 +232,8 @@ std::string Memory::touched(bool served) const {
       if (was != expected.end())
         return "rank " + std::to_string(r) + ": byte " + std::to_string(is - region.bytes.begin()) +
                " of its " + (which == mine.out.region ? "output" : "input") + " was touched";
+      if (std::string text = touched_between(region); !text.empty())
+        return "rank " + std::to_string(r) + ": " + text;
     }
   }
   return "";
@@ -138,7 +241,10 @@ std::string Memory::touched(bool served) const {
 
 void Memory::restore() {
   for (Rank& rank : ranks_)
-    for (Region& region : rank.regions) region.bytes = region.before;
+    for (Region& region : rank.regions) {
+      region.bytes = region.before;
+      region.apart = region.apart_before;
+    }
 }
 
 }  // namespace taut::test

@@ -34,6 +34,7 @@ std::string draw_text(Draw& draw, double scale) {
   if (draw.one_in(3)) policy += ",segments=" + std::to_string(1 + draw.pick(5));
   if (draw.one_in(4)) policy += draw.choose({",on=input", ",on=likely"});
   if (draw.one_in(3)) policy += ",checksum=on";
+  if (draw.one_in(3)) policy += ",threads=" + std::to_string(1 + draw.pick(8));
   if (draw.one_in(8)) policy += draw.choose({",nodes=off", ",nodes=on", ",nodes=on"});
   if (draw.one_in(5)) policy += ",predictor=none";
   if (draw.one_in(8)) policy += ",dims=5x13";
@@ -87,6 +88,9 @@ Call draw_call(Draw& draw, int P, int nodes, double scale) {
   call.type = draw.one_in(3) ? DType(1 + draw.pick(dtypes)) : draw.choose({DType::f32, DType::f64});
   call.op = reduces(call.collective) ? static_cast<Reduction>(1 + draw.pick(3)) : Reduction::sum;
   if (!is_defined(call.op, call.type)) call.op = Reduction::sum;
+  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
+  call.mean = sums && info_of(call.type).family != Family::integer && draw.one_in(3);
+  call.apart = !reduces(call.collective) && draw.one_in(3);
   const bool may_differ = std::ranges::any_of(registered_algorithms(), [&](const AlgorithmInfo* info) {
     return info->collective == call.collective && info->any_blocks;
   });
@@ -98,6 +102,8 @@ Call draw_call(Draw& draw, int P, int nodes, double scale) {
 Request request_of(Memory& memory, int rank) {
   const Call& call = memory.call();
   Request request{call.collective, memory.operands(rank), call.message_bytes()};
+  request.mean = call.mean;
+  request.staging = memory.staging(rank);
   if (!call.any_blocks()) return request;
   request.bytes_known =
       call.collective == Collective::allgather || call.collective == Collective::reduce_scatter;
@@ -120,7 +126,8 @@ Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) 
                     .op = call.op,
                     .ranks = call.P,
                     .nodes = call.nodes,
-                    .any_blocks = call.any_blocks()},
+                    .any_blocks = call.any_blocks(),
+                    .mean = call.mean},
                    bound, table);
 }
 
@@ -140,9 +147,14 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   const bool sums = reduces(call.collective) && call.op == Reduction::sum;
   const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.how);
   if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
-    promise.bound *= growth;
+    promise.bound *= call.mean ? static_cast<long double>(growth) / call.P : growth;
   if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);
   return promise;
+}
+
+Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded) {
+  const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
+  return promise_of(coded ? bound : Bound(), memory.call(), Arithmetic::values);
 }
 
 }  // namespace taut::test

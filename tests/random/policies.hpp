@@ -24,4 +24,7 @@ Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table);
 // Of a call that was served.
 Promise promise_of(const Policy& policy, const Memory& memory);
 
+// Of a message, which is a broadcast from rank 0 to rank 1 as far as its memory is concerned.
+Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded);
+
 }  // namespace taut::test

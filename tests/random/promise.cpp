@@ -73,7 +73,7 @@ class Judge {
     }
     const bool frames = promise_.how == Arithmetic::frames;
     // Partial sums beyond the range of the type: as in plain MPI.
-    if (!frames && magnitude + promise_.bound >= largest(call_.type)) return true;
+    if (!frames && magnitude + parts() * promise_.bound >= largest(call_.type)) return true;
     if (infinities != 0) return std::isnan(infinities) ? std::isnan(y) : y == infinities;
     return finite_sum(exact, magnitude, y);
   }
@@ -87,23 +87,32 @@ class Judge {
     return error <= bound;
   }
 
+  // A mean is a sum that is divided: what is wrong with it counts P times as much in the sum.
+  long double parts() const noexcept { return call_.mean ? call_.P : 1; }
+
+  long double half_ulp(long double x) const noexcept {  // of the greatest numbers as before them
+    const long double most = largest(call_.type);
+    const long double ulp = spacing(call_.type, static_cast<double>(std::min(x, most / 2)));
+    return x > most / 2 ? ulp : ulp / 2;  // of denormals: less than a double has
+  }
+
+  // Of the sum, which is about `size`, and of its division.
+  long double rounding_of_sum(long double magnitude, long double size, long double y) const {
+    const long double bound = parts() * promise_.bound;
+    const long double division = call_.mean ? parts() * half_ulp(std::abs(y)) * (1 + 0x1p-8L) : 0;
+    if (promise_.how == Arithmetic::values)
+      return division + static_cast<long double>(call_.P - 1) * half_ulp(magnitude + bound);
+    const bool hidden = !promise_.power_of_two_step && half_ulp(size) * 0x1p8L <= bound / 2;
+    return division + (hidden ? 0 : half_ulp(size) * (1 + 0x1p-27L));
+  }
+
   bool finite_sum(ExactSum exact, long double magnitude, long double y) const {
-    const DType type = call_.type;
-    const long double total = exact.value(), bound = promise_.bound, most = largest(type);
-    const auto half_ulp = [&](long double x) {  // of the greatest numbers as before them
-      return x > most / 2 ? spacing(type, static_cast<double>(most / 2))
-                          : spacing(type, static_cast<double>(x)) / 2;
-    };
+    const long double total = exact.value(), bound = parts() * promise_.bound, most = largest(call_.type);
     if (std::isinf(y)) return std::abs(total) + bound + half_ulp(most) >= most && (y > 0) == (total > 0);
-    exact.add(-y);
+    exact.add(-parts() * y);
     const long double error = std::abs(exact.value());
-    long double rounding = 0;
-    if (promise_.how == Arithmetic::values) {
-      rounding = static_cast<long double>(call_.P - 1) * half_ulp(magnitude + bound);
-    } else {
-      const bool hidden = !promise_.power_of_two_step && half_ulp(std::abs(y)) * 0x1p8L <= bound / 2;
-      rounding = hidden ? 0 : half_ulp(std::abs(y)) * (1 + 0x1p-27L);
-    }
+    const long double size = parts() * std::abs(y) * (call_.mean ? 1 + 0x1p-7L : 1);
+    const long double rounding = rounding_of_sum(magnitude, size, y);
     if (rounding < 0.001L * bound) return within(error, bound + rounding);
     return error <= (bound + rounding) * (1 + 0x1p-50L);
   }

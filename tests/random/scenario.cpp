@@ -111,6 +111,7 @@ bool make_other(Request& request, const Scenario& s) {
 
 bool take_buffer(Request& request) {
   Operands& data = request.data;
+  if (request.staging != nullptr) return false;  // values that lie apart have no address here
   if (data.in.data != nullptr && data.in.values() > 0) {
     data.in.data = nullptr;
     return true;

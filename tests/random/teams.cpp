@@ -22,8 +22,8 @@ struct TeamCall {
 std::ostream& operator<<(std::ostream& out, const TeamCall& c) {
   return out << c.algorithm->name << " " << c.call << ", " << c.codec->name << " "
              << name_of(c.options.bound.kind) << ":" << c.options.bound.value << " predictor "
-             << c.options.predictor << " dims " << c.options.dims.n << ", by " << name_of(c.how) << ", "
-             << c.segments << " segments";
+             << c.options.predictor << " dims " << c.options.dims.n << " threads " << c.options.threads
+             << ", by " << name_of(c.how) << ", " << c.segments << " segments";
 }
 
 Bound draw_bound(Draw& draw, Bound::Kind kind, double scale) {
@@ -44,7 +44,8 @@ void draw_coding(Draw& draw, TeamCall& c) {
     c.options = {
         .bound = draw_bound(draw, static_cast<Bound::Kind>(draw.pick(frame_bound_kinds)), c.call.scale),
         .checksum = draw.one_in(2),
-        .dims = draw.one_of(all)};
+        .dims = draw.one_of(all),
+        .threads = draw.one_in(3) ? 1 + draw.pick(8) : 1};
   } while (!can_be_made(*c.codec, c.call.type, c.options));
   const std::vector<const char*> predictors = predictors_of(*c.codec, c.options.dims);
   if (!predictors.empty() && draw.one_in(2)) c.options.predictor = draw.one_of(predictors);

@@ -87,6 +87,10 @@ class Names(unittest.TestCase):
         self.assertEqual(lost, [])
         self.assertGreater(len(files), 50)
 
+    def test_programs_are_the_examples(self):
+        page = (ROOT / "docs/start/c_and_fortran.md").read_text()
+        self.assertIn(f"```c\n{(ROOT / 'examples/languages/sum.c').read_text()}```", page)
+
     def test_tests_are_there(self):
         sources = "".join(path.read_text() for kind in ("cpp", "hpp", "py") for path in (ROOT / "tests").rglob(f"*.{kind}"))
         tests = {(text, named[1]) for text, word in self.words if (named := re.fullmatch(self.TEST, word))}
