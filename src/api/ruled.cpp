@@ -134,7 +134,12 @@ Attached* attached_if_known(MPI_Comm comm) noexcept {
   return without_rules > 0 ? nullptr : find_attached(comm);
 }
 
-const Rules& rules_of_process() { return process_rules().rules; }
+Rules rules_without_asking(MPI_Comm comm) {
+  std::vector<Rule> rules = process_rules().rules.all();
+  std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
+  return Rules(std::move(rules))
+      .on({.name = name_of(comm), .ranks = group_of(comm).size, .world = is_world(comm)});
+}
 
 bool rules_ask_for_names() {
   return std::ranges::any_of(process_rules().rules.all(),

@@ -12,8 +12,8 @@ Attached* attached_or_ruled(MPI_Comm comm);
 // The same, but it asks nobody: null as well where the ranks have not compared their rules.
 Attached* attached_if_known(MPI_Comm comm) noexcept;
 
-// Those of this process; none where they cannot be read.
-const Rules& rules_of_process();
+// The rules of this process on `comm`, as one rank knows them alone: without those that ask for nodes. Local.
+Rules rules_without_asking(MPI_Comm comm);
 
 // Whether rules of this process depend on the names of communicators, which get theirs after their making.
 bool rules_ask_for_names();

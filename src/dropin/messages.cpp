@@ -42,18 +42,6 @@ const Policy* policy_for(const Rules& held, DType type, std::size_t bytes) {
   return match(held, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
 }
 
-// Rules that ask for nodes are left out: one rank does not know how many there are.
-Rules held_on(MPI_Comm comm) {
-  char name[MPI_MAX_OBJECT_NAME + 1] = {};
-  int length = 0, ranks = 0, world = MPI_UNEQUAL;
-  PMPI_Comm_get_name(comm, name, &length);
-  PMPI_Comm_size(comm, &ranks);
-  PMPI_Comm_compare(comm, MPI_COMM_WORLD, &world);
-  std::vector<Rule> rules = api::rules_of_process().all();
-  std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
-  return Rules(std::move(rules)).on({.name = name, .ranks = ranks, .world = world != MPI_UNEQUAL});
-}
-
 }  // namespace
 
 void begin_messages() noexcept {
@@ -87,7 +75,7 @@ CodedMessage coded(const void* buf, MPI_Count count, MPI_Datatype type, int dest
   const ConstSlice values{{buf, static_cast<std::size_t>(count), known->type}};
   if (values.bytes() < 2 * least_coded_bytes) return {};
   try {
-    const Rules held = held_on(comm);
+    const Rules held = api::rules_without_asking(comm);
     const Policy* const policy = policy_for(held, known->type, values.bytes());
     return policy != nullptr && values.bytes() >= policy->min_bytes ? encode(*policy, values, tag)
                                                                     : CodedMessage{};

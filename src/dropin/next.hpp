@@ -18,4 +18,10 @@ Function next_as(Wrapped function) noexcept {
 // That of any name; null: there is none.
 void* next_of(const char* name) noexcept;
 
+// Calls it; the types of the arguments have to be those of its parameters.
+template <class... Arguments>
+int call_next(Wrapped function, Arguments... arguments) noexcept {
+  return next_as<int (*)(Arguments...)>(function)(arguments...);
+}
+
 }  // namespace taut::dropin

@@ -1,23 +1,21 @@
 // Start and end of persistent requests, of which some are Taut's.
 #include <taut/taut.h>
 
-#include <vector>
-
 #include "dropin/arriving.hpp"
 #include "dropin/next.hpp"
 #include "dropin/persistent.hpp"
 
 namespace {
 
+using taut::dropin::call_next;
 using taut::dropin::forget_kept;
-using taut::dropin::next_as;
 using taut::dropin::start_kept;
 using taut::dropin::Wrapped;
 
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
   if (request != nullptr && start_kept(*request, code)) return code;
-  return next_as<int (*)(MPI_Request*)>(Wrapped::MPI_Start)(request);
+  return call_next(Wrapped::MPI_Start, request);
 }
 
 }  // namespace
@@ -36,7 +34,7 @@ TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
 TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
   if (request != nullptr) forget_kept(*request);
   if (request != nullptr) taut::dropin::forget(*request);
-  return next_as<int (*)(MPI_Request*)>(Wrapped::MPI_Request_free)(request);
+  return call_next(Wrapped::MPI_Request_free, request);
 }
 
 // ---- Fortran

@@ -12,11 +12,6 @@
 namespace taut::dropin {
 namespace {
 
-template <class... Arguments>
-int call_next(Wrapped function, Arguments... arguments) noexcept {
-  return next_as<int (*)(Arguments...)>(function)(arguments...);
-}
-
 // Until nothing of Taut's is in progress, or `test(&done)`, of MPI's, says that there is no more to wait for.
 // Whether it has said so; then `code` is its code.
 template <class Test>
@@ -139,6 +134,16 @@ int settle_all(Completion& completion, int code, int n, const Statuses& statuses
 
 int itself(int k) noexcept { return k; }
 
+// By wait_some or test_some.
+int complete_some(decltype(wait_some) complete, int incount, MPI_Request requests[], int* outcount,
+                  int indices[], MPI_Status statuses[]) {
+  Completion completion(listed(incount, requests));
+  if (!completion.matters()) return complete(incount, requests, outcount, indices, statuses);
+  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const int code = complete(incount, requests, outcount, indices, some.data());
+  return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
+}
+
 }  // namespace
 }  // namespace taut::dropin
 
@@ -198,20 +203,12 @@ TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* ind
 
 TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
-  Completion completion(listed(incount, requests));
-  if (!completion.matters()) return wait_some(incount, requests, outcount, indices, statuses);
-  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
-  const int code = wait_some(incount, requests, outcount, indices, some.data());
-  return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
+  return complete_some(wait_some, incount, requests, outcount, indices, statuses);
 }
 
 TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
-  Completion completion(listed(incount, requests));
-  if (!completion.matters()) return test_some(incount, requests, outcount, indices, statuses);
-  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
-  const int code = test_some(incount, requests, outcount, indices, some.data());
-  return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
+  return complete_some(test_some, incount, requests, outcount, indices, statuses);
 }
 
 }  // extern "C"

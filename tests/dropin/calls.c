@@ -81,20 +81,10 @@ static void datatypes(void) {
 /* Blocks of one value less a rank, with gaps between them, last rank's first. */
 static void vectors(void) {
   const int root = size - 1;
-  int counts[most_ranks], displs[most_ranks], from[most_ranks], mine[most_ranks];
-  for (int r = 0; r < size; ++r) {
-    counts[r] = block - 1 - r;
-    displs[r] = from[r] = (size - 1 - r) * block;
-    mine[r] = block - 1 - rank;
-  }
+  const struct vectors all = lay_out();
+  const int *const counts = all.counts, *const displs = all.displs;
   const int own = counts[rank];
-
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < block; ++i) {
-      float gap;
-      memset(&gap, 0x5a, sizeof gap);
-      exact[displs[r] + i] = i < counts[r] ? value(r, i) : (double)gap;
-    }
+  expect_gaps(&all);
   begin();
   MPI_Allgatherv(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm);
   end("Allgatherv", (long)size * block);
@@ -110,10 +100,8 @@ static void vectors(void) {
   end("Scatterv", own);
 
   begin(); /* rank r gets block - 1 - r values from each */
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < own; ++i) exact[r * own + i] = value(r, from[rank] + i);
-  for (int r = 0; r < size; ++r) displs[r] = r * own;
-  MPI_Alltoallv(send, counts, from, MPI_FLOAT, receive, mine, displs, MPI_FLOAT, comm);
+  expect_row(&all);
+  MPI_Alltoallv(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm);
   end("Alltoallv", (long)size * own);
 }
 

@@ -1,5 +1,5 @@
-/* What calls.c and nonblocking.c have in common: values that every rank knows, what came of a call,
- * and the course of the program. */
+/* What the programs in C have in common: values that every rank knows, what came of a call, and the course of
+ * the program. */
 #ifndef TAUT_DROPIN_CALLS_H
 #define TAUT_DROPIN_CALLS_H
 
@@ -53,6 +53,39 @@ static void expect_blocks(long per_block, int of_rank, long first) { /* of_rank 
   for (int r = 0; r < size; ++r)
     for (long i = 0; i < per_block; ++i)
       exact[r * per_block + i] = value(of_rank < 0 ? r : of_rank, first + i);
+}
+
+/* Blocks of one value less a rank, with gaps between them, last rank's first; places: in a row. */
+struct vectors {
+  int counts[most_ranks], displs[most_ranks], mine[most_ranks], places[most_ranks];
+};
+static struct vectors lay_out(void) {
+  struct vectors all;
+  for (int r = 0; r < size; ++r) {
+    all.counts[r] = block - 1 - r;
+    all.displs[r] = (size - 1 - r) * block;
+    all.mine[r] = block - 1 - rank;
+    all.places[r] = r * all.mine[r];
+  }
+  return all;
+}
+static void expect_gaps(const struct vectors* all) {
+  float gap;
+  memset(&gap, 0x5a, sizeof gap);
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < block; ++i)
+      exact[all->displs[r] + i] = i < all->counts[r] ? value(r, i) : (double)gap;
+}
+/* What each rank's block for this one holds, in a row. */
+static void expect_row(const struct vectors* all) {
+  const int own = all->counts[rank];
+  for (int r = 0; r < size; ++r)
+    for (long i = 0; i < own; ++i) exact[r * own + i] = value(r, all->displs[rank] + i);
+}
+
+static void fail(const char* what) {
+  fprintf(stderr, "rank %d: %s: not as MPI says\n", rank, what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* The communicator that the calls to come are on. */

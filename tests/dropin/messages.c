@@ -7,11 +7,6 @@ static int before, next, of; /* ranks beside this one; how many values a message
 static float strided[2 * most_ranks * block];
 static int no_calls;
 
-static void fail(const char* what) {
-  fprintf(stderr, "rank %d: %s: not as MPI says\n", rank, what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 static void start(int n) {
   of = n;
   begin(), fill(send, n, 0, rank);

@@ -61,21 +61,11 @@ static void movements(void) {
 /* Blocks of one value less a rank, last rank's first; arrays are of no more use to MPI than the call is. */
 static void vectors(void) {
   const int root = size - 1;
-  int counts[most_ranks], displs[most_ranks], places[most_ranks], mine[most_ranks];
-  MPI_Request request;
-  for (int r = 0; r < size; ++r) {
-    counts[r] = block - 1 - r;
-    displs[r] = (size - 1 - r) * block;
-    mine[r] = block - 1 - rank;
-    places[r] = r * mine[r];
-  }
+  const struct vectors all = lay_out();
+  const int *const counts = all.counts, *const displs = all.displs;
   const int own = counts[rank];
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < block; ++i) {
-      float gap;
-      memset(&gap, 0x5a, sizeof gap);
-      exact[displs[r] + i] = i < counts[r] ? value(r, i) : (double)gap;
-    }
+  MPI_Request request;
+  expect_gaps(&all);
   begin();
   MPI_Iallgatherv(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iallgatherv", (long)size * block);
@@ -89,9 +79,8 @@ static void vectors(void) {
                 MPI_FLOAT, root, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iscatterv", own);
   begin();
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < own; ++i) exact[r * own + i] = value(r, displs[rank] + i);
-  MPI_Ialltoallv(send, counts, displs, MPI_FLOAT, receive, mine, places, MPI_FLOAT, comm, &request);
+  expect_row(&all);
+  MPI_Ialltoallv(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ialltoallv", (long)size * own);
 }
 
@@ -101,11 +90,6 @@ enum { tag = 5, pieces = 4 };
 static float parts[2][most_ranks * block];
 static int sent, got;
 static MPI_Request some[pieces];
-
-static void fail(const char* what) {
-  fprintf(stderr, "%s: not as MPI says\n", what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* A message to the next rank and one from the rank before stand among two calls of each kind. */
 static void start_some(void) {

@@ -10,11 +10,6 @@ static void came(const char* name, long n) {
   ++persistent;
 }
 
-static void fail(const char* what) {
-  fprintf(stderr, "%s: not as MPI says\n", what);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 /* Whether Taut is asked to serve such calls, for what plain MPI does not do. */
 static int served(void) { return getenv("TAUT_NONBLOCKING") != NULL; }
 
@@ -80,21 +75,11 @@ static void movements(void) {
 /* Blocks of one value less a rank, last rank's first. */
 static void vectors(void) {
   const int root = size - 1;
-  int counts[most_ranks], displs[most_ranks], places[most_ranks], mine[most_ranks];
-  MPI_Request request;
-  for (int r = 0; r < size; ++r) {
-    counts[r] = block - 1 - r;
-    displs[r] = (size - 1 - r) * block;
-    mine[r] = block - 1 - rank;
-    places[r] = r * mine[r];
-  }
+  const struct vectors all = lay_out();
+  const int *const counts = all.counts, *const displs = all.displs;
   const int own = counts[rank];
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < block; ++i) {
-      float gap;
-      memset(&gap, 0x5a, sizeof gap);
-      exact[displs[r] + i] = i < counts[r] ? value(r, i) : (double)gap;
-    }
+  MPI_Request request;
+  expect_gaps(&all);
   MPI_Allgatherv_init(send, own, MPI_FLOAT, receive, counts, displs, MPI_FLOAT, comm, MPI_INFO_NULL,
                       &request);
   repeat(&request, "Allgatherv_init", (long)size * block, NULL);
@@ -105,10 +90,9 @@ static void vectors(void) {
   MPI_Scatterv_init(send, counts, displs, MPI_FLOAT, receive, own, MPI_FLOAT, root, comm, MPI_INFO_NULL,
                     &request);
   repeat(&request, "Scatterv_init", own, NULL);
-  for (int r = 0; r < size; ++r)
-    for (long i = 0; i < own; ++i) exact[r * own + i] = value(r, displs[rank] + i);
-  MPI_Alltoallv_init(send, counts, displs, MPI_FLOAT, receive, mine, places, MPI_FLOAT, comm, MPI_INFO_NULL,
-                     &request);
+  expect_row(&all);
+  MPI_Alltoallv_init(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm,
+                     MPI_INFO_NULL, &request);
   repeat(&request, "Alltoallv_init", (long)size * own, NULL);
 }
 
