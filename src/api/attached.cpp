@@ -7,6 +7,7 @@
 
 #include "api/average.hpp"
 #include "api/progress_thread.hpp"
+#include "core/device_memory.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
@@ -159,7 +160,8 @@ void Attached::sample(const Request& request) noexcept {
   const CallKind kind = kind_of(request);
   const auto lock = stop_driving();
   CallRow& row = observed_->calls.row(kind);
-  if (row.kind == kind) sampler_.look(row, own_values(request, group_.rank).most());
+  const ConstSlice values = own_values(request, group_.rank).most();
+  if (row.kind == kind && !on_device(values.data)) sampler_.look(row, values);
 }
 
 Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape& shape) noexcept {

@@ -6,6 +6,8 @@
 
 #include "api/attached.hpp"
 #include "api/datatypes.hpp"
+#include "api/errors.hpp"
+#include "core/device_memory.hpp"
 #include "core/mean.hpp"
 
 namespace taut::api {
@@ -32,9 +34,14 @@ bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
   return inter == 0 && known && known->computes && info_of(known->type).family != Family::integer;
 }
 
-void divide(void* values, MPI_Count count, MPI_Datatype type, int ranks) noexcept {
+int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept {
+  if (on_device(values))
+    return raise(
+        comm, Status::invalid_argument,
+        "TAUT_Avg() of values in memory of a GPU: recvbuf holds the sum, to be divided by the ranks");
   if (const auto known = known_datatype(type))
     taut::divide({{values, static_cast<std::size_t>(count), known->type}}, ranks);
+  return MPI_SUCCESS;
 }
 
 void free_average() noexcept {

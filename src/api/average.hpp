@@ -21,8 +21,9 @@ inline MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_S
 // Whether there is a mean of such values over the ranks of `on`: floating-point ones, of one group.
 bool has_average(MPI_Datatype type, MPI_Comm on) noexcept;
 
-// values <- values / ranks, of a type that has an average.
-void divide(void* values, MPI_Count count, MPI_Datatype type, int ranks) noexcept;
+// values <- values / ranks, of a type that has an average. An MPI code, raised on `comm`: TAUT_ERR_ARGUMENT
+// where the values are in memory of a GPU; they are the sum then.
+int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept;
 
 // Before MPI is finalised.
 void free_average() noexcept;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/device_memory.hpp"
 #include "core/sample.hpp"
 #include "policy/coding.hpp"
 #include "policy/options.hpp"
@@ -36,6 +37,13 @@ int guard(Action action) noexcept {
   } catch (...) {
     return failed(Status::internal, describe(Status::internal));
   }
+}
+
+void refuse_device_memory(const void* memory, const char* argument) {
+  if (on_device(memory))
+    throw Error(
+        Status::invalid_argument,
+        std::string(argument) + " is memory of a GPU: use the calls of taut_cuda.h, or copy it to the host");
 }
 
 bool known(TAUT_Type type) noexcept { return type >= TAUT_FLOAT32 && type <= TAUT_UINT64; }
@@ -83,6 +91,8 @@ Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::si
   const bool usable = (values.data != nullptr || values.count == 0) && text != nullptr &&
                       out.data() != nullptr && bytes != nullptr;
   if (!usable) return Status::invalid_argument;
+  refuse_device_memory(values.data, "values");
+  refuse_device_memory(out.data(), "frame");
   if (values.count > most_values / components_of(values.type)) return Status::invalid_count;
   Coding coding = parse_coding(text, options().kernels);
   if (coding.threads == 0) coding.threads = options().threads;
@@ -99,6 +109,8 @@ Status decode(ConstBytes frame, Slice values) {
   FrameHeader header;
   if (frame.data() == nullptr || (values.data == nullptr && values.count != 0))
     return Status::invalid_argument;
+  refuse_device_memory(frame.data(), "frame");
+  refuse_device_memory(values.data, "values");
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   return make_decoder(header, options().kernels, options().threads)->decode(frame, values);
@@ -108,6 +120,9 @@ Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
   FrameHeader first, second;
   if (a.data() == nullptr || b.data() == nullptr || out.data() == nullptr || bytes == nullptr)
     return Status::invalid_argument;
+  refuse_device_memory(a.data(), "a");
+  refuse_device_memory(b.data(), "b");
+  refuse_device_memory(out.data(), "sum");
   if (const Status status = read_header(a, first); status != Status::ok) return status;
   if (const Status status = read_header(b, second); status != Status::ok) return status;
   if (first.codec != second.codec || first.type != second.type || first.count != second.count)
@@ -123,6 +138,7 @@ Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
 Status info(ConstBytes frame, TAUT_Frame_info* info) {
   if (frame.data() == nullptr || info == nullptr || info->struct_size < sizeof info->struct_size)
     return Status::invalid_argument;
+  refuse_device_memory(frame.data(), "frame");
   FrameHeader header;
   if (const Status status = read_header(frame, header); status != Status::ok) return status;
   const CodecInfo* const codec = find_codec(header.codec);

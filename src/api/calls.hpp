@@ -6,7 +6,7 @@
 //   start     MPI's nonblocking call on a communicator of the same ranks
 //   init      MPI's persistent one on the user's communicator, where plain::has_persistent
 //   shape     what tells it from others before it is described, of those reductions that are often small
-//   settle    what is left to do when plain MPI has come to its end, of reductions
+//   settle    what is left to do when plain MPI has come to its end, of reductions; an MPI code, raised
 //   types     those that matter on this rank, for a call that is started later and has to keep them
 #pragma once
 
@@ -37,7 +37,7 @@ struct Allreduce {
   int start(MPI_Comm on, MPI_Request* request) const;
   int init(MPI_Info info, MPI_Request* request) const;
   Types types(const Group& group) noexcept;
-  void settle(const Group& group) const noexcept;
+  int settle(const Group& group) const noexcept;
 
  private:
   template <class Function, class... More>
@@ -60,7 +60,7 @@ struct ReduceScatterBlock {
   int start(MPI_Comm on, MPI_Request* request) const;
   int init(MPI_Info info, MPI_Request* request) const;
   Types types(const Group& group) noexcept;
-  void settle(const Group& group) const noexcept;
+  int settle(const Group& group) const noexcept;
 
  private:
   template <class Function, class... More>
@@ -82,7 +82,7 @@ struct Reduce {
   int start(MPI_Comm on, MPI_Request* request) const;
   int init(MPI_Info info, MPI_Request* request) const;
   Types types(const Group& group) noexcept;
-  void settle(const Group& group) const noexcept;
+  int settle(const Group& group) const noexcept;
 
  private:
   template <class Function, class... More>

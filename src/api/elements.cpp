@@ -5,6 +5,7 @@
 
 #include "api/plain.hpp"
 #include "api/wire.hpp"
+#include "core/device_memory.hpp"
 
 namespace taut::api {
 namespace {
@@ -183,6 +184,9 @@ std::optional<Elements> decoded(const void* attribute, MPI_Datatype type) noexce
   return Elements{{values, (code & 2) != 0}, bytes / size_of(values), (code & 4) != 0};
 }
 
+// Also from MPI_BOTTOM.
+std::uintptr_t address(const void* base) noexcept { return reinterpret_cast<std::uintptr_t>(base); }
+
 }  // namespace
 
 bool is_derived(MPI_Datatype type) noexcept { return Origin(type).combiner != MPI_COMBINER_NAMED; }
@@ -207,6 +211,12 @@ std::optional<Elements> elements_of(MPI_Datatype type) noexcept {
   return decoded(attribute, type);
 }
 
+bool on_device(const void* at, MPI_Datatype type) noexcept {
+  MPI_Aint first = 0, extent = 0;
+  if (is_derived(type)) PMPI_Type_get_true_extent(type, &first, &extent);
+  return taut::on_device(reinterpret_cast<const void*>(address(at) + static_cast<std::uintptr_t>(first)));
+}
+
 // ---- Values in a row
 
 namespace {
@@ -227,9 +237,6 @@ void in_pieces(MPI_Count count, MPI_Datatype type, std::size_t room, Work work) 
       throw Error(Status::transport_failed, "MPI moved no values between a datatype and a row");
   }
 }
-
-// Also from MPI_BOTTOM.
-std::uintptr_t address(const void* base) noexcept { return reinterpret_cast<std::uintptr_t>(base); }
 
 }  // namespace
 

@@ -19,6 +19,9 @@ std::optional<Elements> elements_of(MPI_Datatype type) noexcept;
 // Of the user's making, to be freed by the user.
 bool is_derived(MPI_Datatype type) noexcept;
 
+// Whether elements that begin there are in memory of a GPU.
+bool on_device(const void* at, MPI_Datatype type) noexcept;
+
 // The values of `count` elements, in MPI's order; `to` has room for them. Throws Error.
 void pack_values(const void* from, MPI_Count count, MPI_Datatype type, Bytes to);
 

@@ -26,6 +26,9 @@ inline constexpr std::size_t most_copied_to_send = SIZE_MAX, most_copied_to_rece
 inline constexpr bool receives_apart = false;
 #endif
 
+inline constexpr const char* on_device_text =
+    "buf is memory of a GPU: copy it to the host, or send and receive on a communicator without a policy";
+
 // Memory for a short message, header and payload apart, by a datatype that is made once.
 struct Slot {
   static constexpr std::size_t payload_at = 32;

@@ -53,6 +53,7 @@ void InMessage::prepare() {
     wire_ = Wire(arguments_.buf, arguments_.count, arguments_.type);
     return;
   }
+  if (on_device(arguments_.buf, arguments_.type)) throw Error(Status::invalid_argument, on_device_text);
   if (!contiguous_ && !plain::fits(static_cast<MPI_Count>(capacity_)))
     throw Error(Status::invalid_count, "2 GiB and more of values that lie apart need MPI 4");
   probed_ = messages().take(arguments_.comm, arguments_.source, arguments_.tag);

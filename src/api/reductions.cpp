@@ -28,8 +28,7 @@ Described describe_reduction(Collective collective, const void* in, void* out, M
 // A blocking call's `code`; if that is good the call comes to its end.
 template <class Call>
 int settled(int code, const Call& call) noexcept {
-  if (code == MPI_SUCCESS && is_average(call.op)) call.settle(group_of(call.comm));
-  return code;
+  return code == MPI_SUCCESS && is_average(call.op) ? call.settle(group_of(call.comm)) : code;
 }
 
 // Why plain MPI cannot serve the operator; MPI_SUCCESS if it can.
@@ -51,8 +50,8 @@ int Allreduce::pass(Function function, MPI_Comm on, More... more) const {
   return function(sendbuf, recvbuf, plain::count(count), type, plain_operator(op), on, more...);
 }
 int Allreduce::plain() const { return settled(pass(TAUT_PMPI(Allreduce), comm), *this); }
-void Allreduce::settle(const Group& group) const noexcept {
-  if (is_average(op)) divide(recvbuf, count, type, group.size);
+int Allreduce::settle(const Group& group) const noexcept {
+  return is_average(op) ? divide(recvbuf, count, type, group.size, comm) : MPI_SUCCESS;
 }
 int Allreduce::start(MPI_Comm on, MPI_Request* request) const {
   return pass(TAUT_PMPI(Iallreduce), on, request);
@@ -74,8 +73,8 @@ int ReduceScatterBlock::pass(Function function, MPI_Comm on, More... more) const
   return function(sendbuf, recvbuf, plain::count(recvcount), type, plain_operator(op), on, more...);
 }
 int ReduceScatterBlock::plain() const { return settled(pass(TAUT_PMPI(Reduce_scatter_block), comm), *this); }
-void ReduceScatterBlock::settle(const Group& group) const noexcept {
-  if (is_average(op)) divide(recvbuf, recvcount, type, group.size);
+int ReduceScatterBlock::settle(const Group& group) const noexcept {
+  return is_average(op) ? divide(recvbuf, recvcount, type, group.size, comm) : MPI_SUCCESS;
 }
 int ReduceScatterBlock::start(MPI_Comm on, MPI_Request* request) const {
   return pass(TAUT_PMPI(Ireduce_scatter_block), on, request);
@@ -119,8 +118,8 @@ int ReduceScatter::pass(Function function, const plain::Numbers<MPI_Count>& coun
 int ReduceScatter::plain() const {
   return settled(pass(TAUT_PMPI(Reduce_scatter), counts(comm), comm), *this);
 }
-void ReduceScatter::settle(const Group& group) const noexcept {
-  if (is_average(op)) divide(recvbuf, recvcounts[group.rank], type, group.size);
+int ReduceScatter::settle(const Group& group) const noexcept {
+  return is_average(op) ? divide(recvbuf, recvcounts[group.rank], type, group.size, comm) : MPI_SUCCESS;
 }
 int ReduceScatter::start(MPI_Comm on, MPI_Request* request) {
   kept = std::make_shared<const plain::Numbers<MPI_Count>>(counts(on));
@@ -149,8 +148,9 @@ int Reduce::pass(Function function, MPI_Comm on, More... more) const {
   return function(sendbuf, recvbuf, plain::count(count), type, plain_operator(op), root, on, more...);
 }
 int Reduce::plain() const { return settled(pass(TAUT_PMPI(Reduce), comm), *this); }
-void Reduce::settle(const Group& group) const noexcept {
-  if (is_average(op) && group.rank == root) divide(recvbuf, count, type, group.size);
+int Reduce::settle(const Group& group) const noexcept {
+  const bool has_sum = is_average(op) && group.rank == root;
+  return has_sum ? divide(recvbuf, count, type, group.size, comm) : MPI_SUCCESS;
 }
 int Reduce::start(MPI_Comm on, MPI_Request* request) const { return pass(TAUT_PMPI(Ireduce), on, request); }
 int Reduce::init(MPI_Info info, MPI_Request* request) const {

@@ -152,10 +152,11 @@ void CollectiveRequest::wait() noexcept {
 }
 
 // Plain MPI has come to its end.
-void CollectiveRequest::settle() noexcept {
-  std::visit(
+int CollectiveRequest::settle() noexcept {
+  return std::visit(
       [&](const auto& call) {
-        if constexpr (requires { call.settle(group_); }) call.settle(group_);
+        if constexpr (requires { call.settle(group_); }) return call.settle(group_);
+        return MPI_SUCCESS;
       },
       call_);
 }
@@ -163,15 +164,12 @@ void CollectiveRequest::settle() noexcept {
 int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
   if (!in_flight_) {
-    if (plain_code_ == MPI_SUCCESS) settle();
-    return plain_code_;  // MPI has raised it
+    return plain_code_ == MPI_SUCCESS ? settle() : plain_code_;  // which MPI has raised
   }
   return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
     if (verdict.plain != Plain::no) {
-      if (plain_code_ != MPI_SUCCESS) return raise(comm(), plain_code_);
-      settle();
-      return MPI_SUCCESS;
+      return plain_code_ == MPI_SUCCESS ? settle() : raise(comm(), plain_code_);
     }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
   });

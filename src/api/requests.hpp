@@ -76,7 +76,7 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   bool keep_types();
   Described describe() const;
   int start_plain();
-  void settle() noexcept;
+  int settle() noexcept;
   void issue() override;
   bool ready() override;
 

@@ -83,6 +83,7 @@ ConstSlice OutMessage::values_in_a_row(Buffer& memory) {
 }
 
 EncodedMessage OutMessage::prepare(bool keep) {
+  if (on_device(arguments_.buf, arguments_.type)) throw Error(Status::invalid_argument, on_device_text);
   EncodedMessage made;
   const auto bytes = static_cast<std::size_t>(envelope_.bytes);
   envelope_.sequence = attached_->messages()->next_sequence();

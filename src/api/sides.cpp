@@ -35,6 +35,13 @@ class Packed final : public Staging {
  public:
   Packed(Sides sides, Group group) : sides_(std::move(sides)), group_(group) {}
 
+  bool on_device() const noexcept override {
+    const auto side_is = [](const std::optional<Side>& side) {
+      return side && api::on_device(side->at, side->type);
+    };
+    return side_is(sides_.in) || side_is(sides_.out);
+  }
+
   std::array<Buffer, 2> gather(Place& place, Operands& data) const override {
     std::array<Buffer, 2> memory;
     Operands staged = data;

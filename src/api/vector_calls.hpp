@@ -23,7 +23,7 @@ struct ReduceScatter {  // reductions.cpp
   int start(MPI_Comm on, MPI_Request* request);
   int init(MPI_Info info, MPI_Request* request);
   Types types(const Group& group) noexcept;
-  void settle(const Group& group) const noexcept;
+  int settle(const Group& group) const noexcept;
 
  private:
   plain::Numbers<MPI_Count> counts(MPI_Comm on) const;

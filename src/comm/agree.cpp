@@ -31,8 +31,7 @@ void Facts::merge(const Facts& other) noexcept {
   sites &= other.sites;
   type_low = std::min(type_low, other.type_low);
   type_high = std::max(type_high, other.type_high);
-  failed = std::max(failed, other.failed);
-  short_of_memory = std::max(short_of_memory, other.short_of_memory);
+  obstacles |= other.obstacles;
   for (std::size_t i = 0; i < std::size(pace_low); ++i)
     pace_low[i] = std::min(pace_low[i], other.pace_low[i]);
 }

@@ -9,11 +9,16 @@
 
 namespace taut {
 
-// As it travels. Every field is combined by minimum or maximum, so that it does not matter how often a rank
-// counts.
+// As it travels. Every field is combined by minimum, maximum, "or" or "and", so that it does not matter how
+// often a rank counts.
 struct Facts {
+  enum Obstacles : std::uint16_t {  // why a rank cannot take part
+    failed = 1,                     // it has an error to report
+    short_of_memory = 2,
+    on_device = 4,  // its values are
+  };
   static constexpr float unknown_pace = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3730'5455'4154;  // "TAUT07": changes with this struct
+  static constexpr std::uint64_t tag = 0x3830'5455'4154;  // "TAUT08": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
@@ -22,8 +27,7 @@ struct Facts {
   std::uint64_t bytes_high = 0;                         // of the message, where ranks know but their part
   std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
   std::uint8_t type_low = 0, type_high = 0;  // DType; 0: not compressed on that rank
-  std::uint8_t failed = 0;                   // some rank cannot take part
-  std::uint8_t short_of_memory = 0;
+  std::uint16_t obstacles = 0;               // of some rank; any of Obstacles
   float pace_low[4] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
   std::uint32_t checksum = 0;                                                    // of what stands before it
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/by_nodes.hpp"
+#include "core/device_memory.hpp"
 #include "core/mean.hpp"
 #include "core/sample.hpp"
 
@@ -32,6 +33,11 @@ bool receives(const Request& request, int rank) noexcept {
     case Collective::gather: return at_root;
     default: return true;
   }
+}
+
+bool values_on_device(const Request& request) noexcept {
+  if (request.staging != nullptr) return request.staging->on_device();
+  return on_device(request.data.in.data) || on_device(request.data.out.data);
 }
 
 template <class S>
@@ -233,17 +239,18 @@ Facts Communicator::identify(const Request& request, const Policy* policy) noexc
   mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
   mine.bytes_high = request.bytes;
+  if (request.on_device) mine.obstacles = Facts::on_device;
   const Blocks<ConstSlice> values = own_values(request, transport_.rank());
   if (policy == nullptr)
     mine.sites = terms_.facts_of(request).sites;
-  else if (is_relative(policy->coding.bound) && values.data != nullptr)
+  else if (is_relative(policy->coding.bound) && values.data != nullptr && !request.on_device)
     mine.range = range_of_all(values, policy->coding.fill);
   return mine;
 }
 
 // Once, and not before the values are needed: most calls that are left to plain MPI are known by then.
 void Communicator::gather(Request& request, Means& means, Status& failure) const noexcept {
-  if (request.staging == nullptr || std::exchange(means.gathered, true)) return;
+  if (request.staging == nullptr || request.on_device || std::exchange(means.gathered, true)) return;
   try {
     means.staged = request.staging->gather(place_, request.data);
   } catch (const Error& error) {
@@ -259,7 +266,7 @@ Facts Communicator::facts(Request& request, const Call& call, Bound bound, Plan&
   Facts mine = identify(request, &terms.policy);
   try {
     plan = make_plan(terms.policy, call, bound, terms.candidates);
-    if (!request.coded_type || plan.plain != Plain::no) return mine;
+    if (!request.coded_type || request.on_device || plan.plain != Plain::no) return mine;
     gather(request, means, failure);
     if (failure == Status::ok) prepare(request, plan, terms.codecs, means);
     const bool matters = failure == Status::ok && (plan.least_ratio > 0 || plan.candidates.size() > 1);
@@ -272,8 +279,8 @@ Facts Communicator::facts(Request& request, const Call& call, Bound bound, Plan&
   } catch (const std::bad_alloc&) {
     failure = Status::out_of_memory;
   }
-  mine.short_of_memory = failure == Status::out_of_memory;
-  mine.failed = failure != Status::ok && failure != Status::out_of_memory;
+  if (failure != Status::ok)
+    mine.obstacles |= failure == Status::out_of_memory ? Facts::short_of_memory : Facts::failed;
   return mine;
 }
 
@@ -284,9 +291,11 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
   if (agreed.type_low == 0) return {Plain::type};
   if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
-  if (agreed.short_of_memory != 0) return {Plain::memory};  // a rank may have had none to make a plan
-  if (plan.plain != Plain::no) return {plan.plain};         // on all ranks, as the type is the same
-  if (agreed.failed != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
+  if ((agreed.obstacles & Facts::on_device) != 0) return {Plain::device};
+  if ((agreed.obstacles & Facts::short_of_memory) != 0)
+    return {Plain::memory};                          // a rank may have had none to make a plan
+  if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
+  if (agreed.obstacles != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
 }
@@ -301,6 +310,7 @@ Task<Verdict> Communicator::run(Request request) {
 Task<Verdict> Communicator::start(Request request, bool* served) {
   CallRecord record(observer_, request);
   record.begin();
+  request.on_device = values_on_device(request);
   const Match match = terms_.rules().match(terms_.facts_of(request));
   std::optional<Lesson> lesson;
   if (!match.open && match.rule != nullptr)
@@ -357,6 +367,7 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   if (is_relative(bound) || !bytes_agreed) {
     const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request, &policy));
     if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
+    if ((known.obstacles & Facts::on_device) != 0) co_return Verdict{Plain::device};
     bound = resolved(bound, known.range);
     request.bytes = static_cast<std::size_t>(known.bytes_high);
     ++rounds;

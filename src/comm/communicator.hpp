@@ -23,6 +23,7 @@ struct Request {
   std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
   const void* site = nullptr;  // where the program called from, for statistics; may differ between ranks
   bool mean = false;           // the sum is divided by the number of ranks
+  bool on_device = false;      // this rank's values are in memory of a GPU, and `data` must not be touched
   void* move_to = nullptr;     // where `out` has to stand in the end, if not where it is
   std::shared_ptr<const Staging> staging = {};  // of values that `data` is still to be given; null: none are
 

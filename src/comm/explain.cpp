@@ -60,6 +60,7 @@ const char* describe(Plain why) noexcept {
     case Plain::communicator: return "a single rank or an intercommunicator";
     case Plain::type: return "its type or operator is not compressed under this policy";
     case Plain::memory: return "a rank lacked memory";
+    case Plain::device: return "values in memory of a GPU";
     case Plain::sender: return "its sender did not compress it";
     case Plain::slower: return "plain MPI proved to be faster";
     case Plain::trial: return "tried, to compare";
@@ -77,6 +78,7 @@ const char* name_of(Plain why) noexcept {
     case Plain::communicator: return "communicator";
     case Plain::type: return "type";
     case Plain::memory: return "memory";
+    case Plain::device: return "device";
     case Plain::sender: return "sender";
     case Plain::slower: return "slower";
     case Plain::trial: return "trial";

@@ -14,6 +14,9 @@ class Staging {
  public:
   virtual ~Staging() = default;
 
+  // Whether the user's memory is a GPU's.
+  virtual bool on_device() const noexcept { return false; }
+
   // Takes memory, puts there what this rank's call reads, and gives `data` to it. Throws Error; then `data`
   // is as it was.
   virtual std::array<Buffer, 2> gather(Place& place, Operands& data) const = 0;

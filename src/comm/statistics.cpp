@@ -7,7 +7,7 @@ namespace taut {
 
 std::uint64_t Statistics::plain_unsupported() const noexcept {
   std::uint64_t n = 0;
-  for (const Plain why : {Plain::unsupported, Plain::communicator, Plain::type, Plain::memory})
+  for (const Plain why : {Plain::unsupported, Plain::communicator, Plain::type, Plain::memory, Plain::device})
     n += plain[static_cast<std::size_t>(why)];
   return n;
 }

@@ -19,21 +19,37 @@ static int is_mpi(const char* path) {
   return 0;
 }
 
-static int note_mpi(struct dl_phdr_info* library, size_t size, void* found) {
+struct found_mpis {
+  const char* paths[2];
+  int count;
+};
+
+static int note_mpis(struct dl_phdr_info* library, size_t size, void* to) {
+  struct found_mpis* const found = to;
   (void)size;
-  if (library->dlpi_name == NULL || !is_mpi(library->dlpi_name)) return 0;
-  *(const char**)found = library->dlpi_name;
-  return 1;
+  if (library->dlpi_name != NULL && is_mpi(library->dlpi_name) && found->count < 2)
+    found->paths[found->count++] = library->dlpi_name;
+  return found->count == 2;
+}
+
+int taut_two_mpis(const char* paths[2]) {
+  struct found_mpis found = {{NULL, NULL}, 0};
+  if (dlsym(RTLD_DEFAULT, "PMPI_Init") != NULL) return 0; /* global before taut_find_mpi() made it so */
+  dl_iterate_phdr(note_mpis, &found);
+  memcpy(paths, found.paths, sizeof found.paths);
+  return found.count == 2;
 }
 
 void* taut_find_mpi(void) {
+  struct found_mpis loaded = {{NULL, NULL}, 0};
   const char* path = NULL;
   void* const symbol = dlsym(RTLD_DEFAULT, "PMPI_Init");
   Dl_info where;
   if (symbol != NULL && dladdr(symbol, &where) != 0) {
     path = where.dli_fname;
   } else {
-    dl_iterate_phdr(note_mpi, &path);
+    dl_iterate_phdr(note_mpis, &loaded);
+    path = loaded.paths[0];
   }
   if (path == NULL) return NULL;
   void* const mpi = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);

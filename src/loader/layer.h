@@ -13,6 +13,10 @@
  * is loaded. Loaded by a program or a Python extension, also privately (RTLD_LOCAL). */
 void* taut_find_mpi(void);
 
+/* Whether taut_find_mpi() had to choose between two libraries, both loaded privately: then nobody knows which
+ * of them a call is meant for. Their paths, if so. */
+int taut_two_mpis(const char* paths[2]);
+
 /* Its kind: "mpich" (MPICH, Intel MPI and other relatives), "openmpi" or "mpiabi" (the standard ABI of MPI
  * 5). */
 const char* taut_mpi_flavour(void* mpi);

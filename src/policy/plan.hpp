@@ -31,9 +31,10 @@ enum class Plain : std::uint8_t {
   memory,        // some rank lacks memory
   slower,        // plain MPI has proved to be faster
   trial,         // to see how plain MPI does
-  sender         // a message that its sender did not compress
+  sender,        // a message that its sender did not compress
+  device         // values in memory of a GPU, on some rank
 };
-inline constexpr std::size_t plain_reasons = 11;
+inline constexpr std::size_t plain_reasons = 12;
 
 struct Plan {
   Way way() const noexcept { return {algorithm, by_nodes}; }

@@ -60,12 +60,25 @@ static void open_layer(void) {
   if (begin != NULL) begin(next_function);
 }
 
+/* Both private, as mpi4py and Julia load theirs: each would have got its own callers' calls without this
+ * library. */
+static void leave_two_mpis(void) {
+  const char* paths[2];
+  if (!taut_two_mpis(paths)) return;
+  fprintf(stderr,
+          "taut: two MPIs are loaded, %s and %s: all calls go to the first, without Taut; preload nothing in "
+          "programs that use both\n",
+          paths[0], paths[1]);
+  asked = more = 0;
+}
+
 static void start(void) {
   static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE",
                                      "TAUT_SUMMARY"};
   for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
   if (asked && is_on("TAUT_NONBLOCKING")) more |= taut_nonblocking;
   if (asked && is_on("TAUT_MESSAGES")) more |= taut_messages;
+  leave_two_mpis();
   mpi = taut_find_mpi();
 }
 

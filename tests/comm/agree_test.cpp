@@ -31,15 +31,13 @@ TEST(Agree, EveryRankLearnsTheExtremesOfAll) {
       const auto all = agreed(P, [&](int rank, Facts& mine) {
         if (rank != odd) return;
         mine.ratio_low[0] = 1.5;
-        mine.failed = 1;
-        mine.short_of_memory = 1;
+        mine.obstacles = Facts::short_of_memory;
         mine.type_low = 0;
       });
       for (const Facts& facts : all) {
         EXPECT_TRUE(facts.same_signature());
         EXPECT_EQ(facts.ratio_low[0], 1.5);
-        EXPECT_EQ(facts.failed, 1);
-        EXPECT_EQ(facts.short_of_memory, 1);
+        EXPECT_EQ(facts.obstacles, Facts::short_of_memory);
         EXPECT_EQ(facts.type_low, 0);
         EXPECT_EQ(facts.type_high, 2);
       }

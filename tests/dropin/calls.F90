@@ -26,7 +26,8 @@ program calls
 #endif
   integer :: sent
   integer, asynchronous :: got
-  logical :: flag
+  logical :: flag, mine_holds(0:block - 1), all_hold(0:block - 1)
+  character :: letters(0:block - 1)
   real(4), asynchronous :: summed(0:most_ranks*block - 1)
   character(1000) :: folder
   character(8) :: name
@@ -136,6 +137,25 @@ program calls
   end do
   call MPI_Alltoallv(send, counts, displs, MPI_REAL, receive, mine, places, MPI_REAL, MPI_COMM_WORLD, ierror)
   call finish('Alltoallv', ranks*own)
+
+  ! What is not a number.
+  call start()
+  do i = 0, block - 1
+    mine_holds(i) = modulo(i, rank + 2) == 0
+    exact(i) = merge(1, 0, all([(modulo(i, r + 2) == 0, r=0, ranks - 1)]))
+  end do
+  call MPI_Allreduce(mine_holds, all_hold, block, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, ierror)
+  receive(0:block - 1) = merge(1.0, 0.0, all_hold)
+  call finish('plain,logical', block)
+  call start()
+  letters = ' '
+  do i = 0, block - 1
+    if (rank == root) letters(i) = achar(32 + modulo(i, 90))
+    exact(i) = 32 + modulo(i, 90)
+  end do
+  call MPI_Bcast(letters, block, MPI_CHARACTER, root, MPI_COMM_WORLD, ierror)
+  receive(0:block - 1) = iachar(letters)
+  call finish('plain,character', block)
 
   ! Nonblocking calls among messages; the first rank waits elsewhere before it waits for them.
   call start()

@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 LAYERS, MPICC, MPIEXEC = Path(sys.argv[1]), *sys.argv[2:4]
 PRELOAD = str(LAYERS / "libtaut_preload.so")
 RULES = {"TAUT_RULES": "*: abs:0.01,when=always,min_bytes=0"}
@@ -30,6 +31,23 @@ class WithoutMpi(unittest.TestCase):
         self.check(["/bin/echo", "hello"], stdout="hello\n")
         self.check(["/bin/sh", "-c", "cat /dev/null; exit 3"], status=3)
         self.check([sys.executable, "-c", "import subprocess; subprocess.run(['true'], check=True); print(1)"], stdout="1\n")
+
+
+class TwoMpis(unittest.TestCase):
+    def test_both_private_are_named_and_not_served(self):
+        libraries = [found for pattern in ("libmpi.so.12", "libmpi.so.40") for found in ROOT.glob(f".venv*/lib/{pattern}")][:2]
+        if len({library.name for library in libraries}) < 2:
+            self.skipTest("needs the wheels of MPICH and of Open MPI")
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "two"
+            lazily = ["-Wl,-z,lazy,--unresolved-symbols=ignore-all"]
+            subprocess.run(["cc", "-O1", "-o", program, HERE / "two_mpis.c", *lazily, "-ldl"], check=True)
+            environment = dict(os.environ) | RULES | {"LD_PRELOAD": PRELOAD}
+            done = subprocess.run(
+                [program, *libraries], env=environment, capture_output=True, text=True, check=False, timeout=60
+            )
+        self.assertEqual((done.returncode, done.stdout), (0, "called: 0\n"), done.stderr)
+        self.assertRegex(done.stderr, r"two MPIs are loaded, \S*libmpi.so.12 and \S*libmpi.so.40")
 
 
 class OtherTools(unittest.TestCase):

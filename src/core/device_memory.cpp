@@ -1,0 +1,64 @@
+#include "core/device_memory.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace taut {
+namespace {
+
+// cuPointerGetAttributes (CUDA driver API, "Unified Addressing"); 0 for an address that is not CUDA's.
+using PointerGetAttributes = int (*)(unsigned count, const int* attributes, void** values,
+                                     unsigned long long address);
+constexpr int memory_type = 2, is_managed = 8;  // CU_POINTER_ATTRIBUTE_
+constexpr unsigned type_device = 2;             // CU_MEMORYTYPE_DEVICE
+
+// So far in the life of this process.
+unsigned long long loaded_objects() noexcept {
+  unsigned long long loaded = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* to) {
+        *static_cast<unsigned long long*>(to) = object->dlpi_adds;
+        return 1;
+      },
+      &loaded);
+  return loaded;
+}
+
+// Nobody loads it here. Once it is found it stays: it is never closed.
+PointerGetAttributes find_driver() noexcept {
+  PointerGetAttributes found = nullptr;
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver != nullptr) *reinterpret_cast<void**>(&found) = dlsym(driver, "cuPointerGetAttributes");
+  return found;
+}
+
+// Looks for the driver when something has been loaded since it looked last.
+PointerGetAttributes driver() noexcept {
+  static std::atomic<PointerGetAttributes> known{nullptr};
+  static std::atomic<unsigned long long> looked_among{0};
+  if (const auto found = known.load(std::memory_order_relaxed)) return found;
+  const unsigned long long now = loaded_objects();
+  if (looked_among.load(std::memory_order_relaxed) == now) return nullptr;
+  const auto found = find_driver();
+  known.store(found, std::memory_order_relaxed);
+  looked_among.store(now, std::memory_order_relaxed);
+  return found;
+}
+
+}  // namespace
+
+bool on_device(const void* address) noexcept {
+  const auto attributes_of = address != nullptr ? driver() : nullptr;
+  if (attributes_of == nullptr) return false;
+  constexpr int asked[] = {memory_type, is_managed};
+  unsigned type = 0;
+  int managed = 0;
+  void* answers[] = {&type, &managed};
+  return attributes_of(2, asked, answers, reinterpret_cast<std::uintptr_t>(address)) == 0 &&
+         type == type_device && managed == 0;
+}
+
+}  // namespace taut
