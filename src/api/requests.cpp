@@ -154,7 +154,7 @@ void CollectiveRequest::wait() noexcept {
 // Plain MPI has come to its end.
 int CollectiveRequest::settle() noexcept {
   return std::visit(
-      [&](const auto& call) {
+      [&](const auto& call) -> int {
         if constexpr (requires { call.settle(group_); }) return call.settle(group_);
         return MPI_SUCCESS;
       },
