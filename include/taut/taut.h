@@ -203,6 +203,11 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  * then stays in force. The policy is inherited by MPI_Comm_dup; statistics begin anew. */
 TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
 
+/* The same from an info object: "taut_bound" is the bound ("abs:1e-4"), any other "taut_NAME" the option NAME
+ * ("taut_on": "input"); keys that begin otherwise are for others. MPI_INFO_NULL, or no such key: no policy.
+ */
+TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
+
 /* The collectives below are collective over comm, as MPI's are, and blocking. All of them:
  *
  * - Compressed are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats where the

@@ -1,5 +1,8 @@
-// The call of taut.h that gives a communicator its policy.
+// The calls of taut.h that give a communicator its policy.
 #include <taut/taut.h>
+
+#include <cstring>
+#include <map>
 
 #include "api/attached.hpp"
 #include "api/errors.hpp"
@@ -35,7 +38,8 @@ void expect_mpi_init() {
                 "communicators of sessions are served only where MPI_Init was called; call it as well");
 }
 
-int set_policy(MPI_Comm comm, const char* text) {
+// Collective; `unreadable`: why this rank has no text.
+int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable = {}) {
   int rank = 0, size = 0, inter = 0;
   expect_mpi_init();
   if (const int code = PMPI_Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
@@ -45,7 +49,7 @@ int set_policy(MPI_Comm comm, const char* text) {
   finish_calls();
 
   Policy policy;
-  const std::optional<Error> unreadable = read_policy(text, policy);
+  if (!unreadable) unreadable = read_policy(text, policy);
   const std::string_view given = text == nullptr ? "" : text;
   const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), Facts::tag);
   Vote vote{hashed, ~hashed, !unreadable, options().enabled}, agreed = vote;
@@ -67,6 +71,56 @@ int set_policy(MPI_Comm comm, const char* text) {
   return MPI_SUCCESS;
 }
 
+// ---- From MPI's info objects
+
+std::string value_of(MPI_Info info, const char* key) {
+  int length = 0, found = 0;
+#if MPI_VERSION >= 4
+  PMPI_Info_get_string(info, key, &length, nullptr, &found);
+  std::string value(static_cast<std::size_t>(length), '\0');
+  PMPI_Info_get_string(info, key, &length, value.data(), &found);
+#else
+  PMPI_Info_get_valuelen(info, key, &length, &found);
+  std::string value(static_cast<std::size_t>(length) + 1, '\0');
+  PMPI_Info_get(info, key, length, value.data(), &found);
+#endif
+  value.resize(std::strlen(value.c_str()));
+  return value;
+}
+
+// In an order that ranks share, whatever theirs is.
+std::string policy_in(MPI_Info info) {
+  constexpr std::string_view prefix = "taut_";
+  if (info == MPI_INFO_NULL) return {};
+  std::map<std::string, std::string, std::less<>> options;
+  int keys = 0;
+  PMPI_Info_get_nkeys(info, &keys);
+  for (int i = 0; i < keys; ++i) {
+    char key[MPI_MAX_INFO_KEY + 1] = "";
+    PMPI_Info_get_nthkey(info, i, key);
+    if (std::string_view(key).starts_with(prefix)) options[key + prefix.size()] = value_of(info, key);
+  }
+  if (options.empty()) return {};
+  const auto bound = options.extract("bound");
+  if (bound.empty())
+    throw Error(Status::invalid_policy, "the info object has taut_" + options.begin()->first +
+                                            ", and no bound: add taut_bound, as \"abs:1e-4\"");
+  std::string text = bound.mapped();
+  for (const auto& [name, value] : options) text += "," + name + "=" + value;
+  return text;
+}
+
+int set_info(MPI_Comm comm, MPI_Info info) {
+  std::optional<Error> unreadable;
+  std::string text;
+  try {
+    text = policy_in(info);
+  } catch (const Error& error) {
+    unreadable = error;
+  }
+  return set_policy(comm, text.c_str(), std::move(unreadable));
+}
+
 }  // namespace
 }  // namespace taut::api
 
@@ -76,6 +130,10 @@ extern "C" {
 
 int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy) {
   return guard(comm, [&] { return set_policy(comm, policy); });
+}
+
+int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  return guard(comm, [&] { return set_info(comm, info); });
 }
 
 }  // extern "C"

@@ -23,6 +23,47 @@ TEST(SetPolicy, AnUnreadableStringIsExplained) {
             "Taut: policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
 }
 
+// An info object of keys and values.
+class Info {
+ public:
+  Info(std::initializer_list<std::pair<const char*, const char*>> entries) {
+    MPI_Info_create(&info_);
+    for (const auto& [key, value] : entries) MPI_Info_set(info_, key, value);
+  }
+  Info(const Info&) = delete;
+  ~Info() { MPI_Info_free(&info_); }
+  operator MPI_Info() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+TEST(SetInfo, IsAPolicyWhateverTheOrderOfItsKeys) {
+  const Comm comm;
+  const Info one{{"taut_when", "always"}, {"taut_bound", "abs:0.5"}, {"mpi_assert_no_any_tag", "false"}};
+  const Info other{{"taut_bound", "abs:0.5"}, {"taut_when", "always"}};
+  ASSERT_EQ(TAUT_Comm_set_info(comm, comm.rank() == 0 ? one : other), MPI_SUCCESS);
+  std::vector<float> x(50000, 1.25F), y(x.size());
+  ASSERT_EQ(TAUT_Allreduce(x.data(), y.data(), 50000, MPI_FLOAT, MPI_MAX, comm), MPI_SUCCESS);
+  EXPECT_NEAR(y[7], 1.25, 0.5);
+  EXPECT_EQ(comm.stats().compressed_calls, comm.size() > 1 ? 1u : 0u);
+  ASSERT_EQ(TAUT_Comm_set_info(comm, Info{{"another", "1"}}), MPI_SUCCESS);
+  EXPECT_EQ(comm.stats().calls, 0u);  // no policy
+  EXPECT_EQ(TAUT_Comm_set_info(comm, MPI_INFO_NULL), MPI_SUCCESS);
+}
+
+TEST(SetInfo, SaysWhatIsMissingOrUnknown) {
+  const Comm comm;
+  const Info no_bound{{"taut_codec", "szx"}}, bound{{"taut_bound", "abs:1"}};
+  const int code = TAUT_Comm_set_info(comm, comm.rank() == 0 ? no_bound : bound);
+  EXPECT_NE(code, MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Error_status(TAUT_Comm_set_info(comm, no_bound)), TAUT_ERR_POLICY);
+  const Info unknown{{"taut_bound", "abs:1"}, {"taut_speed", "high"}};
+  const int refused = TAUT_Comm_set_info(comm, unknown);
+  EXPECT_EQ(TAUT_Error_status(refused), TAUT_ERR_POLICY);
+  EXPECT_NE(text_of(refused).find("speed"), std::string::npos) << text_of(refused);
+}
+
 TEST(SetPolicy, DifferentStringsAreAnErrorOnEveryRank) {
   const Comm comm;
   if (comm.size() < 2) return;
