@@ -10,14 +10,13 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loader/layer.h"
 
-static _Atomic(taut_function) targets[taut_most_wrapped];
+_Atomic(taut_function) taut_targets[taut_most_wrapped];
 static void* mpi;
 static void* layer;
 static int asked; /* whether anything is asked of Taut */
@@ -47,7 +46,7 @@ static void open_layer(void) {
   char folder[4096], why[4608] = "";
   Dl_info here;
   void (*begin)(void* (*)(const char*)) = NULL;
-  if (mpi == NULL || dladdr((void*)&targets, &here) == 0) return;
+  if (mpi == NULL || dladdr((void*)&taut_targets, &here) == 0) return;
   snprintf(folder, sizeof folder, "%s", here.dli_fname);
   char* const slash = strrchr(folder, '/');
   if (slash != NULL) *slash = '\0';
@@ -83,7 +82,7 @@ static void start(void) {
 }
 
 /* Programs of which nothing is asked, and whose MPI lacks nothing, never open the layer. */
-static taut_function find_target(const struct taut_wrapped* wrapped) {
+static taut_function choose(const struct taut_wrapped* wrapped) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   taut_function found = NULL;
   void* target = next_function(wrapped->name);
@@ -96,16 +95,14 @@ static taut_function find_target(const struct taut_wrapped* wrapped) {
   return found;
 }
 
-taut_function taut_target(unsigned number) {
+taut_function taut_find_target(unsigned number) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  taut_function target = atomic_load_explicit(&targets[number], memory_order_acquire);
-  if (target != NULL) return target;
   pthread_once(&once, start);
-  target = find_target(&taut_wrapped[number]);
+  const taut_function target = choose(&taut_wrapped[number]);
   if (target == NULL) {
     fprintf(stderr, "taut: %s is called, but no MPI that has it is loaded\n", taut_wrapped[number].name);
     abort();
   }
-  atomic_store_explicit(&targets[number], target, memory_order_release);
+  atomic_store_explicit(&taut_targets[number], target, memory_order_release);
   return target;
 }

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What the drop-in costs where it compresses nothing: a program of plain MPI, bare and preloaded in turn.
+
+  overhead.py BUILD_DIR [--ranks 2] [--rounds 21] [--mpi .venv] [--out bench-out]
+
+Preloaded: with nothing asked of it; observing (TAUT_REPORT); with rules that the calls are too small for, or that leave them to
+plain MPI. Every round runs all of them, in an order of its own; the figures are medians and leasts of the rounds' seconds a
+call, and of the round's quotients to the bare run. Writes dropin_overhead.json and prints a Markdown table.
+"""
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+CASES = [  # name, bytes, calls, microseconds of computing before each
+    ("8 bytes", 8, 200000, 0),
+    ("8 bytes, 2000 calls a second", 8, 2000, 500),
+    ("64 KiB", 65536, 10000, 0),
+    ("1 MiB", 1 << 20, 500, 0),
+]
+MODES = {  # name: environment beside LD_PRELOAD; None: bare
+    "bare": None,
+    "nothing asked": {},
+    "observing": {"TAUT_REPORT": "/dev/null"},
+    "rules for other calls": {"TAUT_RULES": "Allreduce >=64MiB : abs=1e-3 ; * : off"},
+}
+
+
+def seconds(launch, program, case, environment):
+    variables = (
+        []
+        if environment is None
+        else ["env", *(f"{k}={v}" for k, v in environment.items())]
+    )
+    command = [*launch, *variables, program, *(str(number) for number in case[1:])]
+    return float(
+        subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=120
+        ).stdout
+    )
+
+
+def measure(launch, program, preload, rounds):
+    """{case: {mode: seconds a call of each round}}"""
+    times = {case[0]: {mode: [] for mode in MODES} for case in CASES}
+    for _ in range(rounds):
+        for case in CASES:
+            for mode in random.sample(list(MODES), len(MODES)):
+                extra = MODES[mode]
+                environment = (
+                    None if extra is None else {"LD_PRELOAD": str(preload)} | extra
+                )
+                times[case[0]][mode].append(seconds(launch, program, case, environment))
+    return times
+
+
+def summary(times):
+    """[{case, mode, median and least seconds, median of the quotients to the bare run of the same round}]"""
+    rows = []
+    for case, modes in times.items():
+        for mode, samples in modes.items():
+            ratios = [
+                sample / bare
+                for sample, bare in zip(samples, modes["bare"], strict=True)
+            ]
+            rows.append(
+                {
+                    "case": case,
+                    "mode": mode,
+                    "median_s": statistics.median(samples),
+                    "least_s": min(samples),
+                    "least_over_bare": min(samples) / min(modes["bare"]),
+                    "median_over_bare": statistics.median(ratios),
+                }
+            )
+    return rows
+
+
+def table(rows):
+    yield "| calls | | median, us | least, us | over bare, medians | over bare, leasts |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        yield (
+            f"| {row['case']} | {row['mode']} | {row['median_s'] * 1e6:.3f} | {row['least_s'] * 1e6:.3f} |"
+            f" {row['median_over_bare']:.3f} | {row['least_over_bare']:.3f} |"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument(
+        "--mpi",
+        type=Path,
+        default=ROOT / ".venv",
+        help="where bin/mpicc and bin/mpiexec are",
+    )
+    parser.add_argument("--out", type=Path, default=Path("bench-out"))
+    options = parser.parse_args()
+    preload = options.build.resolve() / "lib/taut/libtaut_preload.so"
+    if not preload.exists():
+        parser.error(f"{preload} is not there: build with -DTAUT_DROPIN=ON")
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "calls"
+        subprocess.run(
+            [options.mpi / "bin/mpicc", "-O2", "-o", program, HERE / "calls.c"],
+            check=True,
+        )
+        launch = [options.mpi / "bin/mpiexec", "-n", str(options.ranks)]
+        rows = summary(measure(launch, program, preload, options.rounds))
+    options.out.mkdir(exist_ok=True)
+    machine = {
+        "cpus": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "ranks": options.ranks,
+        "rounds": options.rounds,
+    }
+    (options.out / "dropin_overhead.json").write_text(
+        json.dumps({"machine": machine, "results": rows}, indent=1) + "\n"
+    )
+    print("\n".join(table(rows)))
+
+
+if __name__ == "__main__":
+    main()
