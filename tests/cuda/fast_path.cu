@@ -13,6 +13,17 @@ template __global__ void entry<SumKernel<float>>(const __grid_constant__ SumJob<
 template __global__ void entry<SumExactKernel<float>>(const __grid_constant__ SumJob<float>);
 template __global__ void entry<FinishKernel<float>>(const __grid_constant__ FinishJob<float>);
 
+// A record that begins as usual, with widths of at most 8 in this warp.
+TAUT_DEVICE bool read_usual(Crew<CudaThread>& crew, const Words& words, RecordIn<float>& record) {
+  RecordReader<float, CudaThread, RunsCheck::lengths> reader(crew, record);
+  record = {};
+  record.words = words;
+  record.n = chunk_values;
+  if (!reader.read_head(Predictor::delta) || record.flags != (has_planes | dense)) return false;
+  record.flags = has_planes | dense;
+  return reader.read_rest() && rows_of<std::int32_t>(crew.simt(), record.width) == 1;
+}
+
 __global__ void __launch_bounds__(crew_threads, 2) fast_encode(const __grid_constant__ EncodeJob<float> job) {
   __shared__ EncodeShared<float> shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
@@ -43,11 +54,10 @@ __global__ void __launch_bounds__(crew_threads, 2) fast_decode(const __grid_cons
   RecordIn<float> record;
   const std::uint32_t chunk = crew.simt().block();
   if (!find_record(job.source, frame, job.chunks, chunk, words) ||
-      !RecordReader<float, CudaThread, RunsCheck::lengths>(crew, record).read(words, chunk_values, Predictor::delta) ||
-      !record.simple())
+      !read_usual(crew, words, record))
     return;
   std::int32_t q[block_values];
-  record.differences(q);
+  read_rows<1>(crew.simt(), words, record.at, record.width, q);
   undo_difference(crew, Predictor::delta, static_cast<std::int32_t>(record.base), q);
   float x[block_values];
   for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
@@ -63,11 +73,10 @@ __global__ void __launch_bounds__(crew_threads, 2) fast_add(const __grid_constan
     Words words;
     RecordIn<float> r;
     if (!find_record(job.sources[k], job.scratch->opened[k], job.sink.chunks, chunk, words) ||
-        !RecordReader<float, CudaThread, RunsCheck::lengths>(crew, r).read(words, chunk_values, Predictor::delta) ||
-        !r.simple())
+        !read_usual(crew, words, r))
       return;
     std::int32_t d[block_values];
-    r.differences(d);
+    read_rows<1>(crew.simt(), words, r.at, r.width, d);
     base += static_cast<std::int32_t>(r.base);
     for (unsigned i = 0; i < block_values; ++i) sum[i] += d[i];
   }

@@ -19,11 +19,6 @@ struct Scanned {
   V all;
 };
 
-struct Flagged {
-  Scanned<std::uint32_t> sum;
-  bool any;
-};
-
 // Every member but the trivial ones is called by all threads alike.
 template <class Simt>
 class Crew {
@@ -39,21 +34,12 @@ class Crew {
   // all have read this one.
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
-    const V sum = warp_scan(v, warp_lanes);
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = static_cast<std::uint64_t>(sum);
+    const V up_to = simt_.sum_up(v);
+    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = up_to;
     simt_.barrier();
     const V total = lane() < crew_warps ? static_cast<V>(shared_.totals[round_][lane()]) : V{0};
-    return add_warps(sum, v, total);
-  }
-
-  // The same for 32 bits, and whether any thread has the flag.
-  TAUT_DEVICE Flagged scan(std::uint32_t v, bool flag) {
-    const std::uint32_t sum = warp_scan(v, warp_lanes);
-    const std::uint64_t some = simt_.ballot(flag) != 0;
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = some << 32 | sum;
-    simt_.barrier();
-    const std::uint64_t total = lane() < crew_warps ? shared_.totals[round_][lane()] : 0;
-    return {add_warps(sum, v, static_cast<std::uint32_t>(total)), simt_.ballot(total >> 32 != 0) != 0};
+    round_ ^= 1;
+    return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
   }
 
   // The greatest v of all threads. One barrier.
@@ -101,25 +87,6 @@ class Crew {
   TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
 
  private:
-  // `sum` of the lanes up to this one, `total` of this lane's warp.
-  template <class V>
-  TAUT_DEVICE Scanned<V> add_warps(V sum, V v, V total) {
-    const V totals = warp_scan(total, crew_warps);
-    const V before = simt_.shuffle(totals, (warp() + crew_warps - 1) % crew_warps);
-    round_ ^= 1;
-    return {static_cast<V>((warp() == 0 ? V{0} : before) + sum - v), simt_.shuffle(totals, crew_warps - 1)};
-  }
-
-  // Of the first `lanes` lanes, inclusive.
-  template <class V>
-  TAUT_DEVICE V warp_scan(V v, unsigned lanes) const {
-    for (unsigned by = 1; by < lanes; by *= 2) {
-      const V other = simt_.shuffle_up(v, by);
-      v = static_cast<V>(v + (lane() >= by ? other : V{0}));
-    }
-    return v;
-  }
-
   Simt simt_;
   CrewShared& shared_;
   unsigned round_ = 0;

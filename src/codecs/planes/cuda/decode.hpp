@@ -110,7 +110,7 @@ class ChunkDecoder {
 
   template <class Int>
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
-    record_.differences(q);
+    record_.differences(crew_.simt(), q);
     undo_difference(crew_, frame_.predictor, static_cast<Int>(record_.base), q);
   }
 

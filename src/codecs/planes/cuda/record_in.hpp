@@ -27,9 +27,9 @@ struct RecordIn {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
   }
   // The differences of this thread's block.
-  template <class Int>
-  TAUT_DEVICE void differences(Int (&d)[block_values]) const {
-    read_block(words, at, width, d);
+  template <class Simt, class Int>
+  TAUT_DEVICE void differences(const Simt& simt, Int (&d)[block_values]) const {
+    read_block(simt, words, at, width, d);
   }
 };
 
@@ -46,13 +46,31 @@ class RecordReader {
     r_ = {};
     r_.words = words;
     r_.n = n;
-    if (words.count == 0) return true;
-    if (!read_head(predictor)) return false;
+    return words.count == 0 || (read_head(predictor) && read_rest());
+  }
+
+  TAUT_DEVICE bool read_head(Predictor predictor) {
+    if (r_.words.count < 2) return false;
+    const std::uint32_t first = r_.words.at[0];
+    r_.flags = static_cast<std::uint8_t>(first);
+    plane_bytes_ = first >> 16;
+    if ((first & 0xFF80) != 0) return false;  // unknown flags, or what has to be 0
+    static_assert(known_flags == 0x7F);
+    at_ = r_.is_wide() ? 12 : 8;
+    if (r_.is_wide() && r_.words.count < 3) return false;
+    r_.base = r_.is_wide() ? load_bytes<std::int64_t>(r_.words, 4) : static_cast<std::int32_t>(r_.words.at[1]);
+    if (predictor == Predictor::none && r_.base != 0) return false;
+    const bool form = (r_.flags & (dense | byte_widths)) != 0;
+    return r_.coded() ? plane_bytes_ > 0 : plane_bytes_ == 0 && !form;
+  }
+
+  // What follows the base.
+  TAUT_DEVICE bool read_rest() {
     if (r_.coded() && !read_widths()) return false;
     at_ = static_cast<std::uint32_t>(whole_words(at_));
     if ((r_.flags & has_runs) != 0 && !read_runs()) return false;
     if ((r_.flags & has_layers) != 0 && !read_layers()) return false;
-    return whole_words(at_) == std::uint64_t{words.count} * 4;
+    return whole_words(at_) / 4 == r_.words.count;
   }
 
  private:
@@ -62,44 +80,42 @@ class RecordReader {
     at_ += static_cast<std::uint32_t>(bytes);
     return true;
   }
-
-  TAUT_DEVICE bool read_head(Predictor predictor) {
-    const std::uint32_t first = r_.words[0];
-    r_.flags = static_cast<std::uint8_t>(first);
-    plane_bytes_ = first >> 16;
-    if ((r_.flags & ~known_flags) != 0 || (first >> 8 & 0xFF) != 0 || !take(r_.is_wide() ? 12 : 8))
-      return false;
-    r_.base = r_.is_wide() ? load_bytes<std::int64_t>(r_.words, 4) : load_bytes<std::int32_t>(r_.words, 4);
-    if (predictor == Predictor::none && r_.base != 0) return false;
-    const bool form = (r_.flags & (dense | byte_widths)) != 0;
-    return r_.coded() ? plane_bytes_ > 0 : plane_bytes_ == 0 && !form;
+  // Of planes and table, which are far below 4 GiB.
+  TAUT_DEVICE bool take_part(std::uint32_t bytes) {
+    at_ += bytes;
+    return (at_ + 3) / 4 <= r_.words.count;
   }
 
   TAUT_DEVICE bool read_widths() {
     const unsigned t = crew_.thread();
-    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n)),
-               map = static_cast<std::uint32_t>(map_bytes(blocks));
-    const bool is_dense = (r_.flags & dense) != 0, by_bytes = (r_.flags & byte_widths) != 0;
-    r_.at = at_;
-    if (!take(plane_bytes_)) return false;
-    std::uint32_t rank = t, entries = blocks, table = at_;
+    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
+    const bool by_bytes = (r_.flags & byte_widths) != 0;
+    const std::uint32_t planes = at_;
+    at_ += plane_bytes_;
+    Scanned<std::uint32_t> rank{t, blocks};
     bool named = t < blocks;
-    if (!is_dense) {
-      named = t < 8 * map && (r_.words.byte(table + t / 8) >> (t % 8) & 1) != 0;
-      const Flagged found = crew_.scan(std::uint32_t{named}, named && t >= blocks);
-      if (found.any) return false;
-      rank = found.sum.before;
-      entries = found.sum.all;
-      table += map;
-    }
-    if (!take((is_dense ? 0 : map) + entry_bytes(entries, r_.flags))) return false;
-    const unsigned entry = !named     ? 0u
-                           : by_bytes ? r_.words.byte(table + rank)
-                                      : r_.words.byte(table + rank / 2) >> (rank % 2 * 4) & 15u;
-    const Flagged sums = crew_.scan(entry, entry > (r_.is_wide() ? 64u : 32u));
-    r_.width = entry;
-    r_.at += sums.sum.before;
-    return !sums.any && sums.sum.all == plane_bytes_;
+    if ((r_.flags & dense) == 0 && !read_map(blocks, named, rank)) return false;
+    const std::uint32_t table = at_;
+    if (!take_part(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)))) return false;
+    if (named)
+      r_.width = by_bytes ? r_.words.byte(table + rank.before)
+                          : r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
+    const bool bad = r_.width > (r_.is_wide() ? 64u : 32u);
+    const auto sum = crew_.scan(bad ? 1u << 16 : r_.width);  // more than plane_bytes_ can be
+    r_.at = planes + sum.before;
+    return sum.all == plane_bytes_;
+  }
+
+  // Which blocks have an entry, and how many of them stand before this one.
+  TAUT_DEVICE bool read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
+    const unsigned t = crew_.thread();
+    const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
+    if (!take_part(map)) return false;
+    const bool marked = t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
+    const bool beyond = marked && !named;
+    named = marked;
+    rank = crew_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
+    return rank.all < 1u << 16;
   }
 
   TAUT_DEVICE bool read_runs() {

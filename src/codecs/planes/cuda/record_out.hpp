@@ -25,13 +25,15 @@ TAUT_DEVICE PlanesPlan plan_planes(Crew<Simt>& crew, unsigned width, std::uint32
   PlanesPlan plan;
   plan.width = width;
   plan.head_bytes = is_wide ? 12 : 8;
-  const Flagged found = crew.scan(width | static_cast<std::uint32_t>(width != 0) << 16, width > 15);
-  plan.at = found.sum.before & 0xFFFF;
-  plan.rank = found.sum.before >> 16;
-  plan.sum = found.sum.all & 0xFFFF;
-  plan.coded = found.sum.all >> 16;
+  // Three sums in one word: of widths, of blocks that have one, of warps with one that a nibble does not hold.
+  const bool long_widths = crew.simt().ballot(width > 15) != 0 && crew.lane() == 0;
+  const auto found = crew.scan(width | std::uint32_t{width != 0} << 16 | std::uint32_t{long_widths} << 26);
+  plan.at = found.before & 0xFFFF;
+  plan.rank = found.before >> 16 & 0x3FF;
+  plan.sum = found.all & 0xFFFF;
+  plan.coded = found.all >> 16 & 0x3FF;
   if (plan.sum == 0) return plan;
-  const WidthTable table = choose_table({plan.sum, plan.coded, found.any ? 16u : 0u}, blocks);
+  const WidthTable table = choose_table({plan.sum, plan.coded, found.all >> 26 != 0 ? 16u : 0u}, blocks);
   plan.table_bytes = static_cast<std::uint32_t>(table.bytes);
   plan.table_flags = table.flags;
   return plan;
@@ -57,7 +59,7 @@ TAUT_DEVICE void write_planes(Crew<Simt>& crew, PlanesShared& shared, const Plan
     if (head == 12) record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
   }
   auto* const bytes = reinterpret_cast<std::uint8_t*>(record);
-  write_block(bytes + head + plan.at, d, plan.width);
+  write_block(crew.simt(), bytes + head + plan.at, d, plan.width);
 
   std::uint8_t* table = bytes + head + sum;
   const std::uint32_t coded = crew.simt().ballot(plan.width != 0);

@@ -132,7 +132,7 @@ class ChunkAdder {
                                    Predictor undo = Predictor::none) {
     using Bits = std::make_unsigned_t<Sum>;
     Int d[block_values];
-    r.differences(d);
+    r.differences(crew_.simt(), d);
     undo_difference(crew_, undo, static_cast<Int>(r.base), d);
     for (unsigned i = 0; i < block_values; ++i)
       sum[i] = static_cast<Sum>(static_cast<Bits>(sum[i]) + static_cast<Bits>(static_cast<Sum>(d[i])));
