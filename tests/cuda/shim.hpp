@@ -74,6 +74,10 @@ class Thread {
     for (unsigned i = 0; i < lanes; ++i) most = all[i] > most ? all[i] : most;
     return static_cast<std::uint32_t>(most);
   }
+  std::uint32_t either(std::uint32_t v) const {
+    const std::uint64_t* all = exchange(8, v);
+    return static_cast<std::uint32_t>(std::reduce(all, all + lanes, std::uint64_t{0}, std::bit_or<>()));
+  }
   template <class V>
   V sum(V v) const {
     return static_cast<V>(sum_of(exchange(5, v), lanes));

@@ -89,18 +89,24 @@ TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[b
     write_row(to, to_planes(simt, byte_row(simt, d, row)), row, width);
 }
 
-// Writes `width` bytes, sign plane first. By whole warps.
-template <class Simt, class Int>
-TAUT_DEVICE void write_block(const Simt& simt, std::uint8_t* to, const Int (&d)[block_values], unsigned width) {
-  const unsigned rows = rows_of<Int>(simt, width);
-  if (rows == 1) {
-    write_rows<1>(simt, to, d, width);
-  } else if (rows == 2) {
-    write_rows<2>(simt, to, d, width);
-  } else {
-    write_rows<sizeof(Int)>(simt, to, d, width);
+// A block to be written, from its differences.
+template <class Int>
+struct Differences {
+  const Int (&d)[block_values];
+
+  // Writes `width` bytes, sign plane first. By whole warps.
+  template <class Simt>
+  TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, unsigned width) const {
+    const unsigned rows = rows_of<Int>(simt, width);
+    if (rows == 1) {
+      write_rows<1>(simt, to, d, width);
+    } else if (rows == 2) {
+      write_rows<2>(simt, to, d, width);
+    } else {
+      write_rows<sizeof(Int)>(simt, to, d, width);
+    }
   }
-}
+};
 
 // Words of a record that may be read, from its first one on.
 struct Words {

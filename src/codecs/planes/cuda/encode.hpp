@@ -77,7 +77,7 @@ class ChunkEncoder {
     const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4);
     coded_ = true;
-    if (!empty) write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+    if (!empty) write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
   }
 
   template <class I>
@@ -146,7 +146,7 @@ class ChunkEncoder {
     announce_words(words);
     coded_ = true;
     if (runs.count > 0) flags |= has_runs;
-    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
     load_block(from_, values_, x);
     marked = quantise(x, is_wide ? wide_bits : large_bits, q);

@@ -8,21 +8,45 @@
 
 namespace taut::planes::cuda {
 
-template <class T>
-struct RecordIn {
-  Words words;
-  std::uint32_t n = 0;  // values of the chunk
+// What a record begins with.
+struct RecordHead {
+  Words words;  // all of the record; none: a chunk of zeros
   std::uint8_t flags = 0;
+  std::uint32_t plane_bytes = 0;
   std::int64_t base = 0;
+
+  TAUT_DEVICE bool has(unsigned any_of) const { return (flags & any_of) != 0; }
+  TAUT_DEVICE bool simple() const { return !has(wide | has_runs | has_layers); }
+  TAUT_DEVICE std::uint32_t bytes() const { return words.count == 0 ? 0 : has(wide) ? 12 : 8; }
+};
+
+// By one thread; false: malformed.
+TAUT_DEVICE bool read_head(const Words& words, Predictor predictor, RecordHead& head) {
+  head = {};
+  head.words = words;
+  if (words.count == 0) return true;
+  if (words.count < 2) return false;
+  const std::uint32_t first = words.at[0];
+  head.flags = static_cast<std::uint8_t>(first);
+  head.plane_bytes = first >> 16;
+  static_assert(known_flags == 0x7F);
+  if ((first & 0xFF80) != 0) return false;  // an unknown flag, or something where a 0 has to be
+  if (head.has(wide) && words.count < 3) return false;
+  head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.at[1]);
+  if (predictor == Predictor::none && head.base != 0) return false;
+  return head.has(has_planes) ? head.plane_bytes > 0
+                              : head.plane_bytes == 0 && !head.has(dense | byte_widths);
+}
+
+template <class T>
+struct RecordIn : RecordHead {
+  std::uint32_t n = 0;   // values of the chunk
   unsigned width = 0;    // of this thread's block
   std::uint32_t at = 0;  // its first byte
   RunsAt<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
   bool runs_in_line = true;  // their ends are sorted, too
 
-  TAUT_DEVICE bool coded() const { return (flags & has_planes) != 0; }
-  TAUT_DEVICE bool is_wide() const { return (flags & wide) != 0; }
-  TAUT_DEVICE bool simple() const { return (flags & (wide | has_runs | has_layers)) == 0; }
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
   }
@@ -36,40 +60,51 @@ struct RecordIn {
 // Which runs a kernel looks at: that they lie in the record, or each of them.
 enum class RunsCheck { lengths, all };
 
-// All threads alike; false: malformed. Barriers in between depend on the record alone.
+// What follows the head. By all threads alike, with barriers that depend on the record alone; false: malformed.
 template <class T, class Simt, RunsCheck Check>
 class RecordReader {
  public:
-  TAUT_DEVICE RecordReader(Crew<Simt>& crew, RecordIn<T>& record) : crew_(crew), r_(record) {}
-
-  TAUT_DEVICE bool read(const Words& words, std::uint32_t n, Predictor predictor) {
+  TAUT_DEVICE RecordReader(Crew<Simt>& crew, RecordIn<T>& record, const RecordHead& head, std::uint32_t n)
+      : crew_(crew), r_(record) {
     r_ = {};
-    r_.words = words;
+    static_cast<RecordHead&>(r_) = head;
     r_.n = n;
-    return words.count == 0 || (read_head(predictor) && read_rest());
+    at_ = head.bytes();
   }
 
-  TAUT_DEVICE bool read_head(Predictor predictor) {
-    if (r_.words.count < 2) return false;
-    const std::uint32_t first = r_.words.at[0];
-    r_.flags = static_cast<std::uint8_t>(first);
-    plane_bytes_ = first >> 16;
-    if ((first & 0xFF80) != 0) return false;  // unknown flags, or what has to be 0
-    static_assert(known_flags == 0x7F);
-    at_ = r_.is_wide() ? 12 : 8;
-    if (r_.is_wide() && r_.words.count < 3) return false;
-    r_.base = r_.is_wide() ? load_bytes<std::int64_t>(r_.words, 4) : static_cast<std::int32_t>(r_.words.at[1]);
-    if (predictor == Predictor::none && r_.base != 0) return false;
-    const bool form = (r_.flags & (dense | byte_widths)) != 0;
-    return r_.coded() ? plane_bytes_ > 0 : plane_bytes_ == 0 && !form;
+  TAUT_DEVICE bool read() {
+    if (r_.words.count == 0) return true;
+    return read_width() && read_rest(crew_.scan(std::uint32_t{r_.width}));
   }
 
-  // What follows the base.
-  TAUT_DEVICE bool read_rest() {
-    if (r_.coded() && !read_widths()) return false;
+  TAUT_DEVICE unsigned width() const { return r_.width; }
+
+  // Finds the width of this thread's block.
+  TAUT_DEVICE bool read_width() {
+    at_ += r_.plane_bytes;
+    if (!r_.has(has_planes)) return true;
+    const unsigned t = crew_.thread();
+    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
+    Scanned<std::uint32_t> rank{t, blocks};
+    bool named = t < blocks;
+    if (!r_.has(dense) && !read_map(blocks, named, rank)) return false;
+    const std::uint32_t table = at_;
+    if (!take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)))) return false;
+    if (r_.has(byte_widths)) {
+      if (named) r_.width = r_.words.byte(table + rank.before);
+      return !crew_.any(r_.width > (r_.has(wide) ? 64u : 32u));
+    }
+    if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
+    return true;
+  }
+
+  // The rest, once it is known how the widths add up.
+  TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
+    r_.at = r_.bytes() + widths.before;
+    if (widths.all != r_.plane_bytes) return false;
     at_ = static_cast<std::uint32_t>(whole_words(at_));
-    if ((r_.flags & has_runs) != 0 && !read_runs()) return false;
-    if ((r_.flags & has_layers) != 0 && !read_layers()) return false;
+    if (r_.has(has_runs) && !read_runs()) return false;
+    if (r_.has(has_layers) && !read_layers()) return false;
     return whole_words(at_) / 4 == r_.words.count;
   }
 
@@ -80,37 +115,17 @@ class RecordReader {
     at_ += static_cast<std::uint32_t>(bytes);
     return true;
   }
-  // Of planes and table, which are far below 4 GiB.
-  TAUT_DEVICE bool take_part(std::uint32_t bytes) {
+  // Of the width table. What stands before it is in the record if it is; all of that is far below 4 GiB.
+  TAUT_DEVICE bool take_table(std::uint32_t bytes) {
     at_ += bytes;
     return (at_ + 3) / 4 <= r_.words.count;
-  }
-
-  TAUT_DEVICE bool read_widths() {
-    const unsigned t = crew_.thread();
-    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
-    const bool by_bytes = (r_.flags & byte_widths) != 0;
-    const std::uint32_t planes = at_;
-    at_ += plane_bytes_;
-    Scanned<std::uint32_t> rank{t, blocks};
-    bool named = t < blocks;
-    if ((r_.flags & dense) == 0 && !read_map(blocks, named, rank)) return false;
-    const std::uint32_t table = at_;
-    if (!take_part(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)))) return false;
-    if (named)
-      r_.width = by_bytes ? r_.words.byte(table + rank.before)
-                          : r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
-    const bool bad = r_.width > (r_.is_wide() ? 64u : 32u);
-    const auto sum = crew_.scan(bad ? 1u << 16 : r_.width);  // more than plane_bytes_ can be
-    r_.at = planes + sum.before;
-    return sum.all == plane_bytes_;
   }
 
   // Which blocks have an entry, and how many of them stand before this one.
   TAUT_DEVICE bool read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
     const unsigned t = crew_.thread();
     const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
-    if (!take_part(map)) return false;
+    if (!take_table(map)) return false;
     const bool marked = t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
     const bool beyond = marked && !named;
     named = marked;
@@ -120,9 +135,9 @@ class RecordReader {
 
   TAUT_DEVICE bool read_runs() {
     if (!take(4)) return false;
-    r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.is_wide()};
+    r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.has(wide)};
     const std::uint32_t count = r_.runs.count;
-    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.is_wide()))) return false;
+    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
     bool bad = false, in_line = true;
     for (std::uint32_t i = crew_.thread(); i < count; i += crew_threads) {
@@ -143,7 +158,16 @@ class RecordReader {
 
   Crew<Simt>& crew_;
   RecordIn<T>& r_;
-  std::uint32_t at_ = 0, plane_bytes_ = 0;
+  std::uint32_t at_ = 0;  // byte behind what was read
 };
+
+// Two records with one scan: the sums of widths are below 2^16.
+template <class Simt, class Reader>
+TAUT_DEVICE bool read_two(Crew<Simt>& crew, Reader& a, Reader& b) {
+  if (!a.read_width() || !b.read_width()) return false;
+  const auto widths = crew.scan(a.width() | b.width() << 16);
+  return a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF}) &&
+         b.read_rest({widths.before >> 16, widths.all >> 16});
+}
 
 }  // namespace taut::planes::cuda

@@ -3,8 +3,8 @@
 // on it:
 //
 //   thread(), block()             of this thread in its block, of the block in the grid
-//   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v)
-//                                 of the 32 lanes of a warp, all of which take part
+//   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v), either(v)
+//                                 of the 32 lanes of a warp, all of which take part; either: their bitwise or
 //   sum(v), sum_up(v)             of all lanes; of those up to this one
 //   barrier(), barrier_any(b)     of all threads of the block
 //   sync_warp()                   orders what lanes of a warp wrote to shared memory
@@ -16,14 +16,17 @@
 //   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector in
 //                                 base 16; 8 + i: the sign of byte i, eight times
 //   choose(mask, a, b)            bits of a where the mask has them, else of b
+// TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more instructions.
 #pragma once
 
 #include <cstdint>
 
 #if defined(__CUDACC__)
 #define TAUT_DEVICE __device__ __forceinline__
+#define TAUT_ROLLED _Pragma("unroll 1")
 #else
 #define TAUT_DEVICE inline
+#define TAUT_ROLLED
 #endif
 
 namespace taut::planes::cuda {
@@ -45,6 +48,7 @@ struct CudaThread {
     return __shfl_up_sync(all_lanes, v, by);
   }
   __device__ static std::uint32_t greatest(std::uint32_t v) { return __reduce_max_sync(all_lanes, v); }
+  __device__ static std::uint32_t either(std::uint32_t v) { return __reduce_or_sync(all_lanes, v); }
   __device__ static std::uint32_t sum(std::uint32_t v) { return __reduce_add_sync(all_lanes, v); }
   __device__ static std::uint64_t sum(std::uint64_t v) {
     for (int by = 1; by < 32; by *= 2) v += __shfl_xor_sync(all_lanes, v, by);
