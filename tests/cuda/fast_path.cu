@@ -1,6 +1,6 @@
-// What the kernels execute of a usual chunk (small integers, delta, a dense table of nibbles), without the branches to
-// everything else: to count its instructions. Composed of the kernels' own functions; never run. And the kernels of
-// float32 as they are.
+// What the kernels execute of a usual chunk (small integers, delta, a dense table, no width above 8), without the branches
+// to everything else: to count its instructions. Composed of the kernels' own functions; never run. fast_find and
+// fast_place are what one warp of 16 does. And the kernels of float32 as they are.
 #include "codecs/planes/cuda/kernels.cuh"
 
 namespace taut::planes::cuda {
@@ -22,51 +22,62 @@ TAUT_DEVICE bool is_usual(RecordHead& head) {
   return true;
 }
 
-// A complete record to its place, which one warp of 16 finds: fast_place is counted for it.
-TAUT_DEVICE void store(Crew<CudaThread>& crew, const Sink& sink, std::uint32_t chunk, std::uint32_t words,
-                       const std::uint32_t* record, const std::uint32_t& at) {
+// A record to a place that is known.
+template <class Shared, class Write>
+TAUT_DEVICE void write_usual(Crew<CudaThread>& crew, Shared& shared, const Sink& sink, unsigned width, const Write& write) {
+  PlanesPlan plan = plan_planes(crew, width, chunk_blocks, false);
+  if (plan.table_flags != dense) return;
+  plan.table_flags = dense;
+  write(plan.block_in(shared.record));
+  write_table(crew, shared.planes, plan, chunk_blocks, shared.record);
   crew.simt().barrier();
-  if (fits(sink, at, words)) copy_words(crew, record, words, sink.records + at);
+  const std::uint32_t words = plan.bytes() / 4;
+  if (fits(sink, shared.at, words)) copy_words(crew, shared.record, words, sink.records + shared.at);
 }
 
-__global__ void __launch_bounds__(crew_threads, 2) fast_place(const __grid_constant__ Sink sink, std::uint32_t words) {
-  __shared__ std::uint32_t at;
+__global__ void __launch_bounds__(crew_threads, 2)
+    fast_place(const __grid_constant__ Sink sink, const __grid_constant__ PlanesPlan plan, std::int32_t base) {
+  __shared__ std::uint32_t chunk, at, record[2];
   const CudaThread simt;
-  const std::uint32_t before = place(simt, sink, simt.block(), words);
+  chunk = take_chunk(simt, sink);
+  const std::uint32_t words = plan.bytes() / 4;
+  if (simt.thread() == 0) {
+    announce(simt, sink, chunk, words);
+    write_head(plan, 0, base, record);
+  }
+  const std::uint32_t before = place(simt, sink, chunk, words);
   if (simt.thread() == 0) at = before;
 }
 
-__global__ void __launch_bounds__(crew_threads, 2) fast_encode(const __grid_constant__ EncodeJob<float> job) {
+__global__ void __launch_bounds__(crew_threads, 2)
+    fast_encode(const __grid_constant__ EncodeJob<float> job) {
   __shared__ EncodeShared<float> shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
-  const std::uint32_t chunk = take_chunk(crew.simt(), job.sink, shared.chunk);
+  crew.simt().barrier();  // the chunk is taken
   float x[block_values];
-  load_block(job.values + std::uint64_t{chunk} * chunk_values + crew.thread() * block_values, block_values, x);
+  load_block(job.values + std::uint64_t{shared.chunk} * chunk_values + crew.thread() * block_values, block_values, x);
   std::int32_t q[block_values];
   bool is_small = true;
   for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
   if (crew.any(!is_small)) return;
   const std::int32_t base = difference(crew, Predictor::delta, block_values, q);
-  PlanesPlan plan = plan_planes(crew, width_of(crew.simt(), q), chunk_blocks, false);
-  if (plan.table_flags != dense || rows_of<std::int32_t>(crew.simt(), plan.width) != 1) return;
-  plan.table_flags = dense;
-  if (crew.thread() == 0) {
-    announce(crew.simt(), job.sink, chunk, plan.bytes() / 4);
-    write_head(plan, 0, base, shared.record);
-  }
-  write_rows<1>(crew.simt(), plan.block_in(shared.record), q, plan.width);
-  write_table(crew, shared.planes, plan, chunk_blocks, shared.record);
-  store(crew, job.sink, chunk, plan.bytes() / 4, shared.record, shared.at);
+  if (crew.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
+  const unsigned width = width_of(crew.simt(), q);
+  if (rows_of<std::int32_t>(crew.simt(), width) != 1) return;
+  write_usual(crew, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(crew.simt(), to, q, width); });
 }
 
-__global__ void __launch_bounds__(crew_threads, 2) fast_decode(const __grid_constant__ DecodeJob<float> job) {
+__global__ void __launch_bounds__(crew_threads, 2)
+    fast_decode(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
   const OpenFrame& frame = job.scratch->opened[0];
   Words words;
   RecordHead head;
   const std::uint32_t chunk = crew.simt().block();
-  if (!find_record(job.source, frame, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) || !is_usual(head)) return;
+  if (!find_record(job.source, frame, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
+      !is_usual(head))
+    return;
   RecordIn<float> record;
   if (!UsualReader(crew, record, head, chunk_values).read()) return;
   if (rows_of<std::int32_t>(crew.simt(), record.width) != 1) return;
@@ -86,7 +97,7 @@ __global__ void __launch_bounds__(crew_threads, 2) fast_find(const __grid_consta
 __global__ void __launch_bounds__(crew_threads, 2) fast_add(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
-  crew.simt().barrier();
+  crew.simt().barrier();  // the records are found
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
   RecordIn<float> a, b;
@@ -97,16 +108,9 @@ __global__ void __launch_bounds__(crew_threads, 2) fast_add(const __grid_constan
   PlaneSum sum;
   sum.add_rows<1>(crew.simt(), a.words, a.at, a.width);
   sum.add_rows<1>(crew.simt(), b.words, b.at, b.width);
-  PlanesPlan plan = plan_planes(crew, sum.width(crew.simt()), chunk_blocks, false);
-  if (plan.table_flags != dense) return;
-  plan.table_flags = dense;
-  if (crew.thread() == 0) {
-    announce(crew.simt(), job.sink, shared.chunk, plan.bytes() / 4);
-    write_head(plan, 0, static_cast<std::int32_t>(a.base + b.base), shared.record);
-  }
-  sum.write(crew.simt(), plan.block_in(shared.record), plan.width);
-  write_table(crew, shared.planes, plan, chunk_blocks, shared.record);
-  store(crew, job.sink, shared.chunk, plan.bytes() / 4, shared.record, shared.at);
+  if (crew.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(a.base + b.base);
+  const unsigned width = sum.width(crew.simt());
+  write_usual(crew, shared, job.sink, width, [&](std::uint8_t* to) { sum.write(crew.simt(), to, width); });
 }
 
 }  // namespace taut::planes::cuda

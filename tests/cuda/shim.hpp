@@ -109,6 +109,10 @@ class Thread {
     }
     return bytes;
   }
+  template <class V>
+  const V* global(const V* p) const {
+    return p;
+  }
   std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) const {
     return (a & mask) | (b & ~mask);
   }

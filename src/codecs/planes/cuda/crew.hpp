@@ -1,12 +1,15 @@
 // The 512 threads that take a chunk: each has one block of 8 values. What they find out together.
 #pragma once
 
+#include <cstring>
+
 #include "codecs/planes/cuda/simt.hpp"
 #include "codecs/planes/format.hpp"
 
 namespace taut::planes::cuda {
 
-inline constexpr unsigned crew_threads = chunk_blocks;
+inline constexpr unsigned crew_threads = block_threads;
+static_assert(crew_threads == chunk_blocks);
 inline constexpr unsigned crew_warps = crew_threads / warp_lanes;
 
 struct CrewShared {
@@ -35,9 +38,9 @@ class Crew {
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
     const V up_to = simt_.sum_up(v);
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = up_to;
+    if (lane() == warp_lanes - 1) put(up_to);
     simt_.barrier();
-    const V total = lane() < crew_warps ? static_cast<V>(shared_.totals[round_][lane()]) : V{0};
+    const V total = lane() < crew_warps ? of_warp<V>(lane()) : V{0};
     round_ ^= 1;
     return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
   }
@@ -45,10 +48,9 @@ class Crew {
   // The greatest v of all threads. One barrier.
   TAUT_DEVICE std::uint32_t greatest(std::uint32_t v) {
     const std::uint32_t of_warp = simt_.greatest(v);
-    if (lane() == 0) shared_.totals[round_][warp()] = of_warp;
+    if (lane() == 0) put(of_warp);
     simt_.barrier();
-    const auto all =
-        simt_.greatest(lane() < crew_warps ? static_cast<std::uint32_t>(shared_.totals[round_][lane()]) : 0);
+    const auto all = simt_.greatest(lane() < crew_warps ? this->of_warp<std::uint32_t>(lane()) : 0u);
     round_ ^= 1;
     return all;
   }
@@ -56,12 +58,12 @@ class Crew {
   // v of the thread before, `first` for the first one. One barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = static_cast<std::uint64_t>(v);
+    if (lane() == warp_lanes - 1) put(v);
     simt_.barrier();
     const V of_lane = simt_.shuffle_up(v, 1);
-    const V of_warp = static_cast<V>(shared_.totals[round_][(warp() + crew_warps - 1) % crew_warps]);
+    const V last = of_warp<V>((warp() + crew_warps - 1) % crew_warps);
     round_ ^= 1;
-    return thread() == 0 ? first : lane() == 0 ? of_warp : of_lane;
+    return thread() == 0 ? first : lane() == 0 ? last : of_lane;
   }
 
   // v of the nearest thread before that `has` one, else 0. Three barriers, as it takes both rounds' places.
@@ -87,6 +89,18 @@ class Crew {
   TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
 
  private:
+  // What this round has of a warp; 32 bits of it where V has no more.
+  template <class V>
+  TAUT_DEVICE void put(V v) {
+    std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);
+  }
+  template <class V>
+  TAUT_DEVICE V of_warp(unsigned warp) const {
+    V v;
+    std::memcpy(&v, &shared_.totals[round_][warp], sizeof v);
+    return v;
+  }
+
   Simt simt_;
   CrewShared& shared_;
   unsigned round_ = 0;

@@ -56,12 +56,14 @@ class PlaneSum {
   // Planes up to the sign's; none where all sums are 0.
   template <class Simt>
   TAUT_DEVICE unsigned width(const Simt& simt) const {
-    unsigned width = 0;
+    std::uint32_t top = 0, planes = 4;  // the highest word where some plane is not as the one below it
     for (unsigned i = 0; i < 8; ++i) {
       const std::uint32_t changes = words_[i] ^ simt.permute(i == 0 ? 0 : words_[i - 1], words_[i], 0x6543);
-      if (i < 2 * rows_ && changes != 0) width = 4 * i + 4 - simt.leading_zeros(changes) / 8;
+      if (i > 0 && (i >= 2 * rows_ || changes == 0)) continue;
+      top = changes;
+      planes = 4 * (i + 1);
     }
-    return width;
+    return planes - simt.leading_zeros(top) / 8;
   }
 
   template <class Simt>

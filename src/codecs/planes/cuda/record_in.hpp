@@ -60,7 +60,7 @@ struct RecordIn : RecordHead {
 // Which runs a kernel looks at: that they lie in the record, or each of them.
 enum class RunsCheck { lengths, all };
 
-// What follows the head. By all threads alike, with barriers that depend on the record alone; false: malformed.
+// What follows the head. By all threads alike, with barriers that depend on the head alone.
 template <class T, class Simt, RunsCheck Check>
 class RecordReader {
  public:
@@ -68,40 +68,43 @@ class RecordReader {
       : crew_(crew), r_(record) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
+    r_.words.at = crew.simt().global(head.words.at);
     r_.n = n;
     at_ = head.bytes();
   }
 
+  // False: malformed.
   TAUT_DEVICE bool read() {
     if (r_.words.count == 0) return true;
-    return read_width() && read_rest(crew_.scan(std::uint32_t{r_.width}));
+    read_width();
+    return read_rest(crew_.scan(std::uint32_t{r_.width}));
   }
 
   TAUT_DEVICE unsigned width() const { return r_.width; }
 
   // Finds the width of this thread's block.
-  TAUT_DEVICE bool read_width() {
+  TAUT_DEVICE void read_width() {
     at_ += r_.plane_bytes;
-    if (!r_.has(has_planes)) return true;
-    const unsigned t = crew_.thread();
+    if (!r_.has(has_planes)) return;
     const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
-    Scanned<std::uint32_t> rank{t, blocks};
-    bool named = t < blocks;
-    if (!r_.has(dense) && !read_map(blocks, named, rank)) return false;
+    Scanned<std::uint32_t> rank{crew_.thread(), blocks};
+    bool named = rank.before < blocks;
+    if (!r_.has(dense)) read_map(blocks, named, rank);
     const std::uint32_t table = at_;
-    if (!take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)))) return false;
-    if (r_.has(byte_widths)) {
+    take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)));
+    named &= good_;
+    if (!r_.has(byte_widths)) {
+      if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
+    } else {
       if (named) r_.width = r_.words.byte(table + rank.before);
-      return !crew_.any(r_.width > (r_.has(wide) ? 64u : 32u));
+      if (crew_.any(r_.width > (r_.has(wide) ? 64u : 32u))) good_ = false;
     }
-    if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
-    return true;
   }
 
-  // The rest, once it is known how the widths add up.
+  // The rest, once it is known how the widths add up. False: malformed.
   TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
     r_.at = r_.bytes() + widths.before;
-    if (widths.all != r_.plane_bytes) return false;
+    if (widths.all != r_.plane_bytes || !good_) return false;
     at_ = static_cast<std::uint32_t>(whole_words(at_));
     if (r_.has(has_runs) && !read_runs()) return false;
     if (r_.has(has_layers) && !read_layers()) return false;
@@ -116,21 +119,21 @@ class RecordReader {
     return true;
   }
   // Of the width table. What stands before it is in the record if it is; all of that is far below 4 GiB.
-  TAUT_DEVICE bool take_table(std::uint32_t bytes) {
+  TAUT_DEVICE void take_table(std::uint32_t bytes) {
     at_ += bytes;
-    return (at_ + 3) / 4 <= r_.words.count;
+    good_ &= (at_ + 3) / 4 <= r_.words.count;
   }
 
   // Which blocks have an entry, and how many of them stand before this one.
-  TAUT_DEVICE bool read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
+  TAUT_DEVICE void read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
     const unsigned t = crew_.thread();
     const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
-    if (!take_table(map)) return false;
-    const bool marked = t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
+    take_table(map);
+    const bool marked = good_ && t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
     const bool beyond = marked && !named;
     named = marked;
     rank = crew_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
-    return rank.all < 1u << 16;
+    good_ &= rank.all < 1u << 16;
   }
 
   TAUT_DEVICE bool read_runs() {
@@ -159,15 +162,17 @@ class RecordReader {
   Crew<Simt>& crew_;
   RecordIn<T>& r_;
   std::uint32_t at_ = 0;  // byte behind what was read
+  bool good_ = true;      // so far
 };
 
 // Two records with one scan: the sums of widths are below 2^16.
 template <class Simt, class Reader>
 TAUT_DEVICE bool read_two(Crew<Simt>& crew, Reader& a, Reader& b) {
-  if (!a.read_width() || !b.read_width()) return false;
+  a.read_width();
+  b.read_width();
   const auto widths = crew.scan(a.width() | b.width() << 16);
-  return a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF}) &&
-         b.read_rest({widths.before >> 16, widths.all >> 16});
+  const bool good = a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF});
+  return b.read_rest({widths.before >> 16, widths.all >> 16}) && good;
 }
 
 }  // namespace taut::planes::cuda

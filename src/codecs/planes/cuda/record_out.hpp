@@ -111,7 +111,10 @@ template <class Simt>
 TAUT_DEVICE void copy_words(const Crew<Simt>& crew, const std::uint32_t* from, std::uint32_t words,
                             std::uint32_t* to) {
   TAUT_ROLLED
-  for (std::uint32_t i = crew.thread(); i < words; i += crew_threads) to[i] = from[i];
+  for (std::uint32_t i = crew.thread(); i < words; i += 2 * crew_threads) {
+    to[i] = from[i];
+    if (i + crew_threads < words) to[i + crew_threads] = from[i + crew_threads];
+  }
 }
 
 }  // namespace taut::planes::cuda

@@ -16,6 +16,7 @@
 //   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector in
 //                                 base 16; 8 + i: the sign of byte i, eight times
 //   choose(mask, a, b)            bits of a where the mask has them, else of b
+//   global(p)                     p, which is known to point to memory of the GPU, not of the block
 // TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more instructions.
 #pragma once
 
@@ -33,10 +34,14 @@ namespace taut::planes::cuda {
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
+inline constexpr unsigned block_threads = 512;  // of every kernel
 
 #if defined(__CUDACC__)
 struct CudaThread {
-  __device__ static unsigned thread() { return threadIdx.x; }
+  __device__ static unsigned thread() {
+    __builtin_assume(threadIdx.x < block_threads);
+    return threadIdx.x;
+  }
   __device__ static unsigned block() { return blockIdx.x; }
   __device__ static std::uint32_t ballot(bool b) { return __ballot_sync(all_lanes, b); }
   template <class V>
@@ -98,6 +103,10 @@ struct CudaThread {
     std::uint32_t bytes;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
     return bytes;
+  }
+  template <class V>
+  __device__ static const V* global(const V* p) {
+    return static_cast<const V*>(__cvta_global_to_generic(__cvta_generic_to_global(p)));
   }
   __device__ static std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
     std::uint32_t bits;
