@@ -24,7 +24,7 @@ REGISTERS = {"DecodeExactKernel": 128}
 USUAL_REGISTERS = 64
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
-SPILLS = {("EncodeKernel", "f64"): 64, ("EncodeKernel", "f16"): 32, ("EncodeKernel", "bf16"): 32}
+SPILLS = {("EncodeKernel", "bf16"): 8}
 # Instructions for 1024 values of a usual chunk of records of up to 1024 words; sm_90. A change has to be meant.
 INSTRUCTIONS = {"encode": 2150, "decode": 1700, "add": 1430}
 WAYS = {"encode": ["fast_encode", "fast_place"], "decode": ["fast_decode"], "add": ["fast_add", "fast_find", "fast_place"]}

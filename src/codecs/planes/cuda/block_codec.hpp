@@ -52,7 +52,8 @@ template <class Simt, class Int>
 TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
   using Bits = std::make_unsigned_t<Int>;
   Bits changes = 0;  // bit k: where bits k and k - 1 of some difference are not the same
-  for (unsigned i = 0; i < block_values; ++i) changes |= static_cast<Bits>(d[i]) ^ static_cast<Bits>(d[i]) << 1;
+  for (unsigned i = 0; i < block_values; ++i)
+    changes |= static_cast<Bits>(d[i]) ^ static_cast<Bits>(d[i]) << 1;
   return 8 * sizeof(Int) - simt.leading_zeros(changes);
 }
 
@@ -80,11 +81,14 @@ TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[block_values], uns
 TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned row, unsigned width) {
   std::uint8_t* const end = to + width - 8 * row;
   for (unsigned k = 0; k < 8; ++k)
-    if (8 * row + k < width) end[-1 - static_cast<int>(k)] = static_cast<std::uint8_t>((k < 4 ? planes.low : planes.high) >> (8 * (k % 4)));
+    if (8 * row + k < width)
+      end[-1 - static_cast<int>(k)] =
+          static_cast<std::uint8_t>((k < 4 ? planes.low : planes.high) >> (8 * (k % 4)));
 }
 
 template <unsigned Rows, class Simt, class Int>
-TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[block_values], unsigned width) {
+TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[block_values],
+                            unsigned width) {
   for (unsigned row = 0; row < Rows; ++row)
     write_row(to, to_planes(simt, byte_row(simt, d, row)), row, width);
 }
@@ -115,7 +119,9 @@ struct Words {
 
   TAUT_DEVICE std::uint32_t operator[](std::uint32_t i) const { return i < count ? at[i] : 0; }
   // One that is there.
-  TAUT_DEVICE std::uint8_t byte(std::uint32_t i) const { return reinterpret_cast<const std::uint8_t*>(at)[i]; }
+  TAUT_DEVICE std::uint8_t byte(std::uint32_t i) const {
+    return reinterpret_cast<const std::uint8_t*>(at)[i];
+  }
   // Four bytes from any place on.
   TAUT_DEVICE std::uint32_t word(std::uint32_t byte) const {
     const std::uint64_t both = (*this)[byte / 4] | std::uint64_t{(*this)[byte / 4 + 1]} << 32;
@@ -141,7 +147,8 @@ TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t 
 // A row of a block of `width` planes at byte `at`, the sign plane repeated above it. `is_top`: the width does
 // not reach beyond the row.
 template <class Simt>
-TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t at, unsigned width, unsigned row, bool is_top) {
+TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                              unsigned row, bool is_top) {
   const unsigned from_row = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest on
   const unsigned above = is_top || from_row <= 8 ? 0 : from_row - 8, planes = from_row - above;
   const Bytes8 bytes = load_bytes8(simt, in, at + above, width == 0 ? 0 : planes);
@@ -150,7 +157,8 @@ TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t a
 }
 
 template <unsigned Rows, class Simt, class Int>
-TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width, Int (&d)[block_values]) {
+TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                           Int (&d)[block_values]) {
   const auto bytes = [&](unsigned row) {
     return to_bytes(simt, read_row(simt, in, at, width, row, row + 1 == Rows));
   };
@@ -158,7 +166,9 @@ TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, 
     const ByteRow low = bytes(row), high = Rows > 1 ? bytes(row + 1) : low;
     for (unsigned i = 0; i < block_values; ++i) {
       const unsigned at_low = i / 2, at_high = Rows > 1 ? 4 + i / 2 : 8 + i / 2, sign = at_high | 8;
-      const std::uint32_t two = simt.permute(i % 2 == 0 ? low.even : low.odd, i % 2 == 0 ? high.even : high.odd, at_low | at_high << 4 | sign << 8 | sign << 12);
+      const std::uint32_t two =
+          simt.permute(i % 2 == 0 ? low.even : low.odd, i % 2 == 0 ? high.even : high.odd,
+                       at_low | at_high << 4 | sign << 8 | sign << 12);
       using Bits = std::make_unsigned_t<Int>;
       const Bits below = row == 0 ? 0 : static_cast<Bits>(d[i]) & ((Bits{1} << (8 * row)) - 1);
       d[i] = static_cast<Int>(below | static_cast<Bits>(Int{static_cast<std::int32_t>(two)}) << (8 * row));
@@ -168,7 +178,8 @@ TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, 
 
 // The `width` bytes at byte `at`. By whole warps.
 template <class Simt, class Int>
-TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at, unsigned width, Int (&d)[block_values]) {
+TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                            Int (&d)[block_values]) {
   const unsigned rows = rows_of<Int>(simt, width);
   if (rows == 1) {
     read_rows<1>(simt, in, at, width, d);

@@ -28,7 +28,8 @@ TAUT_DEVICE PlanesPlan plan_planes(Crew<Simt>& crew, unsigned width, std::uint32
   PlanesPlan plan;
   plan.width = width;
   plan.head_bytes = is_wide ? 12 : 8;
-  // Three sums in one word: of widths, of blocks that have one, of warps with one that a nibble does not hold.
+  // Three sums in one word: of widths, of blocks that have one, of warps with one that a nibble does not
+  // hold.
   const bool long_widths = crew.simt().ballot(width > 15) != 0 && crew.lane() == 0;
   const auto found = crew.scan(width | std::uint32_t{width != 0} << 16 | std::uint32_t{long_widths} << 26);
   plan.at = found.before & 0xFFFF;
@@ -52,13 +53,13 @@ TAUT_DEVICE void write_head(const PlanesPlan& plan, std::uint8_t flags, Int base
   const std::uint32_t form = plan.sum > 0 ? has_planes | plan.table_flags : 0u;
   record[0] = flags | form | plan.sum << 16;
   record[1] = static_cast<std::uint32_t>(base);
-  if (plan.head_bytes == 12)
-    record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
+  if (plan.head_bytes == 12) record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
 }
 
 // An entry of `all` for this thread, if it is below that. By whole warps.
 template <class Simt>
-TAUT_DEVICE void write_entry(const Simt& simt, std::uint8_t* table, unsigned entry, std::uint32_t all, bool by_bytes) {
+TAUT_DEVICE void write_entry(const Simt& simt, std::uint8_t* table, unsigned entry, std::uint32_t all,
+                             bool by_bytes) {
   const unsigned t = simt.thread();
   if (by_bytes) {
     if (t < all) table[t] = static_cast<std::uint8_t>(entry);
@@ -70,15 +71,18 @@ TAUT_DEVICE void write_entry(const Simt& simt, std::uint8_t* table, unsigned ent
 
 // The bitmap of the blocks that have an entry, and where these begin.
 template <class Simt>
-TAUT_DEVICE std::uint8_t* write_map(const Crew<Simt>& crew, std::uint8_t* table, unsigned width, std::uint32_t blocks) {
+TAUT_DEVICE std::uint8_t* write_map(const Crew<Simt>& crew, std::uint8_t* table, unsigned width,
+                                    std::uint32_t blocks) {
   const std::uint32_t coded = crew.simt().ballot(width != 0), byte = crew.warp() * 4 + crew.lane();
-  if (crew.lane() < 4 && byte < map_bytes(blocks)) table[byte] = static_cast<std::uint8_t>(coded >> (8 * crew.lane()));
+  if (crew.lane() < 4 && byte < map_bytes(blocks))
+    table[byte] = static_cast<std::uint8_t>(coded >> (8 * crew.lane()));
   return table + map_bytes(blocks);
 }
 
 // Writes the widths and their padding behind the planes. A barrier inside where some blocks have no entry.
 template <class Simt>
-TAUT_DEVICE void write_table(Crew<Simt>& crew, PlanesShared& shared, const PlanesPlan& plan, std::uint32_t blocks, std::uint32_t* record) {
+TAUT_DEVICE void write_table(Crew<Simt>& crew, PlanesShared& shared, const PlanesPlan& plan,
+                             std::uint32_t blocks, std::uint32_t* record) {
   const unsigned t = crew.thread();
   const bool by_bytes = (plan.table_flags & byte_widths) != 0;
   auto* const bytes = reinterpret_cast<std::uint8_t*>(record);
@@ -98,8 +102,8 @@ TAUT_DEVICE void write_table(Crew<Simt>& crew, PlanesShared& shared, const Plane
 // Writes header, planes, widths and their padding to `record`, which is complete after the next barrier.
 template <class Simt, class Block, class Int>
 TAUT_DEVICE void write_planes(Crew<Simt>& crew, PlanesShared& shared, const PlanesPlan& plan,
-                              std::uint8_t flags, Int base, std::uint32_t blocks,
-                              const Block& block, std::uint32_t* record) {
+                              std::uint8_t flags, Int base, std::uint32_t blocks, const Block& block,
+                              std::uint32_t* record) {
   if (crew.thread() == 0) write_head(plan, flags, base, record);
   if (plan.sum == 0) return;
   block.write(crew.simt(), plan.block_in(record), plan.width);

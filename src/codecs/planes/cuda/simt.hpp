@@ -13,11 +13,13 @@
 //   fence()                       what this thread wrote is seen, by the host too, before what it writes next
 //   pause()                       in a loop that waits for another block
 //   leading_zeros(v), population(v)
-//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector in
+//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector
+//   in
 //                                 base 16; 8 + i: the sign of byte i, eight times
 //   choose(mask, a, b)            bits of a where the mask has them, else of b
 //   global(p)                     p, which is known to point to memory of the GPU, not of the block
-// TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more instructions.
+// TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more
+// instructions.
 #pragma once
 
 #include <cstdint>

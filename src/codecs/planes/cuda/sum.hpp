@@ -36,7 +36,10 @@ struct SumShared {
   Operands operands;
   RecordHead heads[max_sources];
   PlanesShared planes;
-  std::uint32_t record[max_plane_record<std::int64_t> / 4];
+  union {
+    std::int64_t sums[chunk_values];  // of integers, before they are written; registers are few
+    std::uint32_t record[max_plane_record<std::int64_t> / 4];
+  };
 };
 
 // Takes a chunk, and finds its record in each source: by the first warp, a lane for each.
@@ -73,10 +76,9 @@ class ChunkAdder {
     if (total_.status != 0) return;
     if (crew_.warp() == 0) find_records(crew_.simt(), job_, shared_);
     crew_.simt().barrier();
-    chunk_ = shared_.chunk;
-    const std::uint64_t left = job_.count - std::uint64_t{chunk_} * chunk_values;
+    const std::uint32_t chunk = shared_.chunk;
+    const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
-    values_ = values_of(crew_.thread(), n_);
     const Operands operands = shared_.operands;
     look_at(operands);
     const bool by_planes = operands.alike && (flags_ & wide) == 0;
@@ -93,17 +95,22 @@ class ChunkAdder {
   // In what form the sum is made.
   TAUT_DEVICE void look_at(const Operands& operands) {
     flags_ = operands.flags & (wide | large);
-    const bool narrow = fits_narrow(flags_, total_.addends);
-    if (!narrow) flags_ |= wide;
+    if (!fits_narrow(flags_, total_.addends)) flags_ |= wide;
     layers_ = operands.stored;
-    const bool simple = layers_ == 0 && (operands.flags & (wide | has_runs | has_layers)) == 0;
-    may_be_empty_ = simple && operands.alike && narrow && flags_ == 0;
+  }
+
+  // Whether a sum of nothing but zeros goes without a record.
+  TAUT_DEVICE bool may_be_empty() const {
+    const Operands& all = shared_.operands;
+    return all.stored == 0 && (all.flags & (wide | has_runs | has_layers)) == 0 && all.alike &&
+           (flags_ & (wide | large)) == 0;
   }
 
   // The records of two sources, of which the second may be one too many. All threads alike; false: malformed.
   TAUT_DEVICE bool read_two(unsigned k, RecordIn<T>& a, RecordIn<T>& b) {
     const bool alone = k + 1 == job_.sources_count;
-    Reader of_a(crew_, a, shared_.heads[k], n_), of_b(crew_, b, alone ? RecordHead{} : shared_.heads[k + 1], n_);
+    Reader of_a(crew_, a, shared_.heads[k], n_),
+        of_b(crew_, b, alone ? RecordHead{} : shared_.heads[k + 1], n_);
     if (!cuda::read_two(crew_, of_a, of_b)) return false;
     runs_ += a.runs.count + b.runs.count;
     layers_ += a.layers + b.layers;
@@ -135,41 +142,45 @@ class ChunkAdder {
 
   // The same with 64-bit integers, or with predictors that differ.
   TAUT_DEVICE bool add_integers() {
-    std::int64_t sum[block_values] = {};
+    for (unsigned i = 0; i < block_values; ++i) sum(i) = 0;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       RecordIn<T> r;
       if (!Reader(crew_, r, shared_.heads[k], n_).read()) return false;
       runs_ += r.runs.count;
       layers_ += r.layers;
       if (r.has(wide)) {
-        add_record<std::int64_t>(r, opened(k).predictor, sum);
+        add_record<std::int64_t>(r, opened(k).predictor);
       } else {
-        add_record<std::int32_t>(r, opened(k).predictor, sum);
+        add_record<std::int32_t>(r, opened(k).predictor);
       }
     }
     if ((flags_ & wide) != 0) {
-      write_differences(sum);
+      write_sums<std::int64_t>();
     } else {
-      std::int32_t narrow[block_values];
-      for (unsigned i = 0; i < block_values; ++i) narrow[i] = static_cast<std::int32_t>(sum[i]);
-      write_differences(narrow);
+      write_sums<std::int32_t>();
     }
     return true;
   }
 
-  // sum <- sum + the integers of a record. Those of a narrow one are there modulo 2^32.
+  // Of the values of this thread; only it looks there.
+  TAUT_DEVICE std::int64_t& sum(unsigned i) { return shared_.sums[i * crew_threads + crew_.thread()]; }
+
+  // Adds the integers of a record. Those of a narrow one are there modulo 2^32.
   template <class Int>
-  TAUT_DEVICE void add_record(const RecordIn<T>& r, Predictor predictor, std::int64_t (&sum)[block_values]) {
+  TAUT_DEVICE void add_record(const RecordIn<T>& r, Predictor predictor) {
     Int q[block_values];
     r.differences(crew_.simt(), q);
     undo_difference(crew_, predictor, static_cast<Int>(r.base), q);
     for (unsigned i = 0; i < block_values; ++i)
-      sum[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum[i]) + static_cast<std::uint64_t>(std::int64_t{q[i]}));
+      sum(i) = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum(i)) +
+                                         static_cast<std::uint64_t>(std::int64_t{q[i]}));
   }
 
   template <class Int>
-  TAUT_DEVICE void write_differences(Int (&q)[block_values]) {
-    const Int base = difference(crew_, total_.predictor, values_, q);
+  TAUT_DEVICE void write_sums() {
+    Int q[block_values];
+    for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<Int>(sum(i));
+    const Int base = difference(crew_, total_.predictor, values_of(crew_.thread(), n_), q);
     write(Differences<Int>{q}, width_of(crew_.simt(), q), base);
   }
 
@@ -177,8 +188,9 @@ class ChunkAdder {
   TAUT_DEVICE void write(const Block& block, unsigned width, Int base) {
     const bool is_wide = (flags_ & wide) != 0;
     const auto blocks = static_cast<std::uint32_t>(blocks_of(n_));
-    const PlanesPlan plan = plan_planes(crew_, values_ > 0 ? width : 0, blocks, is_wide);
-    const bool empty = may_be_empty_ && plan.sum == 0 && !crew_.any(crew_.thread() == 0 && base != 0);
+    const PlanesPlan plan =
+        plan_planes(crew_, values_of(crew_.thread(), n_) > 0 ? width : 0, blocks, is_wide);
+    const bool empty = may_be_empty() && plan.sum == 0 && !crew_.any(crew_.thread() == 0 && base != 0);
     if (runs_ > 0) flags_ |= has_runs;
     if (layers_ > 0) flags_ |= has_layers;
     if (!empty) write_planes(crew_, shared_.planes, plan, flags_, base, blocks, block, shared_.record);
@@ -191,9 +203,9 @@ class ChunkAdder {
     const std::uint32_t run_bytes = any && runs_ > 0 ? 4 + runs_ * each : 0;
     const std::uint64_t layer_bytes = any && layers_ > 0 ? 4 + std::uint64_t{layers_} * n_ * sizeof(T) : 0;
     const auto words = static_cast<std::uint32_t>((plane_bytes + run_bytes + layer_bytes + 3) / 4);
-    if (crew_.thread() == 0) announce(crew_.simt(), job_.sink, chunk_, words);
+    if (crew_.thread() == 0) announce(crew_.simt(), job_.sink, shared_.chunk, words);
     if (crew_.thread() < warp_lanes) {
-      const std::uint32_t at = place(crew_.simt(), job_.sink, chunk_, words);
+      const std::uint32_t at = place(crew_.simt(), job_.sink, shared_.chunk, words);
       if (crew_.thread() == 0) shared_.at = at;
     }
     crew_.simt().barrier();
@@ -205,17 +217,16 @@ class ChunkAdder {
     std::uint32_t* const to = job_.sink.records + shared_.at;
     copy_words(crew_, shared_.record, plane_bytes / 4, to);
     if (crew_.thread() == 0 && words > plane_bytes / 4)
-      job_.left[crew_.simt().add(&job_.sink.control->left, 1)].left = {chunk_, shared_.at + plane_bytes / 4};
+      job_.left[crew_.simt().add(&job_.sink.control->left, 1)].left = {shared_.chunk,
+                                                                       shared_.at + plane_bytes / 4};
   }
 
   Crew<Simt> crew_;
   SumShared<T>& shared_;
   const SumJob<T>& job_;
   const OpenFrame& total_;
-  std::uint32_t chunk_ = 0, n_ = 0, runs_ = 0, layers_ = 0;
-  unsigned values_ = 0;
+  std::uint32_t n_ = 0, runs_ = 0, layers_ = 0;
   std::uint8_t flags_ = 0;
-  bool may_be_empty_ = false;
 };
 
 template <class T>
