@@ -26,8 +26,8 @@ TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
   a = of_lower;
 }
 
-// transpose8 of block.hpp, in three steps. Bytes are moved in between so that each step goes across the two
-// words, which takes half the operations of one within them.
+// transpose8 of block.hpp, in three steps. In between bytes are moved (each digit names one) so that every step
+// goes across the two words, which takes half the operations of one within them.
 template <class Simt>
 TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
   cross<4>(simt, x.low, x.high);
@@ -79,11 +79,10 @@ TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[block_values], uns
 
 // The bytes of a row below plane `width`, the highest plane first.
 TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned row, unsigned width) {
-  std::uint8_t* const end = to + width - 8 * row;
-  for (unsigned k = 0; k < 8; ++k)
-    if (8 * row + k < width)
-      end[-1 - static_cast<int>(k)] =
-          static_cast<std::uint8_t>((k < 4 ? planes.low : planes.high) >> (8 * (k % 4)));
+  for (unsigned k = 0; k < 8; ++k) {
+    const std::uint32_t word = k < 4 ? planes.low : planes.high;
+    if (8 * row + k < width) to[width - 1 - (8 * row + k)] = static_cast<std::uint8_t>(word >> (8 * (k % 4)));
+  }
 }
 
 template <unsigned Rows, class Simt, class Int>
