@@ -26,8 +26,8 @@ TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
   a = of_lower;
 }
 
-// transpose8 of block.hpp, in three steps. In between bytes are moved (each digit names one) so that every step
-// goes across the two words, which takes half the operations of one within them.
+// transpose8 of block.hpp, in three steps. In between bytes are moved (each digit names one) so that every
+// step goes across the two words, which takes half the operations of one within them.
 template <class Simt>
 TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
   cross<4>(simt, x.low, x.high);
