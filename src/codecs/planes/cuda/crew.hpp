@@ -45,16 +45,6 @@ class Crew {
     return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
   }
 
-  // The greatest v of all threads. One barrier.
-  TAUT_DEVICE std::uint32_t greatest(std::uint32_t v) {
-    const std::uint32_t of_warp = simt_.greatest(v);
-    if (lane() == 0) put(of_warp);
-    simt_.barrier();
-    const auto all = simt_.greatest(lane() < crew_warps ? this->of_warp<std::uint32_t>(lane()) : 0u);
-    round_ ^= 1;
-    return all;
-  }
-
   // v of the thread before, `first` for the first one. One barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
