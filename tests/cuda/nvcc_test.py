@@ -20,13 +20,15 @@ FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
 SKIPPED = 77
 
 # Registers that let two blocks of 512 threads live on a multiprocessor, and one where few chunks come.
-REGISTERS = {"DecodeExactKernel": 128}
+REGISTERS = {"DecodeExactKernel": 120, "DecodeKernel": 52, "OpenKernel": 44, "FinishKernel": 40}
 USUAL_REGISTERS = 64
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
-SPILLS = {("EncodeKernel", "f64"): 64, ("EncodeKernel", "f16"): 32, ("EncodeKernel", "bf16"): 32}
-# Instructions for 1024 values of a usual chunk, loops counted once; sm_90. A change has to be meant.
-INSTRUCTIONS = {"fast_encode": 3800, "fast_decode": 2850, "fast_add": 6000}
+SPILLS = {("EncodeKernel", "bf16"): 8}
+# Instructions for 1024 values of usual chunks, whose records have up to 1024 words. A change has to be meant.
+INSTRUCTIONS = {"encode": 1160, "decode": 1170, "add": 1410}
+WAYS = {"encode": ["fast_encode", "fast_place"], "decode": ["fast_decode"], "add": ["fast_add", "fast_find", "fast_place"]}
+BY_ONE_WARP_OF_16 = ["fast_place", "fast_find"]
 WARPS_FOR_1024_VALUES = 4
 
 
@@ -85,16 +87,20 @@ def limits(kernels):
 
 
 def machine_code(nvdisasm, cubin):
-    """Instructions of each kernel: {(kernel, type): [opcode]}."""
+    """Instructions of each kernel: {(kernel, type): [opcode]}; without those for warps whose lanes have come apart."""
     text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
-    code, name = {}, None
+    apart = set(re.findall(r"BRA\.DIV .*`\((\S+)\)", text))
+    code, name, skipped = {}, None, False
     for line in text.splitlines():
         if found := re.match(r"\.text\.(\S+):", line):
             name = name_of(found[1])
             code[name] = []
-        elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)", line)):
-            if found[1] != "NOP":
-                code[name].append(found[1])
+        elif found := re.match(r"(\.L\w+):", line):
+            skipped = skipped or found[1] in apart
+        elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(@?!?U?P?\w*\s+)?([A-Z][\w.]*)", line)):
+            if found[2] != "NOP" and not skipped:
+                code[name].append(found[2])
+            skipped = skipped and not (found[2] == "BRA" and not found[1])
     return code
 
 
@@ -106,9 +112,16 @@ def faults_of_code(code):
         local = sum(i.startswith(("LDL", "STL")) for i in instructions)
         if local > 0 and (name, dtype) not in SPILLS:
             yield f"{name} of {dtype}: {local} accesses to local memory"
-        count = len(instructions) * WARPS_FOR_1024_VALUES
-        if name in INSTRUCTIONS and count > INSTRUCTIONS[name]:
-            yield f"{name}: {count} instructions for 1024 values, at most {INSTRUCTIONS[name]}"
+
+
+def usual_ways(code):
+    """Instructions for 1024 values: {"encode": ...}; nothing where the code has no such kernels."""
+    each = {name: len(instructions) / (16 if name in BY_ONE_WARP_OF_16 else 1) for (name, _), instructions in code.items()}
+    return {
+        way: round(sum(each[kernel] for kernel in kernels) * WARPS_FOR_1024_VALUES)
+        for way, kernels in WAYS.items()
+        if each.keys() >= set(kernels)
+    }
 
 
 def main():
@@ -124,6 +137,10 @@ def main():
             kernels = compile_cubin(nvcc, source, arch, cubin)
             code = machine_code(nvdisasm, cubin) if nvdisasm else {}
             faults += [f"{arch}: {f}" for f in [*limits(kernels), *faults_of_code(code)]]
+            for way, count in usual_ways(code).items():
+                print(f"{arch}: {count} instructions to {way} 1024 float32")
+                if count > INSTRUCTIONS[way]:
+                    faults.append(f"{arch}: {way}: {count} instructions for 1024 values, at most {INSTRUCTIONS[way]}")
             rows += [
                 (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), len(code.get(n, [])))
                 for n, k in sorted(kernels.items())

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -74,10 +75,16 @@ class Thread {
     return static_cast<std::uint32_t>(most);
   }
   std::uint32_t either(std::uint32_t v) const {
-    const std::uint64_t* all = exchange(5, v);
-    std::uint64_t bits = 0;
-    for (unsigned i = 0; i < lanes; ++i) bits |= all[i];
-    return static_cast<std::uint32_t>(bits);
+    const std::uint64_t* all = exchange(8, v);
+    return static_cast<std::uint32_t>(std::reduce(all, all + lanes, std::uint64_t{0}, std::bit_or<>()));
+  }
+  template <class V>
+  V sum(V v) const {
+    return static_cast<V>(sum_of(exchange(5, v), lanes));
+  }
+  template <class V>
+  V sum_up(V v) const {
+    return static_cast<V>(sum_of(exchange(7, v), thread() % lanes + 1));
   }
   void sync_warp() const { exchange(6, 0); }
   void barrier() const { barrier_any(false); }
@@ -93,8 +100,27 @@ class Thread {
   unsigned leading_zeros(std::uint32_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
   unsigned leading_zeros(std::uint64_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
   unsigned population(std::uint32_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) const {
+    const std::uint64_t from = low | std::uint64_t{high} << 32;
+    std::uint32_t bytes = 0;
+    for (unsigned i = 0; i < 4; ++i, selector >>= 4) {
+      const std::uint32_t byte = from >> (8 * (selector & 7)) & 0xFF;
+      bytes |= ((selector & 8) == 0 ? byte : byte >> 7 != 0 ? 0xFFu : 0u) << (8 * i);
+    }
+    return bytes;
+  }
+  template <class V>
+  const V* global(const V* p) const {
+    return p;
+  }
+  std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) const {
+    return (a & mask) | (b & ~mask);
+  }
 
  private:
+  static std::uint64_t sum_of(const std::uint64_t* all, unsigned count) {
+    return std::accumulate(all, all + count, std::uint64_t{0});
+  }
   template <class V>
   static std::uint64_t to_slot(V v) {
     static_assert(sizeof v <= 8);

@@ -7,54 +7,109 @@
 
 namespace taut::planes::cuda {
 
-// Eight bytes as two words: a GPU has 32-bit registers.
-struct Bytes8 {
+// Planes 8 row .. 8 row + 7 of a block, the lowest first: a byte each, whose bit j belongs to difference j.
+struct PlaneRow {
   std::uint32_t low, high;
 };
 
-// transpose8 of block.hpp. The first two steps stay within the words, the third goes across.
-TAUT_DEVICE Bytes8 transpose(Bytes8 x) {
-  std::uint32_t t = (x.low ^ (x.low >> 7)) & 0x00AA00AA, u = (x.high ^ (x.high >> 7)) & 0x00AA00AA;
-  x.low ^= t ^ (t << 7);
-  x.high ^= u ^ (u << 7);
-  t = (x.low ^ (x.low >> 14)) & 0x0000CCCC;
-  u = (x.high ^ (x.high >> 14)) & 0x0000CCCC;
-  x.low ^= t ^ (t << 14);
-  x.high ^= u ^ (u << 14);
-  return {(x.low & 0x0F0F0F0F) | ((x.high & 0x0F0F0F0F) << 4),
-          ((x.low >> 4) & 0x0F0F0F0F) | (x.high & 0xF0F0F0F0)};
+// Bytes `row` of its differences: of 0, 2, 4, 6 and of 1, 3, 5, 7.
+struct ByteRow {
+  std::uint32_t even, odd;
+};
+
+// One step of a transposition: what stands above the diagonal in a, and below it in b, changes places.
+template <unsigned By, class Simt>
+TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
+  constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
+  const std::uint32_t of_lower = simt.choose(lower, a, b << By);
+  b = simt.choose(lower, a >> By, b);
+  a = of_lower;
+}
+
+// transpose8 of block.hpp, in three steps. In between bytes are moved (each digit names one) so that every
+// step goes across the two words, which takes half the operations of one within them.
+template <class Simt>
+TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
+  cross<4>(simt, x.low, x.high);
+  std::uint32_t a = simt.permute(x.low, x.high, 0x5410), b = simt.permute(x.low, x.high, 0x7632);
+  cross<2>(simt, a, b);
+  ByteRow y{simt.permute(a, b, 0x6240), simt.permute(a, b, 0x7351)};
+  cross<1>(simt, y.even, y.odd);
+  return y;
+}
+template <class Simt>
+TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
+  cross<1>(simt, y.even, y.odd);
+  std::uint32_t a = simt.permute(y.even, y.odd, 0x6240), b = simt.permute(y.even, y.odd, 0x7351);
+  cross<2>(simt, a, b);
+  PlaneRow x{simt.permute(a, b, 0x5410), simt.permute(a, b, 0x7632)};
+  cross<4>(simt, x.low, x.high);
+  return x;
+}
+
+// Planes up to the sign's of the longest of eight differences; none where all are 0.
+template <class Simt, class Int>
+TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
+  using Bits = std::make_unsigned_t<Int>;
+  Bits changes = 0;  // bit k: where bits k and k - 1 of some difference are not the same
+  for (unsigned i = 0; i < block_values; ++i)
+    changes |= static_cast<Bits>(d[i]) ^ static_cast<Bits>(d[i]) << 1;
+  return 8 * sizeof(Int) - simt.leading_zeros(changes);
+}
+
+// Rows for every width in a warp; powers of two, as few of them are code of their own.
+template <class Int, class Simt>
+TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
+  const std::uint32_t greatest = simt.greatest(width);
+  return greatest <= 8 ? 1 : greatest <= 16 ? 2 : sizeof(Int);
 }
 
 // Bytes `row` of eight integers.
-template <class Int>
-TAUT_DEVICE Bytes8 byte_row(const Int (&d)[block_values], unsigned row) {
-  Bytes8 bytes{0, 0};
-  for (unsigned i = 0; i < 4; ++i) {
-    bytes.low |= (static_cast<std::uint32_t>(d[i] >> (8 * row)) & 0xFF) << (8 * i);
-    bytes.high |= (static_cast<std::uint32_t>(d[i + 4] >> (8 * row)) & 0xFF) << (8 * i);
-  }
-  return bytes;
-}
-
 template <class Simt, class Int>
-TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
-  std::make_unsigned_t<Int> folded = 0;
-  for (unsigned i = 0; i < block_values; ++i) folded |= fold_sign(d[i]);
-  return 8 * sizeof(Int) - simt.leading_zeros(folded);
+TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[block_values], unsigned row) {
+  std::uint32_t of[block_values];
+  for (unsigned i = 0; i < block_values; ++i) of[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
+  const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
+  const auto four = [&](unsigned first) {
+    return simt.permute(simt.permute(of[first], of[first + 2], pair),
+                        simt.permute(of[first + 4], of[first + 6], pair), 0x5410);
+  };
+  return {four(0), four(1)};
 }
 
-TAUT_DEVICE std::uint8_t byte_of(const Bytes8& x, unsigned i) {
-  return static_cast<std::uint8_t>((i < 4 ? x.low : x.high) >> (8 * (i % 4)));
-}
-
-// Writes `width` bytes, sign plane first.
-template <class Int>
-TAUT_DEVICE void write_block(std::uint8_t* to, const Int (&d)[block_values], unsigned width) {
-  for (unsigned row = (width + 7) / 8; row-- > 0;) {
-    const Bytes8 planes = transpose(byte_row(d, row));
-    for (unsigned i = width - 8 * row < 8 ? width - 8 * row : 8; i-- > 0;) *to++ = byte_of(planes, i);
+// The bytes of a row below plane `width`, the highest plane first.
+TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned row, unsigned width) {
+  for (unsigned k = 0; k < 8; ++k) {
+    const std::uint32_t word = k < 4 ? planes.low : planes.high;
+    if (8 * row + k < width) to[width - 1 - (8 * row + k)] = static_cast<std::uint8_t>(word >> (8 * (k % 4)));
   }
 }
+
+template <unsigned Rows, class Simt, class Int>
+TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[block_values],
+                            unsigned width) {
+  for (unsigned row = 0; row < Rows; ++row)
+    write_row(to, to_planes(simt, byte_row(simt, d, row)), row, width);
+}
+
+// A block to be written, from its differences.
+template <class Int>
+struct Differences {
+  const Int (&d)[block_values];
+
+  // Writes `width` bytes, sign plane first. By whole warps.
+  template <class Simt>
+  TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, unsigned width) const {
+    const unsigned rows = rows_of<Int>(simt, width);
+    if (rows == 1) {
+      write_rows<1>(simt, to, d, width);
+    } else if (rows == 2) {
+      write_rows<2>(simt, to, d, width);
+    } else {
+      write_rows<sizeof(Int)>(simt, to, d, width);
+    }
+  }
+};
 
 // Words of a record that may be read, from its first one on.
 struct Words {
@@ -62,50 +117,75 @@ struct Words {
   std::uint32_t count = 0;
 
   TAUT_DEVICE std::uint32_t operator[](std::uint32_t i) const { return i < count ? at[i] : 0; }
+  // One that is there.
   TAUT_DEVICE std::uint8_t byte(std::uint32_t i) const {
-    return static_cast<std::uint8_t>((*this)[i / 4] >> (8 * (i % 4)));
+    return reinterpret_cast<const std::uint8_t*>(at)[i];
   }
   // Four bytes from any place on.
   TAUT_DEVICE std::uint32_t word(std::uint32_t byte) const {
     const std::uint64_t both = (*this)[byte / 4] | std::uint64_t{(*this)[byte / 4 + 1]} << 32;
     return static_cast<std::uint32_t>(both >> (8 * (byte % 4)));
   }
-  TAUT_DEVICE Bytes8 bytes8(std::uint32_t byte) const {
-    const std::uint32_t first = (*this)[byte / 4], second = (*this)[byte / 4 + 1],
-                        third = (*this)[byte / 4 + 2];
-    const unsigned by = 8 * (byte % 4);
-    return {static_cast<std::uint32_t>((first | std::uint64_t{second} << 32) >> by),
-            static_cast<std::uint32_t>((second | std::uint64_t{third} << 32) >> by)};
-  }
 };
 
-TAUT_DEVICE std::uint32_t reversed(std::uint32_t x) {
-  return x << 24 | (x & 0xFF00) << 8 | (x >> 8 & 0xFF00) | x >> 24;
+struct Bytes8 {
+  std::uint32_t low, high;
+};
+
+// Up to 8 bytes that are there, and what happens to stand behind them.
+template <class Simt>
+TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t at, unsigned count) {
+  const std::uint32_t* const from = in.at + at / 4;
+  const unsigned end = at % 4 + count;
+  const std::uint32_t first = count > 0 ? from[0] : 0, second = end > 4 ? from[1] : 0,
+                      third = end > 8 ? from[2] : 0;
+  const std::uint32_t selector = 0x3210 + at % 4 * 0x1111;
+  return {simt.permute(first, second, selector), simt.permute(second, third, selector)};
 }
 
-// The first `planes` of 1 to 8 bit planes in the upper bits of eight bytes, zeros below.
-TAUT_DEVICE Bytes8 read_planes(const Words& in, std::uint32_t at, unsigned planes) {
-  const Bytes8 bytes = in.bytes8(at);
-  const unsigned absent = 8 * (8 - planes);
-  const std::uint64_t rows =
-      (std::uint64_t{reversed(bytes.low)} << 32 | reversed(bytes.high)) >> absent << absent;
-  return transpose({static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(rows >> 32)});
+// A row of a block of `width` planes at byte `at`, the sign plane repeated above it. `is_top`: the width does
+// not reach beyond the row.
+template <class Simt>
+TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                              unsigned row, bool is_top) {
+  const unsigned from_row = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest on
+  const unsigned above = is_top || from_row <= 8 ? 0 : from_row - 8, planes = from_row - above;
+  const Bytes8 bytes = load_bytes8(simt, in, at + above, width == 0 ? 0 : planes);
+  const std::uint32_t selector = 0x01234567u >> (32 - 4 * planes);  // byte k is plane planes - 1 - k
+  return {simt.permute(bytes.low, bytes.high, selector), simt.permute(bytes.low, bytes.high, selector >> 16)};
 }
 
-// Reads the `width` bytes at byte `at`.
-template <class Int>
-TAUT_DEVICE void read_block(const Words& in, std::uint32_t at, unsigned width, Int (&d)[block_values]) {
-  for (unsigned i = 0; i < block_values; ++i) d[i] = 0;
-  for (unsigned done = 0; done < width; done += 8) {  // the first eight carry the sign
-    const unsigned planes = width - done < 8 ? width - done : 8, absent = 8 - planes;
-    const Bytes8 bytes = read_planes(in, at + done, planes);
+template <unsigned Rows, class Simt, class Int>
+TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                           Int (&d)[block_values]) {
+  const auto bytes = [&](unsigned row) {
+    return to_bytes(simt, read_row(simt, in, at, width, row, row + 1 == Rows));
+  };
+  for (unsigned row = 0; row < Rows; row += 2) {  // 16 bits of each difference, with their sign
+    const ByteRow low = bytes(row), high = Rows > 1 ? bytes(row + 1) : low;
     for (unsigned i = 0; i < block_values; ++i) {
-      const std::uint8_t byte = byte_of(bytes, i);
+      const unsigned at_low = i / 2, at_high = Rows > 1 ? 4 + i / 2 : 8 + i / 2, sign = at_high | 8;
+      const std::uint32_t two =
+          simt.permute(i % 2 == 0 ? low.even : low.odd, i % 2 == 0 ? high.even : high.odd,
+                       at_low | at_high << 4 | sign << 8 | sign << 12);
       using Bits = std::make_unsigned_t<Int>;
-      d[i] = done == 0
-                 ? static_cast<Int>(static_cast<std::int8_t>(byte)) >> absent
-                 : static_cast<Int>(static_cast<Bits>(d[i]) << planes | static_cast<Bits>(byte >> absent));
+      const Bits below = row == 0 ? 0 : static_cast<Bits>(d[i]) & ((Bits{1} << (8 * row)) - 1);
+      d[i] = static_cast<Int>(below | static_cast<Bits>(Int{static_cast<std::int32_t>(two)}) << (8 * row));
     }
+  }
+}
+
+// The `width` bytes at byte `at`. By whole warps.
+template <class Simt, class Int>
+TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                            Int (&d)[block_values]) {
+  const unsigned rows = rows_of<Int>(simt, width);
+  if (rows == 1) {
+    read_rows<1>(simt, in, at, width, d);
+  } else if (rows == 2) {
+    read_rows<2>(simt, in, at, width, d);
+  } else {
+    read_rows<sizeof(Int)>(simt, in, at, width, d);
   }
 }
 

@@ -1,12 +1,15 @@
 // The 512 threads that take a chunk: each has one block of 8 values. What they find out together.
 #pragma once
 
+#include <cstring>
+
 #include "codecs/planes/cuda/simt.hpp"
 #include "codecs/planes/format.hpp"
 
 namespace taut::planes::cuda {
 
-inline constexpr unsigned crew_threads = chunk_blocks;
+inline constexpr unsigned crew_threads = block_threads;
+static_assert(crew_threads == chunk_blocks);
 inline constexpr unsigned crew_warps = crew_threads / warp_lanes;
 
 struct CrewShared {
@@ -17,11 +20,6 @@ template <class V>
 struct Scanned {
   V before;  // of the threads before this one
   V all;
-};
-
-struct Flagged {
-  Scanned<std::uint32_t> sum;
-  bool any;
 };
 
 // Every member but the trivial ones is called by all threads alike.
@@ -39,43 +37,23 @@ class Crew {
   // all have read this one.
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
-    const V sum = warp_scan(v, warp_lanes);
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = static_cast<std::uint64_t>(sum);
+    const V up_to = simt_.sum_up(v);
+    if (lane() == warp_lanes - 1) put(up_to);
     simt_.barrier();
-    const V total = lane() < crew_warps ? static_cast<V>(shared_.totals[round_][lane()]) : V{0};
-    return add_warps(sum, v, total);
-  }
-
-  // The same for 32 bits, and whether any thread has the flag.
-  TAUT_DEVICE Flagged scan(std::uint32_t v, bool flag) {
-    const std::uint32_t sum = warp_scan(v, warp_lanes);
-    const std::uint64_t some = simt_.ballot(flag) != 0;
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = some << 32 | sum;
-    simt_.barrier();
-    const std::uint64_t total = lane() < crew_warps ? shared_.totals[round_][lane()] : 0;
-    return {add_warps(sum, v, static_cast<std::uint32_t>(total)), simt_.ballot(total >> 32 != 0) != 0};
-  }
-
-  // The greatest v of all threads. One barrier.
-  TAUT_DEVICE std::uint32_t greatest(std::uint32_t v) {
-    const std::uint32_t of_warp = simt_.greatest(v);
-    if (lane() == 0) shared_.totals[round_][warp()] = of_warp;
-    simt_.barrier();
-    const auto all =
-        simt_.greatest(lane() < crew_warps ? static_cast<std::uint32_t>(shared_.totals[round_][lane()]) : 0);
+    const V total = lane() < crew_warps ? of_warp<V>(lane()) : V{0};
     round_ ^= 1;
-    return all;
+    return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
   }
 
   // v of the thread before, `first` for the first one. One barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
-    if (lane() == warp_lanes - 1) shared_.totals[round_][warp()] = static_cast<std::uint64_t>(v);
+    if (lane() == warp_lanes - 1) put(v);
     simt_.barrier();
     const V of_lane = simt_.shuffle_up(v, 1);
-    const V of_warp = static_cast<V>(shared_.totals[round_][(warp() + crew_warps - 1) % crew_warps]);
+    const V last = of_warp<V>((warp() + crew_warps - 1) % crew_warps);
     round_ ^= 1;
-    return thread() == 0 ? first : lane() == 0 ? of_warp : of_lane;
+    return thread() == 0 ? first : lane() == 0 ? last : of_lane;
   }
 
   // v of the nearest thread before that `has` one, else 0. Three barriers, as it takes both rounds' places.
@@ -101,22 +79,15 @@ class Crew {
   TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
 
  private:
-  // `sum` of the lanes up to this one, `total` of this lane's warp.
+  // What this round has of a warp; 32 bits of it where V has no more.
   template <class V>
-  TAUT_DEVICE Scanned<V> add_warps(V sum, V v, V total) {
-    const V totals = warp_scan(total, crew_warps);
-    const V before = simt_.shuffle(totals, (warp() + crew_warps - 1) % crew_warps);
-    round_ ^= 1;
-    return {static_cast<V>((warp() == 0 ? V{0} : before) + sum - v), simt_.shuffle(totals, crew_warps - 1)};
+  TAUT_DEVICE void put(V v) {
+    std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);
   }
-
-  // Of the first `lanes` lanes, inclusive.
   template <class V>
-  TAUT_DEVICE V warp_scan(V v, unsigned lanes) const {
-    for (unsigned by = 1; by < lanes; by *= 2) {
-      const V other = simt_.shuffle_up(v, by);
-      v = static_cast<V>(v + (lane() >= by ? other : V{0}));
-    }
+  TAUT_DEVICE V of_warp(unsigned warp) const {
+    V v;
+    std::memcpy(&v, &shared_.totals[round_][warp], sizeof v);
     return v;
   }
 

@@ -58,7 +58,7 @@ class ChunkDecoder {
       find(job_.left[i].left.chunk);
       if (!read<RunsCheck::all>(job_.left[i].left.chunk)) {
         fail();
-      } else if (record_.is_wide()) {
+      } else if (record_.has(wide)) {
         decode_general<std::int64_t>(q);
       } else {
         decode_general<std::int32_t>(q);
@@ -83,9 +83,10 @@ class ChunkDecoder {
   template <RunsCheck Check>
   TAUT_DEVICE bool read(std::uint32_t chunk) {
     Words words;
-    RecordReader<T, Simt, Check> reader(crew_, record_);
+    RecordHead head;
     return find_record(job_.source, frame_, job_.chunks, chunk, words) &&
-           reader.read(words, n_, frame_.predictor);
+           read_head(words, frame_.predictor, head) &&
+           RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
   }
 
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
@@ -110,7 +111,7 @@ class ChunkDecoder {
 
   template <class Int>
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
-    record_.differences(q);
+    record_.differences(crew_.simt(), q);
     undo_difference(crew_, frame_.predictor, static_cast<Int>(record_.base), q);
   }
 

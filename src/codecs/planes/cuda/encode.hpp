@@ -37,20 +37,16 @@ template <class T, class Simt>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
-      : crew_(simt, shared.crew),
-        shared_(shared),
-        job_(job),
-        predictor_(job.like != nullptr ? job.like->predictor : job.z.predictor) {}
+      : crew_(simt, shared.crew), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
     const Simt& simt = crew_.simt();
-    chunk_ = take_chunk(simt, job_.sink, shared_.chunk);
-    const std::uint64_t first = std::uint64_t{chunk_} * chunk_values, left = job_.count - first;
+    const std::uint64_t left =
+        job_.count - std::uint64_t{take_chunk(simt, job_.sink, shared_.chunk)} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     values_ = values_of(crew_.thread(), n_);
-    from_ = job_.values + first + crew_.thread() * block_values;
     T x[block_values];
-    load_block(from_, values_, x);
+    load_block(from(), values_, x);
 
     std::int32_t q[block_values];
     bool is_small = true;
@@ -58,7 +54,7 @@ class ChunkEncoder {
     if (!crew_.any(!is_small)) {
       encode_integers(q, 0);
     } else {
-      encode_large(x);
+      encode_large();
     }
     store();
   }
@@ -66,18 +62,25 @@ class ChunkEncoder {
  private:
   using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
+  // The values of this thread.
+  TAUT_DEVICE const T* from() const {
+    return job_.values + std::uint64_t{shared_.chunk} * chunk_values + crew_.thread() * block_values;
+  }
+  TAUT_DEVICE Predictor predictor() const {
+    return job_.like != nullptr ? job_.like->predictor : job_.z.predictor;
+  }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
   // All values have an integer: a record of nothing else, or none.
   template <class I>
   TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
-    const I base = difference(crew_, predictor_, values_, q);
+    const I base = difference(crew_, predictor(), values_, q);
     const PlanesPlan plan = plan_of(q, false);
     const bool flat = plan.sum == 0 && flags == 0;
     const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
-    announce_words(empty ? 0 : plan.bytes() / 4);
-    coded_ = true;
-    if (!empty) write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+    announce_words(empty ? 0 : plan.bytes() / 4, true);
+    if (!empty)
+      write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
   }
 
   template <class I>
@@ -86,9 +89,9 @@ class ChunkEncoder {
   }
 
   // Some value is not in the small range.
-  TAUT_DEVICE void encode_large(const T (&x)[block_values]) {
+  TAUT_DEVICE void encode_large() {
     Int q[block_values];
-    std::uint32_t marked = quantise(x, large_bits, q), seen = 0;
+    std::uint32_t marked = quantise(large_bits, q), seen = 0;
     for (unsigned i = 0; i < block_values; ++i)
       if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
     const std::uint32_t escapes = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
@@ -96,8 +99,8 @@ class ChunkEncoder {
     if (escapes == 0 && !is_half<T>) return encode_integers(q, large);
     std::uint8_t flags = escapes > 0 && all_small ? 0 : static_cast<std::uint8_t>(large);
     if constexpr (sizeof(T) == 8) {
-      if (wants_wide(x, escapes)) {
-        marked = quantise(x, wide_bits, q);
+      if (wants_wide(escapes)) {
+        marked = quantise(wide_bits, q);
         flags = wide | large;
       }
     }
@@ -105,7 +108,9 @@ class ChunkEncoder {
   }
 
   // Marks what has no integer; in the wide range all integers are found by its rule.
-  TAUT_DEVICE std::uint32_t quantise(const T (&x)[block_values], int bits, Int (&q)[block_values]) const {
+  TAUT_DEVICE std::uint32_t quantise(int bits, Int (&q)[block_values]) const {
+    T x[block_values];
+    load_block(from(), values_, x);
     std::uint32_t marked = 0;
     for (unsigned i = 0; i < block_values; ++i) {
       std::int64_t v = 0;
@@ -117,10 +122,10 @@ class ChunkEncoder {
     return marked;
   }
 
-  TAUT_DEVICE bool wants_wide(const T (&x)[block_values], std::uint32_t escapes) {
+  TAUT_DEVICE bool wants_wide(std::uint32_t escapes) {
     if (escapes <= tolerated_escapes) return false;
     Int q[block_values];
-    const std::uint32_t marked = quantise(x, wide_bits, q);
+    const std::uint32_t marked = quantise(wide_bits, q);
     const std::uint32_t more = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
     return n_ - more > n_ - escapes + tolerated_escapes;
   }
@@ -131,43 +136,42 @@ class ChunkEncoder {
     const std::uint32_t each = run_bytes_of<T>(is_wide);
     hold_on(crew_, marked, values_, q);
     T x[block_values];
-    load_block(from_, values_, x);
+    load_block(from(), values_, x);
     const RunsPlan runs =
-        plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from_[-1] : T{}, x);
-    const Int base = difference(crew_, predictor_, values_, q);
+        plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
+    const Int base = difference(crew_, predictor(), values_, q);
     const PlanesPlan plan = plan_of(q, is_wide);
     const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
     if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
-      announce_words(layer_words<T>(n_));
-      load_block(from_, values_, x);
+      announce_words(layer_words<T>(n_), false);
+      load_block(from(), values_, x);
       return write_layer(crew_, job_.z, values_, n_, x, shared_.record);
     }
-    announce_words(words);
-    coded_ = true;
+    announce_words(words, true);
     if (runs.count > 0) flags |= has_runs;
-    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), q, shared_.record);
+    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
-    load_block(from_, values_, x);
-    marked = quantise(x, is_wide ? wide_bits : large_bits, q);
+    marked = quantise(is_wide ? wide_bits : large_bits, q);
     hold_on(crew_, marked, values_, q);
+    load_block(from(), values_, x);
     write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
   }
 
-  TAUT_DEVICE void announce_words(std::uint32_t words) {
+  // `coded`: not a layer.
+  TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
     words_ = words;
-    if (crew_.thread() == 0) announce(crew_.simt(), job_.sink, chunk_, words);
+    if (crew_.thread() != 0) return;
+    announce(crew_.simt(), job_.sink, shared_.chunk, words);
+    if (coded && job_.sink.control->coded == 0) crew_.simt().raise(&job_.sink.control->coded, 1);
   }
 
   // The record from shared memory to its place.
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
     if (crew_.thread() < warp_lanes) {
-      const std::uint32_t at = place(crew_.simt(), sink, chunk_, words_);
-      if (crew_.thread() == 0) {
-        shared_.at = at;
-        if (coded_ && sink.control->coded == 0) crew_.simt().raise(&sink.control->coded, 1);
-      }
+      const std::uint32_t at = place(crew_.simt(), sink, shared_.chunk, words_);
+      if (crew_.thread() == 0) shared_.at = at;
     }
     crew_.simt().barrier();
     if (fits(sink, shared_.at, words_)) {
@@ -180,11 +184,8 @@ class ChunkEncoder {
   Crew<Simt> crew_;
   EncodeShared<T>& shared_;
   const EncodeJob<T>& job_;
-  Predictor predictor_;
-  std::uint32_t chunk_ = 0, n_ = 0, words_ = 0;
-  unsigned values_ = 0;
-  const T* from_ = nullptr;
-  bool coded_ = false;
+  std::uint32_t n_ = 0, words_ = 0;
+  unsigned values_ = 0;  // of this thread
 };
 
 template <class T>

@@ -14,12 +14,17 @@ template <class T>
 struct RunsShared {
   std::uint8_t marked[chunk_blocks], continues[chunk_blocks];  // a bit for each value
   std::uint16_t lasts[most_runs<T>];                           // places, by the rank of the run
+
+  // Of the eight values of thread t, a bit each: those that a run starts with, or ends with.
+  TAUT_DEVICE std::uint32_t starts_of(unsigned t) const { return marked[t] & ~std::uint32_t{continues[t]}; }
+  TAUT_DEVICE std::uint32_t lasts_of(unsigned t) const {
+    const std::uint32_t next = t + 1 < crew_threads ? continues[t + 1] & 1u : 0u;
+    return marked[t] & ~(continues[t] >> 1 | next << 7);
+  }
 };
 
-// Of the eight values of a thread, a bit each.
 struct RunsPlan {
-  std::uint32_t starts = 0, lasts = 0;
-  std::uint32_t rank = 0;  // runs that start before
+  std::uint32_t rank = 0;  // runs that start before this thread's values
   std::uint32_t count = 0;
 };
 
@@ -52,14 +57,8 @@ TAUT_DEVICE RunsPlan plan_runs(Crew<Simt>& crew, RunsShared<T>& shared, std::uin
   continues &= marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);
   crew.simt().barrier();
-  const std::uint32_t next = t + 1 < crew_threads ? shared.continues[t + 1] & 1u : 0u;
-  RunsPlan plan;
-  plan.starts = marked & ~continues;
-  plan.lasts = marked & ~(continues >> 1 | next << 7);
-  const auto ranks = crew.scan(static_cast<std::uint32_t>(crew.simt().population(plan.starts)));
-  plan.rank = ranks.before;
-  plan.count = ranks.all;
-  return plan;
+  const auto ranks = crew.scan(static_cast<std::uint32_t>(crew.simt().population(marked & ~continues)));
+  return {ranks.before, ranks.all};
 }
 
 // Writes the count and the runs to `out`; `q` as hold_on left it. One barrier inside.
@@ -68,10 +67,11 @@ TAUT_DEVICE void write_runs(Crew<Simt>& crew, RunsShared<T>& shared, const RunsP
                             const Quantiser<T>& z, bool is_wide, const T (&x)[block_values],
                             const Int (&q)[block_values], std::uint32_t* out) {
   const std::uint32_t first = crew.thread() * block_values;
+  const std::uint32_t starts = shared.starts_of(crew.thread()), lasts = shared.lasts_of(crew.thread());
   std::uint32_t rank = plan.rank;
   for (unsigned i = 0; i < block_values; ++i) {
-    rank += plan.starts >> i & 1;
-    if ((plan.lasts >> i & 1) != 0) shared.lasts[rank - 1] = static_cast<std::uint16_t>(first + i);
+    rank += starts >> i & 1;
+    if ((lasts >> i & 1) != 0) shared.lasts[rank - 1] = static_cast<std::uint16_t>(first + i);
   }
   crew.simt().barrier();
   if (crew.thread() == 0) out[0] = plan.count;
@@ -79,7 +79,7 @@ TAUT_DEVICE void write_runs(Crew<Simt>& crew, RunsShared<T>& shared, const RunsP
   auto* const runs = reinterpret_cast<std::uint16_t*>(out + 1);
   rank = plan.rank;
   for (unsigned i = 0; i < block_values; ++i) {
-    if ((plan.starts >> i & 1) == 0) continue;
+    if ((starts >> i & 1) == 0) continue;
     const std::uint32_t length = shared.lasts[rank] + 1u - (first + i);
     const bool by_integers = sizeof(T) == 8 || z.snaps;
     const T value = by_integers ? value_as_decoded(x[i], z) : x[i];

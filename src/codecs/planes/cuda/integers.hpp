@@ -20,7 +20,7 @@ TAUT_DEVICE Int difference(Crew<Simt>& crew, Predictor predictor, unsigned value
     return 0;
   }
   const Int base = q[0];
-  const Int one = crew.before(q[7], base), two = crew.before(q[6], base);
+  const Int one = crew.before(q[7], base), two = predictor == Predictor::delta ? 0 : crew.before(q[6], base);
   const bool by_pairs = predictor == Predictor::pairs;
   for (unsigned i = 1; i < block_values; ++i) {
     const Int pair = i == 1 ? one : q[i - 2];

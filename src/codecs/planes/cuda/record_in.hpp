@@ -8,51 +8,107 @@
 
 namespace taut::planes::cuda {
 
-template <class T>
-struct RecordIn {
-  Words words;
-  std::uint32_t n = 0;  // values of the chunk
+// What a record begins with.
+struct RecordHead {
+  Words words;  // all of the record; none: a chunk of zeros
   std::uint8_t flags = 0;
+  std::uint32_t plane_bytes = 0;
   std::int64_t base = 0;
+
+  TAUT_DEVICE bool has(unsigned any_of) const { return (flags & any_of) != 0; }
+  TAUT_DEVICE bool simple() const { return !has(wide | has_runs | has_layers); }
+  TAUT_DEVICE std::uint32_t bytes() const { return words.count == 0 ? 0 : has(wide) ? 12 : 8; }
+};
+
+// By one thread; false: malformed.
+TAUT_DEVICE bool read_head(const Words& words, Predictor predictor, RecordHead& head) {
+  head = {};
+  head.words = words;
+  if (words.count == 0) return true;
+  if (words.count < 2) return false;
+  const std::uint32_t first = words.at[0];
+  head.flags = static_cast<std::uint8_t>(first);
+  head.plane_bytes = first >> 16;
+  static_assert(known_flags == 0x7F);
+  if ((first & 0xFF80) != 0) return false;  // an unknown flag, or something where a 0 has to be
+  if (head.has(wide) && words.count < 3) return false;
+  head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.at[1]);
+  if (predictor == Predictor::none && head.base != 0) return false;
+  return head.has(has_planes) ? head.plane_bytes > 0
+                              : head.plane_bytes == 0 && !head.has(dense | byte_widths);
+}
+
+template <class T>
+struct RecordIn : RecordHead {
+  std::uint32_t n = 0;   // values of the chunk
   unsigned width = 0;    // of this thread's block
   std::uint32_t at = 0;  // its first byte
   RunsAt<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
   bool runs_in_line = true;  // their ends are sorted, too
 
-  TAUT_DEVICE bool coded() const { return (flags & has_planes) != 0; }
-  TAUT_DEVICE bool is_wide() const { return (flags & wide) != 0; }
-  TAUT_DEVICE bool simple() const { return (flags & (wide | has_runs | has_layers)) == 0; }
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
   }
   // The differences of this thread's block.
-  template <class Int>
-  TAUT_DEVICE void differences(Int (&d)[block_values]) const {
-    read_block(words, at, width, d);
+  template <class Simt, class Int>
+  TAUT_DEVICE void differences(const Simt& simt, Int (&d)[block_values]) const {
+    read_block(simt, words, at, width, d);
   }
 };
 
 // Which runs a kernel looks at: that they lie in the record, or each of them.
 enum class RunsCheck { lengths, all };
 
-// All threads alike; false: malformed. Barriers in between depend on the record alone.
+// What follows the head. By all threads alike, with barriers that depend on the head alone.
 template <class T, class Simt, RunsCheck Check>
 class RecordReader {
  public:
-  TAUT_DEVICE RecordReader(Crew<Simt>& crew, RecordIn<T>& record) : crew_(crew), r_(record) {}
-
-  TAUT_DEVICE bool read(const Words& words, std::uint32_t n, Predictor predictor) {
+  TAUT_DEVICE RecordReader(Crew<Simt>& crew, RecordIn<T>& record, const RecordHead& head, std::uint32_t n)
+      : crew_(crew), r_(record) {
     r_ = {};
-    r_.words = words;
+    static_cast<RecordHead&>(r_) = head;
+    r_.words.at = crew.simt().global(head.words.at);
     r_.n = n;
-    if (words.count == 0) return true;
-    if (!read_head(predictor)) return false;
-    if (r_.coded() && !read_widths()) return false;
+    at_ = head.bytes();
+  }
+
+  // False: malformed.
+  TAUT_DEVICE bool read() {
+    if (r_.words.count == 0) return true;
+    read_width();
+    return read_rest(crew_.scan(std::uint32_t{r_.width}));
+  }
+
+  TAUT_DEVICE unsigned width() const { return r_.width; }
+
+  // Finds the width of this thread's block.
+  TAUT_DEVICE void read_width() {
+    at_ += r_.plane_bytes;
+    if (!r_.has(has_planes)) return;
+    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
+    Scanned<std::uint32_t> rank{crew_.thread(), blocks};
+    bool named = rank.before < blocks;
+    if (!r_.has(dense)) read_map(blocks, named, rank);
+    const std::uint32_t table = at_;
+    take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)));
+    named &= good_;
+    if (!r_.has(byte_widths)) {
+      if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
+    } else {
+      if (named) r_.width = r_.words.byte(table + rank.before);
+      if (crew_.any(r_.width > (r_.has(wide) ? 64u : 32u))) good_ = false;
+    }
+  }
+
+  // The rest, once it is known how the widths add up. False: malformed.
+  TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
+    r_.at = r_.bytes() + widths.before;
+    if (widths.all != r_.plane_bytes || !good_) return false;
     at_ = static_cast<std::uint32_t>(whole_words(at_));
-    if ((r_.flags & has_runs) != 0 && !read_runs()) return false;
-    if ((r_.flags & has_layers) != 0 && !read_layers()) return false;
-    return whole_words(at_) == std::uint64_t{words.count} * 4;
+    if (r_.has(has_runs) && !read_runs()) return false;
+    if (r_.has(has_layers) && !read_layers()) return false;
+    return whole_words(at_) / 4 == r_.words.count;
   }
 
  private:
@@ -62,51 +118,29 @@ class RecordReader {
     at_ += static_cast<std::uint32_t>(bytes);
     return true;
   }
-
-  TAUT_DEVICE bool read_head(Predictor predictor) {
-    const std::uint32_t first = r_.words[0];
-    r_.flags = static_cast<std::uint8_t>(first);
-    plane_bytes_ = first >> 16;
-    if ((r_.flags & ~known_flags) != 0 || (first >> 8 & 0xFF) != 0 || !take(r_.is_wide() ? 12 : 8))
-      return false;
-    r_.base = r_.is_wide() ? load_bytes<std::int64_t>(r_.words, 4) : load_bytes<std::int32_t>(r_.words, 4);
-    if (predictor == Predictor::none && r_.base != 0) return false;
-    const bool form = (r_.flags & (dense | byte_widths)) != 0;
-    return r_.coded() ? plane_bytes_ > 0 : plane_bytes_ == 0 && !form;
+  // Of the width table. What stands before it is in the record if it is; all of that is far below 4 GiB.
+  TAUT_DEVICE void take_table(std::uint32_t bytes) {
+    at_ += bytes;
+    good_ &= (at_ + 3) / 4 <= r_.words.count;
   }
 
-  TAUT_DEVICE bool read_widths() {
+  // Which blocks have an entry, and how many of them stand before this one.
+  TAUT_DEVICE void read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
     const unsigned t = crew_.thread();
-    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n)),
-               map = static_cast<std::uint32_t>(map_bytes(blocks));
-    const bool is_dense = (r_.flags & dense) != 0, by_bytes = (r_.flags & byte_widths) != 0;
-    r_.at = at_;
-    if (!take(plane_bytes_)) return false;
-    std::uint32_t rank = t, entries = blocks, table = at_;
-    bool named = t < blocks;
-    if (!is_dense) {
-      named = t < 8 * map && (r_.words.byte(table + t / 8) >> (t % 8) & 1) != 0;
-      const Flagged found = crew_.scan(std::uint32_t{named}, named && t >= blocks);
-      if (found.any) return false;
-      rank = found.sum.before;
-      entries = found.sum.all;
-      table += map;
-    }
-    if (!take((is_dense ? 0 : map) + entry_bytes(entries, r_.flags))) return false;
-    const unsigned entry = !named     ? 0u
-                           : by_bytes ? r_.words.byte(table + rank)
-                                      : r_.words.byte(table + rank / 2) >> (rank % 2 * 4) & 15u;
-    const Flagged sums = crew_.scan(entry, entry > (r_.is_wide() ? 64u : 32u));
-    r_.width = entry;
-    r_.at += sums.sum.before;
-    return !sums.any && sums.sum.all == plane_bytes_;
+    const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
+    take_table(map);
+    const bool marked = good_ && t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
+    const bool beyond = marked && !named;
+    named = marked;
+    rank = crew_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
+    good_ &= rank.all < 1u << 16;
   }
 
   TAUT_DEVICE bool read_runs() {
     if (!take(4)) return false;
-    r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.is_wide()};
+    r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.has(wide)};
     const std::uint32_t count = r_.runs.count;
-    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.is_wide()))) return false;
+    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
     bool bad = false, in_line = true;
     for (std::uint32_t i = crew_.thread(); i < count; i += crew_threads) {
@@ -127,7 +161,18 @@ class RecordReader {
 
   Crew<Simt>& crew_;
   RecordIn<T>& r_;
-  std::uint32_t at_ = 0, plane_bytes_ = 0;
+  std::uint32_t at_ = 0;  // byte behind what was read
+  bool good_ = true;      // so far
 };
+
+// Two records with one scan: the sums of widths are below 2^16.
+template <class Simt, class Reader>
+TAUT_DEVICE bool read_two(Crew<Simt>& crew, Reader& a, Reader& b) {
+  a.read_width();
+  b.read_width();
+  const auto widths = crew.scan(a.width() | b.width() << 16);
+  const bool good = a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF});
+  return b.read_rest({widths.before >> 16, widths.all >> 16}) && good;
+}
 
 }  // namespace taut::planes::cuda

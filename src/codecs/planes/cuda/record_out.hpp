@@ -17,6 +17,9 @@ struct PlanesPlan {
   std::uint8_t table_flags = 0, head_bytes = 0;
 
   TAUT_DEVICE std::uint32_t bytes() const { return (head_bytes + sum + table_bytes + 3) / 4 * 4; }
+  TAUT_DEVICE std::uint8_t* block_in(std::uint32_t* record) const {
+    return reinterpret_cast<std::uint8_t*>(record) + head_bytes + at;
+  }
 };
 
 // One barrier.
@@ -25,13 +28,16 @@ TAUT_DEVICE PlanesPlan plan_planes(Crew<Simt>& crew, unsigned width, std::uint32
   PlanesPlan plan;
   plan.width = width;
   plan.head_bytes = is_wide ? 12 : 8;
-  const Flagged found = crew.scan(width | static_cast<std::uint32_t>(width != 0) << 16, width > 15);
-  plan.at = found.sum.before & 0xFFFF;
-  plan.rank = found.sum.before >> 16;
-  plan.sum = found.sum.all & 0xFFFF;
-  plan.coded = found.sum.all >> 16;
+  // Three sums in one word: of widths, of blocks that have one, of warps with one that a nibble does not
+  // hold.
+  const bool long_widths = crew.simt().ballot(width > 15) != 0 && crew.lane() == 0;
+  const auto found = crew.scan(width | std::uint32_t{width != 0} << 16 | std::uint32_t{long_widths} << 26);
+  plan.at = found.before & 0xFFFF;
+  plan.rank = found.before >> 16 & 0x3FF;
+  plan.sum = found.all & 0xFFFF;
+  plan.coded = found.all >> 16 & 0x3FF;
   if (plan.sum == 0) return plan;
-  const WidthTable table = choose_table({plan.sum, plan.coded, found.any ? 16u : 0u}, blocks);
+  const WidthTable table = choose_table({plan.sum, plan.coded, found.all >> 26 != 0 ? 16u : 0u}, blocks);
   plan.table_bytes = static_cast<std::uint32_t>(table.bytes);
   plan.table_flags = table.flags;
   return plan;
@@ -41,52 +47,78 @@ struct PlanesShared {
   std::uint8_t entries[chunk_blocks];
 };
 
-// Writes header, planes, widths and their padding to `record`. One barrier inside and none behind: the record
-// is complete after the next one.
-template <class Simt, class Int>
-TAUT_DEVICE void write_planes(Crew<Simt>& crew, PlanesShared& shared, const PlanesPlan& plan,
-                              std::uint8_t flags, Int base, std::uint32_t blocks,
-                              const Int (&d)[block_values], std::uint32_t* record) {
-  const unsigned t = crew.thread();
-  const std::uint32_t sum = plan.sum, head = plan.head_bytes;
-  const bool is_dense = (plan.table_flags & dense) != 0, by_bytes = (plan.table_flags & byte_widths) != 0;
-  if (t == 0) {
-    const std::uint32_t form = sum > 0 ? has_planes | plan.table_flags : 0u;
-    record[0] = flags | form | sum << 16;
-    record[1] = static_cast<std::uint32_t>(base);
-    if (head == 12) record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
-  }
-  auto* const bytes = reinterpret_cast<std::uint8_t*>(record);
-  write_block(bytes + head + plan.at, d, plan.width);
+// By one thread.
+template <class Int>
+TAUT_DEVICE void write_head(const PlanesPlan& plan, std::uint8_t flags, Int base, std::uint32_t* record) {
+  const std::uint32_t form = plan.sum > 0 ? has_planes | plan.table_flags : 0u;
+  record[0] = flags | form | plan.sum << 16;
+  record[1] = static_cast<std::uint32_t>(base);
+  if (plan.head_bytes == 12) record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
+}
 
-  std::uint8_t* table = bytes + head + sum;
-  const std::uint32_t coded = crew.simt().ballot(plan.width != 0);
-  if (sum == 0) return;
-  if (is_dense || plan.width != 0)
-    shared.entries[is_dense ? t : plan.rank] = static_cast<std::uint8_t>(plan.width);
-  if (!is_dense) {
-    const std::uint32_t byte = crew.warp() * 4 + crew.lane();
-    if (crew.lane() < 4 && byte < map_bytes(blocks))
-      table[byte] = static_cast<std::uint8_t>(coded >> (8 * crew.lane()));
-    table += map_bytes(blocks);
-  }
-  crew.simt().barrier();
-  const std::uint32_t entries = is_dense ? blocks : plan.coded;
+// An entry of `all` for this thread, if it is below that. By whole warps.
+template <class Simt>
+TAUT_DEVICE void write_entry(const Simt& simt, std::uint8_t* table, unsigned entry, std::uint32_t all,
+                             bool by_bytes) {
+  const unsigned t = simt.thread();
   if (by_bytes) {
-    if (t < entries) table[t] = shared.entries[t];
-  } else if (2 * t < entries) {
-    const unsigned high = 2 * t + 1 < entries ? shared.entries[2 * t + 1] : 0u;
-    table[t] = static_cast<std::uint8_t>(shared.entries[2 * t] | high << 4);
+    if (t < all) table[t] = static_cast<std::uint8_t>(entry);
+  } else {
+    const unsigned next = simt.shuffle(entry, simt.thread() + 1);
+    if (t < all && t % 2 == 0) table[t / 2] = static_cast<std::uint8_t>(entry | next << 4);
   }
-  const std::uint32_t used = head + sum + plan.table_bytes;
+}
+
+// The bitmap of the blocks that have an entry, and where these begin.
+template <class Simt>
+TAUT_DEVICE std::uint8_t* write_map(const Crew<Simt>& crew, std::uint8_t* table, unsigned width,
+                                    std::uint32_t blocks) {
+  const std::uint32_t coded = crew.simt().ballot(width != 0), byte = crew.warp() * 4 + crew.lane();
+  if (crew.lane() < 4 && byte < map_bytes(blocks))
+    table[byte] = static_cast<std::uint8_t>(coded >> (8 * crew.lane()));
+  return table + map_bytes(blocks);
+}
+
+// Writes the widths and their padding behind the planes. A barrier inside where some blocks have no entry.
+template <class Simt>
+TAUT_DEVICE void write_table(Crew<Simt>& crew, PlanesShared& shared, const PlanesPlan& plan,
+                             std::uint32_t blocks, std::uint32_t* record) {
+  const unsigned t = crew.thread();
+  const bool by_bytes = (plan.table_flags & byte_widths) != 0;
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(record);
+  std::uint8_t* const table = bytes + plan.head_bytes + plan.sum;
+  if ((plan.table_flags & dense) != 0) {
+    write_entry(crew.simt(), table, plan.width, blocks, by_bytes);
+  } else {
+    std::uint8_t* const entries = write_map(crew, table, plan.width, blocks);
+    if (plan.width != 0) shared.entries[plan.rank] = static_cast<std::uint8_t>(plan.width);
+    crew.simt().barrier();
+    write_entry(crew.simt(), entries, t < plan.coded ? shared.entries[t] : 0u, plan.coded, by_bytes);
+  }
+  const std::uint32_t used = plan.head_bytes + plan.sum + plan.table_bytes;
   if (used + t < plan.bytes()) bytes[used + t] = 0;
+}
+
+// Writes header, planes, widths and their padding to `record`, which is complete after the next barrier.
+template <class Simt, class Block, class Int>
+TAUT_DEVICE void write_planes(Crew<Simt>& crew, PlanesShared& shared, const PlanesPlan& plan,
+                              std::uint8_t flags, Int base, std::uint32_t blocks, const Block& block,
+                              std::uint32_t* record) {
+  if (crew.thread() == 0) write_head(plan, flags, base, record);
+  if (plan.sum == 0) return;
+  block.write(crew.simt(), plan.block_in(record), plan.width);
+  write_table(crew, shared, plan, blocks, record);
 }
 
 // Copies a complete record from shared memory.
 template <class Simt>
 TAUT_DEVICE void copy_words(const Crew<Simt>& crew, const std::uint32_t* from, std::uint32_t words,
                             std::uint32_t* to) {
-  for (std::uint32_t i = crew.thread(); i < words; i += crew_threads) to[i] = from[i];
+  TAUT_ROLLED
+  for (std::uint32_t i = crew.thread(); i < words; i += 2 * crew_threads) {
+    to[i] = from[i];
+    if (i + crew_threads < words) to[i + crew_threads] = from[i + crew_threads];
+  }
 }
 
 }  // namespace taut::planes::cuda

@@ -5,6 +5,7 @@
 //   thread(), block()             of this thread in its block, of the block in the grid
 //   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v), either(v)
 //                                 of the 32 lanes of a warp, all of which take part; either: their bitwise or
+//   sum(v), sum_up(v)             of all lanes; of those up to this one
 //   barrier(), barrier_any(b)     of all threads of the block
 //   sync_warp()                   orders what lanes of a warp wrote to shared memory
 //   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return what was there
@@ -12,24 +13,37 @@
 //   fence()                       what this thread wrote is seen, by the host too, before what it writes next
 //   pause()                       in a loop that waits for another block
 //   leading_zeros(v), population(v)
+//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector
+//   in
+//                                 base 16; 8 + i: the sign of byte i, eight times
+//   choose(mask, a, b)            bits of a where the mask has them, else of b
+//   global(p)                     p, which is known to point to memory of the GPU, not of the block
+// TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more
+// instructions.
 #pragma once
 
 #include <cstdint>
 
 #if defined(__CUDACC__)
 #define TAUT_DEVICE __device__ __forceinline__
+#define TAUT_ROLLED _Pragma("unroll 1")
 #else
 #define TAUT_DEVICE inline
+#define TAUT_ROLLED
 #endif
 
 namespace taut::planes::cuda {
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
+inline constexpr unsigned block_threads = 512;  // of every kernel
 
 #if defined(__CUDACC__)
 struct CudaThread {
-  __device__ static unsigned thread() { return threadIdx.x; }
+  __device__ static unsigned thread() {
+    __builtin_assume(threadIdx.x < block_threads);
+    return threadIdx.x;
+  }
   __device__ static unsigned block() { return blockIdx.x; }
   __device__ static std::uint32_t ballot(bool b) { return __ballot_sync(all_lanes, b); }
   template <class V>
@@ -42,6 +56,29 @@ struct CudaThread {
   }
   __device__ static std::uint32_t greatest(std::uint32_t v) { return __reduce_max_sync(all_lanes, v); }
   __device__ static std::uint32_t either(std::uint32_t v) { return __reduce_or_sync(all_lanes, v); }
+  __device__ static std::uint32_t sum(std::uint32_t v) { return __reduce_add_sync(all_lanes, v); }
+  __device__ static std::uint64_t sum(std::uint64_t v) {
+    for (int by = 1; by < 32; by *= 2) v += __shfl_xor_sync(all_lanes, v, by);
+    return v;
+  }
+  // A shuffle tells by its predicate whether there is such a lane.
+  __device__ static std::uint32_t sum_up(std::uint32_t v) {
+    for (unsigned by = 1; by < warp_lanes; by *= 2)
+      asm volatile(
+          "{ .reg .pred there; .reg .u32 other;\n"
+          "  shfl.sync.up.b32 other|there, %0, %1, 0, 0xFFFFFFFF;\n"
+          "  @there add.u32 %0, %0, other; }"
+          : "+r"(v)
+          : "r"(by));
+    return v;
+  }
+  __device__ static std::uint64_t sum_up(std::uint64_t v) {
+    for (unsigned by = 1; by < warp_lanes; by *= 2) {
+      const std::uint64_t other = shuffle_up(v, by);
+      v += thread() % warp_lanes >= by ? other : 0;
+    }
+    return v;
+  }
   __device__ static void barrier() { __syncthreads(); }
   __device__ static bool barrier_any(bool b) { return __syncthreads_or(b) != 0; }
   __device__ static void sync_warp() { __syncwarp(); }
@@ -64,6 +101,20 @@ struct CudaThread {
     return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
   }
   __device__ static unsigned population(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
+  __device__ static std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+    std::uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
+    return bytes;
+  }
+  template <class V>
+  __device__ static const V* global(const V* p) {
+    return static_cast<const V*>(__cvta_global_to_generic(__cvta_generic_to_global(p)));
+  }
+  __device__ static std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
+    std::uint32_t bits;
+    asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(bits) : "r"(mask), "r"(a), "r"(b));
+    return bits;
+  }
 };
 #endif
 

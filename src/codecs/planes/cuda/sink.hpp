@@ -50,11 +50,17 @@ TAUT_DEVICE std::uint64_t hand_on(std::uint32_t epoch, HandedOn state, std::uint
   return std::uint64_t{(epoch + 1) << 2 | state} << 32 | words;
 }
 
-// Chunks are taken in the order in which blocks start, so that whoever is waited for is at work.
+// By one thread. Chunks are taken in the order in which blocks start, so that whoever is waited for is at
+// work.
+template <class Simt>
+TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink) {
+  return sink.slot_words != 0 ? simt.block() : simt.add(&sink.control->ticket, 1);
+}
+
+// The same by all threads.
 template <class Simt>
 TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::uint32_t& shared_word) {
-  if (sink.slot_words != 0) return simt.block();
-  if (simt.thread() == 0) shared_word = simt.add(&sink.control->ticket, 1);
+  if (simt.thread() == 0) shared_word = take_chunk(simt, sink);
   simt.barrier();
   return shared_word;
 }

@@ -66,10 +66,11 @@ class ExactAdder {
       return {{}, {values, static_cast<std::uint32_t>((n_ * sizeof(T) + 3) / 4)}, 0, 1};
     }
     Words words;
+    RecordHead head;
     RecordIn<T> r;
     find_record(source, frame, job_.sink.chunks, chunk, words);
-    if (!RecordReader<T, Simt, RunsCheck::all>(crew_, r).read(words, n_, frame.predictor) &&
-        crew_.thread() == 0)
+    read_head(words, frame.predictor, head);
+    if (!RecordReader<T, Simt, RunsCheck::all>(crew_, r, head, n_).read() && crew_.thread() == 0)
       crew_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
     return {r.runs, words, r.layers_at, r.layers};
   }
