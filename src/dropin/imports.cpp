@@ -2,13 +2,17 @@
 
 #include <elf.h>
 #include <link.h>
+#include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 
 namespace taut::dropin {
 namespace {
+
+using namespace std::string_view_literals;
 
 bool has(std::string_view text, std::string_view part) noexcept {
   return text.find(part) != std::string_view::npos;
@@ -27,11 +31,22 @@ bool in_c(std::string_view name) noexcept {
          std::islower(static_cast<unsigned char>(name[5])) != 0;
 }
 
+// Whether that function of Fortran is followed. MPICH's comes by those of C, but for its module mpi_f08.
+bool in_fortran([[maybe_unused]] std::string_view name) noexcept {
+#if defined(OPEN_MPI)
+  return true;
+#elif defined(MPI_ABI)
+  return false;
+#else
+  return !has(name, "_f08");
+#endif
+}
+
 bool is_unseen(std::string_view name) {
-  if (in_c(name)) return false;
   const std::string text = lower(name);
-  const bool mpi = text.starts_with("mpi_") || text.starts_with("pmpi_");
-  return mpi && (has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test"));
+  const bool called = has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test");
+  return called &&
+         (text.starts_with("pmpi_") || (text.starts_with("mpi_") && !in_c(name) && !in_fortran(text)));
 }
 
 struct Tables {
@@ -63,9 +78,11 @@ Tables tables_of(const dl_phdr_info& object) {
 
 // MPI's libraries and components, and this one.
 bool is_of_mpi(std::string_view path) noexcept {
+  constexpr std::array parts{"libtaut_"sv,    "mca_"sv,          "libmpi.so"sv,
+                             "libmpich.so"sv, "libmpi_abi.so"sv, "libmpichfort."sv,
+                             "libmpifort."sv, "libmpi_mpifh"sv,  "libmpi_usempi"sv};
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  return file.starts_with("libtaut_") || file.starts_with("mca_") || file.starts_with("libmpi.so") ||
-         file.starts_with("libmpich.so") || file.starts_with("libmpi_abi.so");
+  return std::ranges::any_of(parts, [&](std::string_view part) { return file.starts_with(part); });
 }
 
 int look(dl_phdr_info* object, std::size_t, void* result) {

@@ -15,7 +15,7 @@ taut_function taut_target(unsigned number);
 
 /* Made by generate.py. */
 enum { taut_nonblocking = 1, taut_messages = 2 }; /* what programs may ask for besides rules */
-enum { taut_most_wrapped = 512 };
+enum { taut_most_wrapped = 1024 };
 struct taut_wrapped {
   const char* name;   /* as programs call it */
   const char* served; /* what serves it in a layer, where the layer has it */

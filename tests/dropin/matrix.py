@@ -66,8 +66,12 @@ PROGRAMS = {
     "mpif.h": "calls.F90",
     "mpi": "calls.F90",
     "mpi_f08": "calls.F90",
+    "messages.mpif.h": "messages.F90",
+    "messages.mpi": "messages.F90",
+    "messages.mpi_f08": "messages.F90",
 }
 FORTRAN = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
+FORTRAN |= {f"messages.{name}": flags for name, flags in FORTRAN.items()}
 
 ALL = "when=always,min_bytes=0"
 MODES = {  # name: rules, bound; no rules: nothing is asked of Taut
@@ -204,7 +208,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         command = build(mpi, options.program, Path(folder))
         plain = options.mpi.startswith("mpich") and options.program == "mpi_f08"  # as docs/drop_in.md says
-        modes = OF_MESSAGES if options.program in ("messages", "probes") else MODES
+        modes = OF_MESSAGES if options.program.startswith(("messages", "probes")) else MODES
         if options.program == "mpi4py":
             modes = MODES | OF_MESSAGES
         modes = {mode: modes[mode] for mode in modes if not (plain and mode.endswith("nonblocking"))}
