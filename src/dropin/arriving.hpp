@@ -4,10 +4,9 @@
 #include <mpi.h>
 
 #include <memory>
-#include <span>
 #include <vector>
 
-#include "dropin/coded_message.hpp"
+#include "core/slice.hpp"
 
 namespace taut::dropin {
 
@@ -25,45 +24,24 @@ bool may_be_coded(const Expected& expected) noexcept;
 // into the status. An MPI code, raised on the communicator.
 int settle(const Expected& expected, MPI_Status& status) noexcept;
 
-// ---- Requests
+// A message in memory of Taut's, where it came because a probe had to know what is in it.
+struct Apart {
+  std::unique_ptr<std::byte[]> memory;
+  std::size_t bytes = 0;
 
-// Sees to a receive whose request MPI has made, a persistent one too; keeps what a send needs until its end.
-void expect(MPI_Request request, const Expected& expected, bool persistent) noexcept;
-void keep_until_sent(MPI_Request request, CodedMessage message) noexcept;
-
-// A request that the program frees.
-void forget(MPI_Request request) noexcept;
-
-struct Watched;
-
-// Around a call that completes requests, which it may overwrite. Until it goes they are in its hands: as soon
-// as MPI has completed one, another thread may get a request of the same name.
-class Completion {
- public:
-  explicit Completion(std::span<const MPI_Request> requests) noexcept;
-  ~Completion();
-  Completion(const Completion&) = delete;
-  Completion& operator=(const Completion&) = delete;
-
-  // Whether any of them is seen to. Else the rest is not to be called.
-  bool matters() const noexcept { return !mine_.empty(); }
-
-  // After request i has completed without an error. An MPI code.
-  int settle(std::size_t i, MPI_Status& status) noexcept;
-
-  // After it has failed.
-  void forget(std::size_t i) noexcept;
-
-  // Without completing it: for MPI_Request_get_status.
-  int look(std::size_t i, MPI_Status& status) noexcept;
-
- private:
-  struct One {
-    MPI_Request request;
-    std::unique_ptr<Watched> watched;
-  };
-  std::span<const MPI_Request> requests_;  // the program's
-  std::vector<One> mine_;
+  explicit operator bool() const noexcept { return memory != nullptr; }
 };
+
+// Bytes of its values, or of all of it if it is not coded.
+std::size_t bytes_of_values(const Apart& message) noexcept;
+
+// Puts its values where they are expected; the rest as for settle.
+int deliver(const Apart& message, const Expected& expected, MPI_Status& status) noexcept;
+
+// The values that stand there, in a row. Throws Error.
+std::vector<std::byte> packed(const Expected& at);
+
+// By a function that MPICH 4.0 has as well.
+void set_bytes(MPI_Status& status, std::size_t bytes) noexcept;
 
 }  // namespace taut::dropin

@@ -48,11 +48,17 @@ All& all() {
   return *one;
 }
 
+// A multiple of the size of any value: MPICH takes no message that ends within a number.
+constexpr std::size_t coded_length(std::size_t bytes) noexcept {
+  if (bytes <= least_coded_bytes) return least_coded_bytes;
+  return least_coded_bytes + (bytes - least_coded_bytes + coded_step - 1) / coded_step * coded_step;
+}
+static_assert(coded_step % 16 == 0 && least_coded_bytes % 16 == 0);
+
 // Frames and head in memory of their own, with zeros behind them.
 CodedMessage finished(const EncodedMessage& made, ConstSlice values) {
   CodedMessage message;
-  const std::size_t unit = size_of(values.type);
-  const std::size_t bytes = std::max(least_coded_bytes, (made.bytes + unit - 1) / unit * unit);
+  const std::size_t bytes = coded_length(made.bytes);
   if (bytes >= values.bytes()) return message;
   message.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);
   message.bytes = bytes;

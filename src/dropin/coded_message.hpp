@@ -15,9 +15,15 @@
 
 namespace taut::dropin {
 
-// Such a message is at least so long, so that what comes to a shorter buffer is none: MPI itself finds it too
-// long. In turn it pays for messages of several times as many bytes.
-inline constexpr std::size_t least_coded_bytes = std::size_t{64} << 10;
+// Such a message is this long or longer by a multiple of the step, as few others are: so a probe, which tells
+// no more than a length, has to look into few, and what comes to a shorter buffer is none: MPI itself finds
+// it too long. In turn it pays for messages of several times as many bytes.
+inline constexpr std::size_t coded_step = 1024;
+inline constexpr std::size_t least_coded_bytes = (std::size_t{64} << 10) + 31 * 16;
+
+constexpr bool is_coded_length(std::size_t bytes) noexcept {
+  return bytes >= least_coded_bytes && (bytes - least_coded_bytes) % coded_step == 0;
+}
 
 inline constexpr std::size_t coded_head_bytes = 24;
 
@@ -26,7 +32,7 @@ void set_mark(std::uint64_t of_the_job) noexcept;
 
 struct CodedMessage {
   std::unique_ptr<std::byte[]> memory;
-  std::size_t bytes = 0;  // a multiple of the values' size; 0: the values travel as they are
+  std::size_t bytes = 0;  // 0: the values travel as they are
 
   explicit operator bool() const noexcept { return bytes != 0; }
 };

@@ -33,6 +33,52 @@ void* c_buffer(void* address) noexcept {
   return is_one_of(bottom, address) ? MPI_BOTTOM : address;
 }
 
+namespace {
+
+bool is_status_ignore(const void* address) noexcept {
+  static const auto one = addresses({"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
+                                     "mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE"});
+  static const auto several = addresses({"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
+                                         "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"});
+  return is_one_of(one, address) || is_one_of(several, address);
+}
+
+// Compilers differ; this MPI's knows.
+MPI_Fint true_value() noexcept {
+  static const MPI_Fint value = [] {
+    MPI_Fint flag = 1, ierror = MPI_SUCCESS;
+    call_fortran({"mpi_initialized_", "mpi_initialized", "mpi_initialized__", "MPI_INITIALIZED"}, &flag,
+                 &ierror);
+    return flag;
+  }();
+  return value;
+}
+
+constexpr std::size_t status_size = sizeof(MPI_Status) / sizeof(MPI_Fint);
+
+std::size_t positive(MPI_Fint count) noexcept { return static_cast<std::size_t>(std::max(count, 0)); }
+
+}  // namespace
+
+RequestsAt::RequestsAt(MPI_Fint* at, MPI_Fint count) : at_(at), are_(positive(count)) {
+  std::transform(at, at + are_.size(), are_.begin(), [](MPI_Fint one) { return PMPI_Request_f2c(one); });
+}
+
+RequestsAt::~RequestsAt() {
+  std::ranges::transform(are_, at_, [](MPI_Request one) { return PMPI_Request_c2f(one); });
+}
+
+StatusesAt::StatusesAt(MPI_Fint* at, MPI_Fint count)
+    : at_(at), ignored_(is_status_ignore(at)), are_(ignored_ ? 0 : positive(count)) {
+  for (std::size_t i = 0; i < are_.size(); ++i) PMPI_Status_f2c(at + i * status_size, &are_[i]);
+}
+
+StatusesAt::~StatusesAt() {
+  for (std::size_t i = 0; i < are_.size(); ++i) PMPI_Status_c2f(&are_[i], at_ + i * status_size);
+}
+
+LogicalAt::~LogicalAt() { *at_ = is_ != 0 ? true_value() : 0; }
+
 }  // namespace taut::dropin
 
 extern "C" {

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <array>
@@ -30,28 +31,22 @@ bool in_c(std::string_view name) noexcept {
          std::islower(static_cast<unsigned char>(name[5])) != 0;
 }
 
-// Functions of C that receive in ways that the drop-in does not follow.
-constexpr std::array not_followed{"MPI_Probe"sv,
-                                  "MPI_Iprobe"sv,
-                                  "MPI_Mprobe"sv,
-                                  "MPI_Improbe"sv,
-                                  "MPI_Mrecv"sv,
-                                  "MPI_Imrecv"sv,
-                                  "MPI_Mrecv_c"sv,
-                                  "MPI_Imrecv_c"sv,
-                                  "MPI_Isendrecv"sv,
-                                  "MPI_Isendrecv_c"sv,
-                                  "MPI_Isendrecv_replace"sv,
-                                  "MPI_Isendrecv_replace_c"sv,
-                                  "MPI_Request_get_status_any"sv,
-                                  "MPI_Request_get_status_all"sv,
-                                  "MPI_Request_get_status_some"sv};
+// Whether that function of Fortran is followed. MPICH's comes by those of C, but for its module mpi_f08.
+bool in_fortran([[maybe_unused]] std::string_view name) noexcept {
+#if defined(OPEN_MPI)
+  return true;
+#elif defined(MPI_ABI)
+  return false;
+#else
+  return !has(name, "_f08");
+#endif
+}
 
 bool is_unseen(std::string_view name) {
-  if (in_c(name)) return std::ranges::find(not_followed, name) != not_followed.end();
   const std::string text = lower(name);
-  const bool mpi = text.starts_with("mpi_") || text.starts_with("pmpi_");
-  return mpi && (has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test"));
+  const bool called = has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test");
+  return called &&
+         (text.starts_with("pmpi_") || (text.starts_with("mpi_") && !in_c(name) && !in_fortran(text)));
 }
 
 struct Tables {
@@ -83,9 +78,11 @@ Tables tables_of(const dl_phdr_info& object) {
 
 // MPI's libraries and components, and this one.
 bool is_of_mpi(std::string_view path) noexcept {
+  constexpr std::array parts{"libtaut_"sv,    "mca_"sv,          "libmpi.so"sv,
+                             "libmpich.so"sv, "libmpi_abi.so"sv, "libmpichfort."sv,
+                             "libmpifort."sv, "libmpi_mpifh"sv,  "libmpi_usempi"sv};
   const std::string_view file = path.substr(path.rfind('/') + 1);
-  return file.starts_with("libtaut_") || file.starts_with("mca_") || file.starts_with("libmpi.so") ||
-         file.starts_with("libmpich.so") || file.starts_with("libmpi_abi.so");
+  return std::ranges::any_of(parts, [&](std::string_view part) { return file.starts_with(part); });
 }
 
 int look(dl_phdr_info* object, std::size_t, void* result) {

@@ -6,7 +6,8 @@
 namespace taut::dropin {
 
 // A function by which an object that is loaded may receive messages, or wait for them, past the drop-in: one
-// of Fortran, of the profiling interface, or a probe; "": there is none. MPI's own libraries are left out.
+// of MPICH's module mpi_f08, or of the profiling interface; "": there is none. MPI's own libraries are left
+// out.
 std::string unseen_receives();
 
 }  // namespace taut::dropin

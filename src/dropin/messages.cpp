@@ -5,8 +5,10 @@
 #include <random>
 
 #include "api/datatypes.hpp"
+#include "api/plain.hpp"
 #include "api/ruled.hpp"
 #include "dropin/gate.hpp"
+#include "dropin/held.hpp"
 #include "dropin/imports.hpp"
 #include "policy/options.hpp"
 
@@ -56,16 +58,20 @@ void begin_messages() noexcept {
   if (all == 0 && options().messages) return explain(unseen);
   if (all == 0) return;
   set_mark(common_mark());
+  begin_holding();
   on = true;
 }
 
-void end_messages() noexcept { on = false; }
+void end_messages() noexcept {
+  if (on.exchange(false)) end_holding();
+}
 
 bool messages_may_be_coded() noexcept { return on; }
 
 CodedMessage coded(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
                    MPI_Comm comm) noexcept {
-  constexpr MPI_Count least_count = 2 * least_coded_bytes / 16;  // no value has more than 16 bytes
+  constexpr std::size_t shortest = std::size_t{128} << 10;
+  constexpr MPI_Count least_count = shortest / 16;  // no value has more than 16 bytes
   if (!on || count < least_count || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0 ||
       !serves(comm))
     return {};
@@ -73,12 +79,14 @@ CodedMessage coded(const void* buf, MPI_Count count, MPI_Datatype type, int dest
   const auto known = api::known_datatype(type);
   if (!known || !known->computes) return {};
   const ConstSlice values{{buf, static_cast<std::size_t>(count), known->type}};
-  if (values.bytes() < 2 * least_coded_bytes) return {};
+  if (values.bytes() < shortest) return {};
   try {
     const Rules held = api::rules_without_asking(comm);
     const Policy* const policy = policy_for(held, known->type, values.bytes());
-    return policy != nullptr && values.bytes() >= policy->min_bytes ? encode(*policy, values, tag)
-                                                                    : CodedMessage{};
+    if (policy == nullptr || values.bytes() < policy->min_bytes) return {};
+    CodedMessage message = encode(*policy, values, tag);
+    // A probe receives it as bytes.
+    return api::plain::fits(static_cast<MPI_Count>(message.bytes)) ? std::move(message) : CodedMessage{};
   } catch (...) {  // no memory: as it is
     return {};
   }

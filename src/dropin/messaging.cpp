@@ -1,28 +1,15 @@
-// The calls of messages (docs/adr/0014), int and large counts alike.
+// The calls that send and receive messages (docs/adr/0014), int and large counts alike.
 #include <taut/taut.h>
 
-#include <cstdio>
-
-#include "api/errors.hpp"
 #include "api/plain.hpp"
-#include "dropin/arriving.hpp"
+#include "dropin/by_large.hpp"
 #include "dropin/messages.hpp"
-#include "dropin/narrowed.hpp"
-#include "dropin/next.hpp"
+#include "dropin/watched.hpp"
 
 using namespace taut::dropin;
 namespace plain = taut::api::plain;
 
 namespace {
-
-bool has(Wrapped function) noexcept { return next_as<void*>(function) != nullptr; }
-
-// Makes `one(function, counts)`, with ints where the MPI has no large counts.
-template <class One, class... Counts>
-int by_large(Wrapped large, Wrapped function, MPI_Comm comm, One one, Counts... counts) noexcept {
-  if (has(large)) return one(large, counts...);
-  return taut::api::guard(comm, [&] { return one(function, narrowed(counts)...); });
-}
 
 plain::Count units(const CodedMessage& message, MPI_Datatype type) noexcept {
   int size = 1;
@@ -39,6 +26,27 @@ int receiving(const Expected& expected, MPI_Status* status, Call call) noexcept 
   const int code = call(came);
   return code == MPI_SUCCESS ? settle(expected, *came) : code;
 }
+
+// The same where messages may be held; `meanwhile()` is made after the receive has begun.
+template <class Meanwhile>
+int receiving_held(const Wanted& wanted, const Expected& expected, MPI_Status* status,
+                   Meanwhile meanwhile) noexcept {
+  Posted posted;
+  const int begun = post(wanted, expected, posted, [&](MPI_Request* request) {
+    return TAUT_PMPI(Irecv)(expected.buf, static_cast<plain::Count>(expected.count), expected.type,
+                            wanted.source, wanted.tag, wanted.comm, request);
+  });
+  if (begun != MPI_SUCCESS) return begun;
+  const int other = meanwhile();
+  if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
+  MPI_Status own;
+  MPI_Status* const came = status == MPI_STATUS_IGNORE ? &own : status;
+  const int code = PMPI_Wait(&posted.request, came);
+  if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
+  return posted.apart ? deliver(posted.apart, expected, *came) : settle(expected, *came);
+}
+
+int nothing_else() noexcept { return MPI_SUCCESS; }
 
 // ---- The calls; `function` takes counts of this type
 
@@ -64,18 +72,34 @@ int isend(Wrapped function, const void* buf, Count count, MPI_Datatype type, int
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) noexcept {
-  return receiving({buf, count, type, comm}, status, [&](MPI_Status* at) {
+  const Expected expected{buf, count, type, comm};
+  if (may_be_held()) return receiving_held({source, tag, comm}, expected, status, nothing_else);
+  return receiving(expected, status, [&](MPI_Status* at) {
     return call_next(function, buf, count, type, source, tag, comm, at);
   });
 }
 
-// MPI_Irecv, or MPI_Recv_init: `persistent`.
 template <class Count>
-int expect_one(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag,
-               MPI_Comm comm, MPI_Request* request, bool persistent) noexcept {
-  const int code = call_next(function, buf, count, type, source, tag, comm, request);
+int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) noexcept {
   const Expected expected{buf, count, type, comm};
-  if (code == MPI_SUCCESS && may_be_coded(expected)) expect(*request, expected, persistent);
+  Posted posted;
+  const int code = post({source, tag, comm}, expected, posted, [&](MPI_Request* made) {
+    return call_next(function, buf, count, type, source, tag, comm, made);
+  });
+  if (code != MPI_SUCCESS) return code;
+  *request = posted.request;
+  if (posted.apart || may_be_coded(expected)) expect(*request, expected, std::move(posted.apart));
+  return code;
+}
+
+// Each start of it may find a message that is held.
+template <class Count>
+int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request* request) noexcept {
+  const int code = call_next(function, buf, count, type, source, tag, comm, request);
+  if (code == MPI_SUCCESS && messages_may_be_coded())
+    expect_each(*request, {{buf, count, type, comm}, {source, tag, comm}});
   return code;
 }
 
@@ -83,10 +107,15 @@ template <class Count>
 int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status) noexcept {
+  const Expected expected{recvbuf, recvcount, recvtype, comm};
   const CodedMessage message = coded(sendbuf, sendcount, sendtype, dest, sendtag, comm);
   const void* const sent = message ? message.memory.get() : sendbuf;
   const Count n = message ? static_cast<Count>(units(message, sendtype)) : sendcount;
-  return receiving({recvbuf, recvcount, recvtype, comm}, status, [&](MPI_Status* at) {
+  if (may_be_held())
+    return receiving_held({source, recvtag, comm}, expected, status, [&] {
+      return TAUT_PMPI(Send)(sent, static_cast<plain::Count>(n), sendtype, dest, sendtag, comm);
+    });
+  return receiving(expected, status, [&](MPI_Status* at) {
     return call_next(function, sent, n, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                      recvtag, comm, at);
   });
@@ -96,17 +125,20 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
 template <class Count>
 int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag, int source,
             int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
-  return receiving({buf, count, type, comm}, status, [&](MPI_Status* at) {
-    return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, at);
+  const Expected expected{buf, count, type, comm};
+  if (!may_be_held())
+    return receiving(expected, status, [&](MPI_Status* at) {
+      return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, at);
+    });
+  return taut::api::guard(comm, [&]() -> int {
+    const std::vector<std::byte> sent = packed(expected);
+    if (!plain::fits(static_cast<MPI_Count>(sent.size())))
+      throw taut::Error(taut::Status::invalid_count, "a count that needs MPI 4");
+    return receiving_held({source, recvtag, comm}, expected, status, [&] {
+      return TAUT_PMPI(Send)(sent.data(), static_cast<plain::Count>(sent.size()), MPI_PACKED, dest, sendtag,
+                             comm);
+    });
   });
-}
-
-// A library in C that probes, and was loaded after MPI_Init, cannot be told how long a coded message is.
-void stop_if_coded(const char* function) noexcept {
-  if (!messages_may_be_coded()) return;
-  std::fprintf(stderr, "taut: %s is called by what was loaded after MPI_Init; unset TAUT_MESSAGES\n",
-               function);
-  PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 }  // namespace
@@ -156,26 +188,26 @@ TAUT_API int taut_dropin_MPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype typ
 
 TAUT_API int taut_dropin_MPI_Irecv(void* buf, int count, MPI_Datatype type, int source, int tag,
                                    MPI_Comm comm, MPI_Request* request) {
-  return expect_one(Wrapped::MPI_Irecv, buf, count, type, source, tag, comm, request, false);
+  return irecv(Wrapped::MPI_Irecv, buf, count, type, source, tag, comm, request);
 }
 
 TAUT_API int taut_dropin_MPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag,
                                      MPI_Comm comm, MPI_Request* request) {
   const auto one = [&](Wrapped function, auto n) {
-    return expect_one(function, buf, n, type, source, tag, comm, request, false);
+    return irecv(function, buf, n, type, source, tag, comm, request);
   };
   return by_large(Wrapped::MPI_Irecv_c, Wrapped::MPI_Irecv, comm, one, count);
 }
 
 TAUT_API int taut_dropin_MPI_Recv_init(void* buf, int count, MPI_Datatype type, int source, int tag,
                                        MPI_Comm comm, MPI_Request* request) {
-  return expect_one(Wrapped::MPI_Recv_init, buf, count, type, source, tag, comm, request, true);
+  return recv_init(Wrapped::MPI_Recv_init, buf, count, type, source, tag, comm, request);
 }
 
 TAUT_API int taut_dropin_MPI_Recv_init_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag,
                                          MPI_Comm comm, MPI_Request* request) {
   const auto one = [&](Wrapped function, auto n) {
-    return expect_one(function, buf, n, type, source, tag, comm, request, true);
+    return recv_init(function, buf, n, type, source, tag, comm, request);
   };
   return by_large(Wrapped::MPI_Recv_init_c, Wrapped::MPI_Recv_init, comm, one, count);
 }
@@ -211,39 +243,6 @@ TAUT_API int taut_dropin_MPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_
     return replace(function, buf, n, type, dest, sendtag, source, recvtag, comm, status);
   };
   return by_large(Wrapped::MPI_Sendrecv_replace_c, Wrapped::MPI_Sendrecv_replace, comm, one, count);
-}
-
-TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  Completion completion({&request, 1});
-  if (!completion.matters()) return call_next(Wrapped::MPI_Request_get_status, request, flag, status);
-  MPI_Status own;
-  MPI_Status* const at = status == MPI_STATUS_IGNORE ? &own : status;
-  const int code = call_next(Wrapped::MPI_Request_get_status, request, flag, at);
-  return code == MPI_SUCCESS && *flag != 0 ? completion.look(0, *at) : code;
-}
-
-// ---- Probing
-
-TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  stop_if_coded("MPI_Probe");
-  return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
-}
-
-TAUT_API int taut_dropin_MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  stop_if_coded("MPI_Iprobe");
-  return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
-}
-
-TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
-                                    MPI_Status* status) {
-  stop_if_coded("MPI_Mprobe");
-  return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
-}
-
-TAUT_API int taut_dropin_MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
-                                     MPI_Status* status) {
-  stop_if_coded("MPI_Improbe");
-  return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
 }
 
 }  // extern "C"

@@ -1,21 +1,31 @@
-// Start and end of persistent requests, of which some are Taut's.
+// Start, cancelling and end of requests, of which some are Taut's, or stand for others.
 #include <taut/taut.h>
 
-#include "dropin/arriving.hpp"
 #include "dropin/next.hpp"
 #include "dropin/persistent.hpp"
+#include "dropin/watched.hpp"
 
 namespace {
 
-using taut::dropin::call_next;
-using taut::dropin::forget_kept;
-using taut::dropin::start_kept;
-using taut::dropin::Wrapped;
+using namespace taut::dropin;
+
+// A receive gets a message that is held, or is started by MPI.
+int start_receive(MPI_Request* request) noexcept {
+  Holding holding;
+  Posted posted;
+  int code = MPI_SUCCESS;
+  const auto receive = find_persistent(*request);
+  if (!receive || !holding.receive(receive->wanted, receive->expected, posted, code))
+    return call_next(Wrapped::MPI_Start, request);
+  if (code == MPI_SUCCESS) stand_in(*request, std::move(posted));
+  return code;
+}
 
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
   if (request != nullptr && start_kept(*request, code)) return code;
-  return call_next(Wrapped::MPI_Start, request);
+  return request != nullptr && may_be_held() ? start_receive(request)
+                                             : call_next(Wrapped::MPI_Start, request);
 }
 
 }  // namespace
@@ -33,8 +43,13 @@ TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
 
 TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
   if (request != nullptr) forget_kept(*request);
-  if (request != nullptr) taut::dropin::forget(*request);
+  if (request != nullptr && forget(*request)) return MPI_SUCCESS;
   return call_next(Wrapped::MPI_Request_free, request);
+}
+
+TAUT_API int taut_dropin_MPI_Cancel(MPI_Request* request) {
+  MPI_Request instead = request != nullptr ? in_place_of(*request) : MPI_REQUEST_NULL;
+  return instead != MPI_REQUEST_NULL ? PMPI_Cancel(&instead) : call_next(Wrapped::MPI_Cancel, request);
 }
 
 // ---- Fortran

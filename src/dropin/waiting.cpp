@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "core/task.hpp"
-#include "dropin/arriving.hpp"
+#include "dropin/by_large.hpp"
 #include "dropin/in_progress.hpp"
 #include "dropin/next.hpp"
+#include "dropin/watched.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -83,7 +84,7 @@ int test_some(int incount, MPI_Request requests[], int* outcount, int indices[],
 
 // ---- Messages among what has completed
 
-std::span<const MPI_Request> listed(int count, const MPI_Request* requests) noexcept {
+std::span<MPI_Request> listed(int count, MPI_Request* requests) noexcept {
   if (count <= 0 || requests == nullptr) return {};
   return {requests, static_cast<std::size_t>(count)};
 }
@@ -112,9 +113,15 @@ int settle_one(Completion& completion, std::size_t i, int code, MPI_Status& stat
   return code;
 }
 
+// Request `i` is complete, and stays as it is.
+int look_at_one(Completion& completion, std::size_t i, int code, MPI_Status& status) noexcept {
+  return code == MPI_SUCCESS ? completion.look(i, status) : code;
+}
+
 // Of n requests that have completed the k-th is index(k). Codes as MPI gives them.
 template <class Index>
-int settle_all(Completion& completion, int code, int n, const Statuses& statuses, Index index) noexcept {
+int settle_all(Completion& completion, int code, int n, const Statuses& statuses, Index index,
+               decltype(settle_one) settle = settle_one) noexcept {
   int error_class = code;
   if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
   if (code != MPI_SUCCESS && error_class != MPI_ERR_IN_STATUS) return code;
@@ -124,7 +131,7 @@ int settle_all(Completion& completion, int code, int n, const Statuses& statuses
     MPI_Status& status = statuses.data()[k];
     const int before = filled ? status.MPI_ERROR : MPI_SUCCESS;
     if (before == MPI_ERR_PENDING) continue;
-    const int after = settle_one(completion, static_cast<std::size_t>(index(k)), before, status);
+    const int after = settle(completion, static_cast<std::size_t>(index(k)), before, status);
     status.MPI_ERROR = after;
     if (before == MPI_SUCCESS && first == MPI_SUCCESS) first = after;
   }
@@ -140,7 +147,7 @@ int complete_some(decltype(wait_some) complete, int incount, MPI_Request request
   Completion completion(listed(incount, requests));
   if (!completion.matters()) return complete(incount, requests, outcount, indices, statuses);
   const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
-  const int code = complete(incount, requests, outcount, indices, some.data());
+  const int code = complete(incount, completion.requests(), outcount, indices, some.data());
   return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
 }
 
@@ -151,11 +158,64 @@ using namespace taut::dropin;
 
 extern "C" {
 
+TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status);
+}
+
+namespace {
+
+// ---- For an MPI that cannot look at several requests at once
+
+int look_for_any(int count, const MPI_Request requests[], int* index, int* flag,
+                 MPI_Status* status) noexcept {
+  int code = MPI_SUCCESS;
+  bool none = true;
+  *flag = 0;
+  *index = MPI_UNDEFINED;
+  for (int i = 0; i < count && *flag == 0 && code == MPI_SUCCESS; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    none = false;
+    code = taut_dropin_MPI_Request_get_status(requests[i], flag, status);
+    if (*flag != 0) *index = i;
+  }
+  if (!none) return code;
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;  // an empty one has that
+  return taut_dropin_MPI_Request_get_status(MPI_REQUEST_NULL, flag, status);
+}
+
+int look_at_all(int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
+  const bool ignored = statuses == MPI_STATUSES_IGNORE;
+  int code = MPI_SUCCESS;
+  *flag = 1;
+  for (int i = 0; i < count && *flag != 0 && code == MPI_SUCCESS; ++i)
+    code = taut_dropin_MPI_Request_get_status(requests[i], flag, ignored ? MPI_STATUS_IGNORE : &statuses[i]);
+  return code;
+}
+
+int look_for_some(int incount, const MPI_Request requests[], int* outcount, int indices[],
+                  MPI_Status statuses[]) noexcept {
+  const bool ignored = statuses == MPI_STATUSES_IGNORE;
+  int code = MPI_SUCCESS, found = 0, there = 0;
+  bool none = true;
+  for (int i = 0; i < incount && code == MPI_SUCCESS; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    none = false;
+    code = taut_dropin_MPI_Request_get_status(requests[i], &there,
+                                              ignored ? MPI_STATUS_IGNORE : &statuses[found]);
+    if (there != 0) indices[found++] = i;
+  }
+  *outcount = none ? MPI_UNDEFINED : found;
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+
 TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
   Completion completion(listed(1, request));
   if (!completion.matters()) return wait(request, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = wait(request, one.data());
+  const int code = wait(completion.requests(), one.data());
   return settle_one(completion, 0, code, *one.data());
 }
 
@@ -163,7 +223,7 @@ TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* s
   Completion completion(listed(1, request));
   if (!completion.matters()) return test(request, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = test(request, flag, one.data());
+  const int code = test(completion.requests(), flag, one.data());
   return code != MPI_SUCCESS || *flag != 0 ? settle_one(completion, 0, code, *one.data()) : code;
 }
 
@@ -171,7 +231,7 @@ TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Stat
   Completion completion(listed(count, requests));
   if (!completion.matters()) return wait_all(count, requests, statuses);
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
-  const int code = wait_all(count, requests, all.data());
+  const int code = wait_all(count, completion.requests(), all.data());
   return settle_all(completion, code, count, all, itself);
 }
 
@@ -179,7 +239,7 @@ TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* fla
   Completion completion(listed(count, requests));
   if (!completion.matters()) return test_all(count, requests, flag, statuses);
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
-  const int code = test_all(count, requests, flag, all.data());
+  const int code = test_all(count, completion.requests(), flag, all.data());
   return *flag != 0 || code != MPI_SUCCESS ? settle_all(completion, code, count, all, itself) : code;
 }
 
@@ -187,7 +247,7 @@ TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* ind
   Completion completion(listed(count, requests));
   if (!completion.matters()) return wait_any(count, requests, index, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = wait_any(count, requests, index, one.data());
+  const int code = wait_any(count, completion.requests(), index, one.data());
   return *index >= 0 ? settle_one(completion, static_cast<std::size_t>(*index), code, *one.data()) : code;
 }
 
@@ -196,7 +256,7 @@ TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* ind
   Completion completion(listed(count, requests));
   if (!completion.matters()) return test_any(count, requests, index, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = test_any(count, requests, index, flag, one.data());
+  const int code = test_any(count, completion.requests(), index, flag, one.data());
   if (*flag == 0 || *index < 0) return code;
   return settle_one(completion, static_cast<std::size_t>(*index), code, *one.data());
 }
@@ -209,6 +269,51 @@ TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* 
 TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
   return complete_some(test_some, incount, requests, outcount, indices, statuses);
+}
+
+// ---- Looked at, and not completed
+
+TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  Completion completion(listed(1, &request));
+  if (!completion.matters()) return call_next(Wrapped::MPI_Request_get_status, request, flag, status);
+  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = call_next(Wrapped::MPI_Request_get_status, *completion.requests(), flag, one.data());
+  return *flag != 0 ? look_at_one(completion, 0, code, *one.data()) : code;
+}
+
+TAUT_API int taut_dropin_MPI_Request_get_status_any(int count, MPI_Request requests[], int* index, int* flag,
+                                                    MPI_Status* status) {
+  constexpr Wrapped function = Wrapped::MPI_Request_get_status_any;
+  if (!has(function)) return look_for_any(count, requests, index, flag, status);
+  Completion completion(listed(count, requests));
+  if (!completion.matters()) return call_next(function, count, requests, index, flag, status);
+  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const int code = call_next(function, count, completion.requests(), index, flag, one.data());
+  if (*flag == 0 || *index < 0) return code;
+  return look_at_one(completion, static_cast<std::size_t>(*index), code, *one.data());
+}
+
+TAUT_API int taut_dropin_MPI_Request_get_status_all(int count, MPI_Request requests[], int* flag,
+                                                    MPI_Status statuses[]) {
+  constexpr Wrapped function = Wrapped::MPI_Request_get_status_all;
+  if (!has(function)) return look_at_all(count, requests, flag, statuses);
+  Completion completion(listed(count, requests));
+  if (!completion.matters()) return call_next(function, count, requests, flag, statuses);
+  const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const int code = call_next(function, count, completion.requests(), flag, all.data());
+  return *flag != 0 ? settle_all(completion, code, count, all, itself, look_at_one) : code;
+}
+
+TAUT_API int taut_dropin_MPI_Request_get_status_some(int incount, MPI_Request requests[], int* outcount,
+                                                     int indices[], MPI_Status statuses[]) {
+  constexpr Wrapped function = Wrapped::MPI_Request_get_status_some;
+  if (!has(function)) return look_for_some(incount, requests, outcount, indices, statuses);
+  Completion completion(listed(incount, requests));
+  if (!completion.matters()) return call_next(function, incount, requests, outcount, indices, statuses);
+  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const int code = call_next(function, incount, completion.requests(), outcount, indices, some.data());
+  return settle_all(
+      completion, code, *outcount, some, [&](int k) { return indices[k]; }, look_at_one);
 }
 
 }  // extern "C"

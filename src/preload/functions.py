@@ -7,7 +7,9 @@ from pathlib import Path
 
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
-MESSAGE = re.compile(r"MPI_(I?send|I?recv|Recv_init|Sendrecv(_replace)?)(_c)?|MPI_Request_get_status|MPI_I?m?probe", re.I)  # src/dropin/messaging.cpp
+MESSAGE = re.compile(  # src/dropin/messaging.cpp, pairs.cpp, probing.cpp, waiting.cpp
+    r"MPI_(I?send|I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
+)
 OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/starting.cpp
 
 @dataclass
@@ -82,7 +84,7 @@ class Function:
     @property
     def asked_by(self):
         """It is the next function's unless one of these is set: 1 TAUT_NONBLOCKING, 2 TAUT_MESSAGES; 0: always asked for."""
-        if self.completes or self.name == "MPI_Request_free":
+        if self.completes or self.of_persistent:
             return 3
         if self.message:
             return 2

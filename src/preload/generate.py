@@ -21,10 +21,17 @@ def beyond_c(function):
     return function.creates or function.of_persistent or function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
 
+def by_f08_itself(function):
+    """Whether Open MPI's module mpi_f08 may call nothing but the profiling interface for it, as Open MPI 4.1 does."""
+    flags = any(p.name == "flag" for p in function.parameters) or function.name == "MPI_Testsome"
+    return (function.completes or function.message) and flags
+
+
 def fortran_names(function):
-    """How compilers spell it, and how Open MPI's module mpi_f08 calls it."""
+    """How compilers spell it, and how Open MPI's module mpi_f08 calls it, or is called itself."""
     lower = function.name.lower()
-    return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
+    names = [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
+    return names + [f"{lower}_f08_"] * by_f08_itself(function)
 
 
 def in_fortran(function):
@@ -57,7 +64,7 @@ def entries(all_functions):
         fixed = [p.name for p in f.parameters if p.type != "..."]
         yield Entry(f.name, f"taut_dropin_{f.name}", "int", fixed, f.asked_by, len(fixed) < len(f.parameters))
     for f in all_functions:
-        if not f.large and not f.completes and not f.message:
+        if not f.large:
             error = [] if f.name == "MPI_Pcontrol" else ["ierror"]
             for symbol in fortran_names(f):
                 arguments = [p.name for p in in_fortran(f)] + error
@@ -239,7 +246,44 @@ def fortran_creation(function, kind, spellings):
 """
 
 
+def at_fortran(function, p):
+    """The C object for the address `p` of Fortran that gets a value: its type and what it is made of; None: there is none."""
+    count = next((q.name for q in function.parameters if q.name in ("count", "incount")), "")
+    given = function.completes or function.name == "MPI_Cancel"  # else the call makes the request
+    if p.type == "MPI_Request*":
+        return "RequestAt", f"request, {'PMPI_Request_f2c(*request)' if given else 'MPI_REQUEST_NULL'}"
+    if p.type == "MPI_Request" and p.array:
+        return "RequestsAt", f"{p.name}, *{count}"
+    if p.type == "MPI_Message*":
+        found = "MPI_MESSAGE_NULL" if "probe" in function.name else "PMPI_Message_f2c(*message)"
+        return "MessageAt", f"message, {found}"
+    if p.type == "MPI_Status*":
+        return "StatusesAt", f"{p.name}, *{count}" if p.name == "array_of_statuses" else p.name
+    kinds = {"flag": "LogicalAt", "index": "IndexAt", "array_of_indices": "IndicesAt"}
+    if p.name in kinds:
+        return kinds[p.name], p.name + (", outcount" if p.array else "")
+    return None
+
+
+def fortran_message(function):
+    made, passed = "", []
+    for p in function.parameters:
+        if at := at_fortran(function, p):
+            made += f"  {at[0]} c_{p.name}({at[1]});\n"
+            passed.append(f"c_{p.name}")
+        elif p.type == "MPI_Request":
+            passed.append("PMPI_Request_f2c(*request)")
+        else:
+            passed.append("outcount" if p.name == "outcount" else from_fortran(p))
+    return f"""TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
+{made}  tell(ierror, taut_dropin_{function.name}({", ".join(passed)}));
+}}
+"""
+
+
 def fortran_wrapper(function):
+    if function.message or function.completes:
+        return fortran_message(function)
     if function.creates:
         return fortran_creation(function, "fortran", fortran_names(function))
     parameters = function.parameters
@@ -256,7 +300,7 @@ def fortran_wrapper(function):
 
 
 def fortran(all_functions):
-    served = [f for f in generated(all_functions) if not f.large]
+    served = [f for f in all_functions if not f.large and (not f.by_hand or f.message or f.completes)]
     declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served if not f.creates)
     wrappers = "\n".join(fortran_wrapper(f) for f in served)
     created = "\n".join(fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates)

@@ -12,7 +12,7 @@
 typedef uint64_t taut_word;
 
 typedef void (*taut_function)(void);
-enum { taut_most_wrapped = 512 };
+enum { taut_most_wrapped = 1024 };
 #define TAUT_HIDDEN __attribute__((visibility("hidden"))) /* found without the table of symbols */
 
 /* What serves each function from its first call on; NULL before. */

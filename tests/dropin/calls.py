@@ -119,11 +119,42 @@ class Calls:
         other.Free()
         self.started += 5
 
+    def messages(self):
+        """Long messages round a ring, looked for before they are received."""
+        comm, before = self.comm, (self.rank - 1) % self.size
+        exact, status = value(before, 0, self.size * BLOCK), MPI.Status()
+        for way in ("Recv", "Probe", "Mprobe", "Improbe", "Isendrecv"):
+            received = self.received()
+            if way == "Isendrecv":
+                comm.Isendrecv(self.send, (self.rank + 1) % self.size, 3, received, before, 3).Wait()
+            else:
+                sent = comm.Isend(self.send, (self.rank + 1) % self.size, 3)
+                self.receive(way, received, before, status)
+                sent.Wait()
+            self.end(f"message,{way}", received, exact)
+            self.made -= 1
+
+    def receive(self, way, received, before, status):
+        comm = self.comm
+        if way == "Probe":
+            comm.Probe(MPI.ANY_SOURCE, MPI.ANY_TAG, status)
+            assert status.Get_count(MPI.FLOAT) == received.size and status.Get_source() == before
+        if way in ("Recv", "Probe"):
+            comm.Recv(received, before, 3, status)
+        if way == "Mprobe":
+            comm.Mprobe(before, 3, status).Recv(received)
+        if way == "Improbe":
+            while not (message := comm.Improbe(before, 3, status)):
+                pass
+            message.Irecv(received).Wait()
+        assert status.Get_count(MPI.FLOAT) == received.size
+
     def all(self):
         self.reductions()
         self.movements()
         self.vectors()
         self.nonblocking()
+        self.messages()
         return numpy.array([self.made - self.started, self.started])
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """mpi4py's own tests, bare and under the drop-in.
 
-mpi4py_suite.py --layers FOLDER [--mpi NAME]... [--ranks 2]
+mpi4py_suite.py --layers FOLDER [--mpi NAME]... [--ranks 2] [--include PATTERN]...    PATTERN: of files, all without it
 
 Fetches the source of the mpi4py that is installed, and runs its tests bare, with the library preloaded and nothing asked
-of it, with every call that can be compressed so without loss, with nonblocking calls as well, and observed. A test that fails there and does not fail
+of it, with every call that can be compressed so without loss, with nonblocking calls or messages as well, and observed. A test that fails there and does not fail
 bare is a fault. Tests that spawn processes are left out: launchers of one machine without a name server fail them.
 """
 
@@ -35,10 +35,11 @@ def fetch(folder):
     return next(folder.glob("mpi4py-*/test/main.py"))
 
 
-def run(mpi, main, ranks, environment):
+def run(mpi, main, options, environment):
     """Names of the tests that failed, and how many there were."""
+    ranks, included = options.ranks, [word for pattern in options.include for word in ("-i", pattern)]
     set_here = dict(os.environ) | mpi.environment | {"MPI4PY_LIBMPI": mpi.library}
-    program = [str(ROOT / ".venv/bin/python"), str(main), "-q", *LEFT_OUT]
+    program = [str(ROOT / ".venv/bin/python"), str(main), "-q", *included, *LEFT_OUT]
     launch = [mpi.mpiexec, "-n", str(ranks), "env", *(f"{k}={v}" for k, v in environment.items()), *program]
     done = subprocess.run(launch, env=set_here, timeout=SECONDS, capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr
@@ -53,15 +54,16 @@ def modes(layers, folder):
     yield "off", preload
     yield "lossless", preload | {"TAUT_RULES": f"*: lossless,{ALL}"}
     yield "nonblocking", preload | {"TAUT_RULES": f"*: lossless,{ALL}", "TAUT_NONBLOCKING": "1"}
+    yield "messages", preload | {"TAUT_RULES": f"*: lossless,{ALL}", "TAUT_MESSAGES": "1"}
     yield "observe", preload | {"TAUT_REPORT": str(folder / "report-%r.json")}
 
 
 def check(name, main, options, folder):
     mpi, new = MPIS[name], 0
-    bare, tests = run(mpi, main, options.ranks, {})
+    bare, tests = run(mpi, main, options, {})
     print(f"{name} bare: {tests} tests, {len(bare)} fail", flush=True)
     for mode, environment in modes(options.layers.resolve(), folder):
-        failed, tests = run(mpi, main, options.ranks, environment)
+        failed, tests = run(mpi, main, options, environment)
         print(f"{name} {mode}: {tests} tests, {len(failed)} fail, {len(failed - bare)} of them not bare", flush=True)
         for test in sorted(failed - bare):
             print(f"  {test}")
@@ -74,6 +76,7 @@ def main():
     parser.add_argument("--layers", type=Path, required=True)
     parser.add_argument("--mpi", action="append", choices=MPIS)
     parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--include", action="append", default=[])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

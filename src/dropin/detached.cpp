@@ -1,0 +1,67 @@
+#include "dropin/detached.hpp"
+
+#include <list>
+#include <mutex>
+
+#include "api/plain.hpp"
+#include "core/status.hpp"
+
+namespace taut::dropin {
+namespace {
+
+struct Sent {
+  std::vector<std::byte> bytes;
+  MPI_Request request;
+};
+
+struct All {
+  std::mutex mutex;
+  std::list<Sent> sent;
+};
+
+All& all() {
+  static auto* const one = new All;
+  return *one;
+}
+
+void clear_complete(std::list<Sent>& sent) noexcept {
+  sent.remove_if([](Sent& one) {
+    int done = 0;
+    PMPI_Test(&one.request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
+// In MPI_Finalize, in which the attributes of MPI_COMM_SELF go first.
+int wait_for_all(MPI_Comm, int, void*, void*) noexcept {
+  for (Sent& one : all().sent) PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
+  all().sent.clear();
+  return MPI_SUCCESS;
+}
+
+void wait_at_end() noexcept {
+  [[maybe_unused]] static const int once = [] {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_all, &key, nullptr);
+    return PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  }();
+}
+
+}  // namespace
+
+int send_detached(const Expected& values, int dest, int tag) {
+  std::list<Sent> one;
+  Sent& sent = one.emplace_back(packed(values), MPI_REQUEST_NULL);
+  if (!api::plain::fits(static_cast<MPI_Count>(sent.bytes.size())))
+    throw Error(Status::invalid_count, "a count that needs MPI 4");
+  wait_at_end();
+  All& here = all();
+  const std::lock_guard lock(here.mutex);
+  clear_complete(here.sent);
+  const int code = TAUT_PMPI(Isend)(sent.bytes.data(), static_cast<api::plain::Count>(sent.bytes.size()),
+                                    MPI_PACKED, dest, tag, values.comm, &sent.request);
+  if (code == MPI_SUCCESS) here.sent.splice(here.sent.end(), one);
+  return code;
+}
+
+}  // namespace taut::dropin

@@ -1,0 +1,13 @@
+// Sends that go on by themselves, from memory of Taut's.
+#pragma once
+
+#include <mpi.h>
+
+#include "dropin/arriving.hpp"
+
+namespace taut::dropin {
+
+// Sends the values that stand there now. An MPI code. Throws Error.
+int send_detached(const Expected& values, int dest, int tag);
+
+}  // namespace taut::dropin

@@ -1,0 +1,100 @@
+// Nonblocking calls that send and receive. What they send is plain.
+#include <taut/taut.h>
+
+#include "api/plain.hpp"
+#include "dropin/by_large.hpp"
+#include "dropin/detached.hpp"
+#include "dropin/watched.hpp"
+
+using namespace taut::dropin;
+namespace plain = taut::api::plain;
+
+namespace {
+
+int irecv(const Wanted& wanted, const Expected& expected, MPI_Request* request) noexcept {
+  return TAUT_PMPI(Irecv)(expected.buf, static_cast<plain::Count>(expected.count), expected.type,
+                          wanted.source, wanted.tag, wanted.comm, request);
+}
+
+// Where MPI has no such call, or the message to be received may be held, the request of the program is that
+// of the receive, and what is sent goes from memory of Taut's; else `start(&request)` makes one for both.
+template <class Start>
+int send_and_receive(Wrapped function, const Expected& sent, int dest, int sendtag, const Wanted& wanted,
+                     const Expected& expected, MPI_Request* request, Start start) noexcept {
+  Posted posted;
+  int code = MPI_SUCCESS;
+  if (has(function) && !may_be_held()) {
+    code = start(&posted.request);
+  } else {
+    code = taut::api::guard(wanted.comm, [&] { return send_detached(sent, dest, sendtag); });
+    if (code == MPI_SUCCESS)
+      code = post(wanted, expected, posted, [&](MPI_Request* made) { return irecv(wanted, expected, made); });
+  }
+  if (code != MPI_SUCCESS) return code;
+  *request = posted.request;
+  if (posted.apart || may_be_coded(expected)) expect(*request, expected, std::move(posted.apart));
+  return MPI_SUCCESS;
+}
+
+// ---- The calls; `function` takes counts of this type
+
+template <class Count>
+int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
+              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+              MPI_Comm comm, MPI_Request* request) noexcept {
+  const auto start = [&](MPI_Request* made) {
+    return call_next(function, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                     source, recvtag, comm, made);
+  };
+  return send_and_receive(function, {const_cast<void*>(sendbuf), sendcount, sendtype, comm}, dest, sendtag,
+                          {source, recvtag, comm}, {recvbuf, recvcount, recvtype, comm}, request, start);
+}
+
+template <class Count>
+int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
+                      int source, int recvtag, MPI_Comm comm, MPI_Request* request) noexcept {
+  const Expected values{buf, count, type, comm};
+  const auto start = [&](MPI_Request* made) {
+    return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, made);
+  };
+  return send_and_receive(function, values, dest, sendtag, {source, recvtag, comm}, values, request, start);
+}
+
+}  // namespace
+
+extern "C" {
+
+TAUT_API int taut_dropin_MPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest,
+                                       int sendtag, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                       int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  return isendrecv(Wrapped::MPI_Isendrecv, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                   recvtype, source, recvtag, comm, request);
+}
+
+TAUT_API int taut_dropin_MPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                         int dest, int sendtag, void* recvbuf, MPI_Count recvcount,
+                                         MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                                         MPI_Request* request) {
+  const auto one = [&](Wrapped function, auto n, auto m) {
+    return isendrecv(function, sendbuf, n, sendtype, dest, sendtag, recvbuf, m, recvtype, source, recvtag,
+                     comm, request);
+  };
+  return by_large(Wrapped::MPI_Isendrecv_c, Wrapped::MPI_Isendrecv, comm, one, sendcount, recvcount);
+}
+
+TAUT_API int taut_dropin_MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag,
+                                               int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  return isendrecv_replace(Wrapped::MPI_Isendrecv_replace, buf, count, type, dest, sendtag, source, recvtag,
+                           comm, request);
+}
+
+TAUT_API int taut_dropin_MPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype type, int dest,
+                                                 int sendtag, int source, int recvtag, MPI_Comm comm,
+                                                 MPI_Request* request) {
+  const auto one = [&](Wrapped function, auto n) {
+    return isendrecv_replace(function, buf, n, type, dest, sendtag, source, recvtag, comm, request);
+  };
+  return by_large(Wrapped::MPI_Isendrecv_replace_c, Wrapped::MPI_Isendrecv_replace, comm, one, count);
+}
+
+}  // extern "C"

@@ -1,0 +1,112 @@
+// The calls that look for messages, and receive those that they have found (docs/adr/0015).
+#include <taut/taut.h>
+
+#include "api/plain.hpp"
+#include "core/task.hpp"
+#include "dropin/by_large.hpp"
+#include "dropin/held.hpp"
+#include "dropin/messages.hpp"
+#include "dropin/watched.hpp"
+
+using namespace taut::dropin;
+
+namespace {
+
+// Where the program wants a status, or memory of our own.
+class At {
+ public:
+  explicit At(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}
+  At(const At&) = delete;
+  At& operator=(const At&) = delete;
+
+  MPI_Status& operator*() noexcept { return *at_; }
+
+ private:
+  MPI_Status own_;
+  MPI_Status* at_;
+};
+
+// `look(&there)` until a message is there. A thread that waits keeps nobody from receiving.
+template <class Look>
+int look_until_there(Look look) noexcept {
+  int there = 0, code = MPI_SUCCESS;
+  for (taut::Backoff backoff; there == 0 && code == MPI_SUCCESS; backoff.pause()) code = look(&there);
+  return code;
+}
+
+template <class Count>
+int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
+          MPI_Status* status) noexcept {
+  auto taken = receive_taken(message);
+  if (!taken) return call_next(function, buf, count, type, message, status);
+  At at(status);
+  const int code = PMPI_Wait(&taken->posted.request, &*at);
+  return code == MPI_SUCCESS ? deliver(taken->posted.apart, {buf, count, type, taken->comm}, *at) : code;
+}
+
+template <class Count>
+int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Message* message,
+           MPI_Request* request) noexcept {
+  auto taken = receive_taken(message);
+  if (!taken) return call_next(function, buf, count, type, message, request);
+  *request = taken->posted.request;
+  expect(*request, {buf, count, type, taken->comm}, std::move(taken->posted.apart));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+TAUT_API int taut_dropin_MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
+  At at(status);
+  return Holding().probe({source, tag, comm}, flag, *at);
+}
+
+TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
+  At at(status);
+  return look_until_there([&](int* there) { return Holding().probe({source, tag, comm}, there, *at); });
+}
+
+TAUT_API int taut_dropin_MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                                     MPI_Status* status) {
+  if (!messages_may_be_coded())
+    return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
+  At at(status);
+  return Holding().take({source, tag, comm}, flag, message, *at);
+}
+
+TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
+                                    MPI_Status* status) {
+  if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
+  At at(status);
+  return look_until_there([&](int* there) {
+    return Holding().take({source, tag, comm}, there, message, *at);
+  });
+}
+
+TAUT_API int taut_dropin_MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message,
+                                   MPI_Status* status) {
+  return mrecv(Wrapped::MPI_Mrecv, buf, count, type, message, status);
+}
+
+TAUT_API int taut_dropin_MPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+                                     MPI_Status* status) {
+  const auto one = [&](Wrapped function, auto n) { return mrecv(function, buf, n, type, message, status); };
+  return by_large(Wrapped::MPI_Mrecv_c, Wrapped::MPI_Mrecv, MPI_COMM_WORLD, one, count);
+}
+
+TAUT_API int taut_dropin_MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message,
+                                    MPI_Request* request) {
+  return imrecv(Wrapped::MPI_Imrecv, buf, count, type, message, request);
+}
+
+TAUT_API int taut_dropin_MPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+                                      MPI_Request* request) {
+  const auto one = [&](Wrapped function, auto n) { return imrecv(function, buf, n, type, message, request); };
+  return by_large(Wrapped::MPI_Imrecv_c, Wrapped::MPI_Imrecv, MPI_COMM_WORLD, one, count);
+}
+
+}  // extern "C"
