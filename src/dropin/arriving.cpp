@@ -13,9 +13,10 @@
 namespace taut::dropin {
 namespace {
 
+// Where the host can touch it: MPI, which has received to a GPU, packs and unpacks there as well.
 bool lies_together(const Expected& at) noexcept {
   const auto elements = api::elements_of(at.type);
-  return elements && elements->dense;
+  return elements && elements->dense && !api::on_device(at.buf, at.type);
 }
 
 std::size_t room(const Expected& at) noexcept {

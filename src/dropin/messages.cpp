@@ -7,6 +7,7 @@
 #include "api/datatypes.hpp"
 #include "api/plain.hpp"
 #include "api/ruled.hpp"
+#include "core/device_memory.hpp"
 #include "dropin/gate.hpp"
 #include "dropin/held.hpp"
 #include "dropin/imports.hpp"
@@ -83,7 +84,7 @@ CodedMessage coded(const void* buf, MPI_Count count, MPI_Datatype type, int dest
   try {
     const Rules held = api::rules_without_asking(comm);
     const Policy* const policy = policy_for(held, known->type, values.bytes());
-    if (policy == nullptr || values.bytes() < policy->min_bytes) return {};
+    if (policy == nullptr || values.bytes() < policy->min_bytes || on_device(buf)) return {};
     CodedMessage message = encode(*policy, values, tag);
     // A probe receives it as bytes.
     return api::plain::fits(static_cast<MPI_Count>(message.bytes)) ? std::move(message) : CodedMessage{};

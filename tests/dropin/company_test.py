@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What else is in a process or around it: programs without MPI, and other tools that wrap MPI.
 
-company_test.py LAYERS MPICC MPIEXEC    LAYERS: the folder of libtaut_preload.so
+company_test.py LAYERS MPICC MPIEXEC DRIVER    LAYERS: the folder of libtaut_preload.so; DRIVER: ../support/gpu_driver.c
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-LAYERS, MPICC, MPIEXEC = Path(sys.argv[1]), *sys.argv[2:4]
+LAYERS, MPICC, MPIEXEC, DRIVER = Path(sys.argv[1]), *sys.argv[2:5]
 PRELOAD = str(LAYERS / "libtaut_preload.so")
 RULES = {"TAUT_RULES": "*: abs:0.01,when=always,min_bytes=0"}
 
@@ -121,6 +121,17 @@ class Receives(unittest.TestCase):
         worst, said = self.run_ring(["-DPROBE=PMPI_Probe"])
         self.assertEqual(worst, 0)
         self.assertRegex(said, "messages are plain MPI's: .* PMPI_Probe")
+
+    def on_device(self, array):
+        return [f"-DON_DEVICE={array}", f'-DDRIVER="{DRIVER}"', "-ldl"]
+
+    def test_from_memory_of_a_gpu_they_are_plain(self):
+        self.assertEqual(self.run_ring(self.on_device("sent")), (0, ""))
+
+    def test_to_memory_of_a_gpu_they_go_through_mpi(self):
+        worst, said = self.run_ring(self.on_device("got"))
+        self.assertTrue(1e-3 < worst <= 0.01, worst)
+        self.assertEqual(said, "")
 
     def test_others_are_served(self):
         worst, said = self.run_ring()
