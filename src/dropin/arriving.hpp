@@ -44,4 +44,18 @@ std::vector<std::byte> packed(const Expected& at);
 // By a function that MPICH 4.0 has as well.
 void set_bytes(MPI_Status& status, std::size_t bytes) noexcept;
 
+// Where the program wants a status, or memory of our own.
+class StatusAt {
+ public:
+  explicit StatusAt(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}
+  StatusAt(const StatusAt&) = delete;
+  StatusAt& operator=(const StatusAt&) = delete;
+
+  MPI_Status& operator*() noexcept { return *at_; }
+
+ private:
+  MPI_Status own_;
+  MPI_Status* at_;
+};
+
 }  // namespace taut::dropin

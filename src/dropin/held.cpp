@@ -218,6 +218,13 @@ int Holding::take(const Wanted& wanted, int* there, MPI_Message* message, MPI_St
   return PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, wanted.comm, there, message, &status);
 }
 
+int post(const Wanted& wanted, const Expected& expected, Posted& posted) noexcept {
+  return post(wanted, expected, posted, [&](MPI_Request* request) {
+    return TAUT_PMPI(Irecv)(expected.buf, static_cast<api::plain::Count>(expected.count), expected.type,
+                            wanted.source, wanted.tag, wanted.comm, request);
+  });
+}
+
 std::optional<Taken> receive_taken(MPI_Message* message) noexcept {
   if (taken_apart == 0) return {};
   std::unique_lock lock(holding);

@@ -66,5 +66,6 @@ int post(const Wanted& wanted, const Expected& expected, Posted& posted, Start s
   int code = MPI_SUCCESS;
   return holding.receive(wanted, expected, posted, code) ? code : start(&posted.request);
 }
+int post(const Wanted& wanted, const Expected& expected, Posted& posted) noexcept;  // as MPI_Irecv does
 
 }  // namespace taut::dropin

@@ -21,9 +21,8 @@ plain::Count units(const CodedMessage& message, MPI_Datatype type) noexcept {
 template <class Call>
 int receiving(const Expected& expected, MPI_Status* status, Call call) noexcept {
   if (!may_be_coded(expected)) return call(status);
-  MPI_Status own;
-  MPI_Status* const came = status == MPI_STATUS_IGNORE ? &own : status;
-  const int code = call(came);
+  StatusAt came(status);
+  const int code = call(&*came);
   return code == MPI_SUCCESS ? settle(expected, *came) : code;
 }
 
@@ -32,16 +31,11 @@ template <class Meanwhile>
 int receiving_held(const Wanted& wanted, const Expected& expected, MPI_Status* status,
                    Meanwhile meanwhile) noexcept {
   Posted posted;
-  const int begun = post(wanted, expected, posted, [&](MPI_Request* request) {
-    return TAUT_PMPI(Irecv)(expected.buf, static_cast<plain::Count>(expected.count), expected.type,
-                            wanted.source, wanted.tag, wanted.comm, request);
-  });
-  if (begun != MPI_SUCCESS) return begun;
+  if (const int begun = post(wanted, expected, posted); begun != MPI_SUCCESS) return begun;
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
-  MPI_Status own;
-  MPI_Status* const came = status == MPI_STATUS_IGNORE ? &own : status;
-  const int code = PMPI_Wait(&posted.request, came);
+  StatusAt came(status);
+  const int code = PMPI_Wait(&posted.request, &*came);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
   return posted.apart ? deliver(posted.apart, expected, *came) : settle(expected, *came);
 }
@@ -87,9 +81,7 @@ int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int sourc
   const int code = post({source, tag, comm}, expected, posted, [&](MPI_Request* made) {
     return call_next(function, buf, count, type, source, tag, comm, made);
   });
-  if (code != MPI_SUCCESS) return code;
-  *request = posted.request;
-  if (posted.apart || may_be_coded(expected)) expect(*request, expected, std::move(posted.apart));
+  if (code == MPI_SUCCESS) hand_over(std::move(posted), expected, request);
   return code;
 }
 

@@ -1,20 +1,13 @@
 // Nonblocking calls that send and receive. What they send is plain.
 #include <taut/taut.h>
 
-#include "api/plain.hpp"
 #include "dropin/by_large.hpp"
 #include "dropin/detached.hpp"
 #include "dropin/watched.hpp"
 
 using namespace taut::dropin;
-namespace plain = taut::api::plain;
 
 namespace {
-
-int irecv(const Wanted& wanted, const Expected& expected, MPI_Request* request) noexcept {
-  return TAUT_PMPI(Irecv)(expected.buf, static_cast<plain::Count>(expected.count), expected.type,
-                          wanted.source, wanted.tag, wanted.comm, request);
-}
 
 // Where MPI has no such call, or the message to be received may be held, the request of the program is that
 // of the receive, and what is sent goes from memory of Taut's; else `start(&request)` makes one for both.
@@ -27,13 +20,10 @@ int send_and_receive(Wrapped function, const Expected& sent, int dest, int sendt
     code = start(&posted.request);
   } else {
     code = taut::api::guard(wanted.comm, [&] { return send_detached(sent, dest, sendtag); });
-    if (code == MPI_SUCCESS)
-      code = post(wanted, expected, posted, [&](MPI_Request* made) { return irecv(wanted, expected, made); });
+    if (code == MPI_SUCCESS) code = post(wanted, expected, posted);
   }
-  if (code != MPI_SUCCESS) return code;
-  *request = posted.request;
-  if (posted.apart || may_be_coded(expected)) expect(*request, expected, std::move(posted.apart));
-  return MPI_SUCCESS;
+  if (code == MPI_SUCCESS) hand_over(std::move(posted), expected, request);
+  return code;
 }
 
 // ---- The calls; `function` takes counts of this type

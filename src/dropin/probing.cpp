@@ -12,20 +12,6 @@ using namespace taut::dropin;
 
 namespace {
 
-// Where the program wants a status, or memory of our own.
-class At {
- public:
-  explicit At(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}
-  At(const At&) = delete;
-  At& operator=(const At&) = delete;
-
-  MPI_Status& operator*() noexcept { return *at_; }
-
- private:
-  MPI_Status own_;
-  MPI_Status* at_;
-};
-
 // `look(&there)` until a message is there. A thread that waits keeps nobody from receiving.
 template <class Look>
 int look_until_there(Look look) noexcept {
@@ -39,7 +25,7 @@ int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Messa
           MPI_Status* status) noexcept {
   auto taken = receive_taken(message);
   if (!taken) return call_next(function, buf, count, type, message, status);
-  At at(status);
+  StatusAt at(status);
   const int code = PMPI_Wait(&taken->posted.request, &*at);
   return code == MPI_SUCCESS ? deliver(taken->posted.apart, {buf, count, type, taken->comm}, *at) : code;
 }
@@ -60,13 +46,13 @@ extern "C" {
 
 TAUT_API int taut_dropin_MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
-  At at(status);
+  StatusAt at(status);
   return Holding().probe({source, tag, comm}, flag, *at);
 }
 
 TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
-  At at(status);
+  StatusAt at(status);
   return look_until_there([&](int* there) { return Holding().probe({source, tag, comm}, there, *at); });
 }
 
@@ -74,14 +60,14 @@ TAUT_API int taut_dropin_MPI_Improbe(int source, int tag, MPI_Comm comm, int* fl
                                      MPI_Status* status) {
   if (!messages_may_be_coded())
     return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
-  At at(status);
+  StatusAt at(status);
   return Holding().take({source, tag, comm}, flag, message, *at);
 }
 
 TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                                     MPI_Status* status) {
   if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
-  At at(status);
+  StatusAt at(status);
   return look_until_there([&](int* there) {
     return Holding().take({source, tag, comm}, there, message, *at);
   });

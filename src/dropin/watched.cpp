@@ -113,6 +113,11 @@ void expect(MPI_Request request, const Expected& expected, Apart apart) noexcept
   insert(request, std::move(watched));
 }
 
+void hand_over(Posted posted, const Expected& expected, MPI_Request* request) noexcept {
+  *request = posted.request;
+  if (posted.apart || may_be_coded(expected)) expect(*request, expected, std::move(posted.apart));
+}
+
 void keep_until_sent(MPI_Request request, CodedMessage message) noexcept {
   auto watched = std::make_unique<Watched>();
   watched->sent = std::move(message);

@@ -18,6 +18,9 @@ namespace taut::dropin {
 // Sees to a receive whose request MPI has made; `apart`: its message does not come to the program's buffer.
 void expect(MPI_Request request, const Expected& expected, Apart apart = {}) noexcept;
 
+// Gives the program the request of a receive that has been posted, and sees to it where that is needed.
+void hand_over(Posted posted, const Expected& expected, MPI_Request* request) noexcept;
+
 // Keeps what a send needs until its end.
 void keep_until_sent(MPI_Request request, CodedMessage message) noexcept;
 
