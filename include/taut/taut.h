@@ -225,6 +225,8 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   of it comes on top (of sums of 16-bit floats, and under snap:E, at any size); with
  *   reduction=values, half an ulp of each of the P-1 partial sums. Under on=input a sum of P ranks is
  *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and what is only moved: within E.
+ * - Values in memory of a GPU go to plain MPI, on all ranks; a TAUT_Avg() is left as the sum there, with
+ *   TAUT_ERR_ARGUMENT. Messages and codec calls refuse such memory with TAUT_ERR_ARGUMENT.
  * - NaN and infinities arrive as such. MIN and MAX give NaN where an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - They return MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank when
