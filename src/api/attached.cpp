@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/average.hpp"
+#include "api/datatypes.hpp"
 #include "api/progress_thread.hpp"
 #include "core/device_memory.hpp"
 #include "policy/options.hpp"
@@ -83,8 +84,8 @@ void check(int code, const char* call) {
   if (code != MPI_SUCCESS) throw Error(Status::transport_failed, call);
 }
 
-// MPICH takes to its collectives in shared memory with the sixth one on a communicator. Before, calls that are
-// tried by plain MPI would be found slower than all that follow.
+// MPICH takes to its collectives in shared memory with the sixth one on a communicator. Before, calls that
+// are tried by plain MPI would be found slower than all that follow.
 void bring_to_best(MPI_Comm comm) {
   for (int call = 0; call < 6; ++call) check(PMPI_Barrier(comm), "MPI_Barrier");
 }
@@ -187,11 +188,11 @@ Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape
   return why;
 }
 
-// Reductions of types and by operators that Taut knows are MPI's own: the handles always mean the same. Why
-// small calls are plain does not depend on those before; their times are not taken unless somebody observes
-// them closely.
+// Datatypes and operators that Taut knows are MPI's own: the handles always mean the same. Why small calls
+// are plain does not depend on those before; their times are not taken unless somebody observes them closely.
 void Attached::remember(const Shape& shape, const Request& request, Plain why) noexcept {
-  if (request.coded_type && request.bytes < rules_.least_bytes() && !observed_closely_)
+  if (request.coded_type && request.bytes < rules_.least_bytes() && !observed_closely_ &&
+      known_datatype(shape.type))
     small_ = {shape, kind_of(request), request.bytes, why};
 }
 

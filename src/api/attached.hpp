@@ -35,7 +35,7 @@ inline Group group_of(MPI_Comm comm) noexcept {
   return group;
 }
 
-// What a reduction asks for but for its memory and its root, which say nothing about whether it is
+// What a call asks for but for its memory and its root, which say nothing about whether it is too small to be
 // compressed.
 struct Shape {
   Collective collective{};  // 0: none, of calls that have no shape

@@ -9,8 +9,8 @@ namespace taut::api {
 namespace {
 
 template <class Call>
-Shape shape_of(const Call& call, const void* site) noexcept {
-  if constexpr (requires { call.shape(site); }) return call.shape(site);
+Shape shape_of(const Call& call, const Group& group, const void* site) noexcept {
+  if constexpr (requires { call.shape(group, site); }) return call.shape(group, site);
   return {};
 }
 
@@ -25,7 +25,7 @@ template <class Call>
       finish_calls();
       return call.plain();
     }
-    const Shape shape = shape_of(call, site);
+    const Shape shape = shape_of(call, attached->group(), site);
     if (attached->plain_again(shape)) {
       finish_calls();
       return call.plain();

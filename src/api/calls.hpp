@@ -5,7 +5,7 @@
 //   plain     MPI's blocking call on the user's communicator
 //   start     MPI's nonblocking call on a communicator of the same ranks
 //   init      MPI's persistent one on the user's communicator, where plain::has_persistent
-//   shape     what tells it from others before it is described, of those reductions that are often small
+//   shape     what tells it from others before it is described, of calls that are often small
 //   settle    what is left to do when plain MPI has come to its end, of reductions; an MPI code, raised
 //   types     those that matter on this rank, for a call that is started later and has to keep them
 #pragma once
@@ -31,7 +31,9 @@ struct Allreduce {
   MPI_Op op;
   MPI_Comm comm;
 
-  Shape shape(const void* site) const noexcept { return {Collective::allreduce, type, op, count, site}; }
+  Shape shape(const Group&, const void* site) const noexcept {
+    return {Collective::allreduce, type, op, count, site};
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -52,7 +54,7 @@ struct ReduceScatterBlock {
   MPI_Op op;
   MPI_Comm comm;
 
-  Shape shape(const void* site) const noexcept {
+  Shape shape(const Group&, const void* site) const noexcept {
     return {Collective::reduce_scatter, type, op, recvcount, site};
   }
   Described describe(const Group& group) const;
@@ -76,7 +78,9 @@ struct Reduce {
   int root;
   MPI_Comm comm;
 
-  Shape shape(const void* site) const noexcept { return {Collective::reduce, type, op, count, site}; }
+  Shape shape(const Group&, const void* site) const noexcept {
+    return {Collective::reduce, type, op, count, site};
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -98,6 +102,9 @@ struct Bcast {
   int root;
   MPI_Comm comm;
 
+  Shape shape(const Group&, const void* site) const noexcept {
+    return {Collective::bcast, type, MPI_OP_NULL, count, site};
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -117,11 +124,22 @@ struct EqualBlocks {
   void* recvbuf;
   MPI_Count recvcount;
   MPI_Datatype recvtype;
+
+  // By the side that says how long the message is.
+  Shape sending(Collective collective, const void* site) const noexcept {
+    return {collective, sendtype, MPI_OP_NULL, sendcount, site};
+  }
+  Shape receiving(Collective collective, const void* site) const noexcept {
+    return {collective, recvtype, MPI_OP_NULL, recvcount, site};
+  }
 };
 
 struct Allgather : EqualBlocks {
   MPI_Comm comm;
 
+  Shape shape(const Group&, const void* site) const noexcept {
+    return receiving(Collective::allgather, site);
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -136,6 +154,7 @@ struct Allgather : EqualBlocks {
 struct Alltoall : EqualBlocks {
   MPI_Comm comm;
 
+  Shape shape(const Group&, const void* site) const noexcept { return receiving(Collective::alltoall, site); }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -151,6 +170,9 @@ struct Gather : EqualBlocks {
   int root;
   MPI_Comm comm;
 
+  Shape shape(const Group& group, const void* site) const noexcept {
+    return group.rank == root ? receiving(Collective::gather, site) : sending(Collective::gather, site);
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;
@@ -166,6 +188,9 @@ struct Scatter : EqualBlocks {
   int root;
   MPI_Comm comm;
 
+  Shape shape(const Group& group, const void* site) const noexcept {
+    return group.rank == root ? sending(Collective::scatter, site) : receiving(Collective::scatter, site);
+  }
   Described describe(const Group& group) const;
   int plain() const;
   int start(MPI_Comm on, MPI_Request* request) const;

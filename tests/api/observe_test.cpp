@@ -76,6 +76,41 @@ TEST_F(Observing, SmallCallsInARowAreCountedEach) {
   EXPECT_EQ(comm.stats().compressed_calls, compressed);
 }
 
+TEST_F(Observing, SmallMovesInARowAreCountedEach) {
+  const Comm comm("abs:1e-3,codec=planes");
+  const auto ranks = static_cast<std::uint64_t>(comm.size());
+  for (int root = 0; root < comm.size(); ++root)
+    for (int time = 0; time < 2; ++time) {
+      x[0] = static_cast<float>(comm.rank() + time);
+      std::ranges::fill(y, -1.0F);
+      EXPECT_EQ(TAUT_Gather(x.data(), 1, MPI_FLOAT, y.data(), 1, MPI_FLOAT, root, comm), MPI_SUCCESS);
+      for (int r = 0; r < comm.size(); ++r)
+        EXPECT_EQ(y[static_cast<std::size_t>(r)], comm.rank() == root ? static_cast<float>(r + time) : -1.0F);
+      EXPECT_EQ(TAUT_Scatter(y.data(), 1, MPI_FLOAT, x.data(), 1, MPI_FLOAT, root, comm), MPI_SUCCESS);
+      EXPECT_EQ(x[0], static_cast<float>(comm.rank() + time));
+      EXPECT_EQ(TAUT_Bcast(x.data(), 1, MPI_FLOAT, root, comm), MPI_SUCCESS);
+      EXPECT_EQ(x[0], static_cast<float>(root + time));
+      EXPECT_EQ(TAUT_Allgather(x.data(), 1, MPI_FLOAT, y.data(), 1, MPI_FLOAT, comm), MPI_SUCCESS);
+      EXPECT_EQ(TAUT_Alltoall(y.data(), 1, MPI_FLOAT, x.data(), 1, MPI_FLOAT, comm), MPI_SUCCESS);
+      EXPECT_EQ(x[0], static_cast<float>(root + time));
+    }
+  EXPECT_EQ(comm.stats().calls, 10 * ranks);
+  EXPECT_EQ(comm.stats().message_bytes, 2 * ranks * (4 + 4 * ranks * 4));
+}
+
+// The handle of a datatype that was freed may come back for another one.
+TEST_F(Observing, SmallCallsSayNothingOfOtherDatatypes) {
+  const Comm comm("abs:1e-3,codec=planes,when=always");
+  for (const int values : {1, n, 1, n}) {
+    MPI_Datatype type;
+    MPI_Type_contiguous(values, MPI_FLOAT, &type);
+    MPI_Type_commit(&type);
+    EXPECT_EQ(TAUT_Bcast(x.data(), 1, type, 0, comm), MPI_SUCCESS);
+    MPI_Type_free(&type);
+  }
+  EXPECT_EQ(comm.stats().compressed_calls, comm.size() > 1 ? 2u : 0u);
+}
+
 TEST_F(Observing, WhatIsSwitchedOffIsCounted) {
   const Comm comm("off");
   EXPECT_EQ(sum(n, comm), MPI_SUCCESS);
