@@ -1,0 +1,142 @@
+// frame.hpp -- the codec calls of taut.h for C++17: arrays as compressed bytes; exceptions instead of codes.
+//
+// An array is whatever std::data and std::size know: std::vector, std::array, std::span, a view of a field.
+// Its values are floating-point numbers, complex ones or integers. What the calls do and promise is said in
+// taut.h. Define TAUT_NO_MPI before including this file where there is no MPI.
+#ifndef TAUT_FRAME_HPP
+#define TAUT_FRAME_HPP
+
+#include <taut/taut.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace taut {
+inline namespace cxx {  // apart from the names in the library itself
+
+// What a call of taut.h reports: an enum TAUT_Status, with the reason and the remedy in words.
+class Error : public std::runtime_error {
+ public:
+  Error(int status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  int status() const noexcept { return status_; }
+
+ private:
+  int status_;
+};
+
+// The type of an array's values; none: not an array.
+template <class Array>
+using Value = std::remove_cv_t<std::remove_reference_t<decltype(*std::data(std::declval<Array&>()))>>;
+
+// As frames name it.
+template <class T>
+constexpr TAUT_Type type_of() noexcept {
+  if constexpr (std::is_same_v<T, float>)
+    return TAUT_FLOAT32;
+  else if constexpr (std::is_same_v<T, double>)
+    return TAUT_FLOAT64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return TAUT_COMPLEX64;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return TAUT_COMPLEX128;
+  else {
+    static_assert(std::is_integral_v<T> && !std::is_same_v<T, bool>, "no type of values that Taut codes");
+    constexpr bool is_signed = std::is_signed_v<T>;
+    if constexpr (sizeof(T) == 1)
+      return is_signed ? TAUT_INT8 : TAUT_UINT8;
+    else if constexpr (sizeof(T) == 2)
+      return is_signed ? TAUT_INT16 : TAUT_UINT16;
+    else if constexpr (sizeof(T) == 4)
+      return is_signed ? TAUT_INT32 : TAUT_UINT32;
+    else
+      return is_signed ? TAUT_INT64 : TAUT_UINT64;
+  }
+}
+template <class Array>
+inline constexpr TAUT_Type type_of_values = type_of<Value<Array>>();
+
+// ---- Frames: arrays as compressed bytes
+
+using Frame = std::vector<std::byte>;
+
+namespace detail {
+inline void check(int status) {
+  if (status != TAUT_SUCCESS) throw Error(status, TAUT_Last_error());
+}
+
+// What `write` makes of a frame with room for that many addends.
+template <class Write>
+Frame written(TAUT_Type type, std::size_t count, unsigned addends, Write write) {
+  Frame frame(TAUT_Max_bytes(type, count, addends));
+  std::size_t bytes = 0;
+  check(write(frame.data(), frame.size(), &bytes));
+  frame.resize(bytes);
+  return frame;
+}
+}  // namespace detail
+
+// coding: as of TAUT_Encode: "abs:1e-3", "lossless,codec=mpc".
+template <class Array>
+Frame encode(const Array& values, const std::string& coding) {
+  constexpr TAUT_Type type = type_of_values<const Array>;
+  return detail::written(type, std::size(values), 1, [&](void* frame, std::size_t room, std::size_t* bytes) {
+    return TAUT_Encode(std::data(values), std::size(values), type, coding.c_str(), frame, room, bytes);
+  });
+}
+
+// The same of a field of these extents, slowest first; their product is the number of values.
+template <class Array>
+Frame encode(const Array& values, const std::vector<std::size_t>& extents, const std::string& coding) {
+  constexpr TAUT_Type type = type_of_values<const Array>;
+  std::size_t count = 1;
+  for (const std::size_t extent : extents) count *= extent;
+  if (count != std::size(values))
+    throw Error(TAUT_ERR_COUNT, "extents: their product is not the number of values");
+  return detail::written(type, count, 1, [&](void* frame, std::size_t room, std::size_t* bytes) {
+    return TAUT_Encode_nd(std::data(values), static_cast<int>(extents.size()), extents.data(), type,
+                          coding.c_str(), frame, room, bytes);
+  });
+}
+
+inline TAUT_Frame_info info(const Frame& frame) {
+  TAUT_Frame_info found{};
+  found.struct_size = sizeof found;
+  detail::check(TAUT_Frame_get_info(frame.data(), frame.size(), &found));
+  return found;
+}
+
+// Into an array of the frame's type and count.
+template <class Array>
+void decode(const Frame& frame, Array&& values) {
+  detail::check(
+      TAUT_Decode(frame.data(), frame.size(), std::data(values), std::size(values), type_of_values<Array>));
+}
+
+template <class T>
+std::vector<T> decode(const Frame& frame) {
+  std::vector<T> values(static_cast<std::size_t>(info(frame).count));
+  decode(frame, values);
+  return values;
+}
+
+// The frame of the sum, without decoding.
+inline Frame add(const Frame& a, const Frame& b) {
+  const TAUT_Frame_info of_a = info(a);
+  const unsigned addends = of_a.addends + info(b).addends;
+  return detail::written(static_cast<TAUT_Type>(of_a.type), static_cast<std::size_t>(of_a.count), addends,
+                         [&](void* sum, std::size_t room, std::size_t* bytes) {
+                           return TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), sum, room, bytes);
+                         });
+}
+
+}  // namespace cxx
+}  // namespace taut
+
+#endif  // TAUT_FRAME_HPP

@@ -1,0 +1,175 @@
+// taut.hpp: the calls of taut.h for C++. In the test program beside the library's own names, which stay
+// apart.
+#include <gtest/gtest.h>
+#include <taut/taut.hpp>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using taut::Communicator, taut::Error, taut::Frame;
+
+constexpr std::size_t n = 50000;
+constexpr double bound = 1e-3;
+
+template <class T>
+std::vector<T> wave(int rank, std::size_t count = n) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = static_cast<T>(rank + std::sin(1e-3 * static_cast<double>(i)));
+  return values;
+}
+
+template <class Call>
+int status_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()), "");
+    return error.status();
+  }
+  return TAUT_SUCCESS;
+}
+
+// ---- Frames
+
+TEST(CxxFrames, ComeBackWithinTheBound) {
+  const auto x = wave<double>(0);
+  const Frame frame = taut::encode(x, "abs:1e-3");
+  EXPECT_LT(frame.size(), 8 * n / 4);
+  EXPECT_EQ(taut::info(frame).count, n);
+  const auto y = taut::decode<double>(frame);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(y[i], x[i], bound);
+}
+
+TEST(CxxFrames, OfAllTypesAreExactWithoutLoss) {
+  const auto same = [](auto value) {
+    const std::array<decltype(value), 3> x = {value, {}, value};
+    std::array<decltype(value), 3> y{};
+    taut::decode(taut::encode(x, "lossless"), y);
+    EXPECT_EQ(x, y);
+  };
+  same(1.5F), same(-2.5), same(std::complex<float>(1, 2)), same(std::complex<double>(3, 4));
+  same(std::int8_t{-1}), same(std::uint8_t{200}), same(short{-300}), same(std::uint16_t{60000});
+  same(-1), same(7U), same(std::numeric_limits<long>::min()), same(~0ULL);
+}
+
+TEST(CxxFrames, AddUp) {
+  const auto x = wave<float>(0), y = wave<float>(1);
+  const auto sum = taut::decode<float>(taut::add(taut::encode(x, "abs:1e-3"), taut::encode(y, "abs:1e-3")));
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(sum[i], x[i] + y[i], 2 * bound + 1e-6);
+}
+
+TEST(CxxFrames, OfFieldsHaveExtents) {
+  const auto x = wave<float>(0);
+  EXPECT_EQ(taut::decode<float>(taut::encode(x, {200, 250}, "lossless")), x);
+  EXPECT_EQ(status_of([&] { taut::encode(x, {200, 251}, "lossless"); }), TAUT_ERR_COUNT);
+}
+
+TEST(CxxFrames, FaultsAreExceptions) {
+  const auto x = wave<float>(0);
+  EXPECT_EQ(status_of([&] { taut::encode(x, "abs:-1"); }), TAUT_ERR_POLICY);
+  Frame frame = taut::encode(x, "lossless");
+  EXPECT_EQ(status_of([&] { taut::decode<double>(frame); }), TAUT_ERR_FRAME_MISMATCH);
+  frame.resize(frame.size() - 1);
+  EXPECT_EQ(status_of([&] { taut::decode<float>(frame); }), TAUT_ERR_FRAME);
+}
+
+// ---- Collective calls
+
+struct CxxCalls : testing::Test {
+  Communicator comm{MPI_COMM_WORLD, "abs:1e-3,when=always,min_bytes=0"};
+  const std::size_t ranks = static_cast<std::size_t>(comm.size());
+  const std::vector<float> mine = wave<float>(comm.rank());
+
+  // What rank r has, and the sum over all.
+  static float value(std::size_t r, std::size_t i) {
+    return static_cast<float>(static_cast<double>(r) + std::sin(1e-3 * static_cast<double>(i)));
+  }
+  double sum(std::size_t i) const {
+    double total = 0;
+    for (std::size_t r = 0; r < ranks; ++r) total += value(r, i);
+    return total;
+  }
+  void expect_compressed(std::uint64_t calls) const {
+    EXPECT_EQ(comm.stats().compressed_calls, comm.size() > 1 ? calls : 0);
+  }
+};
+
+TEST_F(CxxCalls, Reduce) {
+  std::vector<float> out(n), in_place = mine, at_root(comm.rank() == 0 ? n : 0);
+  comm.allreduce(mine, out);
+  comm.allreduce(in_place);
+  EXPECT_EQ(out, in_place);
+  comm.reduce(mine, at_root);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(out[i], sum(i), bound + 1e-5);
+  for (std::size_t i = 0; i < at_root.size(); ++i) ASSERT_NEAR(at_root[i], sum(i), bound + 1e-5);
+  comm.allreduce(mine, out, MPI_MAX);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(out[i], value(ranks - 1, i), bound);
+  expect_compressed(4);
+
+  const auto blocks = wave<double>(comm.rank(), ranks * 1000);
+  std::vector<double> block(1000);
+  comm.reduce_scatter(blocks, block);
+  const auto first = static_cast<std::size_t>(comm.rank()) * 1000;
+  for (std::size_t i = 0; i < 1000; ++i) ASSERT_NEAR(block[i], sum(first + i), bound + 1e-5);
+}
+
+TEST_F(CxxCalls, Move) {
+  std::vector<float> all(ranks * n), at_root(comm.rank() == 0 ? ranks * n : 0), block(n);
+  comm.allgather(mine, all);
+  for (std::size_t i = 0; i < ranks * n; ++i) ASSERT_NEAR(all[i], value(i / n, i % n), bound);
+  comm.gather(mine, at_root);
+  for (std::size_t i = 0; i < at_root.size(); ++i) ASSERT_NEAR(at_root[i], value(i / n, i % n), bound);
+  comm.scatter(at_root, block);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(block[i], mine[i], 2 * bound);
+  std::vector<float> exchanged(ranks * n);
+  comm.alltoall(all, exchanged);
+  for (std::size_t i = 0; i < ranks * n; ++i) ASSERT_NEAR(exchanged[i], mine[i % n], 2 * bound);
+  comm.bcast(block, comm.size() - 1);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(block[i], value(ranks - 1, i), 3 * bound);
+}
+
+TEST_F(CxxCalls, GoOnAsRequests) {
+  std::vector<float> out(n), values = mine, field = mine;
+  taut::Request sum_request = comm.iallreduce(mine, out), bcast = comm.ibcast(field);
+  taut::Request in_place = comm.iallreduce(values);
+  while (!bcast.test()) {
+  }
+  sum_request.wait();
+  in_place = {};  // waits for the one that it lets go
+  EXPECT_EQ(out, values);
+  for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(field[i], value(0, i), bound);
+}
+
+TEST_F(CxxCalls, SendMessages) {
+  const int next = (comm.rank() + 1) % comm.size(), before = (comm.rank() + comm.size() - 1) % comm.size();
+  std::vector<float> in(n + 5), again(n);
+  taut::Request sent = comm.isend(mine, next, 3), received = comm.irecv(again, before, 4);
+  const MPI_Status status = comm.recv(in, before, 3);
+  int count = 0;
+  MPI_Get_count(&status, MPI_FLOAT, &count);
+  EXPECT_EQ(count, static_cast<int>(n));
+  comm.send(mine, next, 4);
+  EXPECT_EQ(received.wait().MPI_TAG, 4);
+  sent.wait();
+  for (std::size_t i = 0; i < n; ++i) {
+    ASSERT_NEAR(in[i], value(static_cast<std::size_t>(before), i), bound);
+    ASSERT_EQ(again[i], in[i]);
+  }
+}
+
+TEST_F(CxxCalls, FaultsAreExceptions) {
+  std::vector<float> shorter(n - 1);
+  EXPECT_EQ(status_of([&] { comm.allreduce(mine, shorter); }), TAUT_ERR_COUNT);
+  EXPECT_EQ(status_of([&] { comm.allgather(mine, shorter); }), TAUT_ERR_COUNT);
+  EXPECT_EQ(status_of([&] { comm.reduce_scatter(mine, shorter); }), TAUT_ERR_COUNT);
+  EXPECT_EQ(status_of([&] { comm.set_policy("abs:0"); }), TAUT_ERR_POLICY);
+  EXPECT_EQ(status_of([] { Communicator(MPI_COMM_WORLD, "abs"); }), TAUT_ERR_POLICY);
+  comm.set_policy("off");
+  EXPECT_NE(comm.explain().find("off"), std::string::npos);
+}
+
+}  // namespace
