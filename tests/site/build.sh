@@ -8,7 +8,7 @@ if ! "$python" -c 'import furo, myst_parser, numpy, sphinx' 2>/dev/null; then
   exit 77
 fi
 tools/site/build.sh "$1"
-for page in index faq configuration reference/c_api reference/python_api start/python; do
+for page in index faq configuration reference/c_api reference/cxx_api reference/python_api start/python; do
   [ -s "$1/html/$page.html" ] || { echo "no page $page" >&2; exit 1; }
 done
 grep -q 'id="c.TAUT_Allreduce"' "$1/html/reference/c_api.html" || { echo "no TAUT_Allreduce" >&2; exit 1; }

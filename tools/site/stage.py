@@ -21,6 +21,8 @@ ELSEWHERE = {
     "README.md": "index.md",  # for links alone: docs/README.md is the first page
     "include/taut/taut.h": "reference/c_api.md",
     "include/taut/taut_cuda.h": "reference/cuda_api.md",
+    "include/taut/taut.hpp": "reference/cxx_api.md",
+    "include/taut/frame.hpp": "reference/cxx_api.md",
     "python/taut/__init__.py": "reference/python_api.md",
 }
 MADE = {"reference/c_api.md": "include/taut/taut.h", "reference/cuda_api.md": "include/taut/taut_cuda.h"}
@@ -37,8 +39,8 @@ SIDE_BAR = {
         "howto/measure_codec", "howto/prove_the_bounds",
     ],
     "Reference": [
-        "configuration", "cli", "observe", "drop_in", "C calls <reference/c_api>", "Python <reference/python_api>",
-        "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
+        "configuration", "cli", "observe", "drop_in", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
+        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],
     "Develop": [
@@ -96,6 +98,11 @@ def toctree(entries, caption="", hidden=True):
     return "\n".join(["", "```{toctree}", *options, "", *entries, "```", ""])
 
 
+def as_they_are(headers):
+    """A page of C++ headers, which say with their code what they are."""
+    return "# C++\n" + "".join(f"\n## {Path(name).name}\n\n```cpp\n{(ROOT / name).read_text()}```\n" for name in headers)
+
+
 def contents(folder):
     """All pages: text by place."""
     made = {place: linked(path.read_text(), path, place, folder) for place, path in pages().items()}
@@ -103,6 +110,7 @@ def contents(folder):
     made["spec/index.md"] = "# Formats\n" + toctree(FORMATS, hidden=False)
     made["adr/index.md"] += toctree(sorted(Path(place).stem for place in made if place.startswith("adr/0")))
     made["reference/python_api.md"] = (Path(__file__).parent / "python_api.md").read_text()
+    made["reference/cxx_api.md"] = as_they_are(name for name in ELSEWHERE if name.endswith(".hpp"))
     headers = [(ROOT / header).read_text() for header in MADE.values()]
     made |= {place: c_api.page(header, headers) for place, header in zip(MADE, headers)}
     return made
