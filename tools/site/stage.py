@@ -90,7 +90,7 @@ def linked(text, source, place, folder):
 
 def spans(text):
     """Text and `code` in turns; code within a link's words stays with the link."""
-    return re.split(r"((?<!\[)`[^`\n]*`(?!\]))", text)
+    return re.split(r"((?<!\[)`(?!\])[^`\n]*`(?!\]))", text)
 
 
 def toctree(entries, caption="", hidden=True):
