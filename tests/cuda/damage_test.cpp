@@ -21,7 +21,7 @@ void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& fra
   const Status status = cpu.decode(frame, {expected.data(), n, dtype_of<T>});
   GpuCodec<T> codec(gpu, {1e-3}, Predictor::delta);
   const std::uint32_t found = codec.decode(frame, there);
-  if (found == cuda::needs_host) return;
+  if (found == planes::cuda::needs_host) return;
   ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
   if (status == Status::ok) {
     ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);

@@ -1,7 +1,8 @@
 // What the kernels execute of a usual chunk (small integers, delta, a dense table, no width above 8), without the branches
 // to everything else: to count its instructions. Composed of the kernels' own functions; never run. fast_find and
 // fast_place are what one warp of 16 does. And the kernels of float32 as they are.
-#include "codecs/planes/cuda/kernels.cuh"
+#include "codecs/planes/cuda/calls.hpp"
+#include "core/cuda/kernel.cuh"
 
 namespace taut::planes::cuda {
 
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(crew_threads, 2)
   Words words;
   RecordHead head;
   const std::uint32_t chunk = crew.simt().block();
-  if (!find_record(job.source, frame, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
+  if (!find_record(job.source, frame.record_words, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
       !is_usual(head))
     return;
   RecordIn<float> record;

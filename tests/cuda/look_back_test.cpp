@@ -41,14 +41,15 @@ TEST(GpuSlots, HoldTheRecordsOfTheFrame) {
   const auto frame = cpu_frame<float>(x, {1e-3}, Predictor::delta);
   shim::Gpu gpu(1);
   GpuCodec<float> codec(gpu, {1e-3}, Predictor::delta);
-  const auto slots = codec.encode_to_slots(x, cuda::whole_slot_words<float>());
+  const auto slots = codec.encode_to_slots(x, planes::cuda::whole_slot_words<float>());
   EXPECT_EQ(codec.result().status, 0u);
   const std::size_t chunks = chunks_of(n);
   std::size_t at = frame_header_bytes + 4 * (chunks + 1);
   for (std::size_t i = 0; i < chunks; ++i) {
     const std::size_t bytes = 4 * slots.words[i];
     ASSERT_LE(at + bytes, frame.size());
-    ASSERT_EQ(std::memcmp(slots.slots.data() + i * cuda::whole_slot_words<float>(), frame.data() + at, bytes),
+    ASSERT_EQ(std::memcmp(slots.slots.data() + i * planes::cuda::whole_slot_words<float>(), frame.data() + at,
+                          bytes),
               0);
     at += bytes;
   }
