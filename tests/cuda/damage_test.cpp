@@ -3,17 +3,12 @@
 
 #include "cuda/gpu_codec.hpp"
 #include "cuda/patterns.hpp"
+#include "cuda/seal.hpp"
 
 namespace taut {
 namespace {
 
 using namespace planes;
-
-// A checksum over the header would hide all damage of it but the first.
-void seal(std::vector<std::byte>& frame) {
-  const std::uint32_t crc = crc32c(std::span(frame).first(60));
-  std::memcpy(frame.data() + 60, &crc, 4);
-}
 
 template <class T>
 void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& frame, std::size_t n) {

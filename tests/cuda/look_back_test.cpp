@@ -57,6 +57,22 @@ TEST(GpuSlots, HoldTheRecordsOfTheFrame) {
   EXPECT_EQ(codec.sum_of_slots(slots, n, 2 * frame.size()) == frame, true);
 }
 
+// What a collective call gathers: chunks from some place on, packed and with a table.
+TEST(GpuSlots, OfSomeChunksBecomeTheFrameOfTheirValues) {
+  const auto x = make<float>(Pattern::mixed, 40001, 3);
+  shim::Gpu gpu(1);
+  GpuCodec<float> codec(gpu, {1e-3}, Predictor::delta);
+  const auto all = codec.encode_to_slots(x, planes::cuda::whole_slot_words<float>());
+  constexpr std::size_t first = 3, chunks = 5, n = chunks * chunk_values;
+  const auto words = all.words.begin() + first, slots = all.slots.begin() + first * all.slot_words;
+  const std::vector<float> values(x.begin() + first * chunk_values, x.begin() + first * chunk_values + n);
+  const auto frame = cpu_frame<float>(values, {1e-3}, Predictor::delta);
+  EXPECT_EQ(
+      codec.sum_of_slots({{words, words + chunks}, {slots, slots + chunks * all.slot_words}, all.slot_words},
+                         n, 2 * frame.size()) == frame,
+      true);
+}
+
 TEST(GpuSlots, ThatAreTooSmallAreReported) {
   const auto x = make<float>(Pattern::bits, 9000, 3);
   shim::Gpu gpu(1);

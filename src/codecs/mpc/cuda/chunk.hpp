@@ -29,6 +29,10 @@ inline constexpr unsigned bitmap_bits = 8 * sizeof(Word);
 
 constexpr std::uint32_t groups_of(std::uint32_t chunks) { return (chunks + block_warps - 1) / block_warps; }
 
+// A word as registers hold it.
+template <class Word>
+using InRegister = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
+
 // The words of chunk i of a message.
 template <class Word>
 TAUT_DEVICE std::uint32_t words_of(std::uint64_t count, std::uint32_t chunk) {

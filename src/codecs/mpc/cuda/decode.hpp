@@ -63,15 +63,7 @@ class ChunkDecoder {
     return true;
   }
 
- private:
-  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
-  TAUT_DEVICE std::uint32_t heads_bytes() const { return distance_ * static_cast<unsigned>(sizeof(Word)); }
-  TAUT_DEVICE static std::uint32_t heads_end(const Words& record) { return 4 * record.count - 8; }
-
-  TAUT_DEVICE static Word plain(const std::uint32_t* from, std::uint32_t i) {
-    if constexpr (sizeof(Word) == 8) return from[2 * i] | std::uint64_t{from[2 * i + 1]} << 32;
-    return load_as<Word>(reinterpret_cast<const std::uint8_t*>(from) + i * sizeof(Word));
-  }
+  // The parts of decode.
 
   // From the end of the record: top, heads, flags, coded bitmaps. A lane has two vectors. False: malformed.
   TAUT_DEVICE bool read_tables(const Words& record) {
@@ -101,6 +93,38 @@ class ChunkDecoder {
     return read_planes(record, planes_end, bitmaps);
   }
 
+  // The differences of a block. `at`: the planes of all.
+  TAUT_DEVICE void read_block(const std::uint8_t* at, unsigned block, Word (&x)[side]) const {
+    constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // of a vector
+    const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
+    const std::uint64_t bitmaps = shared_.bitmaps[v];
+    const auto planes = mirrored_bits(simt_, static_cast<Word>(bitmaps >> shift));
+    const std::uint8_t* from = at + shared_.before[v] + simt_.population(bitmaps & below(shift));
+    ByteRow rows[sizeof(Word)];
+    for (unsigned row = sizeof(Word); row-- > 0;) {
+      const auto present = static_cast<std::uint32_t>(planes >> (8 * row));
+      PlaneRow bytes{0, 0};
+      for (unsigned k = side; k-- > 0;)
+        if ((present >> k & 1) != 0)
+          (k < 4 ? bytes.low : bytes.high) |= std::uint32_t{*from++} << (8 * (k % 4));
+      rows[row] = to_bytes(simt_, bytes);
+    }
+    for (unsigned i = 0; i < side; ++i) {
+      const Word digits = integer_of<Word>(simt_, rows, i);
+      x[i] = static_cast<Word>((digits ^ negabinary<Word>)-negabinary<Word>);
+    }
+  }
+
+ private:
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE std::uint32_t heads_bytes() const { return distance_ * static_cast<unsigned>(sizeof(Word)); }
+  TAUT_DEVICE static std::uint32_t heads_end(const Words& record) { return 4 * record.count - 8; }
+
+  TAUT_DEVICE static Word plain(const std::uint32_t* from, std::uint32_t i) {
+    if constexpr (sizeof(Word) == 8) return from[2 * i] | std::uint64_t{from[2 * i + 1]} << 32;
+    return load_as<Word>(reinterpret_cast<const std::uint8_t*>(from) + i * sizeof(Word));
+  }
+
   // Keeps the bitmaps, and takes the planes to shared memory. False: they do not fill their part of the
   // record.
   TAUT_DEVICE bool read_planes(const Words& record, std::uint32_t end, const std::uint64_t (&bitmaps)[2]) {
@@ -128,7 +152,7 @@ class ChunkDecoder {
     for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
       const unsigned block = step * warp_lanes + lane();
       Word x[side];
-      read_block(block, x);
+      read_block(planes_, block, x);
       simt_.sync_warp();
       struct Block {
         Word words[side];
@@ -139,43 +163,22 @@ class ChunkDecoder {
     simt_.sync_warp();
   }
 
-  TAUT_DEVICE void read_block(unsigned block, Word (&x)[side]) const {
-    constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // of a vector
-    const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
-    const std::uint64_t bitmaps = shared_.bitmaps[v];
-    const auto planes = mirrored_bits(simt_, static_cast<Word>(bitmaps >> shift));
-    const std::uint8_t* from = planes_ + shared_.before[v] + simt_.population(bitmaps & below(shift));
-    ByteRow rows[sizeof(Word)];
-    for (unsigned row = sizeof(Word); row-- > 0;) {
-      const auto present = static_cast<std::uint32_t>(planes >> (8 * row));
-      PlaneRow bytes{0, 0};
-      for (unsigned k = side; k-- > 0;)
-        if ((present >> k & 1) != 0)
-          (k < 4 ? bytes.low : bytes.high) |= std::uint32_t{*from++} << (8 * (k % 4));
-      rows[row] = to_bytes(simt_, bytes);
-    }
-    for (unsigned i = 0; i < side; ++i) {
-      const Word digits = integer_of<Word>(simt_, rows, i);
-      x[i] = static_cast<Word>((digits ^ negabinary<Word>)-negabinary<Word>);
-    }
-  }
-
   TAUT_DEVICE void add_up(const Words& record) {
     constexpr auto word_bytes = static_cast<std::uint32_t>(sizeof(Word));
     const std::uint32_t at = heads_end(record) - heads_bytes() + lane() % distance_ * word_bytes;
     Word head = 0;
     for (unsigned k = 0; k < word_bytes; ++k)
       head = static_cast<Word>(head | static_cast<Word>(record.byte(at + k)) << (8 * k));
-    undo_differences(simt_, distance_, head, shared_.words, n_);
+    RunningSums<Word, Simt>(simt_, distance_, head, shared_.words, n_).undo();
     simt_.sync_warp();
   }
 
   TAUT_DEVICE void store() const {
     if (reinterpret_cast<std::uintptr_t>(values_) % sizeof(Quad) == 0) {
       constexpr unsigned of_quad = sizeof(Quad) / sizeof(Word);
-      auto* const to = reinterpret_cast<std::uint8_t*>(values_);
+      auto* const to = reinterpret_cast<Quad*>(values_);
       for (std::uint32_t i = lane(); i < n_ / of_quad; i += warp_lanes)
-        store_as(to + i * sizeof(Quad), load_as<Quad>(shared_.words + i * sizeof(Quad)));
+        to[i] = load_as<Quad>(shared_.words + i * sizeof(Quad));
       const std::uint32_t last = n_ / of_quad * of_quad + lane();
       if (last < n_) values_[last] = load_as<Word>(shared_.words + last * sizeof(Word));
     } else {

@@ -117,32 +117,13 @@ class ChunkEncoder {
       to[i] = plain_ ? plain_word(i) : load_as<std::uint32_t>(shared_.record + 4 * i);
   }
 
- private:
-  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
-
-  // Planes without zeros, and which they are.
-  TAUT_DEVICE void write_planes() {
-    Differences<Word, Simt> differences(simt_, distance_);
-    Word seen = 0;
-    TAUT_ROLLED
-    for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
-      const unsigned block = step * warp_lanes + lane(), first = block * side;
-      const unsigned present = n_ <= first ? 0 : n_ - first < side ? n_ - first : side;
-      Word x[side];
-      load_block(values_ + first, present, x);
-      for (unsigned i = 0; i < side; ++i) seen |= x[i];
-      differences.next(x, block, present);
-      write_block(x, block);
-    }
-    any_ = simt_.ballot(seen != 0) != 0;
-  }
-
+  // The parts of encode: planes of a block without zeros, and which they are; the tables of all.
   TAUT_DEVICE void write_block(const Word (&digits)[side], unsigned block) {
     Word planes = 0;
     for (unsigned i = 0; i < side; ++i) planes |= digits[i];
     store_as(reinterpret_cast<std::uint8_t*>(shared_.bitmaps) + block * sizeof(Word),
              mirrored_bits(simt_, planes));
-    const std::uint32_t count = simt_.population(std::uint64_t{planes}), up_to = simt_.sum_up(count);
+    const std::uint32_t count = simt_.population(InRegister<Word>{planes}), up_to = simt_.sum_up(count);
     std::uint8_t* to = shared_.record + plane_bytes_ + up_to - count;
     plane_bytes_ += simt_.shuffle(up_to, warp_lanes - 1);
     for (unsigned row = sizeof(Word); row-- > 0;) {
@@ -170,6 +151,25 @@ class ChunkEncoder {
     }
     if (lane() < sizeof t.top)
       to[distance_ * sizeof(Word) + lane()] = static_cast<std::uint8_t>(t.top >> (8 * lane()));
+  }
+
+ private:
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+
+  TAUT_DEVICE void write_planes() {
+    Differences<Word, Simt> differences(simt_, distance_);
+    Word seen = 0;
+    TAUT_ROLLED
+    for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
+      const unsigned block = step * warp_lanes + lane(), first = block * side;
+      const unsigned present = n_ <= first ? 0 : n_ - first < side ? n_ - first : side;
+      Word x[side];
+      load_block(values_ + first, present, x);
+      for (unsigned i = 0; i < side; ++i) seen |= x[i];
+      differences.next(x, block, present);
+      write_block(x, block);
+    }
+    any_ = simt_.ballot(seen != 0) != 0;
   }
 
   // Word i of a record of the values themselves.

@@ -26,37 +26,55 @@ TAUT_DEVICE void undo_exclusive_or(const Simt& simt, std::uint64_t (&vectors)[2]
 
 // Differences of n words from those `distance` before, in shared memory -> the words. `head`: what stands
 // before the first word at places of lane % distance. The words are taken as a matrix with `distance`
-// columns, and of this some rows at a time: a lane has `rows` of a column.
-template <class Simt, class Word>
-TAUT_DEVICE void undo_differences(const Simt& simt, unsigned distance, Word head, std::uint8_t* words,
-                                  std::uint32_t n) {
-  using Bits = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
-  constexpr unsigned rows = 4;
-  const unsigned lane = simt.thread() % warp_lanes, column = lane % distance;
-  const unsigned lanes = warp_lanes - warp_lanes % distance;  // that have something
-  const unsigned at = lane / distance * rows * distance + column;
-  Bits before = head;
-  TAUT_ROLLED
-  for (std::uint32_t first = at; first - at < n; first += lanes * rows) {
-    Bits sums[rows];
+// columns, and of this a tile of rows at a time: a lane has `rows` of a column.
+template <class Word, class Simt>
+class RunningSums {
+ public:
+  TAUT_DEVICE RunningSums(const Simt& simt, unsigned distance, Word head, std::uint8_t* words,
+                          std::uint32_t n)
+      : simt_(simt), distance_(distance), words_(words), n_(n), before_(head) {}
+
+  TAUT_DEVICE void undo() {
+    TAUT_ROLLED
+    for (std::uint32_t first = 0; first < n_; first += lanes() * rows) undo_tile(first);
+  }
+
+  TAUT_DEVICE void undo_tile(std::uint32_t first) {
+    const unsigned column = lane() % distance_;
+    first += lane() / distance_ * rows * distance_ + column;
+    InRegister<Word> sums[rows];
     for (unsigned row = 0; row < rows; ++row) {
-      const std::uint32_t i = first + row * distance;
-      sums[row] = lane < lanes && i < n ? load_as<Word>(words + i * sizeof(Word)) : Word{0};
+      sums[row] = has(first, row) ? load_as<Word>(at(first, row)) : Word{0};
       if (row > 0) sums[row] += sums[row - 1];
     }
-    Bits up_to = sums[rows - 1];
-    TAUT_ROLLED
-    for (unsigned by = distance; by < lanes; by *= 2) {
-      const Bits other = simt.shuffle_up(up_to, by);
-      up_to += lane >= by ? other : 0;
+    InRegister<Word> up_to = sums[rows - 1];
+    for (unsigned by = distance_; by < lanes(); by *= 2) {
+      const InRegister<Word> other = simt_.shuffle_up(up_to, by);
+      up_to += lane() >= by ? other : 0;
     }
-    const Bits above = before + up_to - sums[rows - 1];
-    for (unsigned row = 0; row < rows; ++row) {
-      const std::uint32_t i = first + row * distance;
-      if (lane < lanes && i < n) store_as(words + i * sizeof(Word), static_cast<Word>(above + sums[row]));
-    }
-    before += simt.shuffle(up_to, lanes - distance + column);
+    const InRegister<Word> above = before_ + up_to - sums[rows - 1];
+    for (unsigned row = 0; row < rows; ++row)
+      if (has(first, row)) store_as(at(first, row), static_cast<Word>(above + sums[row]));
+    before_ += simt_.shuffle(up_to, lanes() - distance_ + column);
   }
-}
+
+ private:
+  static constexpr unsigned rows = 4;
+
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE unsigned lanes() const { return warp_lanes - warp_lanes % distance_; }  // that have something
+  TAUT_DEVICE bool has(std::uint32_t first, unsigned row) const {
+    return lane() < lanes() && first + row * distance_ < n_;
+  }
+  TAUT_DEVICE std::uint8_t* at(std::uint32_t first, unsigned row) const {
+    return words_ + (first + row * distance_) * sizeof(Word);
+  }
+
+  const Simt& simt_;
+  unsigned distance_;
+  std::uint8_t* words_;
+  std::uint32_t n_;
+  InRegister<Word> before_;  // the last sum of this lane's column
+};
 
 }  // namespace taut::mpc::cuda
