@@ -1,6 +1,7 @@
-/* taut_cuda.h -- frames on NVIDIA GPUs: the same bytes as TAUT_Encode with codec=planes writes, made and read
- * by kernels in the order of a stream. A library of its own, libtaut_cuda.so, with the CUDA runtime inside:
- * where there is no driver, TAUT_Cuda_available says so and nothing else happens. C11 and C++11.
+/* taut_cuda.h -- frames on NVIDIA GPUs: the same bytes as TAUT_Encode with codec=planes or codec=mpc writes,
+ * made and read by kernels in the order of a stream. A library of its own, libtaut_cuda.so, with the CUDA
+ * runtime inside: where there is no driver, TAUT_Cuda_available says so and nothing else happens. C11 and
+ * C++11.
  *
  * All calls but the first two only put work on `stream`: they wait for nothing and read nothing back. What a
  * call comes to stands in a TAUT_Cuda_result once the stream has got there. Scratch memory belongs to the
@@ -43,7 +44,7 @@ typedef struct TAUT_Cuda_result {
   uint32_t done;   /* set to 1 when the rest is written; set it to 0 before the call to poll it */
 } TAUT_Cuda_result;
 
-/* `stream` is a cudaStream_t; type a TAUT_Type: F32, F64, F16, BF16, C64 or C128. */
+/* `stream` is a cudaStream_t; type a TAUT_Type: F32, F64, F16, BF16, C64 or C128, but for lossless calls. */
 
 /* 1: there is a device that this library can use. Else 0, and *why says in words what is missing (may be
  * NULL). */
@@ -89,6 +90,22 @@ TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, co
                                              size_t count, int type, const TAUT_Cuda_coding* coding,
                                              void* sum, size_t capacity, TAUT_Cuda_result* result,
                                              void* stream);
+
+/* ---- Lossless: frames of codec=mpc, of every TAUT_Type. Calls of their own, as nothing is read back: who
+ * calls says which kernels run, as all ranks of a collective call have agreed on the codec. A frame of the
+ * other kind is refused: TAUT_ERR_FRAME_MISMATCH. */
+
+/* frame <- values. Each number is predicted by the one `distance` before it, 1 to 8, a complex number being
+ * two: 3 suits points in space one after another. 0: 1, or 2 for complex numbers, as TAUT_Encode takes for
+ * short messages; for longer ones that looks at a sample, which would have to be read back here. `capacity`
+ * is at least 64 bytes and the values': no frame is longer. */
+TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance,
+                                            void* frame, size_t capacity, TAUT_Cuda_result* result,
+                                            void* stream);
+
+/* values <- frame. Of any encoder: also with rounded mantissas (bound pwrel), as TAUT_Encode writes them. */
+TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
+                                            int type, TAUT_Cuda_result* result, void* stream);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,9 @@
-// The calls of taut_cuda.h: arguments checked, kernels put on the stream. No logic of the codec.
-#include <taut/taut_cuda.h>
-
+// The calls of taut_cuda.h on planes frames, and those of all codecs: arguments checked, kernels put on the stream. No
+// logic of the codec.
 #include <cmath>
 
-#include "api/cuda_scratch.hpp"
-#include "codecs/planes/cuda/kernels.cuh"
+#include "api/cuda_call.hpp"
+#include "codecs/planes/cuda/calls.hpp"
 #include "codecs/planes/typed_codec.hpp"
 
 namespace taut::api {
@@ -16,30 +15,13 @@ using planes::cuda::FrameRoom;
 using planes::cuda::Slots;
 using planes::cuda::Source;
 
-CudaScratch& scratch() {
-  static CudaScratch all;
-  return all;
-}
-
-thread_local const char* last_error = "";
-
-struct StreamLauncher {
-  cudaStream_t stream;
-
-  template <class Kernel>
-  void launch(unsigned blocks, const typename Kernel::Job& job) {
-    planes::cuda::entry<Kernel><<<blocks, planes::cuda::crew_threads, 0, stream>>>(job);
-    CudaScratch::check(cudaGetLastError());
-  }
-};
-
 // Runs action.operator()<T>(), T being what numbers of the type are made of; its status, or that of what it throws.
 template <class Action>
-int guarded(int type, std::size_t count, Action action) noexcept {
-  if (!is_dtype(static_cast<std::uint8_t>(type)) || type < 0 || type > 255) return static_cast<int>(Status::invalid_type);
+int on_numbers(int type, std::size_t count, Action action) noexcept {
+  if (!is_type(type)) return static_cast<int>(Status::invalid_type);
   const DType dtype{static_cast<std::uint8_t>(type)};
   if (count > max_count / components_of(dtype)) return static_cast<int>(Status::invalid_count);
-  try {
+  return guarded([&] {
     switch (component_of(dtype)) {
       case DType::f32: return action.template operator()<float>();
       case DType::f64: return action.template operator()<double>();
@@ -47,15 +29,8 @@ int guarded(int type, std::size_t count, Action action) noexcept {
       case DType::bf16: return action.template operator()<bf16>();
       default: return static_cast<int>(Status::invalid_type);
     }
-  } catch (cudaError_t error) {
-    last_error = cudaGetErrorString(error);
-    return TAUT_ERR_CUDA;
-  } catch (const std::bad_alloc&) {
-    return static_cast<int>(Status::out_of_memory);
-  }
+  });
 }
-
-bool aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
 
 // What all calls have in common.
 template <class T>
@@ -72,14 +47,14 @@ struct Call {
         result(to) {}
 
   CallPlace place() const {
-    std::byte* const at = scratch().of(launcher.stream, planes::cuda::scratch_bytes(count));
-    return {reinterpret_cast<planes::cuda::Scratch*>(at), reinterpret_cast<planes::cuda::CallResult*>(result)};
+    std::byte* const at = scratch().of(launcher.stream, CudaScratch::Use::planes, planes::cuda::scratch_bytes(count));
+    return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result)};
   }
   // Of which every chunk fits in one.
   Slots slots() const {
     constexpr std::uint32_t slot_words = planes::cuda::whole_slot_words<T>();
     const std::size_t chunks = chunks_of(count);
-    std::byte* const at = scratch().slots_of(launcher.stream, 4 * chunks * (1 + slot_words));
+    std::byte* const at = scratch().of(launcher.stream, CudaScratch::Use::slots, 4 * chunks * (1 + slot_words));
     auto* const words = reinterpret_cast<std::uint32_t*>(at);
     return {words, words + chunks, slot_words};
   }
@@ -87,7 +62,6 @@ struct Call {
     return aligned(frame, 16) && capacity >= frame_header_bytes + 4 * (chunks_of(count) + 1);
   }
 };
-static_assert(sizeof(TAUT_Cuda_result) == sizeof(planes::cuda::CallResult));
 
 bool usable(const TAUT_Cuda_coding* coding) {
   return coding != nullptr && coding->bound > 0 && std::isfinite(coding->bound) && coding->predictor >= 0 &&
@@ -108,7 +82,7 @@ planes::cuda::EncodeCall<T> encoding(const Call<T>& call, const void* values, co
 
 int decode(const void* frame, size_t bytes, void* values, size_t count, int type, bool add, TAUT_Cuda_result* result,
            void* stream) noexcept {
-  return guarded(type, count, [&]<class T>() {
+  return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
     if (frame == nullptr || result == nullptr || (values == nullptr && count > 0) || !aligned(frame, 16) ||
         !aligned(values, sizeof(T)))
@@ -144,21 +118,23 @@ int TAUT_Cuda_available(const char** why) {
   const cudaError_t error = cudaGetDeviceCount(&devices);
   const bool any = error == cudaSuccess && devices > 0;
   if (why != nullptr)
-    *why = any ? last_error : error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+    *why = any ? last_error() : error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
   return any;
 }
 
 int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
-  return guarded(type, count, [&]<class T>() {
+  if (const int status = reserve_lossless(count, type, stream); status != 0) return status;
+  const int status = on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, nullptr, stream);
     call.place();
     call.slots();
     return 0;
   });
+  return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // integers: planes has none
 }
 
 int TAUT_Cuda_release(void) {
-  return guarded(static_cast<int>(DType::f32), 0, []<class>() {
+  return guarded([] {
     scratch().release();
     return 0;
   });
@@ -166,7 +142,7 @@ int TAUT_Cuda_release(void) {
 
 int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, void* frame,
                      size_t capacity, TAUT_Cuda_result* result, void* stream) {
-  return guarded(type, count, [&]<class T>() {
+  return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
     if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) || !aligned(frame, 16))
       return static_cast<int>(Status::invalid_argument);
@@ -180,7 +156,7 @@ int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda
 
 int TAUT_Encode_slots_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, uint32_t* words,
                            void* slots, size_t slot_bytes, TAUT_Cuda_result* result, void* stream) {
-  return guarded(type, count, [&]<class T>() {
+  return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
     if ((values == nullptr && count > 0) || words == nullptr || slots == nullptr || result == nullptr || !usable(coding) ||
         slot_bytes % 4 != 0 || slot_bytes == 0 || slot_bytes > 1 << 20 || !aligned(slots, 4))
@@ -207,7 +183,7 @@ int TAUT_Decode_add_cuda(const void* frame, size_t bytes, void* values, size_t c
 
 int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, size_t count, int type, void* sum,
                         size_t capacity, TAUT_Cuda_result* result, void* stream) {
-  return guarded(type, count, [&]<class T>() {
+  return on_numbers(type, count, [&]<class T>() {
     if (frames == nullptr || bytes == nullptr || n < 1 || n > static_cast<int>(planes::cuda::max_sources))
       return static_cast<int>(Status::invalid_argument);
     Source sources[planes::cuda::max_sources];
@@ -222,7 +198,7 @@ int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, s
 int TAUT_Slots_add_cuda(const uint32_t* const* words, const void* const* slots, size_t slot_bytes, int n, size_t count,
                         int type, const TAUT_Cuda_coding* coding, void* sum, size_t capacity, TAUT_Cuda_result* result,
                         void* stream) {
-  return guarded(type, count, [&]<class T>() {
+  return on_numbers(type, count, [&]<class T>() {
     if (words == nullptr || slots == nullptr || !usable(coding) || n < 1 ||
         n > static_cast<int>(planes::cuda::max_sources) || slot_bytes % 4 != 0 || slot_bytes > 1 << 20)
       return static_cast<int>(Status::invalid_argument);
@@ -238,7 +214,7 @@ int TAUT_Slots_add_cuda(const uint32_t* const* words, const void* const* slots, 
 int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, const void* values, size_t count, int type,
                                const TAUT_Cuda_coding* coding, void* sum, size_t capacity, TAUT_Cuda_result* result,
                                void* stream) {
-  return guarded(type, count, [&]<class T>() {
+  return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
     if (frame == nullptr || (values == nullptr && count > 0) || sum == nullptr || result == nullptr || !usable(coding) ||
         !aligned(frame, 16))

@@ -4,21 +4,39 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <tuple>
 
-#include "codecs/planes/cuda/calls.hpp"
+#include "core/cuda/frame.hpp"
 
 namespace taut::api {
 
 class CudaScratch {
  public:
-  // At least `bytes`, with the Scratch at its start ready. Throws cudaError_t.
-  std::byte* of(cudaStream_t stream, std::size_t bytes) { return of(stream, Use::control, bytes); }
+  // Apart from each other, as words of earlier calls tell something.
+  enum class Use { planes, mpc, slots };
 
-  // Memory for slots, apart from that, where words of earlier calls tell something.
-  std::byte* slots_of(cudaStream_t stream, std::size_t bytes) { return of(stream, Use::slots, bytes); }
+  // At least `bytes`, with the ScratchHead at its start ready. Throws cudaError_t.
+  std::byte* of(cudaStream_t stream, Use use, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    int device = 0;
+    check(cudaGetDevice(&device));
+    Block& block = blocks_[{device, stream, use}];
+    if (block.bytes >= bytes) return block.at;
+    const std::size_t size = std::bit_ceil(std::max(bytes, least_bytes));
+    std::byte* at = nullptr;
+    check(cudaMallocAsync(reinterpret_cast<void**>(&at), size, stream));
+    check(cudaMemsetAsync(at, 0, size, stream));
+    static const cuda::HeaderCrc table = cuda::header_crc_table();
+    check(cudaMemcpyAsync(at + offsetof(cuda::ScratchHead, crc), &table, sizeof table, cudaMemcpyHostToDevice,
+                          stream));
+    if (block.at != nullptr) check(cudaFreeAsync(block.at, stream));
+    block = {at, size};
+    return at;
+  }
 
   void release() {
     const std::lock_guard lock(mutex_);
@@ -32,29 +50,10 @@ class CudaScratch {
 
  private:
   static constexpr std::size_t least_bytes = 1 << 16;
-  enum class Use { control, slots };
   struct Block {
     std::byte* at = nullptr;
     std::size_t bytes = 0;
   };
-
-  std::byte* of(cudaStream_t stream, Use use, std::size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    int device = 0;
-    check(cudaGetDevice(&device));
-    Block& block = blocks_[{device, stream, use}];
-    if (block.bytes >= bytes) return block.at;
-    const std::size_t size = std::bit_ceil(std::max(bytes, least_bytes));
-    std::byte* at = nullptr;
-    check(cudaMallocAsync(reinterpret_cast<void**>(&at), size, stream));
-    check(cudaMemsetAsync(at, 0, size, stream));
-    static const planes::cuda::HeaderCrc table = planes::cuda::header_crc_table();
-    check(cudaMemcpyAsync(at + offsetof(planes::cuda::Scratch, crc), &table, sizeof table,
-                          cudaMemcpyHostToDevice, stream));
-    if (block.at != nullptr) check(cudaFreeAsync(block.at, stream));
-    block = {at, size};
-    return at;
-  }
 
   std::mutex mutex_;
   std::map<std::tuple<int, cudaStream_t, Use>, Block> blocks_;

@@ -3,17 +3,12 @@
 
 #include "cuda/gpu_codec.hpp"
 #include "cuda/patterns.hpp"
+#include "cuda/seal.hpp"
 
 namespace taut {
 namespace {
 
 using namespace planes;
-
-// A checksum over the header would hide all damage of it but the first.
-void seal(std::vector<std::byte>& frame) {
-  const std::uint32_t crc = crc32c(std::span(frame).first(60));
-  std::memcpy(frame.data() + 60, &crc, 4);
-}
 
 template <class T>
 void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& frame, std::size_t n) {
@@ -21,7 +16,7 @@ void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& fra
   const Status status = cpu.decode(frame, {expected.data(), n, dtype_of<T>});
   GpuCodec<T> codec(gpu, {1e-3}, Predictor::delta);
   const std::uint32_t found = codec.decode(frame, there);
-  if (found == cuda::needs_host) return;
+  if (found == planes::cuda::needs_host) return;
   ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
   if (status == Status::ok) {
     ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);

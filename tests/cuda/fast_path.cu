@@ -1,10 +1,12 @@
 // What the kernels execute of a usual chunk (small integers, delta, a dense table, no width above 8), without the branches
 // to everything else: to count its instructions. Composed of the kernels' own functions; never run. fast_find and
 // fast_place are what one warp of 16 does. And the kernels of float32 as they are.
-#include "codecs/planes/cuda/kernels.cuh"
+#include "codecs/planes/cuda/calls.hpp"
+#include "core/cuda/kernel.cuh"
 
-namespace taut::planes::cuda {
+namespace taut::cuda {
 
+using namespace taut::planes::cuda;
 template __global__ void entry<EncodeKernel<float>>(const __grid_constant__ EncodeJob<float>);
 template __global__ void entry<OpenKernel<float>>(const __grid_constant__ OpenJob);
 template __global__ void entry<DecodeKernel<float>>(const __grid_constant__ DecodeJob<float>);
@@ -12,6 +14,10 @@ template __global__ void entry<DecodeExactKernel<float>>(const __grid_constant__
 template __global__ void entry<SumKernel<float>>(const __grid_constant__ SumJob<float>);
 template __global__ void entry<SumExactKernel<float>>(const __grid_constant__ SumJob<float>);
 template __global__ void entry<FinishKernel<float>>(const __grid_constant__ FinishJob<float>);
+
+}  // namespace taut::cuda
+
+namespace taut::planes::cuda {
 
 using UsualReader = RecordReader<float, CudaThread, RunsCheck::lengths>;
 
@@ -75,7 +81,7 @@ __global__ void __launch_bounds__(crew_threads, 2)
   Words words;
   RecordHead head;
   const std::uint32_t chunk = crew.simt().block();
-  if (!find_record(job.source, frame, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
+  if (!find_record(job.source, frame.record_words, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
       !is_usual(head))
     return;
   RecordIn<float> record;

@@ -1,46 +1,12 @@
 // The kernels behind an interface like that of the codec, run on the shim.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "codecs/planes/cuda/calls.hpp"
 #include "codecs/planes/typed_codec.hpp"
 #include "core/float_environment.hpp"
-#include "cuda/shim.hpp"
+#include "cuda/shim_launcher.hpp"
 
 namespace taut {
-
-class ShimLauncher {
- public:
-  explicit ShimLauncher(shim::Gpu& gpu) : gpu_(gpu) {}
-
-  template <class Kernel>
-  void launch(unsigned blocks, const typename Kernel::Job& job) {
-    gpu_.launch(blocks, planes::cuda::crew_threads, sizeof(typename Kernel::Shared),
-                [&job](shim::Thread thread, std::byte* shared) {
-                  Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
-                });
-  }
-
- private:
-  shim::Gpu& gpu_;
-};
-
-// Memory that is exactly as long as asked for, aligned as a GPU's, filled with what must not matter.
-class Room {
- public:
-  explicit Room(std::size_t bytes, int fill = 0xC3)
-      : bytes_(bytes), memory_(new std::byte[bytes == 0 ? 1 : bytes]) {
-    std::memset(memory_.get(), fill, bytes);
-  }
-  std::byte* data() const { return memory_.get(); }
-  std::size_t size() const { return bytes_; }
-
- private:
-  std::size_t bytes_;
-  std::unique_ptr<std::byte[]> memory_;
-};
 
 template <class T>
 class GpuCodec {

@@ -41,19 +41,36 @@ TEST(GpuSlots, HoldTheRecordsOfTheFrame) {
   const auto frame = cpu_frame<float>(x, {1e-3}, Predictor::delta);
   shim::Gpu gpu(1);
   GpuCodec<float> codec(gpu, {1e-3}, Predictor::delta);
-  const auto slots = codec.encode_to_slots(x, cuda::whole_slot_words<float>());
+  const auto slots = codec.encode_to_slots(x, planes::cuda::whole_slot_words<float>());
   EXPECT_EQ(codec.result().status, 0u);
   const std::size_t chunks = chunks_of(n);
   std::size_t at = frame_header_bytes + 4 * (chunks + 1);
   for (std::size_t i = 0; i < chunks; ++i) {
     const std::size_t bytes = 4 * slots.words[i];
     ASSERT_LE(at + bytes, frame.size());
-    ASSERT_EQ(std::memcmp(slots.slots.data() + i * cuda::whole_slot_words<float>(), frame.data() + at, bytes),
+    ASSERT_EQ(std::memcmp(slots.slots.data() + i * planes::cuda::whole_slot_words<float>(), frame.data() + at,
+                          bytes),
               0);
     at += bytes;
   }
   EXPECT_EQ(at, frame.size());
   EXPECT_EQ(codec.sum_of_slots(slots, n, 2 * frame.size()) == frame, true);
+}
+
+// What a collective call gathers: chunks from some place on, packed and with a table.
+TEST(GpuSlots, OfSomeChunksBecomeTheFrameOfTheirValues) {
+  const auto x = make<float>(Pattern::mixed, 40001, 3);
+  shim::Gpu gpu(1);
+  GpuCodec<float> codec(gpu, {1e-3}, Predictor::delta);
+  const auto all = codec.encode_to_slots(x, planes::cuda::whole_slot_words<float>());
+  constexpr std::size_t first = 3, chunks = 5, n = chunks * chunk_values;
+  const auto words = all.words.begin() + first, slots = all.slots.begin() + first * all.slot_words;
+  const std::vector<float> values(x.begin() + first * chunk_values, x.begin() + first * chunk_values + n);
+  const auto frame = cpu_frame<float>(values, {1e-3}, Predictor::delta);
+  EXPECT_EQ(
+      codec.sum_of_slots({{words, words + chunks}, {slots, slots + chunks * all.slot_words}, all.slot_words},
+                         n, 2 * frame.size()) == frame,
+      true);
 }
 
 TEST(GpuSlots, ThatAreTooSmallAreReported) {

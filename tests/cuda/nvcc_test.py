@@ -14,22 +14,40 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL, FLOAT32 = ROOT / "src/api/cuda.cu", ROOT / "tests/cuda/fast_path.cu"
+ALL = [ROOT / "src/api/cuda.cu", ROOT / "src/api/cuda_lossless.cu"]
+FLOAT32 = [ROOT / "tests/cuda/fast_path.cu", ROOT / "tests/cuda/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
 SKIPPED = 77
 
 # Registers that let two blocks of 512 threads live on a multiprocessor, and one where few chunks come.
-REGISTERS = {"DecodeExactKernel": 120, "DecodeKernel": 52, "OpenKernel": 44, "FinishKernel": 40}
+REGISTERS = {"planes.DecodeExactKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
 USUAL_REGISTERS = 64
+# Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
+LOSSLESS_REGISTERS = {"u64": 64}
+USUAL_LOSSLESS_REGISTERS = 48
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
-SPILLS = {("EncodeKernel", "bf16"): 8}
+SPILLS = {("planes.EncodeKernel", "bf16"): 8}
+# A block is 8 bytes.
+NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. A change has to be meant.
-INSTRUCTIONS = {"encode": 1160, "decode": 1170, "add": 1410}
-WAYS = {"encode": ["fast_encode", "fast_place"], "decode": ["fast_decode"], "add": ["fast_add", "fast_find", "fast_place"]}
-BY_ONE_WARP_OF_16 = ["fast_place", "fast_find"]
-WARPS_FOR_1024_VALUES = 4
+INSTRUCTIONS = {"encode": 1160, "decode": 1170, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
+# How often a warp executes a part for 1024 values. Of planes these are 4 warps, one of 16 does some things for all; of mpc
+# one warp, one of 8 does some things for all; half of the chunk's 32 rows of words are moved, and all to the values, by
+# four: a part moves 8.
+WAYS = {
+    "encode": {"fast_encode": 4, "fast_place": 4 / 16},
+    "decode": {"fast_decode": 4},
+    "add": {"fast_add": 4, "fast_find": 4 / 16, "fast_place": 4 / 16},
+    "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
+    "decode lossless": {
+        "lossless_decode_tables": 1,
+        "lossless_move": 2 + 1,
+        "lossless_decode_step": 4,
+        "lossless_decode_tile": 8,
+    },
+}
 
 
 def tool(name):
@@ -45,11 +63,13 @@ def architectures(nvcc):
 
 
 def name_of(mangled):
-    """(kernel, value type) of a mangled name."""
-    if fast := re.search(r"fast_[a-z]+", mangled):
+    """(codec.kernel, value type) of a mangled name."""
+    if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
-    kernel, letter, half = re.search(r"([A-Z][a-zA-Z]+Kernel)I(?:([fd])E|.*?[34](b?f16)E)", mangled).groups()
-    return kernel, half or {"f": "f32", "d": "f64"}[letter]
+    kernel = re.search(r"(planes|mpc)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:([fdhtjm])E|.*?[34](b?f16)E))?", mangled)
+    codec, name, letter, half = kernel.groups()
+    letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
+    return f"{codec}.{name}", half or letters.get(letter, "any")
 
 
 def compile_cubin(nvcc, source, arch, to):
@@ -73,10 +93,16 @@ def compile_cubin(nvcc, source, arch, to):
     return kernels
 
 
+def registers_allowed(name, dtype):
+    if name.startswith("mpc."):
+        return LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS)
+    return REGISTERS.get(name, USUAL_REGISTERS)
+
+
 def limits(kernels):
     for (name, dtype), found in kernels.items():
         allowed = {
-            "registers": REGISTERS.get(name, USUAL_REGISTERS),
+            "registers": registers_allowed(name, dtype),
             "shared": SHARED_BYTES,
             "spills": SPILLS.get((name, dtype), 0),
             "stack": SPILLS.get((name, dtype), 0),
@@ -105,9 +131,10 @@ def machine_code(nvdisasm, cubin):
 
 
 def faults_of_code(code):
-    wide = {"EncodeKernel": "LDG.E.128", "DecodeKernel": "STG.E.128"}
+    wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
+    wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128"}
     for (name, dtype), instructions in code.items():
-        if name in wide and not any(i.startswith(wide[name]) for i in instructions):
+        if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
             yield f"{name} of {dtype}: no {wide[name]}"
         local = sum(i.startswith(("LDL", "STL")) for i in instructions)
         if local > 0 and (name, dtype) not in SPILLS:
@@ -116,11 +143,11 @@ def faults_of_code(code):
 
 def usual_ways(code):
     """Instructions for 1024 values: {"encode": ...}; nothing where the code has no such kernels."""
-    each = {name: len(instructions) / (16 if name in BY_ONE_WARP_OF_16 else 1) for (name, _), instructions in code.items()}
+    each = {name: len(instructions) for (name, _), instructions in code.items()}
     return {
-        way: round(sum(each[kernel] for kernel in kernels) * WARPS_FOR_1024_VALUES)
-        for way, kernels in WAYS.items()
-        if each.keys() >= set(kernels)
+        way: round(sum(each[kernel] * times for kernel, times in parts.items()))
+        for way, parts in WAYS.items()
+        if each.keys() >= parts.keys()
     }
 
 
@@ -130,7 +157,7 @@ def main():
         print("skipped: there is no nvcc in PATH or /usr/local/cuda/bin")
         return SKIPPED
     faults, rows = [], []
-    jobs = [(ALL, "sm_90")] + [(FLOAT32, a) for a in architectures(nvcc)]
+    jobs = [(source, "sm_90") for source in ALL] + [(source, a) for a in architectures(nvcc) for source in FLOAT32]
     with tempfile.TemporaryDirectory() as folder:
         for source, arch in jobs:
             cubin = f"{folder}/{source.stem}.{arch}.cubin"
@@ -138,16 +165,16 @@ def main():
             code = machine_code(nvdisasm, cubin) if nvdisasm else {}
             faults += [f"{arch}: {f}" for f in [*limits(kernels), *faults_of_code(code)]]
             for way, count in usual_ways(code).items():
-                print(f"{arch}: {count} instructions to {way} 1024 float32")
+                print(f"{arch}: {count} instructions to {way}: 1024 float32")
                 if count > INSTRUCTIONS[way]:
                     faults.append(f"{arch}: {way}: {count} instructions for 1024 values, at most {INSTRUCTIONS[way]}")
             rows += [
                 (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), len(code.get(n, [])))
                 for n, k in sorted(kernels.items())
             ]
-    print("arch     type kernel              registers shared spills instructions")
+    print("arch     type kernel                   registers shared spills instructions")
     for row in rows:
-        print("{:8} {:4} {:19} {:9} {:6} {:6} {:12}".format(*row))
+        print("{:8} {:4} {:24} {:9} {:6} {:6} {:12}".format(*row))
     for fault in faults:
         print("fault:", fault)
     if not nvdisasm:

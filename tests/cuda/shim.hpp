@@ -45,7 +45,7 @@ struct Fiber {
   std::uint64_t round = 0;  // of the warp or block that it waits for
 };
 
-// What one thread sees: the vocabulary of codecs/planes/cuda/simt.hpp.
+// What one thread sees: the vocabulary of core/cuda/simt.hpp.
 class Thread {
  public:
   explicit Thread(Fiber& fiber) : fiber_(&fiber) {}
@@ -100,6 +100,13 @@ class Thread {
   unsigned leading_zeros(std::uint32_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
   unsigned leading_zeros(std::uint64_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
   unsigned population(std::uint32_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  unsigned population(std::uint64_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  template <class V>
+  V mirrored(V v) const {
+    V bits = 0;
+    for (unsigned i = 0; i < 8 * sizeof v; ++i, v >>= 1) bits = bits << 1 | (v & 1);
+    return bits;
+  }
   std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) const {
     const std::uint64_t from = low | std::uint64_t{high} << 32;
     std::uint32_t bytes = 0;

@@ -1,19 +1,5 @@
 // check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line.
-#include <cuda_runtime.h>
-#include <taut/taut_cuda.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "codecs/planes/typed_codec.hpp"
-#include "core/codec.hpp"
-#include "../../tests/cuda/patterns.hpp"
+#include "check.hpp"
 
 namespace taut::codecs {
 const CodecInfo& planes() noexcept;
@@ -23,54 +9,12 @@ namespace {
 
 using namespace taut;
 
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::printf("{\"check\": \"cuda\", \"ok\": false, \"error\": \"%s\"}\n", cudaGetErrorString(error));
-  std::exit(1);
-}
-
-// Memory of the device.
-class Device {
- public:
-  explicit Device(std::size_t bytes) : bytes_(bytes) {
-    check(cudaMalloc(&at_, bytes + 16));
-    check(cudaMemset(at_, 0xC3, bytes + 16));
-  }
-  Device(const void* from, std::size_t bytes) : Device(bytes) { check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault)); }
-  Device(const Device&) = delete;
-  ~Device() { cudaFree(at_); }
-  void* at() const { return at_; }
-  std::size_t bytes() const { return bytes_; }
-  std::vector<std::byte> read(std::size_t bytes) const {
-    std::vector<std::byte> to(bytes);
-    check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
-    return to;
-  }
-
- private:
-  void* at_ = nullptr;
-  std::size_t bytes_;
-};
-
-struct Result {
-  TAUT_Cuda_result* at;
-  Result() { check(cudaHostAlloc(reinterpret_cast<void**>(&at), sizeof *at, cudaHostAllocMapped)); }
-  ~Result() { cudaFreeHost(at); }
-};
-
 constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
 
 std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
   CodecOptions options{.bound = bound};
   options.predictor = predictors[predictor];
   return codecs::planes().make(options);
-}
-
-template <class T>
-std::vector<std::byte> cpu_encode(const Codec& codec, const std::vector<T>& x) {
-  std::vector<std::byte> frame(codec.max_bytes(dtype_of<T>, x.size()));
-  frame.resize(codec.encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
-  return frame;
 }
 
 // Encode, decode, add and accumulate one pattern; the number of differences from the CPU.
@@ -130,34 +74,13 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
   return wrong == 0;
 }
 
-// Launches of random sizes, each of which has to give the same frame as before, while another stream keeps the memory busy.
+// Launches that look back: see stress.
 void look_back_stress(int launches) {
-  cudaStream_t stream, busy;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  check(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking));
-  const std::vector<float> x = make<float>(Pattern::mixed, 3000000, 5);
-  const Device dx(x.data(), x.size() * 4), hog(std::size_t{256} << 20), hog_to(std::size_t{256} << 20);
   const TAUT_Cuda_coding coding{1e-3, 0, 1};
-  const auto codec = cpu_codec(1e-3, 1);
-  const Device frame(codec->max_bytes(DType::f32, x.size()));
-  std::mt19937_64 random(1);
-  Result r;
-  int wrong = 0;
-  std::vector<std::size_t> sizes;
-  std::vector<std::vector<std::byte>> expected;
-  for (int k = 0; k < 20; ++k) {
-    sizes.push_back(1 + random() % x.size());
-    expected.push_back(cpu_encode(*codec, std::vector<float>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(sizes[k]))));
-  }
-  for (int i = 0; i < launches; ++i) {
-    if (i % 8 == 0) check(cudaMemcpyAsync(hog_to.at(), hog.at(), hog.bytes(), cudaMemcpyDeviceToDevice, busy));
-    const std::size_t k = random() % sizes.size();
-    TAUT_Encode_cuda(dx.at(), sizes[k], 1, &coding, frame.at(), frame.bytes(), r.at, stream);
-    check(cudaStreamSynchronize(stream));
-    wrong += r.at->status != 0 || r.at->bytes != expected[k].size() || frame.read(expected[k].size()) != expected[k];
-  }
-  std::printf("{\"check\": \"look_back\", \"launches\": %d, \"differences\": %d, \"ok\": %s}\n", launches, wrong,
-              wrong == 0 ? "true" : "false");
+  stress("look_back", *cpu_codec(1e-3, 1), Pattern::mixed, launches,
+         [&](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t stream) {
+           return TAUT_Encode_cuda(x.at(), n, 1, &coding, frame.at(), frame.bytes(), r.at, stream);
+         });
 }
 
 // Slots of two encodings and their sum, captured once and replayed on changing values.
@@ -195,35 +118,6 @@ void graph() {
     wrong += r.at->status != 0 || frame.read(cpu.size()) != cpu;
   }
   std::printf("{\"check\": \"graph\", \"differences\": %d, \"ok\": %s}\n", wrong, wrong == 0 ? "true" : "false");
-}
-
-// Seconds of the fastest and the median of `times` runs.
-struct Timing {
-  double best, median;
-};
-template <class Action>
-Timing timed(cudaStream_t stream, const Action& action, int times = 20) {
-  cudaEvent_t from, to;
-  check(cudaEventCreate(&from));
-  check(cudaEventCreate(&to));
-  std::vector<double> seconds;
-  for (int i = 0; i < times + 2; ++i) {
-    check(cudaEventRecord(from, stream));
-    action(i);
-    check(cudaEventRecord(to, stream));
-    check(cudaEventSynchronize(to));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, from, to));
-    if (i >= 2) seconds.push_back(ms * 1e-3);
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return {seconds.front(), seconds[seconds.size() / 2]};
-}
-
-void report(const char* what, std::size_t bytes, double ratio, const Timing& t, double copy) {
-  const double rate = static_cast<double>(bytes) / t.median / 1e9;
-  std::printf("{\"bench\": \"%s\", \"bytes\": %zu, \"ratio\": %.2f, \"median_us\": %.2f, \"best_us\": %.2f, \"GB/s\": %.1f, \"of_copy\": %.3f}\n",
-              what, bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
 }
 
 void bench_size(std::size_t n, double bound, cudaStream_t stream) {
@@ -276,7 +170,7 @@ int main(int argc, char** argv) {
   check(cudaGetDeviceProperties(&device, 0));
   std::printf("{\"device\": \"%s\", \"multiprocessors\": %d}\n", device.name, device.multiProcessorCount);
   if (what == "small") {
-    return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) ? 0 : 1;
+    return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) && lossless_small(stream) ? 0 : 1;
   } else if (what == "correctness") {
     const std::vector<std::size_t> sizes{0, 1, 31, 4095, 4096, 4097, 1000003};
     matrix<float>("f32", sizes, stream);
@@ -284,10 +178,12 @@ int main(int argc, char** argv) {
     matrix<f16>("f16", {1, 4097, 100003}, stream);
     matrix<bf16>("bf16", {1, 4097, 100003}, stream);
     look_back_stress(2000);
+    lossless_correctness(stream);
     graph();
   } else if (what == "kernels") {
     for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28})
       for (const double bound : {1e-1, 1e-2, 1e-4}) bench_size(n, bound, stream);
+    lossless_kernels(stream);
   } else {
     std::fprintf(stderr, "check correctness|small|kernels\n");
     return 2;

@@ -2,7 +2,7 @@
 # check.sh correctness|kernels|ranks [OUT]: checks on a machine with an NVIDIA GPU; each below 8 minutes, nothing is
 # downloaded. Needs nvcc and g++; builds into build/gpu. Results as JSON lines in OUT (default build/gpu/WHAT.json).
 #   correctness  frames CPU <-> GPU byte for byte, 2000 launches that look back, graph capture, compute-sanitizer
-#   kernels      encode, decode, add, against a copy on the device
+#   kernels      encode, decode, add, and encode and decode lossless, against a copy on the device
 #   ranks        not there yet: no collective call takes device pointers
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -25,14 +25,12 @@ flags=(-std=c++20 -O3 --expt-relaxed-constexpr -fmad=false -diag-suppress 445 -a
 compile() { g++ -std=c++20 -O2 -ffp-contract=off -DTAUT_X86=0 -Isrc -Iinclude -c "$1" -o "$build/$(echo "$1" | tr / _).o"; }
 export -f compile
 export build
-sources=$(find src/core src/codecs/planes -maxdepth 1 -name '*.cpp' ! -name 'avx*')
+sources=$(find src/core src/codecs/planes src/codecs/mpc -maxdepth 1 -name '*.cpp' ! -name 'avx*')
 echo "$sources" | xargs -P "$(nproc)" -I{} bash -c 'compile {}' &
 cpu=$!
-"$nvcc" "${flags[@]}" -c src/api/cuda.cu -o "$build/cuda.o" &
-gpu=$!
-"$nvcc" "${flags[@]}" -c tools/gpu/check.cu -o "$build/check.o"
+printf '%s\n' src/api/cuda*.cu tools/gpu/check*.cu |
+  xargs -P "$(nproc)" -I{} bash -c '"$@" -c "$0" -o "$build/$(basename "$0" .cu).o"' {} "$nvcc" "${flags[@]}"
 wait "$cpu"
-wait "$gpu"
 "$nvcc" -cudart static -o "$build/check" "$build"/*.o -Xcompiler -pthread
 
 if [ -n "${BUILD_ONLY:-}" ]; then exit 0; fi

@@ -3,49 +3,11 @@
 #pragma once
 
 #include "codecs/planes/block.hpp"
-#include "codecs/planes/cuda/simt.hpp"
+#include "codecs/planes/cuda/crew.hpp"
+#include "core/cuda/bit_planes.hpp"
+#include "core/cuda/words.hpp"
 
 namespace taut::planes::cuda {
-
-// Planes 8 row .. 8 row + 7 of a block, the lowest first: a byte each, whose bit j belongs to difference j.
-struct PlaneRow {
-  std::uint32_t low, high;
-};
-
-// Bytes `row` of its differences: of 0, 2, 4, 6 and of 1, 3, 5, 7.
-struct ByteRow {
-  std::uint32_t even, odd;
-};
-
-// One step of a transposition: what stands above the diagonal in a, and below it in b, changes places.
-template <unsigned By, class Simt>
-TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
-  constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
-  const std::uint32_t of_lower = simt.choose(lower, a, b << By);
-  b = simt.choose(lower, a >> By, b);
-  a = of_lower;
-}
-
-// transpose8 of block.hpp, in three steps. In between bytes are moved (each digit names one) so that every
-// step goes across the two words, which takes half the operations of one within them.
-template <class Simt>
-TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
-  cross<4>(simt, x.low, x.high);
-  std::uint32_t a = simt.permute(x.low, x.high, 0x5410), b = simt.permute(x.low, x.high, 0x7632);
-  cross<2>(simt, a, b);
-  ByteRow y{simt.permute(a, b, 0x6240), simt.permute(a, b, 0x7351)};
-  cross<1>(simt, y.even, y.odd);
-  return y;
-}
-template <class Simt>
-TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
-  cross<1>(simt, y.even, y.odd);
-  std::uint32_t a = simt.permute(y.even, y.odd, 0x6240), b = simt.permute(y.even, y.odd, 0x7351);
-  cross<2>(simt, a, b);
-  PlaneRow x{simt.permute(a, b, 0x5410), simt.permute(a, b, 0x7632)};
-  cross<4>(simt, x.low, x.high);
-  return x;
-}
 
 // Planes up to the sign's of the longest of eight differences; none where all are 0.
 template <class Simt, class Int>
@@ -62,19 +24,6 @@ template <class Int, class Simt>
 TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
   const std::uint32_t greatest = simt.greatest(width);
   return greatest <= 8 ? 1 : greatest <= 16 ? 2 : sizeof(Int);
-}
-
-// Bytes `row` of eight integers.
-template <class Simt, class Int>
-TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[block_values], unsigned row) {
-  std::uint32_t of[block_values];
-  for (unsigned i = 0; i < block_values; ++i) of[i] = static_cast<std::uint32_t>(d[i] >> (row / 4 * 32));
-  const std::uint32_t pair = row % 4 | (4 + row % 4) << 4;
-  const auto four = [&](unsigned first) {
-    return simt.permute(simt.permute(of[first], of[first + 2], pair),
-                        simt.permute(of[first + 4], of[first + 6], pair), 0x5410);
-  };
-  return {four(0), four(1)};
 }
 
 // The bytes of a row below plane `width`, the highest plane first.
@@ -108,23 +57,6 @@ struct Differences {
     } else {
       write_rows<sizeof(Int)>(simt, to, d, width);
     }
-  }
-};
-
-// Words of a record that may be read, from its first one on.
-struct Words {
-  const std::uint32_t* at = nullptr;
-  std::uint32_t count = 0;
-
-  TAUT_DEVICE std::uint32_t operator[](std::uint32_t i) const { return i < count ? at[i] : 0; }
-  // One that is there.
-  TAUT_DEVICE std::uint8_t byte(std::uint32_t i) const {
-    return reinterpret_cast<const std::uint8_t*>(at)[i];
-  }
-  // Four bytes from any place on.
-  TAUT_DEVICE std::uint32_t word(std::uint32_t byte) const {
-    const std::uint64_t both = (*this)[byte / 4] | std::uint64_t{(*this)[byte / 4 + 1]} << 32;
-    return static_cast<std::uint32_t>(both >> (8 * (byte % 4)));
   }
 };
 

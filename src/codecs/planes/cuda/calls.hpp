@@ -1,5 +1,5 @@
 // Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: on a stream
-// (planes.cu), or on the shim of the tests.
+// (src/api), or on the shim of the tests.
 //
 //   template <class Kernel> void launch(unsigned blocks, const typename Kernel::Job& job);
 #pragma once
@@ -13,30 +13,10 @@
 
 namespace taut::planes::cuda {
 
-// Scratch of a call on `count` values: bytes, and the table at its start when it is new (else zeros).
+// Of the scratch of a call on `count` values.
 inline std::size_t scratch_bytes(std::uint64_t count) {
   return sizeof(Scratch) + sizeof(ChunkWords) * chunks_of(count);
 }
-
-inline HeaderCrc header_crc_table() {
-  const auto crc_of = [](unsigned word, std::uint32_t bits) {
-    std::uint32_t header[header_words] = {};
-    header[word] = bits;
-    return crc32c(std::as_bytes(std::span(header)).first(frame_header_bytes - 4));
-  };
-  HeaderCrc table{};
-  table.of_zeros = crc_of(0, 0);
-  for (unsigned i = 0; i + 1 < header_words; ++i)
-    for (unsigned bit = 0; bit < warp_lanes; ++bit)
-      table.of_bit[i][bit] = crc_of(i, std::uint32_t{1} << bit) ^ table.of_zeros;
-  return table;
-}
-
-// A frame, or a place for one, in memory of the GPU; 16 bytes aligned.
-struct FrameRoom {
-  std::byte* at;
-  std::size_t bytes;
-};
 
 // The places of chunks in flight: words of each, then slots of slot_words.
 struct Slots {
@@ -136,10 +116,6 @@ OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
   return job;
 }
 
-inline Source source_of(const std::byte* frame, std::uint64_t bytes) {
-  return {reinterpret_cast<const std::uint32_t*>(frame), bytes, nullptr, nullptr, 0};
-}
-
 // values <- frame, or values += frame. `type` is T or complex numbers of it, `count` of T.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
@@ -158,6 +134,7 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
 }
 
+using taut::cuda::source_of;
 inline Source source_of(const Slots& slots) {
   return {nullptr, 0, slots.words, slots.slots, slots.slot_words};
 }

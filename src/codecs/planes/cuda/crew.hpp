@@ -3,13 +3,15 @@
 
 #include <cstring>
 
-#include "codecs/planes/cuda/simt.hpp"
 #include "codecs/planes/format.hpp"
+#include "core/cuda/simt.hpp"
 
 namespace taut::planes::cuda {
 
-inline constexpr unsigned crew_threads = block_threads;
-static_assert(crew_threads == chunk_blocks);
+using namespace taut::cuda;
+
+inline constexpr unsigned crew_threads = chunk_blocks;
+static_assert(crew_threads <= most_threads);
 inline constexpr unsigned crew_warps = crew_threads / warp_lanes;
 
 struct CrewShared {

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "codecs/planes/cuda/exact_in.hpp"
-#include "codecs/planes/cuda/load.hpp"
 #include "codecs/planes/cuda/open.hpp"
+#include "core/cuda/load.hpp"
 
 namespace taut::planes::cuda {
 
@@ -84,7 +84,7 @@ class ChunkDecoder {
   TAUT_DEVICE bool read(std::uint32_t chunk) {
     Words words;
     RecordHead head;
-    return find_record(job_.source, frame_, job_.chunks, chunk, words) &&
+    return find_record(job_.source, frame_.record_words, job_.chunks, chunk, words) &&
            read_head(words, frame_.predictor, head) &&
            RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
   }
@@ -154,6 +154,7 @@ template <class T>
 struct DecodeKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeShared;
+  static constexpr BlockShape shape{crew_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkDecoder<T, Simt>(simt, shared.crew, job).run();
@@ -164,6 +165,8 @@ template <class T>
 struct DecodeExactKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeExactShared;
+  // Few chunks come.
+  static constexpr BlockShape shape{crew_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkDecoder<T, Simt>(simt, shared.crew, job).run_exact(shared.q);

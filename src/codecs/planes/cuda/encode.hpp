@@ -3,10 +3,10 @@
 #pragma once
 
 #include "codecs/planes/cuda/exact_out.hpp"
-#include "codecs/planes/cuda/load.hpp"
 #include "codecs/planes/cuda/open.hpp"
 #include "codecs/planes/cuda/record_out.hpp"
-#include "codecs/planes/cuda/sink.hpp"
+#include "core/cuda/load.hpp"
+#include "core/cuda/sink.hpp"
 #include "core/status.hpp"
 
 namespace taut::planes::cuda {
@@ -192,6 +192,7 @@ template <class T>
 struct EncodeKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{crew_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkEncoder<T, Simt>(simt, shared, job).run();

@@ -1,19 +1,11 @@
 // The last kernel of each call: the header of the frame, and scratch made ready for the next call.
 #pragma once
 
-#include "codecs/planes/cuda/sink.hpp"
+#include "codecs/planes/cuda/crew.hpp"
 #include "codecs/planes/cuda/values.hpp"
-#include "core/frame.hpp"
+#include "core/cuda/frame.hpp"
 
 namespace taut::planes::cuda {
-
-inline constexpr unsigned header_words = frame_header_bytes / 4;
-
-// CRC-32C of a header is linear in its bits: what each one of them adds, and the sum of a header of zeros.
-struct HeaderCrc {
-  std::uint32_t of_bit[header_words - 1][warp_lanes];
-  std::uint32_t of_zeros;
-};
 
 // A frame as far as its header says what it is, or slots as the host does.
 struct OpenFrame {
@@ -28,30 +20,10 @@ struct OpenFrame {
 inline constexpr unsigned max_sources = 8;
 
 // What stands at the start of scratch memory; followed by ChunkWords.
-struct Scratch {
-  Control control;
-  HeaderCrc crc;
+struct Scratch : ScratchHead {
   OpenFrame opened[max_sources], total;  // total: of the sum; its status is the first one that is not ok
   std::uint32_t header[header_words];    // of the sum, but for payload_bytes and checksum
 };
-
-// What a call comes to; in memory that the GPU writes, and the host may poll: `done` is written last.
-struct CallResult {
-  std::uint64_t bytes;
-  std::uint32_t status;
-  std::uint32_t done;
-};
-
-// Of the first 60 bytes, by a whole warp.
-template <class Simt>
-TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* header) {
-  const unsigned lane = simt.thread() % warp_lanes;
-  std::uint32_t sum = 0;
-  for (unsigned i = 0; i + 1 < header_words; ++i)
-    sum ^= (header[i] >> lane & 1) != 0 ? crc.of_bit[i][lane] : 0;
-  for (unsigned by = 1; by < warp_lanes; by *= 2) sum ^= simt.shuffle(sum, lane ^ by);
-  return sum ^ crc.of_zeros;
-}
 
 template <class T>
 struct FinishJob {
@@ -79,31 +51,24 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
       stored ? job.count * sizeof(T) : 4 * (job.chunks + std::uint64_t{1} + control.words);
   for (unsigned i = lane; lane == 0 && i < header_words; ++i)
     shared.header[i] = job.of_sum ? job.scratch->header[i] : job.header[i];
-  if (lane == 0) {
-    if (stored) {
-      shared.header[1] |= std::uint32_t{FrameHeader::stored} << 24;
-    } else if (!job.of_sum) {
-      shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor);
-    }
-    shared.header[8] = static_cast<std::uint32_t>(bytes);
-    shared.header[9] = static_cast<std::uint32_t>(bytes >> 32);
+  if (lane == 0 && stored) {
+    shared.header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+  } else if (lane == 0 && !job.of_sum) {
+    shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor);
   }
-  simt.sync_warp();
-  const std::uint32_t crc = header_crc(simt, job.scratch->crc, shared.header);
-  if (lane < header_words) job.frame[lane] = lane + 1 < header_words ? shared.header[lane] : crc;
-  if (lane == 0) job.result->bytes = frame_header_bytes + bytes;
+  write_header(simt, job.scratch->crc, shared.header, bytes, job.frame, job.result);
 }
 
 template <class T>
 struct FinishKernel {
   using Job = FinishJob<T>;
   using Shared = FinishShared;
+  static constexpr BlockShape shape{crew_threads, 2};
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    Control& control = job.scratch->control;
     if (job.of_sum && job.scratch->total.status != 0) return close(simt, job);
-    const bool stored = job.frame != nullptr && job.may_be_stored && control.coded == 0;
+    const bool stored = job.frame != nullptr && job.may_be_stored && job.scratch->control.coded == 0;
     if (simt.block() == 0 && simt.thread() < warp_lanes && job.frame != nullptr)
       write_frame_header(simt, shared, job, stored);
     if (stored) {
@@ -117,20 +82,9 @@ struct FinishKernel {
   }
 
  private:
-  // The last block that comes here leaves the scratch ready.
   template <class Simt>
-  TAUT_DEVICE static void close(Simt simt, const Job& job) {
-    Control& control = job.scratch->control;
-    simt.fence();
-    simt.barrier();
-    if (simt.thread() != 0 || simt.add(&control.done, 1) + 1 != job.blocks) return;
-    const std::uint32_t opening = job.scratch->total.status;
-    job.result->status = opening != 0 ? opening : control.failure;
-    job.scratch->total.status = 0;
-    simt.fence();
-    job.result->done = 1;
-    ++control.epoch;
-    control.ticket = control.coded = control.failure = control.words = control.done = control.left = 0;
+  TAUT_DEVICE static void close(const Simt& simt, const Job& job) {
+    taut::cuda::close(simt, *job.scratch, job.scratch->total.status, job.blocks, job.result);
   }
 };
 

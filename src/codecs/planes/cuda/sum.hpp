@@ -6,7 +6,7 @@
 #include "codecs/planes/cuda/plane_sum.hpp"
 #include "codecs/planes/cuda/record_in.hpp"
 #include "codecs/planes/cuda/record_out.hpp"
-#include "codecs/planes/cuda/sink.hpp"
+#include "core/cuda/sink.hpp"
 
 namespace taut::planes::cuda {
 
@@ -54,7 +54,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<
     stored = frame.stored;
     alike = stored || frame.predictor == job.scratch->total.predictor;
     Words words;
-    good = stored || (find_record(job.sources[k], frame, job.sink.chunks, chunk, words) &&
+    good = stored || (find_record(job.sources[k], frame.record_words, job.sink.chunks, chunk, words) &&
                       read_head(words, frame.predictor, head));
     shared.heads[k] = head;
   }
@@ -233,6 +233,7 @@ template <class T>
 struct SumKernel {
   using Job = SumJob<T>;
   using Shared = SumShared<T>;
+  static constexpr BlockShape shape{crew_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkAdder<T, Simt>(simt, shared, job).run();

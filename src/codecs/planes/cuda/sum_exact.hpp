@@ -68,7 +68,7 @@ class ExactAdder {
     Words words;
     RecordHead head;
     RecordIn<T> r;
-    find_record(source, frame, job_.sink.chunks, chunk, words);
+    find_record(source, frame.record_words, job_.sink.chunks, chunk, words);
     read_head(words, frame.predictor, head);
     if (!RecordReader<T, Simt, RunsCheck::all>(crew_, r, head, n_).read() && crew_.thread() == 0)
       crew_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
@@ -119,6 +119,7 @@ template <class T>
 struct SumExactKernel {
   using Job = SumJob<T>;
   using Shared = SumExactShared<T>;
+  static constexpr BlockShape shape{crew_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ExactAdder<T, Simt>(simt, shared, job).run();

@@ -3,8 +3,8 @@
 // -fmad=false.
 #pragma once
 
-#include "codecs/planes/cuda/simt.hpp"
 #include "codecs/planes/quantiser.hpp"
+#include "core/cuda/simt.hpp"
 #include "core/reduction.hpp"
 
 namespace taut::planes::cuda {

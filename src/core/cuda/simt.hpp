@@ -12,7 +12,8 @@
 //   acquire(p), release(p, v)     a 64-bit word that blocks hand results over with
 //   fence()                       what this thread wrote is seen, by the host too, before what it writes next
 //   pause()                       in a loop that waits for another block
-//   leading_zeros(v), population(v)
+//   leading_zeros(v), population(v), mirrored(v)
+//                                 mirrored: its bits in the opposite order
 //   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector
 //   in
 //                                 base 16; 8 + i: the sign of byte i, eight times
@@ -32,16 +33,22 @@
 #define TAUT_ROLLED
 #endif
 
-namespace taut::planes::cuda {
+namespace taut::cuda {
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
-inline constexpr unsigned block_threads = 512;  // of every kernel
+inline constexpr unsigned most_threads = 512;  // of a block of any kernel
+
+// Of a kernel: threads of a block, and blocks of it that a multiprocessor must be able to hold, which limits
+// the registers of a thread.
+struct BlockShape {
+  unsigned threads, on_multiprocessor;
+};
 
 #if defined(__CUDACC__)
 struct CudaThread {
   __device__ static unsigned thread() {
-    __builtin_assume(threadIdx.x < block_threads);
+    __builtin_assume(threadIdx.x < most_threads);
     return threadIdx.x;
   }
   __device__ static unsigned block() { return blockIdx.x; }
@@ -101,6 +108,9 @@ struct CudaThread {
     return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
   }
   __device__ static unsigned population(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
+  __device__ static unsigned population(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
+  __device__ static std::uint32_t mirrored(std::uint32_t v) { return __brev(v); }
+  __device__ static std::uint64_t mirrored(std::uint64_t v) { return __brevll(v); }
   __device__ static std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
     std::uint32_t bytes;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
@@ -118,4 +128,4 @@ struct CudaThread {
 };
 #endif
 
-}  // namespace taut::planes::cuda
+}  // namespace taut::cuda

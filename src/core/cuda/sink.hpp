@@ -3,9 +3,9 @@
 // look-back", 2016). Slotted: chunk i at i * slot_words, for data in flight; no waiting.
 #pragma once
 
-#include "codecs/planes/cuda/crew.hpp"
+#include "core/cuda/simt.hpp"
 
-namespace taut::planes::cuda {
+namespace taut::cuda {
 
 // At the start of the scratch of a launch; all zero when that is new, and left ready for the next launch.
 struct Control {
@@ -101,6 +101,13 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
   return before;
 }
 
+// Words of all chunks up to this one, for those behind it. By one thread.
+template <class Simt>
+TAUT_DEVICE void pass_on(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
+  simt.release(&sink.of_chunks[chunk].handed_on, hand_on(sink.control->epoch, all_words, words));
+  if (chunk + 1 == sink.chunks) sink.control->words = words;
+}
+
 // Where the chunk's record of `words` goes, in words, by the first warp. Slots and frames that are too small
 // are reported and hold nothing.
 template <class Simt>
@@ -113,10 +120,9 @@ TAUT_DEVICE std::uint32_t place(const Simt& simt, const Sink& sink, std::uint32_
   }
   const std::uint32_t before = look_back(simt, sink, chunk);
   if (first) {
-    simt.release(&sink.of_chunks[chunk].handed_on, hand_on(sink.control->epoch, all_words, before + words));
+    pass_on(simt, sink, chunk, before + words);
     if (chunk == 0) sink.index[0] = 0;
     sink.index[chunk + 1] = before + words;
-    if (chunk + 1 == sink.chunks) sink.control->words = before + words;
   }
   return before;
 }
@@ -126,4 +132,4 @@ TAUT_DEVICE bool fits(const Sink& sink, std::uint32_t at, std::uint32_t words) {
   return at <= sink.capacity && words <= sink.capacity - at;
 }
 
-}  // namespace taut::planes::cuda
+}  // namespace taut::cuda

@@ -1,0 +1,135 @@
+// What the checks have in common: memory of the device, launches under stress, times.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <taut/taut_cuda.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../../tests/cuda/patterns.hpp"
+#include "codecs/planes/typed_codec.hpp"
+#include "core/codec.hpp"
+
+// check_lossless.cu
+bool lossless_small(cudaStream_t stream);
+void lossless_correctness(cudaStream_t stream);
+void lossless_kernels(cudaStream_t stream);
+
+namespace taut {
+
+inline void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  std::printf("{\"check\": \"cuda\", \"ok\": false, \"error\": \"%s\"}\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+
+// Memory of the device.
+class Device {
+ public:
+  explicit Device(std::size_t bytes) : bytes_(bytes) {
+    check(cudaMalloc(&at_, bytes + 16));
+    check(cudaMemset(at_, 0xC3, bytes + 16));
+  }
+  Device(const void* from, std::size_t bytes) : Device(bytes) {
+    check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault));
+  }
+  Device(const Device&) = delete;
+  ~Device() { cudaFree(at_); }
+  void* at() const { return at_; }
+  std::size_t bytes() const { return bytes_; }
+  std::vector<std::byte> read(std::size_t bytes) const {
+    std::vector<std::byte> to(bytes);
+    check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
+    return to;
+  }
+
+ private:
+  void* at_ = nullptr;
+  std::size_t bytes_;
+};
+
+struct Result {
+  TAUT_Cuda_result* at;
+  Result() { check(cudaHostAlloc(reinterpret_cast<void**>(&at), sizeof *at, cudaHostAllocMapped)); }
+  ~Result() { cudaFreeHost(at); }
+};
+
+template <class T>
+std::vector<std::byte> cpu_encode(const Codec& codec, const std::vector<T>& x) {
+  std::vector<std::byte> frame(codec.max_bytes(dtype_of<T>, x.size()));
+  frame.resize(codec.encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
+  return frame;
+}
+
+// Encodings of random sizes by launch(values, count, frame, result, stream), each of which has to give the
+// CPU's frame, while another stream keeps the memory busy.
+template <class Launch>
+void stress(const char* name, const Codec& codec, Pattern pattern, int launches, const Launch& launch) {
+  cudaStream_t stream, busy;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  check(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking));
+  const std::vector<float> x = make<float>(pattern, 3000000, 5);
+  const Device dx(x.data(), x.size() * 4), hog(std::size_t{256} << 20), hog_to(std::size_t{256} << 20);
+  const Device frame(codec.max_bytes(DType::f32, x.size()));
+  std::mt19937_64 random(1);
+  Result r;
+  int wrong = 0;
+  std::vector<std::size_t> sizes;
+  std::vector<std::vector<std::byte>> expected;
+  for (int k = 0; k < 20; ++k) {
+    sizes.push_back(1 + random() % x.size());
+    expected.push_back(
+        cpu_encode(codec, std::vector<float>(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(sizes[k]))));
+  }
+  for (int i = 0; i < launches; ++i) {
+    if (i % 8 == 0)
+      check(cudaMemcpyAsync(hog_to.at(), hog.at(), hog.bytes(), cudaMemcpyDeviceToDevice, busy));
+    const std::size_t k = random() % sizes.size();
+    wrong += launch(dx, sizes[k], frame, r, stream) != 0;
+    check(cudaStreamSynchronize(stream));
+    wrong += r.at->status != 0 || r.at->bytes != expected[k].size() ||
+             frame.read(expected[k].size()) != expected[k];
+  }
+  std::printf("{\"check\": \"%s\", \"launches\": %d, \"differences\": %d, \"ok\": %s}\n", name, launches,
+              wrong, wrong == 0 ? "true" : "false");
+}
+
+// Seconds of the fastest and the median of `times` runs.
+struct Timing {
+  double best, median;
+};
+template <class Action>
+Timing timed(cudaStream_t stream, const Action& action, int times = 20) {
+  cudaEvent_t from, to;
+  check(cudaEventCreate(&from));
+  check(cudaEventCreate(&to));
+  std::vector<double> seconds;
+  for (int i = 0; i < times + 2; ++i) {
+    check(cudaEventRecord(from, stream));
+    action(i);
+    check(cudaEventRecord(to, stream));
+    check(cudaEventSynchronize(to));
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, from, to));
+    if (i >= 2) seconds.push_back(ms * 1e-3);
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return {seconds.front(), seconds[seconds.size() / 2]};
+}
+
+inline void report(const char* what, std::size_t bytes, double ratio, const Timing& t, double copy) {
+  const double rate = static_cast<double>(bytes) / t.median / 1e9;
+  std::printf(
+      "{\"bench\": \"%s\", \"bytes\": %zu, \"ratio\": %.2f, \"median_us\": %.2f, \"best_us\": %.2f, "
+      "\"GB/s\": %.1f, \"of_copy\": %.3f}\n",
+      what, bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
+}
+
+}  // namespace taut

@@ -1,0 +1,96 @@
+// The checks of lossless frames.
+#include "check.hpp"
+
+namespace taut::codecs {
+const CodecInfo& mpc() noexcept;
+}
+
+namespace {
+
+using namespace taut;
+
+std::unique_ptr<Codec> cpu_codec(int distance) {
+  constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
+  CodecOptions options;
+  options.predictor = distances[distance - 1];
+  return codecs::mpc().make(options);
+}
+
+// Encode and decode one pattern; the number of differences from the CPU.
+template <class T>
+int compare(Pattern pattern, std::size_t n, int distance, cudaStream_t stream) {
+  const int type = static_cast<int>(dtype_of<T>);
+  const std::vector<T> x = make<T>(pattern, n, 1);
+  const auto frame = cpu_encode(*cpu_codec(distance), x);
+  const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(frame_header_bytes + n * sizeof(T));
+  Result r;
+  int wrong = TAUT_Encode_lossless_cuda(values.at(), n, type, distance, out.at(), out.bytes(), r.at, stream) != 0;
+  check(cudaStreamSynchronize(stream));
+  wrong += r.at->status != 0 || r.at->bytes != frame.size() || out.read(frame.size()) != frame;
+  wrong += TAUT_Decode_lossless_cuda(out.at(), frame.size(), to.at(), n, type, r.at, stream) != 0;
+  check(cudaStreamSynchronize(stream));
+  wrong += r.at->status != 0 || std::memcmp(to.read(n * sizeof(T)).data(), x.data(), n * sizeof(T)) != 0;
+  return wrong;
+}
+
+template <class T>
+bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
+  int cases = 0, wrong = 0;
+  for (const Pattern pattern : all_patterns) {
+    for (const int distance : {1, 2, 3, 8}) {
+      for (const std::size_t n : sizes) {
+        const int found = compare<T>(pattern, n, distance, stream);
+        if (found > 0 && wrong < 10)
+          std::fprintf(stderr, "lossless %s %s n %zu distance %d: %d differences\n", name, name_of(pattern), n, distance, found);
+        wrong += found;
+        ++cases;
+      }
+    }
+  }
+  std::printf("{\"check\": \"lossless\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n", name, cases,
+              wrong, wrong == 0 ? "true" : "false");
+  return wrong == 0;
+}
+
+void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
+  const std::size_t bytes = n * 4, room = frame_header_bytes + bytes;
+  // Two sets of buffers by turns, each larger than the cache where n is.
+  const std::vector<float> x = make<float>(pattern, n, 1);
+  const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes), f0(room), f1(room);
+  Result r;
+  TAUT_Cuda_reserve(n, 1, stream);
+  const Timing copy = timed(stream, [&](int i) {
+    check(cudaMemcpyAsync(to.at(), (i % 2 == 0 ? v0 : v1).at(), bytes, cudaMemcpyDeviceToDevice, stream));
+  });
+  const double copied = static_cast<double>(bytes) / copy.median / 1e9;
+  const Timing encode = timed(stream, [&](int i) {
+    TAUT_Encode_lossless_cuda((i % 2 == 0 ? v0 : v1).at(), n, 1, 1, (i % 2 == 0 ? f0 : f1).at(), room, r.at, stream);
+  });
+  const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
+  report("encode_lossless", bytes, ratio, encode, copied);
+  report("decode_lossless", bytes, ratio, timed(stream, [&](int i) {
+           TAUT_Decode_lossless_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
+         }), copied);
+  if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+}
+
+}  // namespace
+
+bool lossless_small(cudaStream_t stream) {
+  return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream);
+}
+
+void lossless_correctness(cudaStream_t stream) {
+  matrix<float>("f32", {0, 1, 31, 1023, 1024, 1025, 8205, 1000003}, stream);
+  matrix<double>("f64", {1, 513, 100003}, stream);
+  matrix<f16>("f16", {1, 2049, 100003}, stream);
+  stress("lossless_look_back", *cpu_codec(1), Pattern::mixed, 2000,
+         [](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t on) {
+           return TAUT_Encode_lossless_cuda(x.at(), n, 1, 1, frame.at(), frame.bytes(), r.at, on);
+         });
+}
+
+void lossless_kernels(cudaStream_t stream) {
+  for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28})
+    for (const Pattern pattern : {Pattern::wave, Pattern::walk}) bench_size(n, pattern, stream);
+}
