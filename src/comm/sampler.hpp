@@ -15,7 +15,7 @@ class Sampler {
   static constexpr std::size_t least_bytes = 4096;         // of a message
   static constexpr std::uint64_t for_firsts = 10'000'000;  // nanoseconds
   static constexpr std::uint64_t share = 100;              // one in so many nanoseconds
-  static constexpr std::size_t range_pieces = 32;           // of Pieces::most_values, for the range
+  static constexpr std::size_t range_pieces = 32;          // of Pieces::most_values, for the range
 
   // `granted`: nanoseconds that all samples may take beyond their share.
   explicit Sampler(std::string kernels, std::uint64_t granted = 0)
