@@ -173,7 +173,7 @@ void Attached::sample(const Request& request) noexcept {
 }
 
 Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape& shape) noexcept {
-  if (request && !options().report.empty()) sample(*request);
+  if (request && samples_) sample(*request);
   Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
   if (!enabled_ || rules_.off()) {
     why = Plain::off;
@@ -188,17 +188,20 @@ Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape
   return why;
 }
 
-// Datatypes and operators that Taut knows are MPI's own: the handles always mean the same. Why small calls
-// are plain does not depend on those before; their times are not taken unless somebody observes them closely.
+// Datatypes and operators that Taut knows are MPI's own: the handles always mean the same. Why calls are
+// plain that no policy is for does not depend on those before. Each has its place in a trace.
 void Attached::remember(const Shape& shape, const Request& request, Plain why) noexcept {
-  if (request.coded_type && request.bytes < rules_.least_bytes() && !observed_closely_ &&
-      known_datatype(shape.type))
-    small_ = {shape, kind_of(request), request.bytes, why};
+  const bool lasts = request.coded_type && known_datatype(shape.type);
+  if (lasts && request.bytes < rules_.least_bytes() && recorder() == nullptr)
+    again_ = {shape, kind_of(request), request.bytes, why};
 }
 
 bool Attached::plain_again(const Shape& shape) noexcept {
-  if (!(small_.shape == shape) || shape.collective == Collective{} || open_ != 0) return false;
-  observed_->calls.count(small_.kind, small_.bytes).note_plain(small_.why);
+  if (!(again_.shape == shape) || shape.collective == Collective{} || open_ != 0) return false;
+  CallRow& row = observed_->calls.row(again_.kind);
+  if (samples_ && Sampler::is_due(row)) return false;
+  row.add_call(again_.bytes);
+  row.note_plain(again_.why);
   return true;
 }
 
@@ -217,14 +220,18 @@ void Attached::count_plain(const std::optional<Request>& request, Plain why) noe
   row.note_plain(why);
 }
 
+void Attached::add_plain_time(const CallKind& kind, std::uint64_t nanoseconds) noexcept {
+  Times& times = observed_->calls.row(kind).sum.times;
+  times[Verb::plain] += nanoseconds;
+  times[Verb::call] += nanoseconds;
+}
+
 void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
                          const CallTag& tag) noexcept {
   const std::uint64_t end = clock_now();
   const auto lock = stop_driving();
   if (compares(why)) communicator_->note_plain(request, end - begin);
-  Times& times = observed_->calls.row(kind_of(request)).sum.times;
-  times[Verb::plain] += end - begin;
-  times[Verb::call] += end - begin;
+  add_plain_time(kind_of(request), end - begin);
   tag.add(Verb::plain, 0, begin, end, request.bytes);
   if (tag.recorder != nullptr) tag.recorder->close(tag);
 }

@@ -66,9 +66,18 @@ class Attached : public std::enable_shared_from_this<Attached> {
   // compressed. Local.
   Plain plain_at_once(const std::optional<Request>& request, const Shape& shape = {}) noexcept;
 
-  // Whether a call is small and like the last one, which was plain at once. Then it is counted, and plain
-  // too.
+  // Whether a call is like the last one, which was plain at once and will be so again. Then it is counted,
+  // and plain too; run_again() makes it.
   bool plain_again(const Shape& shape) noexcept;
+
+  template <class Call>
+  int run_again(Call call) {
+    if (!observed_closely_) return call();
+    const std::uint64_t begin = clock_now();
+    const int code = call();
+    add_plain_time(again_.kind, clock_now() - begin);
+    return code;
+  }
 
   // Serves a call, or says why not. Collective over `comm`.
   Verdict run(MPI_Comm comm, const Request& request);
@@ -137,6 +146,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::unique_lock<std::mutex> stop_driving() const;
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
   void remember(const Shape& shape, const Request& request, Plain why) noexcept;
+  void add_plain_time(const CallKind& kind, std::uint64_t nanoseconds) noexcept;
   void sample(const Request& request) noexcept;
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
   static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
@@ -148,13 +158,14 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();
+  bool samples_ = !options().report.empty();
   Sampler sampler_{options().kernels};
   struct {
     Shape shape;
     CallKind kind;
     std::size_t bytes = 0;
     Plain why = Plain::no;
-  } small_;  // the last small call of a shape that was plain at once
+  } again_;  // the last call of a shape that was plain at once, and will be so again
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

@@ -28,7 +28,7 @@ template <class Call>
     const Shape shape = shape_of(call, attached->group(), site);
     if (attached->plain_again(shape)) {
       finish_calls();
-      return call.plain();
+      return attached->run_again([&] { return call.plain(); });
     }
     Described request = call.describe(attached->group());
     if (request) request->site = site;

@@ -1,7 +1,7 @@
 #include "comm/sampler.hpp"
 
+#include <algorithm>
 #include <atomic>
-#include <bit>
 #include <new>
 
 #include "core/float_environment.hpp"
@@ -11,12 +11,16 @@ namespace taut {
 namespace {
 
 std::atomic<std::uint64_t> spent{0};  // nanoseconds of this process
+std::atomic<std::uint64_t> taken{0};  // samples
 
 }  // namespace
 
-bool Sampler::may_spend() const noexcept {
+// Samples cost much the same.
+bool Sampler::may_spend(bool on_first) const noexcept {
   static const std::uint64_t begin = clock_now();
-  return spent < granted_ + (clock_now() - begin) / share;
+  if (on_first && spent < for_firsts) return true;
+  const std::uint64_t next = spent / std::max<std::uint64_t>(taken, 1);
+  return spent + next <= granted_ + (clock_now() - begin) / share;
 }
 
 // At another place in each part, as in Pieces.
@@ -35,9 +39,17 @@ ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
 }
 
 void Sampler::look(CallRow& row, ConstSlice values) noexcept {
-  if (values.data == nullptr || values.bytes() < least_bytes || row.kind.type == 0 ||
-      !std::has_single_bit(row.sum.calls + 1) || !may_spend())
+  if (!is_due(row) || values.data == nullptr) return;
+  const std::uint64_t call = row.sum.calls + 1;
+  if (values.bytes() < least_bytes) {
+    if (row.kind.least_bytes() < least_bytes) row.next_sample = UINT64_MAX;
     return;
+  }
+  if (!may_spend(row.values.samples == 0)) {
+    row.next_sample = call + std::max<std::uint64_t>(call / 8, 1);
+    return;
+  }
+  row.next_sample = 2 * call;
   const std::uint64_t begin = clock_now();
   try {
     const FloatEnvironment environment;
@@ -46,6 +58,7 @@ void Sampler::look(CallRow& row, ConstSlice values) noexcept {
   } catch (const std::bad_alloc&) {
   }
   spent += clock_now() - begin;
+  ++taken;
 }
 
 void Sampler::sample(CallRow& row, ConstSlice values) {

@@ -81,7 +81,12 @@ struct CallRow {
   float expected_ratio =
       0;  // by samples of the rank that gains least, at the last agreement; 0: none were taken
   Compressibility values = {};
+  std::uint64_t next_sample = 1;  // the call that is to be looked at next, counted from 1
 
+  void add_call(std::size_t message_bytes) noexcept {
+    ++sum.calls;
+    sum.message_bytes += message_bytes;
+  }
   void note_plain(Plain why) noexcept {  // of a call that has been counted
     ++sum.plain[static_cast<std::size_t>(why)];
     plain = why;
@@ -98,8 +103,7 @@ class CallTable {
   }
   CallRow& count(const CallKind& kind, std::size_t message_bytes) noexcept {  // one call more
     CallRow& found = row(kind);
-    ++found.sum.calls;
-    found.sum.message_bytes += message_bytes;
+    found.add_call(message_bytes);
     return found;
   }
   std::span<const CallRow> rows() const noexcept { return rows_; }

@@ -2,7 +2,7 @@
 
 #include <taut/taut.h>
 
-#ifdef OPEN_MPI
+#ifndef MPI_ABI
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -11,35 +11,34 @@
 namespace taut::dropin {
 namespace {
 
-// As compilers spell the variable's name.
-std::array<void*, 4> addresses(const char* const (&names)[4]) noexcept {
-  std::array<void*, 4> found{};
+template <std::size_t n>
+using Spellings = std::array<const char*, n>;
+
+template <std::size_t n>
+std::array<void*, n> addresses(const Spellings<n>& names) noexcept {
+  std::array<void*, n> found{};
   std::ranges::transform(names, found.begin(), [](const char* name) { return dlsym(RTLD_DEFAULT, name); });
   return found;
 }
 
-bool is_one_of(const std::array<void*, 4>& known, const void* address) noexcept {
+template <std::size_t n>
+bool is_one_of(const std::array<void*, n>& known, const void* address) noexcept {
   return address != nullptr && std::ranges::find(known, address) != known.end();
 }
 
-}  // namespace
-
-void* c_buffer(void* address) noexcept {
-  static const auto in_place = addresses(
-      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
-  static const auto bottom =
-      addresses({"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
-  if (is_one_of(in_place, address)) return MPI_IN_PLACE;
-  return is_one_of(bottom, address) ? MPI_BOTTOM : address;
-}
-
-namespace {
+#ifdef OPEN_MPI  // as compilers spell the variable's name
+constexpr Spellings<4> status_ignore{"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
+                                     "mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE"};
+constexpr Spellings<4> statuses_ignore{"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
+                                       "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"};
+#else  // of the module mpi_f08 alone
+constexpr Spellings<1> status_ignore{"MPIR_F08_MPI_STATUS_IGNORE_OBJ"};
+constexpr Spellings<1> statuses_ignore{"MPIR_F08_MPI_STATUSES_IGNORE_OBJ"};
+#endif
 
 bool is_status_ignore(const void* address) noexcept {
-  static const auto one = addresses({"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
-                                     "mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE"});
-  static const auto several = addresses({"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
-                                         "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"});
+  static const auto one = addresses(status_ignore);
+  static const auto several = addresses(statuses_ignore);
   return is_one_of(one, address) || is_one_of(several, address);
 }
 
@@ -79,8 +78,21 @@ StatusesAt::~StatusesAt() {
 
 LogicalAt::~LogicalAt() { *at_ = is_ != 0 ? true_value() : 0; }
 
-}  // namespace taut::dropin
+#ifdef OPEN_MPI
+void* c_buffer(void* address) noexcept {
+  static const auto in_place = addresses<4>(
+      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
+  static const auto bottom = addresses<4>(
+      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
+  if (is_one_of(in_place, address)) return MPI_IN_PLACE;
+  return is_one_of(bottom, address) ? MPI_BOTTOM : address;
+}
+#endif
 
+}  // namespace taut::dropin
+#endif
+
+#ifdef OPEN_MPI
 extern "C" {
 
 int taut_dropin_MPI_Init(int* argc, char*** argv);
@@ -105,19 +117,19 @@ TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcont
 
 using taut::dropin::call_fortran;
 
-// The module mpi_f08 of MPICH begins, waits and ends below the names of C; `ierror` may be absent. Where it
-// waits, MPICH 4.0.2 fails an assertion of its own now and then if a request is a generalized one.
+// The module mpi_f08 of MPICH begins and ends below the names of C; `ierror` may be absent.
 extern "C" {
 
-TAUT_API void taut_f08_MPI_Init(int* ierror) {
-  taut::dropin::leave_nonblocking_to_mpi();
-  call_fortran({"mpi_init_f08_"}, ierror);
+TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
+  int level = taut::dropin::wants_nonblocking() ? MPI_THREAD_MULTIPLE : *required;
+  call_fortran({"mpi_init_thread_f08_"}, &level, provided, ierror);
   taut::dropin::meet_others();
 }
 
-TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
-  taut::dropin::leave_nonblocking_to_mpi();
-  call_fortran({"mpi_init_thread_f08_"}, required, provided, ierror);
+TAUT_API void taut_f08_MPI_Init(int* ierror) {
+  int provided = MPI_THREAD_SINGLE, level = MPI_THREAD_MULTIPLE;
+  if (taut::dropin::wants_nonblocking()) return taut_f08_MPI_Init_thread(&level, &provided, ierror);
+  call_fortran({"mpi_init_f08_"}, ierror);
   taut::dropin::meet_others();
 }
 

@@ -18,12 +18,14 @@ void call_fortran(std::initializer_list<const char*> names, Arguments*... argume
       return reinterpret_cast<void (*)(Arguments * ...)>(next)(arguments...);
 }
 
-#ifdef OPEN_MPI
+#ifndef MPI_ABI  // which knows no Fortran
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of integers are handed on as they are");
 
+#ifdef OPEN_MPI
 // The buffer that C passes for one of Fortran, whose special addresses are those of variables in common
 // blocks.
 void* c_buffer(void* address) noexcept;
+#endif
 
 // Where Fortran is told the code; the module mpi_f08 passes null for what the program leaves out.
 inline void tell(MPI_Fint* ierror, int code) noexcept {

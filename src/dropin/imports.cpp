@@ -31,22 +31,29 @@ bool in_c(std::string_view name) noexcept {
          std::islower(static_cast<unsigned char>(name[5])) != 0;
 }
 
-// Whether that function of Fortran is followed. MPICH's comes by those of C, but for its module mpi_f08.
-bool in_fortran([[maybe_unused]] std::string_view name) noexcept {
+// What a name says of the process, and what is known of that.
+struct Search {
+  std::string unseen;
+  bool f08_receives_in_c = true;  // MPICH's module mpi_f08, where a call has a buffer
+};
+
+// Whether that function of Fortran is followed. MPICH's comes by those of C, but for what has no buffer in
+// its module mpi_f08, which is served itself.
+bool in_fortran([[maybe_unused]] std::string_view name, [[maybe_unused]] const Search& search) noexcept {
 #if defined(OPEN_MPI)
   return true;
 #elif defined(MPI_ABI)
   return false;
 #else
-  return !has(name, "_f08");
+  return search.f08_receives_in_c || !has(name, "_f08");
 #endif
 }
 
-bool is_unseen(std::string_view name) {
+bool is_unseen(std::string_view name, const Search& search) {
   const std::string text = lower(name);
   const bool called = has(text, "recv") || has(text, "probe") || has(text, "_wait") || has(text, "pi_test");
-  return called &&
-         (text.starts_with("pmpi_") || (text.starts_with("mpi_") && !in_c(name) && !in_fortran(text)));
+  return called && (text.starts_with("pmpi_") ||
+                    (text.starts_with("mpi_") && !in_c(name) && !in_fortran(text, search)));
 }
 
 struct Tables {
@@ -76,34 +83,51 @@ Tables tables_of(const dl_phdr_info& object) {
   return found;
 }
 
+std::string_view file_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+
 // MPI's libraries and components, and this one.
 bool is_of_mpi(std::string_view path) noexcept {
   constexpr std::array parts{"libtaut_"sv,    "mca_"sv,          "libmpi.so"sv,
                              "libmpich.so"sv, "libmpi_abi.so"sv, "libmpichfort."sv,
                              "libmpifort."sv, "libmpi_mpifh"sv,  "libmpi_usempi"sv};
-  const std::string_view file = path.substr(path.rfind('/') + 1);
-  return std::ranges::any_of(parts, [&](std::string_view part) { return file.starts_with(part); });
+  return std::ranges::any_of(parts, [&](std::string_view part) { return file_of(path).starts_with(part); });
+}
+
+// The first import that `wanted` names; "": there is none.
+template <class Wanted>
+const char* find_import(const dl_phdr_info& object, Wanted wanted) {
+  const Tables tables = tables_of(object);
+  if (tables.symbols == nullptr || tables.names == nullptr) return "";
+  for (std::size_t i = 1; i < tables.n; ++i) {
+    const ElfW(Sym)& symbol = tables.symbols[i];
+    const char* const name = tables.names + symbol.st_name;
+    if (symbol.st_shndx == SHN_UNDEF && wanted(name)) return name;
+  }
+  return "";
+}
+
+int look_at_fortran(dl_phdr_info* object, std::size_t, void* result) {
+  const std::string_view file = file_of(object->dlpi_name);
+  if (!file.starts_with("libmpichfort.") && !file.starts_with("libmpifort.")) return 0;
+  const auto past_taut = [](std::string_view name) { return name == "PMPI_Recv"; };
+  static_cast<Search*>(result)->f08_receives_in_c = *find_import(*object, past_taut) == '\0';
+  return 0;
 }
 
 int look(dl_phdr_info* object, std::size_t, void* result) {
-  auto& unseen = *static_cast<std::string*>(result);
+  auto& search = *static_cast<Search*>(result);
   if (is_of_mpi(object->dlpi_name) || has(object->dlpi_name, "linux-vdso")) return 0;
-  const Tables tables = tables_of(*object);
-  if (tables.symbols == nullptr || tables.names == nullptr) return 0;
-  for (std::size_t i = 1; i < tables.n && unseen.empty(); ++i) {
-    const ElfW(Sym)& symbol = tables.symbols[i];
-    const char* const name = tables.names + symbol.st_name;
-    if (symbol.st_shndx == SHN_UNDEF && is_unseen(name)) unseen = name;
-  }
-  return !unseen.empty();
+  search.unseen = find_import(*object, [&](const char* name) { return is_unseen(name, search); });
+  return !search.unseen.empty();
 }
 
 }  // namespace
 
 std::string unseen_receives() {
-  std::string unseen;
-  dl_iterate_phdr(look, &unseen);
-  return unseen;
+  Search search;
+  dl_iterate_phdr(look_at_fortran, &search);
+  dl_iterate_phdr(look, &search);
+  return search.unseen;
 }
 
 }  // namespace taut::dropin

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "api/datatypes.hpp"
-#include "api/plain.hpp"
 #include "api/ruled.hpp"
 #include "core/device_memory.hpp"
 #include "dropin/gate.hpp"
@@ -40,9 +39,17 @@ std::uint64_t common_mark() {
   return mark;
 }
 
+constexpr std::size_t shortest = std::size_t{128} << 10;  // bytes of values that are coded
+
+// Of a message that may_code().
+ConstSlice values_of(const Outgoing& message) noexcept {
+  return {{message.buf, static_cast<std::size_t>(message.count), api::known_datatype(message.type)->type}};
+}
+
 // As its sender alone knows it.
-const Policy* policy_for(const Rules& held, DType type, std::size_t bytes) {
-  return match(held, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
+const Policy* policy_for(const Rules& held, ConstSlice values) {
+  return match(held,
+               {.collective = Collective::send, .type = values.type, .bytes = values.bytes(), .sites = 0});
 }
 
 }  // namespace
@@ -69,28 +76,37 @@ void end_messages() noexcept {
 
 bool messages_may_be_coded() noexcept { return on; }
 
-CodedMessage coded(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                   MPI_Comm comm) noexcept {
-  constexpr std::size_t shortest = std::size_t{128} << 10;
+bool may_code(const Outgoing& message) noexcept {
   constexpr MPI_Count least_count = shortest / 16;  // no value has more than 16 bytes
+  const auto& [buf, count, type, dest, tag, comm] = message;
   if (!on || count < least_count || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0 ||
       !serves(comm))
-    return {};
+    return false;
   const Inside inside;
   const auto known = api::known_datatype(type);
-  if (!known || !known->computes) return {};
-  const ConstSlice values{{buf, static_cast<std::size_t>(count), known->type}};
-  if (values.bytes() < shortest) return {};
+  return known && known->computes && static_cast<std::size_t>(count) * size_of(known->type) >= shortest;
+}
+
+CodedMessage coded(const Outgoing& message) noexcept {
+  if (!may_code(message)) return {};
+  const Inside inside;
+  const ConstSlice values = values_of(message);
   try {
-    const Rules held = api::rules_without_asking(comm);
-    const Policy* const policy = policy_for(held, known->type, values.bytes());
-    if (policy == nullptr || values.bytes() < policy->min_bytes || on_device(buf)) return {};
-    CodedMessage message = encode(*policy, values, tag);
+    const Rules held = api::rules_without_asking(message.comm);
+    const Policy* const policy = policy_for(held, values);
+    if (policy == nullptr || values.bytes() < policy->min_bytes || on_device(message.buf)) return {};
+    CodedMessage frames = encode(*policy, values, message.tag);
     // A probe receives it as bytes.
-    return api::plain::fits(static_cast<MPI_Count>(message.bytes)) ? std::move(message) : CodedMessage{};
+    return api::plain::fits(static_cast<MPI_Count>(frames.bytes)) ? std::move(frames) : CodedMessage{};
   } catch (...) {  // no memory: as it is
     return {};
   }
+}
+
+api::plain::Count units(const CodedMessage& frames, MPI_Datatype type) noexcept {
+  int size = 1;
+  PMPI_Type_size(type, &size);
+  return static_cast<api::plain::Count>(frames.bytes / static_cast<std::size_t>(size));
 }
 
 }  // namespace taut::dropin

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include "api/plain.hpp"
 #include "dropin/coded_message.hpp"
 
 namespace taut::dropin {
@@ -16,8 +17,23 @@ void end_messages() noexcept;
 // Whether coded messages may come, and receives have to be looked at. The same on all ranks.
 bool messages_may_be_coded() noexcept;
 
-// A message as frames if it is one to be sent so; no memory: it travels as it is.
-CodedMessage coded(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                   MPI_Comm comm) noexcept;
+// What a program sends.
+struct Outgoing {
+  const void* buf;
+  MPI_Count count;
+  MPI_Datatype type;
+  int dest;
+  int tag;
+  MPI_Comm comm;
+};
+
+// Whether such a message may be sent as frames, if its values are such and a rule is for them.
+bool may_code(const Outgoing& message) noexcept;
+
+// It as frames if it is one to be sent so; no memory: it travels as it is.
+CodedMessage coded(const Outgoing& message) noexcept;
+
+// How many elements of the program's type are as long as the frames.
+api::plain::Count units(const CodedMessage& frames, MPI_Datatype type) noexcept;
 
 }  // namespace taut::dropin

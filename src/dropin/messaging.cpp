@@ -1,4 +1,4 @@
-// The calls that send and receive messages (docs/adr/0014), int and large counts alike.
+// The calls that receive messages, or send and receive (docs/adr/0014), int and large counts alike.
 #include <taut/taut.h>
 
 #include "api/plain.hpp"
@@ -10,12 +10,6 @@ using namespace taut::dropin;
 namespace plain = taut::api::plain;
 
 namespace {
-
-plain::Count units(const CodedMessage& message, MPI_Datatype type) noexcept {
-  int size = 1;
-  PMPI_Type_size(type, &size);
-  return static_cast<plain::Count>(message.bytes / static_cast<std::size_t>(size));
-}
 
 // Runs `call(&status)`, which receives one message there.
 template <class Call>
@@ -43,25 +37,6 @@ int receiving_held(const Wanted& wanted, const Expected& expected, MPI_Status* s
 int nothing_else() noexcept { return MPI_SUCCESS; }
 
 // ---- The calls; `function` takes counts of this type
-
-template <class Count>
-int send(Wrapped function, const void* buf, Count count, MPI_Datatype type, int dest, int tag,
-         MPI_Comm comm) noexcept {
-  if (const CodedMessage message = coded(buf, count, type, dest, tag, comm))
-    return TAUT_PMPI(Send)(message.memory.get(), units(message, type), type, dest, tag, comm);
-  return call_next(function, buf, count, type, dest, tag, comm);
-}
-
-template <class Count>
-int isend(Wrapped function, const void* buf, Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-          MPI_Request* request) noexcept {
-  CodedMessage message = coded(buf, count, type, dest, tag, comm);
-  if (!message) return call_next(function, buf, count, type, dest, tag, comm, request);
-  const int code =
-      TAUT_PMPI(Isend)(message.memory.get(), units(message, type), type, dest, tag, comm, request);
-  if (code == MPI_SUCCESS) keep_until_sent(*request, std::move(message));
-  return code;
-}
 
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -100,7 +75,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status) noexcept {
   const Expected expected{recvbuf, recvcount, recvtype, comm};
-  const CodedMessage message = coded(sendbuf, sendcount, sendtype, dest, sendtag, comm);
+  const CodedMessage message = coded({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const void* const sent = message ? message.memory.get() : sendbuf;
   const Count n = message ? static_cast<Count>(units(message, sendtype)) : sendcount;
   if (may_be_held())
@@ -136,34 +111,6 @@ int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int des
 }  // namespace
 
 extern "C" {
-
-// ---- Sending
-
-TAUT_API int taut_dropin_MPI_Send(const void* buf, int count, MPI_Datatype type, int dest, int tag,
-                                  MPI_Comm comm) {
-  return send(Wrapped::MPI_Send, buf, count, type, dest, tag, comm);
-}
-
-TAUT_API int taut_dropin_MPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                    MPI_Comm comm) {
-  const auto one = [&](Wrapped function, auto n) { return send(function, buf, n, type, dest, tag, comm); };
-  return by_large(Wrapped::MPI_Send_c, Wrapped::MPI_Send, comm, one, count);
-}
-
-TAUT_API int taut_dropin_MPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag,
-                                   MPI_Comm comm, MPI_Request* request) {
-  return isend(Wrapped::MPI_Isend, buf, count, type, dest, tag, comm, request);
-}
-
-TAUT_API int taut_dropin_MPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                     MPI_Comm comm, MPI_Request* request) {
-  const auto one = [&](Wrapped function, auto n) {
-    return isend(function, buf, n, type, dest, tag, comm, request);
-  };
-  return by_large(Wrapped::MPI_Isend_c, Wrapped::MPI_Isend, comm, one, count);
-}
-
-// ---- Receiving
 
 TAUT_API int taut_dropin_MPI_Recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                                   MPI_Status* status) {

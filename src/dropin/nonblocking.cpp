@@ -10,7 +10,7 @@
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> on{false}, prepares{false}, waits_unseen{false};
+std::atomic<bool> on{false}, prepares{false};
 
 bool has_threads() noexcept {
   int level = MPI_THREAD_SINGLE;
@@ -22,9 +22,8 @@ void explain(bool threads) noexcept {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
-  const char* const why = waits_unseen ? "this MPI's module mpi_f08 cannot wait for Taut's"
-                          : threads    ? "TAUT_NONBLOCKING is not the same on all ranks"
-                                       : "this MPI gives no MPI_THREAD_MULTIPLE";
+  const char* const why =
+      threads ? "TAUT_NONBLOCKING is not the same on all ranks" : "this MPI gives no MPI_THREAD_MULTIPLE";
   std::fprintf(stderr, "taut: nonblocking calls are plain MPI's: %s\n", why);
 }
 
@@ -35,9 +34,7 @@ void end_calls() noexcept {
 
 }  // namespace
 
-bool wants_nonblocking() noexcept { return options().nonblocking && !waits_unseen; }
-
-void leave_nonblocking_to_mpi() noexcept { waits_unseen = true; }
+bool wants_nonblocking() noexcept { return options().nonblocking; }
 
 void begin_nonblocking() noexcept {
   const bool threads = has_threads();

@@ -11,9 +11,6 @@ namespace taut::dropin {
 // Whether this process may be asked for them: then MPI has to be begun with MPI_THREAD_MULTIPLE.
 bool wants_nonblocking() noexcept;
 
-// Before MPI_Init: a program that waits where this library does not see it is not served them.
-void leave_nonblocking_to_mpi() noexcept;
-
 // After MPI_Init, by all ranks of MPI_COMM_WORLD, all of which run with Taut: finds out whether all of them
 // serve nonblocking calls, and begins.
 void begin_nonblocking() noexcept;

@@ -23,7 +23,7 @@ int start_receive(MPI_Request* request) noexcept {
 
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
-  if (request != nullptr && start_kept(*request, code)) return code;
+  if (request != nullptr && (start_kept(*request, code) || start_coded(*request, code))) return code;
   return request != nullptr && may_be_held() ? start_receive(request)
                                              : call_next(Wrapped::MPI_Start, request);
 }

@@ -13,16 +13,17 @@ namespace taut::dropin {
 
 struct Watched {
   Expected expected{};
-  CodedMessage sent;             // of a send; then there is nothing expected
-  Apart apart;                   // where the message comes, if it is not the program's buffer
-  std::optional<Wanted> wanted;  // of a persistent receive
+  CodedMessage sent;                    // of a send; then there is nothing expected
+  Apart apart;                          // where the message comes, if it is not the program's buffer
+  std::optional<Wanted> wanted;         // of a persistent receive
+  std::optional<PersistentSend> sends;  // of a persistent send; nothing is expected then either
   MPI_Request instead = MPI_REQUEST_NULL;
   bool kept_type = false;
   bool looked_at = false;  // before its completion; then what came of that:
   int code = MPI_SUCCESS;
   std::size_t bytes = 0;
 
-  bool persistent() const noexcept { return wanted.has_value(); }
+  bool persistent() const noexcept { return wanted || sends; }
 };
 
 namespace {
@@ -86,10 +87,11 @@ void end(std::unique_ptr<Watched>& watched) noexcept {
   watched->looked_at = false;
   watched->instead = MPI_REQUEST_NULL;
   watched->apart = {};
+  watched->sent = {};
 }
 
 int settle_watched(const Watched& watched, MPI_Status& status) noexcept {
-  if (watched.sent) return MPI_SUCCESS;
+  if (watched.sent || watched.sends) return MPI_SUCCESS;
   if (watched.looked_at) {
     set_bytes(status, watched.bytes);
     return watched.code;
@@ -131,14 +133,14 @@ bool forget(MPI_Request& request) noexcept {
   auto watched = take(here, request);
   lock.unlock();
   if (!watched) return false;
-  if (watched->sent) return watched->sent.memory.release(), false;  // MPI may still read it
+  if (watched->sent) watched->sent.memory.release();  // MPI may still read it
   const bool comes_apart = !watched->persistent() && watched->apart;
   free_started(*watched, comes_apart ? request : watched->instead);
   drop(watched);
   return comes_apart;
 }
 
-// ---- Persistent receives
+// ---- Persistent requests
 
 void expect_each(MPI_Request request, const PersistentReceive& receive) noexcept {
   auto watched = receiving(receive.expected);
@@ -149,8 +151,20 @@ void expect_each(MPI_Request request, const PersistentReceive& receive) noexcept
 std::optional<PersistentReceive> find_persistent(MPI_Request request) noexcept {
   std::optional<PersistentReceive> found;
   with(request, [&](const Watched& watched) {
-    if (watched.persistent()) found = {watched.expected, *watched.wanted};
+    if (watched.wanted) found = {watched.expected, *watched.wanted};
   });
+  return found;
+}
+
+void send_each(MPI_Request request, const PersistentSend& send) noexcept {
+  auto watched = std::make_unique<Watched>();
+  watched->sends = send;
+  insert(request, std::move(watched));
+}
+
+std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept {
+  std::optional<PersistentSend> found;
+  with(request, [&](const Watched& watched) { found = watched.sends; });
   return found;
 }
 
@@ -158,6 +172,13 @@ void stand_in(MPI_Request request, Posted posted) noexcept {
   with(request, [&](Watched& watched) {
     watched.instead = posted.request;
     watched.apart = std::move(posted.apart);
+  });
+}
+
+void stand_in(MPI_Request request, MPI_Request started, CodedMessage sent) noexcept {
+  with(request, [&](Watched& watched) {
+    watched.instead = started;
+    watched.sent = std::move(sent);
   });
 }
 

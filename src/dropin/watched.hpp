@@ -12,6 +12,7 @@
 #include "dropin/arriving.hpp"
 #include "dropin/coded_message.hpp"
 #include "dropin/held.hpp"
+#include "dropin/sends.hpp"
 
 namespace taut::dropin {
 
@@ -27,7 +28,7 @@ void keep_until_sent(MPI_Request request, CodedMessage message) noexcept;
 // Before the program frees a request. Whether it is freed already.
 bool forget(MPI_Request& request) noexcept;
 
-// ---- Persistent receives
+// ---- Persistent requests
 
 struct PersistentReceive {
   Expected expected;
@@ -36,8 +37,16 @@ struct PersistentReceive {
 void expect_each(MPI_Request request, const PersistentReceive& receive) noexcept;
 std::optional<PersistentReceive> find_persistent(MPI_Request request) noexcept;
 
-// A start of it that MPI knows as `posted`, which completes in its place.
+struct PersistentSend {
+  StartFunction start;  // of the same kind, not persistent
+  Outgoing message;
+};
+void send_each(MPI_Request request, const PersistentSend& send) noexcept;
+std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept;
+
+// A start of it that MPI knows as another request, which completes in its place.
 void stand_in(MPI_Request request, Posted posted) noexcept;
+void stand_in(MPI_Request request, MPI_Request started, CodedMessage sent) noexcept;
 
 // What is in its place; MPI_REQUEST_NULL: nothing.
 MPI_Request in_place_of(MPI_Request request) noexcept;

@@ -7,8 +7,9 @@ from pathlib import Path
 
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
-MESSAGE = re.compile(  # src/dropin/messaging.cpp, pairs.cpp, probing.cpp, waiting.cpp
-    r"MPI_(I?send|I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
+SEND = re.compile(r"MPI_(I?[sr]?send|[sr]?send_init)(_c)?", re.I)  # src/dropin/sends.cpp
+OTHER_MESSAGE = re.compile(  # src/dropin/messaging.cpp, pairs.cpp, probing.cpp, waiting.cpp
+    r"MPI_(I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
 )
 OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/starting.cpp
 
@@ -73,13 +74,18 @@ class Function:
         return COMPLETION.fullmatch(self.name) is not None
 
     @property
+    def sends(self):
+        """Whether it sends one message, or may be started to."""
+        return SEND.fullmatch(self.name) is not None
+
+    @property
     def message(self):
         """Whether it sends, receives or looks for messages."""
-        return MESSAGE.fullmatch(self.name) is not None
+        return self.sends or OTHER_MESSAGE.fullmatch(self.name) is not None
 
     @property
     def by_hand(self):
-        return self.name in BY_HAND or self.completes or self.of_persistent or self.message
+        return self.name in BY_HAND or self.completes or self.of_persistent or (self.message and not self.sends)
 
     @property
     def asked_by(self):
@@ -118,6 +124,6 @@ def functions():
         texts = [] if parameters == "void" else parameters.split(", ")
         function = Function(name, [parameter(text) for text in texts])
         yield function
-        if not function.by_hand and not function.creates:
+        if not (function.by_hand or function.creates or function.message):
             yield nonblocking(function)
             yield persistent(function)

@@ -10,6 +10,7 @@ generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose 
 Their list is that of functions.py.
 """
 
+import re
 import sys
 from dataclasses import dataclass
 
@@ -17,8 +18,14 @@ from functions import REQUEST, functions
 
 
 def beyond_c(function):
-    """Whether MPICH's module mpi_f08 does not call it in C's name."""
-    return function.creates or function.of_persistent or function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+    """Whether MPICH's module mpi_f08 does not call it in C's name: what has no buffer."""
+    begins_or_ends = function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+    return function.creates or function.of_persistent or begins_or_ends or without_buffer(function)
+
+
+def without_buffer(function):
+    """Whether it looks for messages or completes requests."""
+    return (function.completes or function.message) and not any("void*" in p.type for p in function.parameters)
 
 
 def by_f08_itself(function):
@@ -28,10 +35,9 @@ def by_f08_itself(function):
 
 
 def fortran_names(function):
-    """How compilers spell it, and how Open MPI's module mpi_f08 calls it, or is called itself."""
+    """How compilers spell it, and how Open MPI's module mpi_f08 calls it."""
     lower = function.name.lower()
-    names = [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
-    return names + [f"{lower}_f08_"] * by_f08_itself(function)
+    return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
 
 
 def in_fortran(function):
@@ -178,6 +184,32 @@ def persistent_wrapper(function):
 """
 
 
+def send_wrapper(function):
+    """Frames in the place of values, or the call as it is, by ints where the MPI has no large counts."""
+    name, persistent = re.fullmatch(r"MPI_(.*?)(_init)?(_c)?", function.name).group(1, 2)
+    started = f"I{name.lower()}" if persistent else name
+    message = "{buf, count, datatype, dest, tag, comm}"
+    plain = f"call_next(Wrapped::{function.name}, {function.arguments})"
+    if function.large:
+        narrow = function.name.removesuffix("_c")
+        passed = ", ".join(narrowed(function, p) for p in function.parameters)
+        plain = f"""has(Wrapped::{function.name}) ? {plain}
+             : guard(comm, [&] {{ return call_next(Wrapped::{narrow}, {passed}); }})"""
+    if persistent:
+        body = f"""  const int code = {plain};
+  if (code == MPI_SUCCESS) send_at_each_start(*request, TAUT_PMPI({started}), {message});
+  return code;"""
+    else:
+        coded = f"send_coded(TAUT_PMPI({started}), {message}{', request' if function.parameters[-1] == REQUEST else ''}, code)"
+        body = f"""  int code = MPI_SUCCESS;
+  if ({coded}) return code;
+  return {plain};"""
+    return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
+{body}
+}}
+"""
+
+
 def creation_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
@@ -196,6 +228,8 @@ def generated(all_functions):
 def wrapper(function):
     if function.creates:
         return creation_wrapper(function)
+    if function.sends:
+        return send_wrapper(function)
     return persistent_wrapper(function) if function.persistent else collective_wrapper(function)
 
 
@@ -205,11 +239,12 @@ def dropin(all_functions):
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
+#include "api/plain.hpp"
 #include "api/ruled.hpp"
-#include "dropin/narrowed.hpp"
-#include "dropin/next.hpp"
+#include "dropin/by_large.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"
+#include "dropin/sends.hpp"
 #include "dropin/widened.hpp"
 
 using namespace taut::api;
@@ -265,7 +300,7 @@ def at_fortran(function, p):
     return None
 
 
-def fortran_message(function):
+def fortran_message(function, kind="fortran"):
     made, passed = "", []
     for p in function.parameters:
         if at := at_fortran(function, p):
@@ -275,7 +310,7 @@ def fortran_message(function):
             passed.append("PMPI_Request_f2c(*request)")
         else:
             passed.append("outcount" if p.name == "outcount" else from_fortran(p))
-    return f"""TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
+    return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
 {made}  tell(ierror, taut_dropin_{function.name}({", ".join(passed)}));
 }}
 """
@@ -302,8 +337,10 @@ def fortran_wrapper(function):
 def fortran(all_functions):
     served = [f for f in all_functions if not f.large and (not f.by_hand or f.message or f.completes)]
     declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served if not f.creates)
-    wrappers = "\n".join(fortran_wrapper(f) for f in served)
-    created = "\n".join(fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates)
+    by_f08 = [f for f in served if by_f08_itself(f)]
+    wrappers = "\n".join([*(fortran_wrapper(f) for f in served), *(fortran_message(f, "f08") for f in by_f08)])
+    created = [fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates]
+    beyond = "\n".join([*created, *(fortran_message(f, "f08") for f in served if without_buffer(f))])
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
@@ -314,11 +351,11 @@ using namespace taut::dropin;
 
 extern "C" {{
 
-#ifdef OPEN_MPI
 {declared}
+#ifdef OPEN_MPI
 {wrappers}
 #elif !defined(MPI_ABI)  // which knows no Fortran
-{created}
+{beyond}
 #endif
 }}  // extern "C"
 """

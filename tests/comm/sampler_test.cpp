@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -66,15 +67,27 @@ TEST(Sampler, ConstantsHaveNoRange) {
   for (const auto& sum : row.values.sums) EXPECT_GT(ratio(sum), 8);
 }
 
+// One after the other, samples take far more than their share.
 TEST(Sampler, StopsWhenItsTimeIsUp) {
-  Sampler sampler("", 0);
+  Sampler sampler("");
   CallRow row = row_of(DType::f32);
   const auto values = wave(100'000);
-  for (int call = 0; call < 1000; ++call) {
-    row.sum.calls = 0;
+  for (; row.sum.calls < 1000; ++row.sum.calls) {
+    row.next_sample = std::min(row.next_sample, row.sum.calls + 1);
     sampler.look(row, slice_of(values));
   }
-  EXPECT_LT(row.values.samples, 1000u);
+  EXPECT_LT(row.values.samples, 100u);
+  EXPECT_GT(row.next_sample, 1000u);  // is asked for later
+}
+
+TEST(Sampler, ShortCallsAreNeverDueAgain) {
+  Sampler sampler("", unlimited);
+  CallRow row = row_of(DType::f32);
+  row.kind.size_class = 3;
+  const std::vector<float> one(1);
+  EXPECT_TRUE(Sampler::is_due(row));
+  sampler.look(row, slice_of(one));
+  EXPECT_FALSE(Sampler::is_due(row));
 }
 
 TEST(Sampler, NothingToSee) {

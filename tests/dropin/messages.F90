@@ -26,6 +26,11 @@ program messages
 #define TAG_OF(name) name(MPI_TAG)
 #define EACH(i) :, i
 #endif
+#if defined(USE_MPI_F08) && defined(WRONG_INDICES_IN_F08)
+#define IS_FIRST(index) .false.
+#else
+#define IS_FIRST(index) (index) == 1
+#endif
   integer, parameter :: n = 65536, long = 5, short = 6
   real(4), asynchronous :: sent(n), got(n)
   integer, asynchronous :: word
@@ -121,7 +126,7 @@ program messages
     case (3)
       do i = 1, 3
         call MPI_Waitany(3, requests, at, status, ierror)
-        if (at == 1) call check(status)
+        if (IS_FIRST(at)) call check(status)
       end do
     case (4)
       count = 0
@@ -129,7 +134,7 @@ program messages
         call MPI_Waitsome(3, requests, outcount, indices, several, ierror)
         do i = 1, outcount
           status = several(EACH(i))
-          if (indices(i) == 1) call check(status)
+          if (IS_FIRST(indices(i))) call check(status)
         end do
         count = count + outcount
       end do
@@ -144,7 +149,7 @@ program messages
       count = 0
       do while (count < 3)
         call MPI_Testany(3, requests, at, flag, status, ierror)
-        if (flag .and. at == 1) call check(status)
+        if (flag .and. IS_FIRST(at)) call check(status)
         if (flag) count = count + 1
       end do
     case (7)
@@ -174,6 +179,22 @@ program messages
     write (name, '(i0)') way
     call finish('several,'//trim(name))
   end do
+
+  ! Other kinds of sends.
+  got = -1
+  call MPI_Issend(sent, n, MPI_REAL, next, long, MPI_COMM_WORLD, requests(2), ierror)
+  call MPI_Recv(got, n, MPI_REAL, before, long, MPI_COMM_WORLD, status, ierror)
+  call check(status)
+  call finish('Issend')
+  call MPI_Ssend_init(sent, n, MPI_REAL, next, long, MPI_COMM_WORLD, persistent, ierror)
+  do i = 1, 2
+    got = -1
+    call MPI_Irecv(got, n, MPI_REAL, before, long, MPI_COMM_WORLD, requests(2), ierror)
+    call MPI_Start(persistent, ierror)
+    call MPI_Wait(persistent, MPI_STATUS_IGNORE, ierror)
+    call finish('Ssend_init')
+  end do
+  call MPI_Request_free(persistent, ierror)
 
   ! Persistent, with a message that was found before it starts the third time.
   call MPI_Recv_init(got, n, MPI_REAL, before, long, MPI_COMM_WORLD, persistent, ierror)

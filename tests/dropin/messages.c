@@ -161,6 +161,48 @@ static void persistent(int n) {
   MPI_Request_free(&expecting);
 }
 
+/* Every kind of send. A synchronous one does not end before its receive has begun. */
+static void sends(int n) {
+  MPI_Request request;
+  int there = 0;
+  start(n), MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, &request);
+  MPI_Ssend(send, n, MPI_FLOAT, next, tag, comm), MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ssend");
+  start(n), MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, &request);
+  MPI_Barrier(comm), MPI_Rsend(send, n, MPI_FLOAT, next, tag, comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Rsend");
+  start(n), MPI_Issend(send, n, MPI_FLOAT, next, tag, comm, &request), MPI_Barrier(comm);
+  for (int i = 0; i < 100; ++i) {
+    MPI_Test(&request, &there, MPI_STATUS_IGNORE);
+    if (there) fail("Issend");
+  }
+  MPI_Barrier(comm), MPI_Recv(receive, n, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Issend");
+}
+
+/* What each start sends is what stands there then; the second time rank 0 starts after the others. */
+static void persistent_sends(int n, const char* name,
+                             int (*init)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)) {
+  MPI_Request requests[2], *const out_request = &requests[0], *const in = &requests[1];
+  init(send, n, MPI_FLOAT, next, tag, comm, out_request);
+  for (int i = 0; i < 4; ++i) {
+    start(n), fill(send, n, 5 * i, rank);
+    for (long k = 0; k < n; ++k) exact[k] = value(before, 5 * i + k);
+    MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, in), MPI_Barrier(comm);
+    if (i == 1 && rank == 0) MPI_Wait(in, MPI_STATUS_IGNORE);
+    if (i % 2)
+      MPI_Start(out_request);
+    else
+      MPI_Startall(1, out_request);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (*out_request == MPI_REQUEST_NULL) fail(name);
+    MPI_Wait(out_request, MPI_STATUS_IGNORE); /* inactive */
+    came(name);
+  }
+  start(n), MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, in), MPI_Barrier(comm);
+  MPI_Start(out_request), MPI_Request_free(out_request); /* nobody waits for it */
+  MPI_Wait(in, MPI_STATUS_IGNORE), MPI_Barrier(comm), came(name);
+}
+
 /* Long and short ones of one tag come in the order of their sending; so does one from this rank to itself. */
 static void order(int n) {
   float words[2] = {1, 2}, came_words[2] = {0, 0};
@@ -223,6 +265,9 @@ static void all_calls(MPI_Comm on, const char* title) {
   gaps(n);
   completions(n);
   persistent(n);
+  sends(n);
+  persistent_sends(n, "Send_init", MPI_Send_init), persistent_sends(n, "Ssend_init", MPI_Ssend_init);
+  persistent_sends(n, "Rsend_init", MPI_Rsend_init);
   order(n);
   odd_values(n);
   errors(n);
