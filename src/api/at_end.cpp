@@ -71,6 +71,11 @@ void keep(std::unique_ptr<Observed> gone) noexcept {
   ++all.rest.communicators;
 }
 
+MessagesSeen* messages_seen() noexcept {
+  static auto* const all = new (std::nothrow) MessagesSeen;
+  return all;
+}
+
 void write_at_end(std::span<const Observed* const> living) noexcept {
   if (!options().observe()) return;
   try {
@@ -83,6 +88,11 @@ void write_at_end(std::span<const Observed* const> living) noexcept {
       if (kept()->rest.communicators != 0) communicators.push_back(&kept()->rest);
     }
     communicators.insert(communicators.end(), living.begin(), living.end());
+    MessagesSeen* const messages = messages_seen();
+    if (messages == nullptr) return write_all(communicators, process);
+    const std::lock_guard lock(messages->mutex);
+    messages->observed.ranks = process.ranks;
+    if (!messages->observed.calls.rows().empty()) communicators.push_back(&messages->observed);
     write_all(communicators, process);
   } catch (...) {
     complain("what TAUT_REPORT, TAUT_TRACE or TAUT_SUMMARY ask for", "out of memory");

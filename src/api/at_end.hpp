@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "comm/report.hpp"
 #include "core/recorder.hpp"
@@ -15,6 +16,13 @@ Recorder* recorder() noexcept;
 // where memory lacks, communicators share an entry.
 inline constexpr std::size_t most_kept = 64;
 void keep(std::unique_ptr<Observed> gone) noexcept;
+
+// Messages under the drop-in, of all communicators. Null: there is no memory for them.
+struct MessagesSeen {
+  std::mutex mutex;  // held by who counts or reads
+  Observed observed{.policy = "rules", .name = {"messages"}};
+};
+MessagesSeen* messages_seen() noexcept;
 
 // Writes all that is asked for, of the communicators that are still there and of those kept. Needs MPI.
 void write_at_end(std::span<const Observed* const> living) noexcept;

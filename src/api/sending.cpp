@@ -116,25 +116,9 @@ void OutMessage::account(const EncodedMessage& made, std::uint64_t begin, std::u
   const std::uint64_t end = begin != 0 ? clock_now() : 0;
   attached_->account([&](CallTable& calls) {
     CallRow& row = calls.count(kind_, bytes);
-    if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
-    Times& times = row.sum.times;
-    times[Verb::agree] += made.decided - made.begin;
-    times[Verb::encode] += made.end - made.decided;
-    times[coded ? Verb::wait : Verb::plain] += end - begin - (made.end - made.begin);
-    times[Verb::call] += end - begin;
-    if (!coded) {
-      row.note_plain(made.plain);
-      return;
-    }
-    ++row.sum.compressed_calls;
-    ++row.sum.sent_messages;
-    row.sum.value_bytes += bytes;
-    row.sum.carried_bytes += bytes;
-    row.sum.frame_bytes += made.bytes - envelope_bytes;
-    row.sum.sent_bytes += made.bytes;
-    row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
-                    static_cast<int>(made.frames), made.bound};
-    made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);
+    note_sent(made, bytes, coded ? made.bytes : 0, row);
+    row.sum.times[coded ? Verb::wait : Verb::plain] += end - begin - (made.end - made.begin);
+    row.sum.times[Verb::call] += end - begin;
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;

@@ -129,4 +129,20 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
   }
 }
 
+void note_sent(const EncodedMessage& made, std::size_t bytes, std::size_t sent, CallRow& row) noexcept {
+  if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
+  row.sum.times[Verb::agree] += made.decided - made.begin;
+  row.sum.times[Verb::encode] += made.end - made.decided;
+  if (sent == 0) return row.note_plain(made.plain);
+  ++row.sum.compressed_calls;
+  ++row.sum.sent_messages;
+  row.sum.value_bytes += bytes;
+  row.sum.carried_bytes += bytes;
+  row.sum.frame_bytes += made.bytes - envelope_bytes;
+  row.sum.sent_bytes += sent;
+  row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
+                  static_cast<int>(made.frames), made.bound};
+  made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);
+}
+
 }  // namespace taut

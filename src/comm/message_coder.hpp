@@ -7,6 +7,7 @@
 
 #include "comm/codec_cache.hpp"
 #include "comm/envelope.hpp"
+#include "comm/statistics.hpp"
 #include "core/place.hpp"
 #include "core/times.hpp"
 #include "policy/favourite.hpp"
@@ -25,6 +26,10 @@ struct EncodedMessage {
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
 };
+
+// Counts what became of a message of so many bytes of values: frames, with their envelope `sent` bytes long,
+// or 0: it is plain.
+void note_sent(const EncodedMessage& made, std::size_t bytes, std::size_t sent, CallRow& row) noexcept;
 
 // How often to try where trying showed no gain: after each failure in a row about twice as many messages are
 // not tried, at most 62. So what does not compress costs samples now and then alone. Numbers odd and even, so

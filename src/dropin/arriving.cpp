@@ -8,6 +8,7 @@
 #include "api/wire.hpp"
 #include "dropin/coded_message.hpp"
 #include "dropin/gate.hpp"
+#include "dropin/message_counts.hpp"
 #include "dropin/messages.hpp"
 
 namespace taut::dropin {
@@ -57,9 +58,17 @@ int put(ConstBytes message, const Expected& at, MPI_Status& status) {
   const auto opened = open(message);
   if (!opened) throw Error(Status::corrupt_frame, "a message that the drop-in has coded came damaged");
   if (opened->bytes > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
+  const std::uint64_t begin = clock_now();
   decode_to(at, *opened);
+  count_decoded(opened->type, opened->bytes, clock_now() - begin);
   set_bytes(status, opened->bytes);
   return MPI_SUCCESS;
+}
+
+void count_plain(std::size_t bytes, const Expected& at) noexcept {
+  if (bytes < least_value_bytes) return;
+  const auto known = api::known_datatype(at.type);
+  count_received_plain(known ? static_cast<std::uint8_t>(known->type) : 0, bytes);
 }
 
 std::vector<std::byte> copied(const Expected& at, std::size_t bytes) {
@@ -88,9 +97,9 @@ int settle(const Expected& expected, MPI_Status& status) noexcept {
   int cancelled = 0;
   PMPI_Test_cancelled(&status, &cancelled);
   const std::size_t bytes = cancelled == 0 ? api::bytes_of(status) : 0;
-  if (!is_coded_length(bytes)) return MPI_SUCCESS;
+  if (!is_coded_length(bytes)) return count_plain(bytes, expected), MPI_SUCCESS;
   return api::guard(expected.comm, [&]() -> int {
-    if (!begins_with_mark(expected)) return MPI_SUCCESS;
+    if (!begins_with_mark(expected)) return count_plain(bytes, expected), MPI_SUCCESS;
     return put(ConstBytes(copied(expected, bytes)).first(bytes), expected, status);
   });
 }
@@ -107,6 +116,7 @@ int deliver(const Apart& message, const Expected& expected, MPI_Status& status) 
     if (has_mark(all)) return put(all, expected, status);
     if (all.size() > room(expected)) return api::raise(expected.comm, MPI_ERR_TRUNCATE);
     place(all, expected);
+    count_plain(all.size(), expected);
     return MPI_SUCCESS;
   });
 }

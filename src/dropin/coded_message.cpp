@@ -76,14 +76,18 @@ CodedMessage finished(const EncodedMessage& made, ConstSlice values) {
 
 void set_mark(std::uint64_t of_the_job) noexcept { mark = of_the_job; }
 
-CodedMessage encode(const Policy& policy, ConstSlice values, int tag) noexcept {
+CodedMessage encode(const Policy& policy, ConstSlice values, int tag, EncodedMessage& made) noexcept {
   try {
     All& here = all();
     const std::lock_guard lock(here.mutex);
     Coder& with = here.coders.try_emplace(policy.text, policy).first->second;
-    const EncodedMessage made = with.coder.encode(values, static_cast<unsigned>(tag));
-    return made.plain == Plain::no ? finished(made, values) : CodedMessage{};
+    made = with.coder.encode(values, static_cast<unsigned>(tag));
+    if (made.plain != Plain::no) return {};
+    CodedMessage message = finished(made, values);
+    if (!message) made.plain = Plain::no_gain;
+    return message;
   } catch (...) {  // no memory: as it is
+    made.plain = Plain::memory;
     return {};
   }
 }

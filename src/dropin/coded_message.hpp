@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/slice.hpp"
+#include "comm/message_coder.hpp"
 #include "core/status.hpp"
 #include "policy/policy.hpp"
 
@@ -27,6 +27,9 @@ constexpr bool is_coded_length(std::size_t bytes) noexcept {
 
 inline constexpr std::size_t coded_head_bytes = 24;
 
+// Shorter values travel as they are.
+inline constexpr std::size_t least_value_bytes = std::size_t{128} << 10;
+
 // Before all else.
 void set_mark(std::uint64_t of_the_job) noexcept;
 
@@ -37,8 +40,8 @@ struct CodedMessage {
   explicit operator bool() const noexcept { return bytes != 0; }
 };
 
-// Any thread may call these.
-CodedMessage encode(const Policy& policy, ConstSlice values, int tag) noexcept;
+// Any thread may call these. `made` tells how the frames were made, or why not.
+CodedMessage encode(const Policy& policy, ConstSlice values, int tag, EncodedMessage& made) noexcept;
 
 struct Opened {
   std::size_t bytes;  // of the values

@@ -10,6 +10,7 @@
 #include "dropin/gate.hpp"
 #include "dropin/held.hpp"
 #include "dropin/imports.hpp"
+#include "dropin/message_counts.hpp"
 #include "policy/options.hpp"
 
 namespace taut::dropin {
@@ -39,8 +40,6 @@ std::uint64_t common_mark() {
   return mark;
 }
 
-constexpr std::size_t shortest = std::size_t{128} << 10;  // bytes of values that are coded
-
 // Of a message that may_code().
 ConstSlice values_of(const Outgoing& message) noexcept {
   return {{message.buf, static_cast<std::size_t>(message.count), api::known_datatype(message.type)->type}};
@@ -50,6 +49,26 @@ ConstSlice values_of(const Outgoing& message) noexcept {
 const Policy* policy_for(const Rules& held, ConstSlice values) {
   return match(held,
                {.collective = Collective::send, .type = values.type, .bytes = values.bytes(), .sites = 0});
+}
+
+// None where it travels as it is; then made.plain says why.
+CodedMessage frames_of(const Outgoing& message, EncodedMessage& made) noexcept {
+  const ConstSlice values = values_of(message);
+  try {
+    const Rules held = api::rules_without_asking(message.comm);
+    const Policy* const policy = policy_for(held, values);
+    made.plain = policy == nullptr                    ? Plain::off
+                 : values.bytes() < policy->min_bytes ? Plain::small
+                 : on_device(message.buf)             ? Plain::device
+                                                      : Plain::no;
+    if (made.plain != Plain::no) return {};
+    CodedMessage frames = encode(*policy, values, message.tag, made);
+    if (api::plain::fits(static_cast<MPI_Count>(frames.bytes))) return frames;
+    made.plain = Plain::unsupported;  // a probe receives it as bytes
+  } catch (...) {
+    made.plain = Plain::memory;
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,6 +86,7 @@ void begin_messages() noexcept {
   if (all == 0) return;
   set_mark(common_mark());
   begin_holding();
+  begin_counting();
   on = true;
 }
 
@@ -77,30 +97,24 @@ void end_messages() noexcept {
 bool messages_may_be_coded() noexcept { return on; }
 
 bool may_code(const Outgoing& message) noexcept {
-  constexpr MPI_Count least_count = shortest / 16;  // no value has more than 16 bytes
+  constexpr MPI_Count least_count = least_value_bytes / 16;  // no value has more than 16 bytes
   const auto& [buf, count, type, dest, tag, comm] = message;
   if (!on || count < least_count || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0 ||
       !serves(comm))
     return false;
   const Inside inside;
   const auto known = api::known_datatype(type);
-  return known && known->computes && static_cast<std::size_t>(count) * size_of(known->type) >= shortest;
+  return known && known->computes &&
+         static_cast<std::size_t>(count) * size_of(known->type) >= least_value_bytes;
 }
 
 CodedMessage coded(const Outgoing& message) noexcept {
   if (!may_code(message)) return {};
   const Inside inside;
-  const ConstSlice values = values_of(message);
-  try {
-    const Rules held = api::rules_without_asking(message.comm);
-    const Policy* const policy = policy_for(held, values);
-    if (policy == nullptr || values.bytes() < policy->min_bytes || on_device(message.buf)) return {};
-    CodedMessage frames = encode(*policy, values, message.tag);
-    // A probe receives it as bytes.
-    return api::plain::fits(static_cast<MPI_Count>(frames.bytes)) ? std::move(frames) : CodedMessage{};
-  } catch (...) {  // no memory: as it is
-    return {};
-  }
+  EncodedMessage made;
+  CodedMessage frames = frames_of(message, made);
+  count_sent(values_of(message), made, frames.bytes);
+  return frames;
 }
 
 api::plain::Count units(const CodedMessage& frames, MPI_Datatype type) noexcept {

@@ -138,11 +138,24 @@ def calls_made(lines, mode):
     return blocking + nonblocking * mode.endswith("nonblocking")
 
 
-def calls_seen(report):
-    """Calls that a rank's report counts; without any there is none."""
+MESSAGES = ("send", "recv")
+
+
+def kinds_seen(report):
+    """Those that a rank's report counts; without any there is none."""
     if not report.exists():
-        return 0
-    return sum(communicator["calls"] for communicator in json.loads(report.read_text())["communicators"])
+        return []
+    return [kind for communicator in json.loads(report.read_text())["communicators"] for kind in communicator["kinds"]]
+
+
+def calls_seen(report):
+    return sum(kind["calls"] for kind in kinds_seen(report) if kind["collective"] not in MESSAGES)
+
+
+def frames_seen(reports):
+    """Messages that all ranks report to have travelled as frames, by their senders and by their receivers."""
+    kinds = [kind for report in reports for kind in kinds_seen(report)]
+    return [sum(kind["compressed_calls"] for kind in kinds if kind["collective"] == side) for side in MESSAGES]
 
 
 def faults(bare, results, bound):
@@ -154,6 +167,11 @@ def faults(bare, results, bound):
                 call, _, worst = after.split()
                 if float(worst) > bound:
                     yield f"rank {rank}: {call} is {worst} off, beyond {bound}"
+
+
+def made_messages(results):
+    """Whether the program has sent long ones, as those of messages do that make no collective call."""
+    return calls_made(results[0], "") == 0 or any(line.startswith("message,") for line in results[0])
 
 
 def of_interest(results, mode):
@@ -190,6 +208,9 @@ def check(mpi, command, layers, folder, modes):
                 seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines, mode)
                 if seen != made:
                     found.append(f"rank {rank} made {made} calls, of which {seen} were seen")
+        sent, received = frames_seen(folder / f"{mode}-{rank}.json" for rank in range(RANKS))
+        if (sent > 0) != ("messages" in mode and made_messages(results)) or not 0 <= received <= sent:
+            found.append(f"{sent} messages were reported to be sent as frames, {received} to be received")
         served = calls_made(results[0], mode) > 0 or "messages" in mode
         if bound > 0 and served and of_interest(results, mode) == of_interest(bare, mode):
             found.append("results are the bare run's, so that nothing was compressed")

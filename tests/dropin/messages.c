@@ -148,6 +148,34 @@ static void completions(int n) {
   check(&status, "Test"), end_some("Test");
 }
 
+/* Looked at together before they are completed. What was built with MPI 4.1 may run with an older one. */
+static void looks(int n) {
+#if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
+  int version = 0, subversion = 0, flag = 0, index = -1, outcount = 0, indices[pieces];
+  MPI_Status status, statuses[pieces];
+  MPI_Get_version(&version, &subversion);
+  if (version * 10 + subversion < 41) return;
+  start_some(n);
+  while (!flag) MPI_Request_get_status_all(pieces, some, &flag, statuses);
+  check(&statuses[0], "Request_get_status_all");
+  MPI_Request_get_status_some(pieces, some, &outcount, indices, statuses);
+  if (outcount != pieces) fail("Request_get_status_some");
+  for (int i = 0; i < outcount; ++i)
+    if (indices[i] == 0) check(&statuses[i], "Request_get_status_some");
+  MPI_Request_get_status_any(1, some, &index, &flag, &status);
+  if (!flag || index != 0) fail("Request_get_status_any");
+  check(&status, "Request_get_status_any");
+  MPI_Waitall(pieces, some, statuses), check(&statuses[0], "Waitall"), end_some("Request_get_status_all");
+  start_some(n);
+  for (flag = 0, index = -1; !flag || index < 0;)
+    MPI_Request_get_status_any(pieces, some, &index, &flag, &status);
+  if (index == 0) check(&status, "Request_get_status_any");
+  MPI_Waitall(pieces, some, MPI_STATUSES_IGNORE), end_some("Request_get_status_any");
+#else
+  (void)n;
+#endif
+}
+
 static void persistent(int n) {
   MPI_Status status;
   MPI_Request expecting, request;
@@ -264,6 +292,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   receives(n);
   gaps(n);
   completions(n);
+  looks(n);
   persistent(n);
   sends(n);
   persistent_sends(n, "Send_init", MPI_Send_init), persistent_sends(n, "Ssend_init", MPI_Ssend_init);

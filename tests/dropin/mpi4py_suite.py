@@ -5,7 +5,7 @@ mpi4py_suite.py --layers FOLDER [--mpi NAME]... [--ranks 2] [--include PATTERN].
 
 Fetches the source of the mpi4py that is installed, and runs its tests bare, with the library preloaded and nothing asked
 of it, with every call that can be compressed so without loss, with nonblocking calls or messages as well, and observed. A test that fails there and does not fail
-bare is a fault. Tests that spawn processes are left out: launchers of one machine without a name server fail them.
+bare is a fault, and so is a bare run that does not come to its end. Tests that spawn processes are left out: launchers of one machine without a name server fail them.
 """
 
 import argparse
@@ -61,6 +61,8 @@ def modes(layers, folder):
 def check(name, main, options, folder):
     mpi, new = MPIS[name], 0
     bare, tests = run(mpi, main, options, {})
+    if tests == 0:
+        sys.exit(f"{name} bare: " + "".join(bare))
     print(f"{name} bare: {tests} tests, {len(bare)} fail", flush=True)
     for mode, environment in modes(options.layers.resolve(), folder):
         failed, tests = run(mpi, main, options, environment)

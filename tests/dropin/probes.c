@@ -248,6 +248,24 @@ static void others(void) {
   end_long(&request, "freed");
 }
 
+/* A persistent receive that gets a message which was found, and is cancelled: it has received it, or another
+ * receive does. */
+static void cancelled(void) {
+  MPI_Status status;
+  MPI_Request persistent, request;
+  int gone = 0;
+  MPI_Recv_init(receive, room, MPI_FLOAT, before, 1, comm, &persistent);
+  for (int i = 0; i < 2; ++i) {
+    request = send_long(comm, 1), memset(receive, 0x5a, sizeof receive);
+    MPI_Probe(before, 1, comm, &status), MPI_Start(&persistent);
+    MPI_Cancel(&persistent), MPI_Wait(&persistent, &status), MPI_Test_cancelled(&status, &gone);
+    if (persistent == MPI_REQUEST_NULL) fail("Cancel");
+    if (gone) MPI_Recv(receive, room, MPI_FLOAT, before, 1, comm, &status);
+    end_long(&request, "cancelled");
+  }
+  MPI_Request_free(&persistent);
+}
+
 /* A plain message that is as long as a coded one could be. */
 static void alike(void) {
   enum { bytes = 65536 + 31 * 16 + 1024 * 9 };
@@ -336,6 +354,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   next = (rank + 1) % size;
   any_order();
   others();
+  cancelled();
   alike();
   errors();
   threads();
