@@ -28,8 +28,7 @@ struct StreamLauncher {
 
   template <class Kernel>
   void launch(unsigned blocks, const typename Kernel::Job& job) {
-    planes::cuda::entry<Kernel><<<blocks, planes::cuda::crew_threads, 0, stream>>>(job);
-    CudaScratch::check(cudaGetLastError());
+    planes::cuda::launch<Kernel>(blocks, job, stream);
   }
 };
 

@@ -17,4 +17,10 @@ __global__ void __launch_bounds__(crew_threads, least_blocks<Kernel>) entry(cons
   Kernel::run(CudaThread{}, shared, job);
 }
 
+template <class Kernel>
+void launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+  entry<Kernel><<<blocks, crew_threads, 0, stream>>>(job);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) throw error;
+}
+
 }  // namespace taut::planes::cuda

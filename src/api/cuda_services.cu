@@ -1,0 +1,54 @@
+// Memory of the device, and waiting, for libtaut.
+#include <cuda_runtime.h>
+
+#include "api/device_services.hpp"
+#include "core/status.hpp"
+
+namespace taut::api {
+namespace {
+
+thread_local const char* last_error = nullptr;  // of a function here
+
+int status_of(cudaError_t error) {
+  if (error != cudaSuccess) last_error = cudaGetErrorString(error);
+  if (error == cudaErrorMemoryAllocation) return static_cast<int>(Status::out_of_memory);
+  return error == cudaSuccess ? 0 : TAUT_ERR_CUDA;
+}
+
+const char* why() {
+  const char* of_calls = "";
+  TAUT_Cuda_available(&of_calls);
+  return last_error != nullptr ? last_error : of_calls;
+}
+
+int enter(const void* memory, int* device_before) {
+  cudaPointerAttributes attributes{};
+  cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+  if (error == cudaSuccess) error = cudaGetDevice(device_before);
+  if (error == cudaSuccess) error = cudaSetDevice(attributes.device);
+  return status_of(error);
+}
+
+void leave(int device_before) { cudaSetDevice(device_before); }
+
+int allocate(void** memory, std::size_t bytes) { return status_of(cudaMallocAsync(memory, bytes, nullptr)); }
+
+void give_back(void* memory) { cudaFreeAsync(memory, nullptr); }
+
+int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+int copy(void* to, const void* from, std::size_t bytes) {
+  const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
+  return error == cudaSuccess ? wait(nullptr) : status_of(error);
+}
+
+}  // namespace
+}  // namespace taut::api
+
+extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
+  using namespace taut::api;
+  static constexpr DeviceServices services{
+      device_services_version, TAUT_Cuda_available, why, enter, leave, allocate, give_back, copy, wait,
+      TAUT_Encode_cuda,        TAUT_Decode_cuda,    TAUT_Frame_add_cuda};
+  return &services;
+}

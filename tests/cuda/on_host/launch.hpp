@@ -1,0 +1,10 @@
+// Runs a kernel's blocks on the one GPU that the shim plays, whose memory is open meanwhile.
+#pragma once
+
+#include "cuda/shim.hpp"
+
+namespace taut::shim {
+
+void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, const Gpu::Body& body);
+
+}  // namespace taut::shim
