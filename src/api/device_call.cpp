@@ -22,7 +22,8 @@ DeviceCall::~DeviceCall() {
 
 void DeviceCall::check(int status) const {
   if (status == 0) return;
-  if (status != TAUT_ERR_CUDA) throw Error(static_cast<Status>(status), describe(static_cast<Status>(status)));
+  if (status != TAUT_ERR_CUDA)
+    throw Error(static_cast<Status>(status), describe(static_cast<Status>(status)));
   throw Error(Status::internal, std::string("CUDA reports an error: ") + services_.why());
 }
 

@@ -67,8 +67,8 @@ bool needs_host(const TAUT_Cuda_result& result) { return result.status == TAUT_E
 std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
   const Bound kind = is_relative(coding.bound) ? Bound(1) : coding.bound;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
-  const Bound bound = resolved(
-      coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding.fill) : ValueRange{});
+  const Bound bound =
+      resolved(coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding.fill) : ValueRange{});
   const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
   if (all.empty()) return {};  // a range of 0
   const Candidate chosen = choose(call, all, coding, bound, values);
@@ -129,7 +129,8 @@ Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
   if (frame.size() < frame_header_bytes) return Status::corrupt_frame;
   DeviceCall call(frame.data(), "the frame");
   const ConstBytes start = call.for_host(frame.first(frame_header_bytes));
-  return read_header({start.data(), frame.size()}, header);  // which reads no more, and has to know the rest's size
+  return read_header({start.data(), frame.size()},
+                     header);  // which reads no more, and has to know the rest's size
 }
 
 ValueRange range_anywhere(ConstSlice values, std::optional<double> fill) {
@@ -169,8 +170,7 @@ Status decode_with_device(ConstBytes frame, Slice values) {
   if (there && has_kernels(header))
     if (const auto done = decode_by_kernel(call, frame, values)) return *done;
   const Bytes here = call.room_on_host(values.as_bytes());
-  const Status status =
-      decode_on_host(call.for_host(frame), {{here.data(), values.count, values.type}});
+  const Status status = decode_on_host(call.for_host(frame), {{here.data(), values.count, values.type}});
   if (status == Status::ok) call.copy(values.data, here.data(), here.size());
   return status;
 }
@@ -178,8 +178,9 @@ Status decode_with_device(ConstBytes frame, Slice values) {
 Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
   const void* const there = on_device(a.data()) ? a.data() : on_device(b.data()) ? b.data() : nullptr;
   FrameHeader first, second;
-  DeviceCall call(there != nullptr ? there : out.data(),
-                  there == a.data() ? "a" : there == b.data() ? "b" : "sum");
+  DeviceCall call(there != nullptr ? there : out.data(), there == a.data()   ? "a"
+                                                         : there == b.data() ? "b"
+                                                                             : "sum");
   if (const Status status = read_header_anywhere(a, first); status != Status::ok) return {status};
   if (const Status status = read_header_anywhere(b, second); status != Status::ok) return {status};
   if (const Status status = check_addable(first, second); status != Status::ok) return {status};

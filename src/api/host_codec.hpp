@@ -17,6 +17,7 @@ Status check_addable(const FrameHeader& a, const FrameHeader& b);
 inline constexpr std::size_t least_to_sample = 65536;
 
 // The candidate that a sample of the values likes best.
-Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound, ConstSlice values);
+Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound,
+                         ConstSlice values);
 
 }  // namespace taut::api

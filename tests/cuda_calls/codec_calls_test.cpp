@@ -1,5 +1,5 @@
-// The codec calls of taut.h on memory of a GPU, which the shim and a stand-in for the driver play: results are
-// the host's, to the byte, wherever values and frames lie.
+// The codec calls of taut.h on memory of a GPU, which the shim and a stand-in for the driver play: results
+// are the host's, to the byte, wherever values and frames lie.
 #define TAUT_NO_MPI
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ FrameBytes encoded(const std::vector<T>& x, const char* coding, TAUT_Type type =
 template <class T>
 std::vector<T> decoded(const FrameBytes& frame, std::size_t count, TAUT_Type type = type_of<T>) {
   std::vector<T> x(count);
-  EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), x.data(), count, type), TAUT_SUCCESS) << TAUT_Last_error();
+  EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), x.data(), count, type), TAUT_SUCCESS)
+      << TAUT_Last_error();
   return x;
 }
 
@@ -73,10 +74,12 @@ bool round_trip(const std::vector<T>& x, const char* coding, TAUT_Type type = ty
   EXPECT_TRUE(same(there.read(bytes), frame));
 
   std::vector<T> y(x.size());
-  EXPECT_EQ(TAUT_Decode(there.data(), there.size(), y.data(), y.size(), type), TAUT_SUCCESS) << TAUT_Last_error();
+  EXPECT_EQ(TAUT_Decode(there.data(), there.size(), y.data(), y.size(), type), TAUT_SUCCESS)
+      << TAUT_Last_error();
   EXPECT_TRUE(same(y, back));
   for (const std::byte* const from : {frame.data(), static_cast<const std::byte*>(there.data())}) {
-    EXPECT_EQ(TAUT_Decode(from, frame.size(), got.data(), got.size(), type), TAUT_SUCCESS) << TAUT_Last_error();
+    EXPECT_EQ(TAUT_Decode(from, frame.size(), got.data(), got.size(), type), TAUT_SUCCESS)
+        << TAUT_Last_error();
     EXPECT_TRUE(same(got.read(), back));
   }
   return by_kernels;
@@ -132,32 +135,39 @@ TEST(CodecCallsOnAGpu, ExtentsAreLeftOutOfWhatKernelsCode) {
   const std::size_t extents[] = {70, 1000};
   FrameBytes frame(room(x));
   std::size_t bytes = 0;
-  ASSERT_EQ(TAUT_Encode_nd(values.data(), 2, extents, TAUT_FLOAT32, "abs:1e-3", frame.data(), frame.size(), &bytes),
-            TAUT_SUCCESS);
+  ASSERT_EQ(
+      TAUT_Encode_nd(values.data(), 2, extents, TAUT_FLOAT32, "abs:1e-3", frame.data(), frame.size(), &bytes),
+      TAUT_SUCCESS);
   frame.resize(bytes);
   EXPECT_TRUE(same(frame, encoded(x, "abs:1e-3")));
 }
 
 TEST(CodecCallsOnAGpu, FramesAddUp) {
   const auto x = make<float>(Pattern::walk, 20000, 1), y = make<float>(Pattern::mixed, 20000, 2);
-  for (const char* const coding : {"abs:1e-3,predictor=pairs", "abs:1e-3,checksum=on", "abs:1e-3,predictor=delta+100"}) {
+  for (const char* const coding :
+       {"abs:1e-3,predictor=pairs", "abs:1e-3,checksum=on", "abs:1e-3,predictor=delta+100"}) {
     SCOPED_TRACE(coding);
     const FrameBytes a = encoded(x, coding), b = encoded(y, coding);
     const OnGpu<std::byte> ga(a), gb(b), gsum(room(x, TAUT_FLOAT32, 2));
     FrameBytes sum(gsum.size()), here(gsum.size());
     std::size_t bytes = 0, most = 0;
-    ASSERT_EQ(TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), sum.data(), sum.size(), &most), TAUT_SUCCESS);
+    ASSERT_EQ(TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), sum.data(), sum.size(), &most),
+              TAUT_SUCCESS);
     sum.resize(most);
     for (const std::byte* const first : {a.data(), static_cast<const std::byte*>(ga.data())}) {
-      ASSERT_EQ(TAUT_Frame_add(first, a.size(), gb.data(), b.size(), gsum.data(), gsum.size(), &bytes), TAUT_SUCCESS)
+      ASSERT_EQ(TAUT_Frame_add(first, a.size(), gb.data(), b.size(), gsum.data(), gsum.size(), &bytes),
+                TAUT_SUCCESS)
           << TAUT_Last_error();
       EXPECT_TRUE(same(gsum.read(bytes), sum));
-      ASSERT_EQ(TAUT_Frame_add(gb.data(), b.size(), first, a.size(), here.data(), here.size(), &bytes), TAUT_SUCCESS);
+      ASSERT_EQ(TAUT_Frame_add(gb.data(), b.size(), first, a.size(), here.data(), here.size(), &bytes),
+                TAUT_SUCCESS);
       EXPECT_TRUE(same(FrameBytes(here.begin(), here.begin() + static_cast<std::ptrdiff_t>(bytes)), sum));
     }
-    ASSERT_EQ(TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), gsum.data(), gsum.size(), &bytes), TAUT_SUCCESS);
+    ASSERT_EQ(TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), gsum.data(), gsum.size(), &bytes),
+              TAUT_SUCCESS);
     EXPECT_TRUE(same(gsum.read(bytes), sum));
-    EXPECT_EQ(TAUT_Frame_add(ga.data(), a.size(), gb.data(), b.size(), gsum.data(), 1000, &bytes), TAUT_ERR_BUFFER);
+    EXPECT_EQ(TAUT_Frame_add(ga.data(), a.size(), gb.data(), b.size(), gsum.data(), 1000, &bytes),
+              TAUT_ERR_BUFFER);
   }
 }
 
@@ -191,9 +201,12 @@ TEST(CodecCallsOnAGpu, MistakesAreToldAsOfTheHost) {
     EXPECT_EQ(status(bad, 5000, TAUT_FLOAT32), TAUT_ERR_FRAME) << place;
   }
   std::size_t bytes = 0;
-  EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "abs:1e-3", frame.data(), 100, &bytes), TAUT_ERR_BUFFER);
-  EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "lossless", frame.data(), 100, &bytes), TAUT_ERR_BUFFER);
-  EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "abs:-1", frame.data(), 100, &bytes), TAUT_ERR_POLICY);
+  EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "abs:1e-3", frame.data(), 100, &bytes),
+            TAUT_ERR_BUFFER);
+  EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "lossless", frame.data(), 100, &bytes),
+            TAUT_ERR_BUFFER);
+  EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "abs:-1", frame.data(), 100, &bytes),
+            TAUT_ERR_POLICY);
 }
 
 TEST(CodecCallsOnAGpu, ThreadsTakeTurns) {

@@ -13,7 +13,9 @@ template <class T>
 class OnGpu {
  public:
   explicit OnGpu(std::size_t count, std::size_t skipped_bytes = 0)
-      : count_(count), memory_(stand_in_allocate(count * sizeof(T) + skipped_bytes)), skipped_(skipped_bytes) {
+      : count_(count),
+        memory_(stand_in_allocate(count * sizeof(T) + skipped_bytes)),
+        skipped_(skipped_bytes) {
     if (memory_ == nullptr) throw std::bad_alloc();
   }
   explicit OnGpu(const std::vector<T>& x, std::size_t skipped_bytes = 0) : OnGpu(x.size(), skipped_bytes) {

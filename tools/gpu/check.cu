@@ -1,77 +1,17 @@
 // check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line.
-#include <cuda_runtime.h>
-#include <taut/taut_cuda.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
-#include <vector>
 
-#include "codecs/planes/typed_codec.hpp"
-#include "core/codec.hpp"
 #include "../../tests/cuda/patterns.hpp"
-
-namespace taut::codecs {
-const CodecInfo& planes() noexcept;
-}
+#include "device.hpp"
 
 namespace {
 
 using namespace taut;
-
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::printf("{\"check\": \"cuda\", \"ok\": false, \"error\": \"%s\"}\n", cudaGetErrorString(error));
-  std::exit(1);
-}
-
-// Memory of the device.
-class Device {
- public:
-  explicit Device(std::size_t bytes) : bytes_(bytes) {
-    check(cudaMalloc(&at_, bytes + 16));
-    check(cudaMemset(at_, 0xC3, bytes + 16));
-  }
-  Device(const void* from, std::size_t bytes) : Device(bytes) { check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault)); }
-  Device(const Device&) = delete;
-  ~Device() { cudaFree(at_); }
-  void* at() const { return at_; }
-  std::size_t bytes() const { return bytes_; }
-  std::vector<std::byte> read(std::size_t bytes) const {
-    std::vector<std::byte> to(bytes);
-    check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
-    return to;
-  }
-
- private:
-  void* at_ = nullptr;
-  std::size_t bytes_;
-};
-
-struct Result {
-  TAUT_Cuda_result* at;
-  Result() { check(cudaHostAlloc(reinterpret_cast<void**>(&at), sizeof *at, cudaHostAllocMapped)); }
-  ~Result() { cudaFreeHost(at); }
-};
-
-constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
-
-std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
-  CodecOptions options{.bound = bound};
-  options.predictor = predictors[predictor];
-  return codecs::planes().make(options);
-}
-
-template <class T>
-std::vector<std::byte> cpu_encode(const Codec& codec, const std::vector<T>& x) {
-  std::vector<std::byte> frame(codec.max_bytes(dtype_of<T>, x.size()));
-  frame.resize(codec.encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
-  return frame;
-}
+using namespace taut::gpu;
 
 // Encode, decode, add and accumulate one pattern; the number of differences from the CPU.
 template <class T>

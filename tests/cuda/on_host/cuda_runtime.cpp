@@ -85,10 +85,14 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   return cudaMemcpy(to, from, bytes, kind);
 }
 
-cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t) {
+cudaError_t cudaMemset(void* at, int value, std::size_t bytes) {
   const Open open;
   std::memset(at, value, bytes);
   return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t) {
+  return cudaMemset(at, value, bytes);
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
