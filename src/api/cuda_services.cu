@@ -21,15 +21,17 @@ const char* why() {
   return last_error != nullptr ? last_error : of_calls;
 }
 
-int enter(const void* memory, int* device_before) {
+int device_of(const void* memory, int* device) {
   cudaPointerAttributes attributes{};
-  cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
-  if (error == cudaSuccess) error = cudaGetDevice(device_before);
-  if (error == cudaSuccess) error = cudaSetDevice(attributes.device);
+  const cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+  *device = attributes.device;
   return status_of(error);
 }
 
-void leave(int device_before) { cudaSetDevice(device_before); }
+int use(int device, int* before) {
+  const cudaError_t error = cudaGetDevice(before);
+  return status_of(error == cudaSuccess ? cudaSetDevice(device) : error);
+}
 
 int allocate(void** memory, std::size_t bytes) { return status_of(cudaMallocAsync(memory, bytes, nullptr)); }
 
@@ -48,7 +50,7 @@ int copy(void* to, const void* from, std::size_t bytes) {
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::api;
   static constexpr DeviceServices services{
-      device_services_version, TAUT_Cuda_available, why, enter, leave, allocate, give_back, copy, wait,
+      device_services_version, TAUT_Cuda_available, why, device_of, use, allocate, give_back, copy, wait,
       TAUT_Encode_cuda,        TAUT_Decode_cuda,    TAUT_Frame_add_cuda};
   return &services;
 }

@@ -5,19 +5,15 @@
 #include "core/device_memory.hpp"
 
 namespace taut::api {
-namespace {
-
-bool aligned(const void* at, std::size_t to) { return reinterpret_cast<std::uintptr_t>(at) % to == 0; }
-
-}  // namespace
 
 DeviceCall::DeviceCall(const void* memory, const char* argument) : services_(device_services(argument)) {
-  check(services_.enter(memory, &device_before_));
+  check(services_.device_of(memory, &device_));
+  check(services_.use(device_, &device_before_));
 }
 
 DeviceCall::~DeviceCall() {
   for (void* const memory : on_device_) services_.free(memory);
-  services_.leave(device_before_);
+  services_.use(device_before_, &device_);
 }
 
 void DeviceCall::check(int status) const {
@@ -25,6 +21,14 @@ void DeviceCall::check(int status) const {
   if (status != TAUT_ERR_CUDA)
     throw Error(static_cast<Status>(status), describe(static_cast<Status>(status)));
   throw Error(Status::internal, std::string("CUDA reports an error: ") + services_.why());
+}
+
+// Kernels reach no other device's memory.
+bool DeviceCall::on_this_device(const void* memory, std::size_t alignment) const {
+  int device = -1;
+  if (!on_device(memory) || reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return false;
+  check(services_.device_of(memory, &device));
+  return device == device_;
 }
 
 void* DeviceCall::allocate(std::size_t bytes) {
@@ -47,7 +51,7 @@ ConstBytes DeviceCall::for_host(ConstBytes bytes) {
 }
 
 ConstBytes DeviceCall::for_device(ConstBytes bytes, std::size_t alignment) {
-  if (on_device(bytes.data()) && aligned(bytes.data(), alignment)) return bytes;
+  if (on_this_device(bytes.data(), alignment)) return bytes;
   void* const there = allocate(bytes.size());
   copy(there, bytes.data(), bytes.size());
   return {static_cast<std::byte*>(there), bytes.size()};
@@ -60,7 +64,7 @@ Bytes DeviceCall::room_on_host(Bytes out) {
 }
 
 Bytes DeviceCall::room_on_device(Bytes out, std::size_t alignment) {
-  if (on_device(out.data()) && aligned(out.data(), alignment)) return out;
+  if (on_this_device(out.data(), alignment)) return out;
   return {static_cast<std::byte*>(allocate(out.size())), out.size()};
 }
 

@@ -52,9 +52,10 @@ class DeviceCall {
 
   void check(int status) const;
   void* allocate(std::size_t bytes);
+  bool on_this_device(const void* memory, std::size_t alignment) const;
 
   const DeviceServices& services_;
-  int device_before_ = 0;
+  int device_ = 0, device_before_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> on_host_;
   std::vector<void*> on_device_;
 };

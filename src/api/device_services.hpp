@@ -13,8 +13,8 @@ struct DeviceServices {
   decltype(&TAUT_Cuda_available) available;
   const char* (*why)();  // what TAUT_ERR_CUDA was last for, in this thread
 
-  int (*enter)(const void* memory, int* device_before);  // its device becomes that of this thread
-  void (*leave)(int device_before);
+  int (*device_of)(const void* memory, int* device);
+  int (*use)(int device, int* before);  // becomes that of this thread
   int (*allocate)(void** memory, std::size_t bytes);
   void (*free)(void* memory);
   int (*copy)(void* to, const void* from, std::size_t bytes);  // waits, for all that was launched before too

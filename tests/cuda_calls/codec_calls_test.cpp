@@ -209,6 +209,30 @@ TEST(CodecCallsOnAGpu, MistakesAreToldAsOfTheHost) {
             TAUT_ERR_POLICY);
 }
 
+// Kernels reach the memory of their own device alone.
+TEST(CodecCallsOnAGpu, MemoryMayBeOfSeveralDevices) {
+  const auto x = make<float>(Pattern::walk, 20000, 1), y = make<float>(Pattern::walk, 20000, 2);
+  const FrameBytes a = encoded(x, "abs:1e-3"), b = encoded(y, "abs:1e-3");
+  const OnGpu<float> values(x, 0, 1);
+  const OnGpu<std::byte> frame(room(x), 0, 0), other(b, 0, 1), sum(room(x, TAUT_FLOAT32, 2), 0, 0);
+  std::size_t bytes = 0;
+  ASSERT_EQ(
+      TAUT_Encode(values.data(), x.size(), TAUT_FLOAT32, "abs:1e-3", frame.data(), frame.size(), &bytes),
+      TAUT_SUCCESS)
+      << TAUT_Last_error();
+  EXPECT_TRUE(same(frame.read(bytes), a));
+  ASSERT_EQ(TAUT_Decode(frame.data(), bytes, values.data(), x.size(), TAUT_FLOAT32), TAUT_SUCCESS);
+  EXPECT_TRUE(same(values.read(), decoded<float>(a, x.size())));
+  FrameBytes here(sum.size());
+  std::size_t most = 0;
+  ASSERT_EQ(TAUT_Frame_add(a.data(), a.size(), b.data(), b.size(), here.data(), here.size(), &most),
+            TAUT_SUCCESS);
+  here.resize(most);
+  ASSERT_EQ(TAUT_Frame_add(frame.data(), bytes, other.data(), b.size(), sum.data(), sum.size(), &bytes),
+            TAUT_SUCCESS);
+  EXPECT_TRUE(same(sum.read(bytes), here));
+}
+
 TEST(CodecCallsOnAGpu, ThreadsTakeTurns) {
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < 4; ++i)

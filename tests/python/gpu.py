@@ -44,7 +44,7 @@ class Memory:
         self.shape, self.strides, self.dtype, self.writeable = array.shape, array.strides, array.dtype, writeable
         base = array if array.base is None else array.base
         self._bytes = base.nbytes
-        self._at = DRIVER.stand_in_allocate(ctypes.c_size_t(self._bytes))
+        self._at = DRIVER.stand_in_allocate(ctypes.c_size_t(self._bytes), 0)
         _copy(self._at, base.ctypes.data, self._bytes)
         self.address = self._at + array.ctypes.data - base.ctypes.data
 

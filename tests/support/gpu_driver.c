@@ -10,8 +10,9 @@ enum { most = 512, page = 4096 };
 static struct memory {
   char *at, *pages;
   size_t bytes, length;
+  int device;
 } memories[most];
-static int opened;
+static int opened[stand_in_devices];
 static unsigned long launches;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -19,7 +20,7 @@ static const char* range_at;
 static size_t range_bytes;
 static int range_managed;
 
-static int now(void) { return opened > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
+static int now(int device) { return opened[device] > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
 
 /* NULL: an address of no memory here. */
 static struct memory* memory_of(const char* at) {
@@ -30,7 +31,7 @@ static struct memory* memory_of(const char* at) {
 
 static void protect_all(void) {
   for (const struct memory* m = memories; m < memories + most; ++m)
-    if (m->at != NULL) mprotect(m->pages, m->length, now());
+    if (m->at != NULL) mprotect(m->pages, m->length, now(m->device));
 }
 
 void stand_in_range(const void* at, size_t bytes, int managed) {
@@ -39,7 +40,7 @@ void stand_in_range(const void* at, size_t bytes, int managed) {
   range_managed = managed;
 }
 
-void* stand_in_allocate(size_t bytes) {
+void* stand_in_allocate(size_t bytes, int device) {
   const size_t used = (bytes + 15) / 16 * 16 + (bytes == 0) * 16;
   const size_t length = (used + page - 1) / page * page;
   struct memory* m = memories;
@@ -50,8 +51,8 @@ void* stand_in_allocate(size_t bytes) {
                                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* const at = pages == MAP_FAILED ? NULL : pages + length - used;
   if (at != NULL) {
-    *m = (struct memory){at, pages, used, length};
-    mprotect(pages, length, now());
+    *m = (struct memory){at, pages, used, length, device};
+    mprotect(pages, length, now(device));
   }
   pthread_mutex_unlock(&lock);
   return at;
@@ -67,25 +68,31 @@ void stand_in_free(void* at) {
   pthread_mutex_unlock(&lock);
 }
 
-void stand_in_open(void) {
+int stand_in_device_of(const void* at) {
   pthread_mutex_lock(&lock);
-  if (opened++ == 0) protect_all();
+  const struct memory* const m = memory_of(at);
+  pthread_mutex_unlock(&lock);
+  return m != NULL ? m->device : 0;
+}
+
+static void add_to_opened(int device, int more) {
+  pthread_mutex_lock(&lock);
+  for (int d = 0; d < stand_in_devices; ++d)
+    if (device == stand_in_all_devices || device == d) opened[d] += more;
+  protect_all();
   pthread_mutex_unlock(&lock);
 }
 
-void stand_in_close(void) {
-  pthread_mutex_lock(&lock);
-  if (--opened == 0) protect_all();
-  pthread_mutex_unlock(&lock);
-}
+void stand_in_open(int device) { add_to_opened(device, 1); }
+void stand_in_close(int device) { add_to_opened(device, -1); }
 
 void stand_in_note_launch(void) { __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED); }
 unsigned long stand_in_launches(void) { return __atomic_load_n(&launches, __ATOMIC_RELAXED); }
 
 void stand_in_copy(void* to, const void* from, size_t bytes) {
-  stand_in_open();
+  stand_in_open(stand_in_all_devices);
   if (bytes > 0) memmove(to, from, bytes);
-  stand_in_close();
+  stand_in_close(stand_in_all_devices);
 }
 
 /* CUDA driver API, "Unified Addressing"; of two attributes, as Taut asks for them. */

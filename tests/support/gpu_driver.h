@@ -11,12 +11,15 @@ extern "C" {
 /* One range, of whatever memory, one at a time; `managed`: shared with the host. */
 void stand_in_range(const void* at, size_t bytes, int managed);
 
-/* Memory that nobody can touch but between open and close, as the runtime does (tests/cuda/on_host), and that
- * ends where nothing is. Aligned to 16 bytes. NULL: there is none. */
-void* stand_in_allocate(size_t bytes);
+enum { stand_in_devices = 2, stand_in_all_devices = -1 };
+
+/* Memory of a device that nobody can touch but between open and close, as the runtime does
+ * (tests/cuda/on_host), and that ends where nothing is. Aligned to 16 bytes. NULL: there is none. */
+void* stand_in_allocate(size_t bytes, int device);
 void stand_in_free(void* at);
-void stand_in_open(void);
-void stand_in_close(void);
+int stand_in_device_of(const void* at);
+void stand_in_open(int device);
+void stand_in_close(int device);
 
 /* Kernels that the runtime has launched so far: it notes each. */
 void stand_in_note_launch(void);

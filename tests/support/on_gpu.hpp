@@ -12,13 +12,14 @@ namespace taut::test {
 template <class T>
 class OnGpu {
  public:
-  explicit OnGpu(std::size_t count, std::size_t skipped_bytes = 0)
+  explicit OnGpu(std::size_t count, std::size_t skipped_bytes = 0, int device = 0)
       : count_(count),
-        memory_(stand_in_allocate(count * sizeof(T) + skipped_bytes)),
+        memory_(stand_in_allocate(count * sizeof(T) + skipped_bytes, device)),
         skipped_(skipped_bytes) {
     if (memory_ == nullptr) throw std::bad_alloc();
   }
-  explicit OnGpu(const std::vector<T>& x, std::size_t skipped_bytes = 0) : OnGpu(x.size(), skipped_bytes) {
+  explicit OnGpu(const std::vector<T>& x, std::size_t skipped_bytes = 0, int device = 0)
+      : OnGpu(x.size(), skipped_bytes, device) {
     stand_in_copy(data(), x.data(), x.size() * sizeof(T));
   }
   OnGpu(const OnGpu&) = delete;

@@ -1,6 +1,7 @@
-// ranks [VALUES]: ranks of MPI that share one GPU. Each encodes its values there; frames travel through pinned
-// memory of the host, and are added and decoded on the GPU, in two ways: all at once, and from rank to rank.
-// Every rank has to end with the same bits, which are those of the CPU. Rank 0 prints one JSON object a line.
+// ranks [VALUES]: ranks of MPI that share one GPU. Each encodes its values there; frames travel through
+// pinned memory of the host, and are added and decoded on the GPU, in two ways: all at once, and from rank to
+// rank. Every rank has to end with the same bits, which are those of the CPU. Rank 0 prints one JSON object a
+// line.
 #include <mpi.h>
 
 #include <algorithm>
@@ -108,8 +109,8 @@ class Member {
   void plain() {
     const std::size_t bytes = x_.size() * sizeof(T);
     copy(here_.at(), values_.at(), bytes);
-    MPI_Allreduce(MPI_IN_PLACE, here_.at(), static_cast<int>(x_.size()), sizeof(T) == 4 ? MPI_FLOAT : MPI_DOUBLE,
-                  MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, here_.at(), static_cast<int>(x_.size()),
+                  sizeof(T) == 4 ? MPI_FLOAT : MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     copy(decoded_.at(), here_.at(), bytes);
   }
 
@@ -196,9 +197,10 @@ bool compare(Pattern pattern, std::size_t n, const char* name) {
   }
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank() == 0)
-    std::printf("{\"check\": \"ranks\", \"ranks\": %d, \"type\": \"%s\", \"pattern\": \"%s\", \"values\": %zu, "
-                "\"differences\": %d, \"ok\": %s}\n",
-                ranks(), name, name_of(pattern), n, all, all == 0 ? "true" : "false");
+    std::printf(
+        "{\"check\": \"ranks\", \"ranks\": %d, \"type\": \"%s\", \"pattern\": \"%s\", \"values\": %zu, "
+        "\"differences\": %d, \"ok\": %s}\n",
+        ranks(), name, name_of(pattern), n, all, all == 0 ? "true" : "false");
   return all == 0;
 }
 
@@ -224,9 +226,10 @@ void bench(std::size_t n) {
   const double gathered = median_us([&] { member.gathered(); }), on = median_us([&] { member.handed_on(); }),
                plain = median_us([&] { member.plain(); });
   if (rank() == 0)
-    std::printf("{\"bench\": \"ranks\", \"ranks\": %d, \"bytes\": %zu, \"ratio\": %.2f, \"gathered_us\": %.1f, "
-                "\"handed_on_us\": %.1f, \"plain_us\": %.1f}\n",
-                ranks(), n * sizeof(float), ratio, gathered, on, plain);
+    std::printf(
+        "{\"bench\": \"ranks\", \"ranks\": %d, \"bytes\": %zu, \"ratio\": %.2f, \"gathered_us\": %.1f, "
+        "\"handed_on_us\": %.1f, \"plain_us\": %.1f}\n",
+        ranks(), n * sizeof(float), ratio, gathered, on, plain);
 }
 
 }  // namespace
@@ -237,7 +240,8 @@ int main(int argc, char** argv) {
   const char* why = "";
   const bool available = TAUT_Cuda_available(&why) != 0;
   require(available, why);
-  require(ranks() <= most_ranks && most * sizeof(double) * 2 * ranks() < INT_MAX, "at most 8 ranks, and fewer values");
+  require(ranks() <= most_ranks && most * sizeof(double) * 2 * ranks() < INT_MAX,
+          "at most 8 ranks, and fewer values");
   bool good = true;
   for (const Pattern pattern : {Pattern::walk, Pattern::mixed}) {
     for (const std::size_t n : {std::size_t{1}, std::size_t{4097}, most}) {

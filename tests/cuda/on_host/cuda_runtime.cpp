@@ -9,11 +9,14 @@
 
 namespace {
 
-// While the runtime is at work nobody is kept from the device's memory.
+thread_local int current_device = 0;
+
+// While the runtime is at work nobody is kept from the memory of its device.
 struct Open {
-  Open() { stand_in_open(); }
+  const int device = current_device;
+  Open() { stand_in_open(device); }
   Open(const Open&) = delete;
-  ~Open() { stand_in_close(); }
+  ~Open() { stand_in_close(device); }
 };
 
 }  // namespace
@@ -36,24 +39,28 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = stand_in_devices;
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = current_device;
   return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidValue; }
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= stand_in_devices) return cudaErrorInvalidValue;
+  current_device = device;
+  return cudaSuccess;
+}
 
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void*) {
-  attributes->device = 0;
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* at) {
+  attributes->device = stand_in_device_of(at);
   return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
-  *at = stand_in_allocate(bytes);
+  *at = stand_in_allocate(bytes, current_device);
   return *at != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 

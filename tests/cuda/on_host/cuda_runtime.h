@@ -1,4 +1,4 @@
-// CUDA's runtime as far as Taut calls it, for a GPU played by the shim (cuda/shim.hpp): one device, whose
+// CUDA's runtime as far as Taut calls it, for GPUs played by the shim (cuda/shim.hpp): two devices, whose
 // memory is that of the stand-in for the driver (support/gpu_driver.h). Every call is finished when it
 // returns.
 #pragma once

@@ -1,4 +1,5 @@
-// Runs a kernel's blocks on the one GPU that the shim plays, whose memory is open meanwhile.
+// Runs a kernel's blocks on the thread's device, which the shim plays, and whose memory alone is open
+// meanwhile.
 #pragma once
 
 #include "cuda/shim.hpp"
