@@ -9,6 +9,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "api/device_call.hpp"
+#include "api/device_codec.hpp"
 #include "cli/coding.hpp"
 #include "cli/failure.hpp"
 #include "cli/pieces.hpp"
@@ -78,8 +80,9 @@ void check_coding(const std::string& text) {
 std::string frame_text(const std::string& text, Address address, std::size_t count, int type) {
   return unlocked([&] {
     const cli::ArrayCoding coding("bound", text);
-    const ValueRange range =
-        coding.needs_range() ? range_of({values_at(address, count, type)}, coding.fill()) : ValueRange{};
+    const ValueRange range = coding.needs_range()
+                                 ? api::range_anywhere({values_at(address, count, type)}, coding.fill())
+                                 : ValueRange{};
     return coding.frame_text(range);
   });
 }
@@ -142,6 +145,46 @@ nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu>
   return {array.data(), shape.size(), shape.data(), keeps, strides.data()};
 }
 
+// What a DLPack capsule holds, wherever its memory is; keeps it.
+class Tensor {
+ public:
+  explicit Tensor(nb::ndarray<> array) : array_(std::move(array)) {}
+
+  Address address() const { return reinterpret_cast<Address>(array_.data()); }
+  int device() const { return array_.device_type(); }
+  nb::tuple type() const {
+    const nb::dlpack::dtype type = array_.dtype();
+    return nb::make_tuple(type.code, type.bits, type.lanes);
+  }
+  std::vector<std::size_t> shape() const { return {array_.shape_ptr(), array_.shape_ptr() + array_.ndim()}; }
+  // In values.
+  std::vector<std::int64_t> strides() const {
+    return {array_.stride_ptr(), array_.stride_ptr() + array_.ndim()};
+  }
+
+ private:
+  nb::ndarray<> array_;
+};
+
+// Waits for what has been put on a CUDA stream, on the device of `address`.
+void wait_for_stream(Address address, Address stream) {
+  unlocked([&] {
+    api::DeviceCall(reinterpret_cast<const void*>(address), "the array")
+        .wait(reinterpret_cast<void*>(stream));
+  });
+}
+
+// From a GPU's memory.
+nb::bytes copy_to_host(Address address, std::size_t bytes) {
+  const auto here = unlocked([&] {
+    auto room = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    const auto* const there = reinterpret_cast<const void*>(address);
+    api::DeviceCall(there, "the data").copy(room.get(), there, bytes);
+    return room;
+  });
+  return nb::bytes(here.get(), bytes);
+}
+
 std::string version() {
   int major = 0, minor = 0, patch = 0;
   TAUT_Get_version(&major, &minor, &patch);
@@ -170,6 +213,15 @@ NB_MODULE(_core, module) {
       },
       nb::arg("address"), nb::arg("bytes"));
   module.def("bfloat16_bits", bfloat16_bits, nb::arg("array"));
+  nb::class_<Tensor>(module, "Tensor")
+      .def(nb::init<nb::ndarray<>>(), nb::arg("capsule"))
+      .def_prop_ro("address", &Tensor::address)
+      .def_prop_ro("device", &Tensor::device)
+      .def_prop_ro("type", &Tensor::type)
+      .def_prop_ro("shape", &Tensor::shape)
+      .def_prop_ro("strides", &Tensor::strides);
+  module.def("wait_for_stream", wait_for_stream, nb::arg("address"), nb::arg("stream"));
+  module.def("copy_to_host", copy_to_host, nb::arg("address"), nb::arg("bytes"));
   module.def("version", version);
   add_layer_class(module);
 }

@@ -67,7 +67,12 @@ TAUT_Last_error(void);
 TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
                                int* minor, int* patch);
 
-/* ---- Codec calls (no MPI needed) ---- */
+/* ---- Codec calls (no MPI needed) ----
+ *
+ * Values and frames, each of them, may also lie in memory of a GPU (CUDA). The call then opens libtaut_cuda,
+ * works on the default stream of that memory's device and returns when all is done. What kernels do not serve
+ * is copied to the host and back. Without that library or a driver: TAUT_ERR_ARGUMENT. Calls on a stream of
+ * yours: taut_cuda.h. */
 
 /* Value types as they stand in frames (docs/spec/frame.md). */
 typedef enum TAUT_Type {
@@ -123,7 +128,7 @@ TAUT_Encode(const void* values, size_t count,                /* at most 2^30; co
             size_t* bytes    /* out: size of the frame */
 );
 
-/* The same for an array of `ndims` extents, slowest first; they help to predict values. */
+/* The same for an array of `ndims` extents, slowest first; they help to predict values, but not on a GPU. */
 TAUT_API int /* as TAUT_Encode */
 TAUT_Encode_nd(const void* values, int ndims, const size_t* extents, TAUT_Type type, const char* coding,
                void* frame, size_t capacity, size_t* bytes);
@@ -226,7 +231,7 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   reduction=values, half an ulp of each of the P-1 partial sums. Under on=input a sum of P ranks is
  *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and what is only moved: within E.
  * - Values in memory of a GPU go to plain MPI, on all ranks; a TAUT_Avg() is left as the sum there, with
- *   TAUT_ERR_ARGUMENT. Messages and codec calls refuse such memory with TAUT_ERR_ARGUMENT.
+ *   TAUT_ERR_ARGUMENT. Messages refuse such memory with TAUT_ERR_ARGUMENT.
  * - NaN and infinities arrive as such. MIN and MAX give NaN where an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - They return MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank when

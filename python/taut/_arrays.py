@@ -1,11 +1,37 @@
 """Anything that holds numbers as a NumPy array, without copying: arrays, buffers, DLPack."""
 
+from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ._dtypes import bfloat16
+from ._dtypes import bfloat16, size_of
 from ._errors import DTypeError
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values one after the other, in memory of the host or of a GPU."""
+
+    address: int
+    type: int  # enum TAUT_Type
+    shape: tuple[int, ...]
+    fortran: bool  # the first index is the fastest, and not the last one
+    owner: Any  # keeps the memory
+
+    @property
+    def count(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.count * size_of(self.type)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Slowest first, as the values lie."""
+        return self.shape[::-1] if self.fortran else self.shape
 
 
 def as_array(data: Any) -> np.ndarray:

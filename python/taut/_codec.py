@@ -5,8 +5,9 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _core
-from ._arrays import address_of, as_array
-from ._dtypes import coded_number, dtype_of
+from ._arrays import Values, address_of, as_array
+from ._device import device_values
+from ._dtypes import coded_number, dtype_of, size_of
 from ._errors import ArgumentError
 from ._file import FORTRAN, NPY, Contents, Description, read, write
 from ._policy import Policy, current_policy
@@ -65,9 +66,10 @@ def compress(array: Any, bound: Union[str, Policy, None] = None) -> bytes:
     Parameters
     ----------
     array : array_like
-        NumPy array, buffer or DLPack object on the host, of any shape: float16, bfloat16 (ml_dtypes), float32, float64,
+        NumPy array, buffer or DLPack object of any shape: float16, bfloat16 (ml_dtypes), float32, float64,
         complex64, complex128 (each part within the bound), or integers, which are coded exactly. Arrays that are
-        contiguous in neither C nor Fortran order are copied first.
+        contiguous in neither C nor Fortran order are copied first. What lies on a CUDA device (CuPy, PyTorch and others,
+        by DLPack or ``__cuda_array_interface__``) is coded there, and has to be contiguous.
     bound : str or Policy, optional
         ``"abs:1e-4"``: every value within 1e-4. ``"rel:1e-3"``: within 1e-3 of the range of the array. Others, and
         options behind commas: docs/configuration.md. Default: that of the surrounding `policy`, else ``"lossless"``.
@@ -101,49 +103,86 @@ def compress(array: Any, bound: Union[str, Policy, None] = None) -> bytes:
     """
     text = str(bound if bound is not None else current_policy() or "lossless")
     _core.check_coding(text)
+    values = device_values(array) or _host_values(array)
+    number = values.type
+    if _core.max_bytes(number, 1) == 0:
+        raise ArgumentError(f"values of type {dtype_of(number)} are not coded by this build")
+    frame_text = _core.frame_text(text, values.address, values.count, number)
+    frames = []
+    for first, extents in _core.pieces(list(values.extents)):
+        frame = _core.encode(values.address + first * size_of(number), extents, number, frame_text)
+        frames.append((frame, int(np.prod(extents))))
+    return write(Description(number, FORTRAN if values.fortran else NPY, values.extents, text), frames)
+
+
+def _host_values(array: Any) -> Values:
+    """Those of an array, or of a copy that is contiguous."""
     values = as_array(array)
+    shape = values.shape
     fortran = values.flags.f_contiguous and not values.flags.c_contiguous
     values = np.require(values.T if fortran else values, requirements=["C", "A"])
-    number = coded_number(values.dtype)
-    if _core.max_bytes(number, 1) == 0:
-        raise ArgumentError(f"values of type {values.dtype} are not coded by this build")
-    start = address_of(values)
-    frame_text = _core.frame_text(text, start, values.size, number)
-    frames = []
-    for first, extents in _core.pieces(list(values.shape)):
-        frame = _core.encode(start + first * values.itemsize, extents, number, frame_text)
-        frames.append((frame, int(np.prod(extents))))
-    return write(Description(number, FORTRAN if fortran else NPY, tuple(values.shape), text), frames)
+    return Values(address_of(values), coded_number(values.dtype), shape, fortran, values)
 
 
-def decompress(data: Any) -> np.ndarray:
+def decompress(data: Any, out: Any = None) -> Any:
     """Gives back the array that `compress` or the program ``taut compress`` coded.
 
     Parameters
     ----------
     data : bytes-like
-        What they wrote.
+        What they wrote; these bytes may lie on a CUDA device.
+    out : array_like, optional
+        Where the values go: a NumPy array, or one on a CUDA device, as `compress` takes them, which then decodes them.
+        Of the original's shape, type and memory order, contiguous. Default: a new NumPy array.
 
     Returns
     -------
     numpy.ndarray
-        New; of the shape, type and memory order of the original. bfloat16 needs the package ml_dtypes.
+        Of the shape, type and memory order of the original; or ``out``. bfloat16 needs the package ml_dtypes.
 
     Raises
     ------
     FrameError
-        If it is something else, or damaged.
+        If ``data`` is something else, or damaged.
+    ArgumentError
+        If ``out`` is not what the values need.
     """
-    contents = read(data)
+    contents = read(_on_host(data))
     about = contents.about
+    if out is not None:
+        _decode(contents, _room_for(about, out).address)
+        return out
     values = np.empty(about.count, dtype_of(about.type))
-    at = address_of(values)
-    for position, entry in enumerate(contents.entries):
-        frame = contents.frame(position)
-        _core.decode(address_of(frame), frame.nbytes, at, entry.values, about.type)
-        at += entry.values * values.itemsize
+    _decode(contents, address_of(values))
     values = values.reshape(about.extents)
     return values.T if about.form == FORTRAN else values
+
+
+def _on_host(data: Any) -> Any:
+    """Bytes that lie on a GPU, fetched; others as they are."""
+    there = device_values(data)
+    return data if there is None else _core.copy_to_host(there.address, there.nbytes)
+
+
+def _room_for(about: Description, out: Any) -> Values:
+    room = device_values(out, writable=True)
+    if room is None:
+        array = as_array(out)
+        if not array.flags.writeable or not array.flags.forc or not array.flags.aligned:
+            raise ArgumentError("out= is read-only, or its values lie apart; give a contiguous array")
+        room = _host_values(array)
+    if (room.shape, room.type, room.fortran) != (about.shape, about.type, about.form == FORTRAN):
+        order = "Fortran" if about.form == FORTRAN else "C"
+        raise ArgumentError(f"out= has to be of shape {about.shape}, type {dtype_of(about.type)} and {order} order")
+    return room
+
+
+def _decode(contents: Contents, at: int) -> None:
+    number = contents.about.type
+    for position, entry in enumerate(contents.entries):
+        frame = contents.frame(position)
+        _core.decode(address_of(frame), frame.nbytes, at, entry.values, number)
+        at += entry.values * size_of(number)
 
 
 def info(data: Any) -> Info:
@@ -155,4 +194,4 @@ def info(data: Any) -> Info:
     >>> taut.info(taut.compress(np.zeros((30, 40)), "rel:1e-3"))
     <taut.Info: 30x40 float64, rel:1e-3, ..., ratio ...>
     """
-    return Info(read(data))
+    return Info(read(_on_host(data)))

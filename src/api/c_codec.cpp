@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
+#include "api/device_codec.hpp"
+#include "api/host_codec.hpp"
 #include "core/device_memory.hpp"
-#include "core/sample.hpp"
-#include "policy/coding.hpp"
 #include "policy/options.hpp"
 
 namespace taut {
@@ -39,13 +39,6 @@ int guard(Action action) noexcept {
   }
 }
 
-void refuse_device_memory(const void* memory, const char* argument) {
-  if (on_device(memory))
-    throw Error(
-        Status::invalid_argument,
-        std::string(argument) + " is memory of a GPU: use the calls of taut_cuda.h, or copy it to the host");
-}
-
 bool known(TAUT_Type type) noexcept { return type >= TAUT_FLOAT32 && type <= TAUT_UINT64; }
 DType dtype(TAUT_Type type) noexcept { return static_cast<DType>(type); }
 ConstBytes bytes_at(const void* data, std::size_t size) noexcept {
@@ -67,70 +60,33 @@ Status read_extents(int n, const std::size_t* extents, Dims& dims, std::size_t& 
   return Status::ok;
 }
 
-// A sample has to be small beside the message to be worth it.
-constexpr std::size_t least_to_sample = 65536;
-
-Candidate choose(const Coding& coding, Bound bound, ConstSlice values) {
-  const std::vector<Candidate> all = candidates(coding, values.type, bound);
-  if (all.empty())
-    throw Error(Status::invalid_type, std::string("the codec does not code values of type ") +
-                                          name_of(values.type) +
-                                          " under this kind of bound; leave codec= away, or use codec=raw");
-  if (all.size() == 1 || values.count < least_to_sample) return all[0];
-  std::vector<float> ratios;
-  for (const Candidate& candidate : all) {
-    const auto codec = candidate.make(coding, bound, options().kernels);
-    const auto scratch = std::make_unique<std::byte[]>(sample_scratch(*codec, values.type));
-    const Sample sample = codec->sample(values, {scratch.get(), sample_scratch(*codec, values.type)});
-    ratios.push_back(static_cast<float>(sample.ratio()));
-  }
-  return all[best_candidate(all, ratios)];
-}
-
 Status encode(ConstSlice values, const char* text, Dims dims, Bytes out, std::size_t* bytes) {
   const bool usable = (values.data != nullptr || values.count == 0) && text != nullptr &&
                       out.data() != nullptr && bytes != nullptr;
   if (!usable) return Status::invalid_argument;
-  refuse_device_memory(values.data, "values");
-  refuse_device_memory(out.data(), "frame");
   if (values.count > most_values / components_of(values.type)) return Status::invalid_count;
   Coding coding = parse_coding(text, options().kernels);
   if (coding.threads == 0) coding.threads = options().threads;
   if (dims.n > 0) coding.dims = dims;
-  const ValueRange range = is_relative(coding.bound) ? range_of(values, coding.fill) : ValueRange{};
-  const Bound bound = resolved(coding.bound, range);
-  const auto codec = choose(coding, bound, values).make(coding, bound, options().kernels);
-  const Sized size = codec->encode(values, out);
+  const bool device = on_device(values.data) || on_device(out.data());
+  const Sized size =
+      device ? api::encode_with_device(values, coding, out) : api::encode_on_host(values, coding, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }
 
 Status decode(ConstBytes frame, Slice values) {
-  FrameHeader header;
   if (frame.data() == nullptr || (values.data == nullptr && values.count != 0))
     return Status::invalid_argument;
-  refuse_device_memory(frame.data(), "frame");
-  refuse_device_memory(values.data, "values");
-  if (const Status status = read_header(frame, header); status != Status::ok) return status;
-  if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
-  return make_decoder(header, options().kernels, options().threads)->decode(frame, values);
+  const bool device = on_device(frame.data()) || on_device(values.data);
+  return device ? api::decode_with_device(frame, values) : api::decode_on_host(frame, values);
 }
 
 Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
-  FrameHeader first, second;
   if (a.data() == nullptr || b.data() == nullptr || out.data() == nullptr || bytes == nullptr)
     return Status::invalid_argument;
-  refuse_device_memory(a.data(), "a");
-  refuse_device_memory(b.data(), "b");
-  refuse_device_memory(out.data(), "sum");
-  if (const Status status = read_header(a, first); status != Status::ok) return status;
-  if (const Status status = read_header(b, second); status != Status::ok) return status;
-  if (first.codec != second.codec || first.type != second.type || first.count != second.count)
-    return Status::frame_mismatch;
-  const auto codec = make_decoder(first, options().kernels, options().threads);
-  if (codec->arithmetic() == nullptr) return Status::frame_mismatch;
-  const ConstBytes both[] = {a, b};
-  const Sized size = codec->arithmetic()->sum(both, out);
+  const bool device = on_device(a.data()) || on_device(b.data()) || on_device(out.data());
+  const Sized size = device ? api::add_with_device(a, b, out) : api::add_on_host(a, b, out);
   if (size.status == Status::ok) *bytes = size.bytes;
   return size.status;
 }
@@ -138,9 +94,8 @@ Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
 Status info(ConstBytes frame, TAUT_Frame_info* info) {
   if (frame.data() == nullptr || info == nullptr || info->struct_size < sizeof info->struct_size)
     return Status::invalid_argument;
-  refuse_device_memory(frame.data(), "frame");
   FrameHeader header;
-  if (const Status status = read_header(frame, header); status != Status::ok) return status;
+  if (const Status status = api::read_header_anywhere(frame, header); status != Status::ok) return status;
   const CodecInfo* const codec = find_codec(header.codec);
   TAUT_Frame_info all{};
   all.struct_size = info->struct_size;

@@ -26,8 +26,7 @@ struct StreamLauncher {
 
   template <class Kernel>
   void launch(unsigned blocks, const typename Kernel::Job& job) {
-    cuda::entry<Kernel><<<blocks, Kernel::shape.threads, 0, stream>>>(job);
-    CudaScratch::check(cudaGetLastError());
+    cuda::launch<Kernel>(blocks, job, stream);
   }
 };
 

@@ -13,7 +13,8 @@ bool names_the_gpu(const std::string& message, const std::string& argument) {
   return message.find(argument + " is memory of a GPU") != std::string::npos;
 }
 
-TEST(ValuesOnADevice, CodecCallsRefuseThem) {
+// With libtaut_cuda they serve them (tests/cuda_calls); here there is none.
+TEST(ValuesOnADevice, CodecCallsSayWhatIsMissing) {
   const DeviceMemory there(1 << 20);
   std::vector<float> here(count);
   std::vector<char> frame(TAUT_Max_bytes(TAUT_FLOAT32, count, 2));
@@ -35,6 +36,9 @@ TEST(ValuesOnADevice, CodecCallsRefuseThem) {
   TAUT_Frame_info info{};
   info.struct_size = sizeof info;
   EXPECT_EQ(TAUT_Frame_get_info(there.data(), bytes, &info), TAUT_ERR_ARGUMENT);
+  const std::string said = TAUT_Last_error();
+  EXPECT_NE(said.find("libtaut_cuda.so.0 could not be opened"), std::string::npos) << said;
+  EXPECT_NE(said.find("-DTAUT_CUDA=ON"), std::string::npos) << said;
 }
 
 // Plain MPI, which may know what to do with them, here takes them for the host's.

@@ -1,21 +1,10 @@
 // check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line.
 #include "check.hpp"
 
-namespace taut::codecs {
-const CodecInfo& planes() noexcept;
-}
-
 namespace {
 
 using namespace taut;
-
-constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
-
-std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
-  CodecOptions options{.bound = bound};
-  options.predictor = predictors[predictor];
-  return codecs::planes().make(options);
-}
+using namespace taut::gpu;
 
 // Encode, decode, add and accumulate one pattern; the number of differences from the CPU.
 template <class T>

@@ -1,72 +1,21 @@
-// What the checks have in common: memory of the device, launches under stress, times.
+// What check's parts have in common: launches under stress, times.
 #pragma once
-
-#include <cuda_runtime.h>
-#include <taut/taut_cuda.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "../../tests/cuda/patterns.hpp"
-#include "codecs/planes/typed_codec.hpp"
-#include "core/codec.hpp"
+#include "device.hpp"
 
 // check_lossless.cu
 bool lossless_small(cudaStream_t stream);
 void lossless_correctness(cudaStream_t stream);
 void lossless_kernels(cudaStream_t stream);
 
-namespace taut {
-
-inline void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::printf("{\"check\": \"cuda\", \"ok\": false, \"error\": \"%s\"}\n", cudaGetErrorString(error));
-  std::exit(1);
-}
-
-// Memory of the device.
-class Device {
- public:
-  explicit Device(std::size_t bytes) : bytes_(bytes) {
-    check(cudaMalloc(&at_, bytes + 16));
-    check(cudaMemset(at_, 0xC3, bytes + 16));
-  }
-  Device(const void* from, std::size_t bytes) : Device(bytes) {
-    check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault));
-  }
-  Device(const Device&) = delete;
-  ~Device() { cudaFree(at_); }
-  void* at() const { return at_; }
-  std::size_t bytes() const { return bytes_; }
-  std::vector<std::byte> read(std::size_t bytes) const {
-    std::vector<std::byte> to(bytes);
-    check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
-    return to;
-  }
-
- private:
-  void* at_ = nullptr;
-  std::size_t bytes_;
-};
-
-struct Result {
-  TAUT_Cuda_result* at;
-  Result() { check(cudaHostAlloc(reinterpret_cast<void**>(&at), sizeof *at, cudaHostAllocMapped)); }
-  ~Result() { cudaFreeHost(at); }
-};
-
-template <class T>
-std::vector<std::byte> cpu_encode(const Codec& codec, const std::vector<T>& x) {
-  std::vector<std::byte> frame(codec.max_bytes(dtype_of<T>, x.size()));
-  frame.resize(codec.encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
-  return frame;
-}
+namespace taut::gpu {
 
 // Encodings of random sizes by launch(values, count, frame, result, stream), each of which has to give the
 // CPU's frame, while another stream keeps the memory busy.
@@ -132,4 +81,4 @@ inline void report(const char* what, std::size_t bytes, double ratio, const Timi
       what, bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
 }
 
-}  // namespace taut
+}  // namespace taut::gpu

@@ -8,6 +8,7 @@ const CodecInfo& mpc() noexcept;
 namespace {
 
 using namespace taut;
+using namespace taut::gpu;
 
 std::unique_ptr<Codec> cpu_codec(int distance) {
   constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};

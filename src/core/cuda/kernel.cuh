@@ -12,4 +12,10 @@ __global__ void __launch_bounds__(Kernel::shape.threads, Kernel::shape.on_multip
   Kernel::run(CudaThread{}, shared, job);
 }
 
+template <class Kernel>
+void launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+  entry<Kernel><<<blocks, Kernel::shape.threads, 0, stream>>>(job);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) throw error;
+}
+
 }  // namespace taut::cuda

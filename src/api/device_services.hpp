@@ -1,0 +1,36 @@
+// What libtaut_cuda does for libtaut, which knows nothing of CUDA itself.
+#pragma once
+
+#include <taut/taut_cuda.h>
+
+#include <string>
+
+namespace taut::api {
+
+// All of it on the default stream of the thread's device. Functions return 0 or a status of taut_cuda.h.
+struct DeviceServices {
+  unsigned version;  // device_services_version of the library that has made the table
+  decltype(&TAUT_Cuda_available) available;
+  const char* (*why)();  // what TAUT_ERR_CUDA was last for, in this thread
+
+  int (*device_of)(const void* memory, int* device);
+  int (*use)(int device, int* before);  // becomes that of this thread
+  int (*allocate)(void** memory, std::size_t bytes);
+  void (*free)(void* memory);
+  int (*copy)(void* to, const void* from, std::size_t bytes);  // waits, for all that was launched before too
+  int (*wait)(void* stream);
+
+  decltype(&TAUT_Encode_cuda) encode;
+  decltype(&TAUT_Decode_cuda) decode;
+  decltype(&TAUT_Frame_add_cuda) add_frames;
+};
+
+inline constexpr unsigned device_services_version = 1;
+
+// Those of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) where it, or a
+// device that it can use, is not there; the text begins with `what`, which lies on a GPU.
+const DeviceServices& device_services(const std::string& what);
+
+}  // namespace taut::api
+
+extern "C" TAUT_CUDA_API const taut::api::DeviceServices* TAUT_Cuda_services(void);

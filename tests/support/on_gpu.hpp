@@ -1,0 +1,45 @@
+// Memory of the GPU that tests play: the host that touches it is ended (support/gpu_driver.h).
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "support/gpu_driver.h"
+
+namespace taut::test {
+
+template <class T>
+class OnGpu {
+ public:
+  explicit OnGpu(std::size_t count, std::size_t skipped_bytes = 0, int device = 0)
+      : count_(count),
+        memory_(stand_in_allocate(count * sizeof(T) + skipped_bytes, device)),
+        skipped_(skipped_bytes) {
+    if (memory_ == nullptr) throw std::bad_alloc();
+  }
+  explicit OnGpu(const std::vector<T>& x, std::size_t skipped_bytes = 0, int device = 0)
+      : OnGpu(x.size(), skipped_bytes, device) {
+    stand_in_copy(data(), x.data(), x.size() * sizeof(T));
+  }
+  OnGpu(const OnGpu&) = delete;
+  ~OnGpu() { stand_in_free(memory_); }
+
+  // Behind as many bytes as are to be skipped: 0 for a place that is aligned to 16.
+  T* data() const { return reinterpret_cast<T*>(static_cast<std::byte*>(memory_) + skipped_); }
+  std::size_t size() const { return count_; }
+
+  std::vector<T> read(std::size_t count) const {
+    std::vector<T> here(count);
+    stand_in_copy(here.data(), data(), count * sizeof(T));
+    return here;
+  }
+  std::vector<T> read() const { return read(count_); }
+
+ private:
+  std::size_t count_;
+  void* memory_;
+  std::size_t skipped_;
+};
+
+}  // namespace taut::test

@@ -1,0 +1,83 @@
+// What the checks on a GPU share: memory of either side, the CPU's codec as reference.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <taut/taut_cuda.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "codecs/planes/typed_codec.hpp"
+#include "core/codec.hpp"
+
+namespace taut::codecs {
+const CodecInfo& planes() noexcept;
+}
+
+namespace taut::gpu {
+
+inline void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  std::printf("{\"check\": \"cuda\", \"ok\": false, \"error\": \"%s\"}\n", cudaGetErrorString(error));
+  std::exit(1);
+}
+
+// Memory of the device.
+class Device {
+ public:
+  explicit Device(std::size_t bytes) : bytes_(bytes) {
+    check(cudaMalloc(&at_, bytes + 16));
+    check(cudaMemset(at_, 0xC3, bytes + 16));
+  }
+  Device(const void* from, std::size_t bytes) : Device(bytes) {
+    check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault));
+  }
+  Device(const Device&) = delete;
+  ~Device() { cudaFree(at_); }
+  void* at() const { return at_; }
+  std::size_t bytes() const { return bytes_; }
+  std::vector<std::byte> read(std::size_t bytes) const {
+    std::vector<std::byte> to(bytes);
+    check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
+    return to;
+  }
+
+ private:
+  void* at_ = nullptr;
+  std::size_t bytes_;
+};
+
+// Pinned memory of the host, which the device may write.
+class Pinned {
+ public:
+  explicit Pinned(std::size_t bytes) { check(cudaHostAlloc(&at_, bytes, cudaHostAllocMapped)); }
+  Pinned(const Pinned&) = delete;
+  ~Pinned() { cudaFreeHost(at_); }
+  std::byte* at() const { return static_cast<std::byte*>(at_); }
+
+ private:
+  void* at_ = nullptr;
+};
+
+struct Result {
+  Pinned memory{sizeof(TAUT_Cuda_result)};
+  TAUT_Cuda_result* at = reinterpret_cast<TAUT_Cuda_result*>(memory.at());
+};
+
+inline constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
+
+inline std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
+  CodecOptions options{.bound = bound};
+  options.predictor = predictors[predictor];
+  return codecs::planes().make(options);
+}
+
+template <class T>
+std::vector<std::byte> cpu_encode(const Codec& codec, const std::vector<T>& x) {
+  std::vector<std::byte> frame(codec.max_bytes(dtype_of<T>, x.size()));
+  frame.resize(codec.encode({{x.data(), x.size(), dtype_of<T>}}, frame).bytes);
+  return frame;
+}
+
+}  // namespace taut::gpu
