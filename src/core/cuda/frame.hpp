@@ -28,8 +28,9 @@ inline HeaderCrc header_crc_table() {
   return table;
 }
 
-// What the scratch memory of every codec begins with; zeros and the table where it is new.
-struct ScratchHead {
+// What the scratch memory of every codec begins with; zeros and the table where it is new. ChunkWords follow
+// on what a codec adds.
+struct alignas(ChunkWords) ScratchHead {
   Control control;
   HeaderCrc crc;
 };

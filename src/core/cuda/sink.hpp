@@ -41,7 +41,7 @@ struct Sink {
   std::uint32_t* records;
   std::uint32_t capacity;    // words of all records
   std::uint32_t slot_words;  // 0: canonical
-  std::uint32_t chunks;
+  std::uint32_t chunks;      // or groups of chunks, where these are placed together
   Control* control;
   ChunkWords* of_chunks;  // canonical only
 };
