@@ -12,9 +12,9 @@ int status_of(cudaError_t error) {
 }
 
 const char* why() {
-  const char* of_calls = "";
-  TAUT_Cuda_available(&of_calls);
-  return *last_error() != 0 ? last_error() : of_calls;
+  const char* text = "";
+  TAUT_Cuda_available(&text);
+  return text;
 }
 
 int device_of(const void* memory, int* device) {
@@ -45,17 +45,8 @@ int copy(void* to, const void* from, std::size_t bytes) {
 
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::api;
-  static constexpr DeviceServices services{device_services_version,
-                                           TAUT_Cuda_available,
-                                           why,
-                                           device_of,
-                                           use,
-                                           allocate,
-                                           give_back,
-                                           copy,
-                                           wait,
-                                           TAUT_Encode_cuda,
-                                           TAUT_Decode_cuda,
-                                           TAUT_Frame_add_cuda};
+  static constexpr DeviceServices services{
+      device_services_version, TAUT_Cuda_available, why, device_of, use, allocate, give_back, copy, wait,
+      TAUT_Encode_cuda,        TAUT_Decode_cuda,    TAUT_Frame_add_cuda};
   return &services;
 }
