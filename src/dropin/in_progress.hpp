@@ -13,16 +13,17 @@
 
 namespace taut::dropin {
 
-// Arrays that a call reads until its end, as wider numbers than the program's.
+// Arrays that a call reads until its end: the program's may change once it is made, and may be of narrower
+// numbers.
 class Kept {
  public:
   // The first n of `numbers`; null stays null.
-  template <class Number>
-  const Number* widened(const int* numbers, int n) {
+  template <class Number, class Given>
+  const Number* copied(const Given* numbers, int n) {
     if (numbers == nullptr || n == 0) return nullptr;
-    const auto wide = std::make_shared<const std::vector<Number>>(numbers, numbers + n);
-    arrays_.push_back(wide);
-    return wide->data();
+    const auto copy = std::make_shared<const std::vector<Number>>(numbers, numbers + n);
+    arrays_.push_back(copy);
+    return copy->data();
   }
 
  private:

@@ -120,7 +120,7 @@ def nonblocking_argument(function, p):
     if p == REQUEST:
         return "call"
     number, count = widening(function, p)
-    return f"kept.widened<{number}>({p.name}, {count})" if p.widened else p.name
+    return f"kept.copied<{number}>({p.name}, {count})" if p.array else p.name
 
 
 def making(function):
