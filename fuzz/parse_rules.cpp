@@ -37,9 +37,11 @@ void check(const Rule& rule) {
   expect(rule.when.calls != 0 && rule.when.types != 0 && rule.when.ops != 0, "the rule is for some call");
 }
 
-// Names may hold what separates words in a line.
+// Names may hold what separates words in a line, or end in the colon that separates conditions from the
+// bound.
 bool fits_a_line(const Rule& rule) {
-  return (rule.when.name + rule.when.callsite).find_first_of(" ,;\t\r\n") == std::string::npos;
+  const bool one_word = (rule.when.name + rule.when.callsite).find_first_of(" ,;\t\r\n") == std::string::npos;
+  return one_word && !rule.when.name.ends_with(':') && !rule.when.callsite.ends_with(':');
 }
 
 void check_form(Parse parse, const std::string& text) {
