@@ -47,6 +47,25 @@ TEST(Records, CloseUpWhateverTheNumberOfThreads) {
   }
 }
 
+// Constant chunks take nothing.
+TEST(Records, CloseUpBehindEmptyOnes) {
+  const auto late = [](Range range, Writer& writer) {
+    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+      std::memset(writer.room(), 7, most);
+      if (!writer.commit(i < chunks - 3 ? 0 : record_unit)) return Status::buffer_too_small;
+    }
+    return Status::ok;
+  };
+  for (const std::size_t parts : {1u, 2u, 7u}) {
+    std::vector<std::byte> ends(4 * chunks), bytes(chunks * most);
+    const Sized size = write_records<Writer>(parts, {ends.data(), bytes, chunks, most}, late);
+    ASSERT_EQ(size.bytes, 3 * record_unit);
+    for (std::size_t i = 0; i < size.bytes; ++i) ASSERT_EQ(bytes[i], std::byte{7}) << parts;
+    EXPECT_EQ(load<std::uint32_t>(ends.data() + 4 * (chunks - 4)), 0u);
+    EXPECT_EQ(load<std::uint32_t>(ends.data() + 4 * (chunks - 1)), 3u);
+  }
+}
+
 TEST(Records, NothingGoesBeyondTheRoom) {
   const std::size_t bytes = chunks * 2 * record_unit;
   for (const std::size_t parts : {1u, 7u}) {
