@@ -69,8 +69,7 @@ constexpr std::size_t even_share(std::size_t bytes, std::size_t chunks) noexcept
 // Moves the records of `range` down to where `before` bytes of others end.
 inline void close_up(const RecordRoom& room, Range range, ConstBytes records, std::size_t before) noexcept {
   std::byte* const place = room.records.data() + before;
-  if (place == records.data()) return;  // not so where those before are all empty
-  std::memmove(place, records.data(), records.size());
+  if (place != records.data()) std::memmove(place, records.data(), records.size());
   std::byte* end = room.ends_of(range);
   for (std::size_t i = 0; i < range.count; ++i)
     end = store(end, static_cast<std::uint32_t>(load<std::uint32_t>(end) + before / record_unit));
