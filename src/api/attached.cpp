@@ -174,6 +174,7 @@ void Attached::sample(const Request& request) noexcept {
 
 Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape& shape) noexcept {
   if (request && samples_) sample(*request);
+  if (again_.rests) again_ = {};
   Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
   if (!enabled_ || rules_.off()) {
     why = Plain::off;
@@ -189,20 +190,37 @@ Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape
 }
 
 // Datatypes and operators that Taut knows are MPI's own: the handles always mean the same. Why calls are
-// plain that no policy is for does not depend on those before. Each has its place in a trace.
+// plain that no policy is for does not depend on those before; a kind that rests counts them. Each has its
+// place in a trace.
 void Attached::remember(const Shape& shape, const Request& request, Plain why) noexcept {
-  const bool lasts = request.coded_type && known_datatype(shape.type);
-  if (lasts && request.bytes < rules_.least_bytes() && recorder() == nullptr)
-    again_ = {shape, kind_of(request), request.bytes, why};
+  if (!request.coded_type || !known_datatype(shape.type) || recorder() != nullptr) return;
+  const bool rests = communicator_ != nullptr && communicator_->rests();
+  if (rests || request.bytes < rules_.least_bytes())
+    again_ = {shape, kind_of(request), request.bytes, why, rests};
 }
 
 bool Attached::plain_again(const Shape& shape) noexcept {
   if (!(again_.shape == shape) || shape.collective == Collective{} || open_ != 0) return false;
   CallRow& row = observed_->calls.row(again_.kind);
   if (samples_ && Sampler::is_due(row)) return false;
+  if (again_.rests && communicator_->plain_again() == Plain::no) return false;
   row.add_call(again_.bytes);
   row.note_plain(again_.why);
   return true;
+}
+
+// The clock takes what 64 KiB in shared memory can feel: of calls that rest one in eight is timed and stands
+// for those after it.
+bool Attached::times_again() noexcept {
+  if (observed_closely_ || !again_.rests) return observed_closely_;
+  if (communicator_->time_matters() || ++again_.calls % 8 == 0) return true;
+  add_plain_time(again_.kind, again_.nanoseconds);
+  return false;
+}
+
+void Attached::ran_again(std::uint64_t nanoseconds) noexcept {
+  add_plain_time(again_.kind, again_.nanoseconds = nanoseconds);
+  if (compares(again_.why)) communicator_->note_plain(again_.bytes, nanoseconds);
 }
 
 // Other threads may drive the calls in flight, and by that count them, as long as there are any. That there
@@ -230,7 +248,8 @@ void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
                          const CallTag& tag) noexcept {
   const std::uint64_t end = clock_now();
   const auto lock = stop_driving();
-  if (compares(why)) communicator_->note_plain(request, end - begin);
+  if (compares(why)) communicator_->note_plain(request.bytes, end - begin);
+  again_.nanoseconds = end - begin;
   add_plain_time(kind_of(request), end - begin);
   tag.add(Verb::plain, 0, begin, end, request.bytes);
   if (tag.recorder != nullptr) tag.recorder->close(tag);

@@ -35,8 +35,7 @@ inline Group group_of(MPI_Comm comm) noexcept {
   return group;
 }
 
-// What a call asks for but for its memory and its root, which say nothing about whether it is too small to be
-// compressed.
+// What a call asks for but for its memory and its root, which say nothing about whether it is compressed.
 struct Shape {
   Collective collective{};  // 0: none, of calls that have no shape
   MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -72,10 +71,10 @@ class Attached : public std::enable_shared_from_this<Attached> {
 
   template <class Call>
   int run_again(Call call) {
-    if (!observed_closely_) return call();
+    if (!times_again()) return call();
     const std::uint64_t begin = clock_now();
     const int code = call();
-    add_plain_time(again_.kind, clock_now() - begin);
+    ran_again(clock_now() - begin);
     return code;
   }
 
@@ -146,6 +145,8 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::unique_lock<std::mutex> stop_driving() const;
   void count_plain(const std::optional<Request>& request, Plain why) noexcept;
   void remember(const Shape& shape, const Request& request, Plain why) noexcept;
+  bool times_again() noexcept;
+  void ran_again(std::uint64_t nanoseconds) noexcept;
   void add_plain_time(const CallKind& kind, std::uint64_t nanoseconds) noexcept;
   void sample(const Request& request) noexcept;
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
@@ -165,7 +166,10 @@ class Attached : public std::enable_shared_from_this<Attached> {
     CallKind kind;
     std::size_t bytes = 0;
     Plain why = Plain::no;
-  } again_;  // the last call of a shape that was plain at once, and will be so again
+    bool rests = false;             // what its kind has shown is why: as long as no other call comes between
+    std::uint32_t calls = 0;        // since then that rested
+    std::uint64_t nanoseconds = 0;  // the last one that was timed
+  } again_;                         // the last call of a shape that was plain at once, and will be so again
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

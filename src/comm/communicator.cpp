@@ -86,13 +86,14 @@ struct Communicator::Lesson {
   }
 };
 
-Communicator::Lesson Communicator::lesson(Terms& terms, const Request& request, bool adds) const noexcept {
+Communicator::Lesson Communicator::lesson(Terms& terms, const Request& request, bool adds) noexcept {
+  resting_ = nullptr;  // its place may be taken by this kind
   Experience& kind = experience(terms, request);
   return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.way()};
 }
 
 Plain Communicator::plain_at_once(const Request& request) noexcept {
-  last_ = nullptr;
+  last_ = resting_ = nullptr;
   const Rules& rules = terms_.rules();
   if (rules.off()) return Plain::off;
   if (transport_.size() < 2) return Plain::communicator;
@@ -101,14 +102,19 @@ Plain Communicator::plain_at_once(const Request& request) noexcept {
   if (match.off) return Plain::off;
   if (match.open) return Plain::no;
   Terms& terms = terms_.of(*match.rule);
-  last_ = &terms;
-  const Plain why =
-      request.bytes_known ? taut::plain_at_once(terms.policy, request.bytes, transport_.size()) : Plain::no;
-  return why == Plain::no && terms.policy.has_to_pay() ? experience(terms, request).next() : why;
+  if (request.bytes_known) {
+    const Plain why = taut::plain_at_once(terms.policy, request.bytes, transport_.size());
+    if (why != Plain::no) return why;
+  }
+  if (!terms.policy.has_to_pay()) return Plain::no;
+  last_ = &experience(terms, request);
+  const Plain rest = last_->next();
+  if (rest != Plain::no) resting_ = last_;
+  return rest;
 }
 
-void Communicator::note_plain(const Request& request, std::uint64_t nanoseconds) noexcept {
-  if (last_ != nullptr) experience(*last_, request).note_plain(seconds(nanoseconds), request.bytes);
+void Communicator::note_plain(std::size_t bytes, std::uint64_t nanoseconds) noexcept {
+  if (last_ != nullptr) last_->note_plain(seconds(nanoseconds), bytes);
 }
 
 // ---- Before the agreement: before_agreement.cpp has the parts
@@ -194,7 +200,7 @@ Task<Verdict> Communicator::find_rule(Request& request, Lane lane, std::optional
     lesson->way = {};
     co_return Verdict{};
   }
-  last_ = &lesson->terms;
+  last_ = &lesson->kind;
   co_return Verdict{lesson->has_to_pay ? lesson->kind.next() : Plain::no};
 }
 

@@ -56,6 +56,11 @@ class Communicator {
   // order, by every rank. Local.
   Plain plain_at_once(const Request& request) noexcept;
 
+  // In its place for a call like the last one, where that was left to plain MPI for what its kind has shown.
+  // Plain::no: it is not again, or that was not the reason; the other one will say.
+  Plain plain_again() noexcept { return resting_ != nullptr ? resting_->next() : Plain::no; }
+  bool rests() const noexcept { return resting_ != nullptr; }
+
   // Runs a call that is not for plain MPI at once; every rank of the transport must do so with an equivalent
   // request. Several may be under way: they are told apart by the order in which they are advanced for the
   // first time, the same on every rank. `served` is for calls that others may overlap: it becomes true once
@@ -65,8 +70,10 @@ class Communicator {
   // Both, for one call at a time.
   Task<Verdict> run(Request request);
 
-  // How long a call took that was left to plain MPI; the same calls on every rank.
-  void note_plain(const Request& request, std::uint64_t nanoseconds) noexcept;
+  // How long the last call took that was left to plain MPI; the same calls on every rank, all of those for
+  // which it matters.
+  void note_plain(std::size_t bytes, std::uint64_t nanoseconds) noexcept;
+  bool time_matters() const noexcept { return last_ != nullptr && last_->time_matters(); }
 
  private:
   // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
@@ -83,7 +90,7 @@ class Communicator {
   Experience& experience(Terms& terms, const Request& request) const noexcept {
     return terms.experiences.of(call_of(request), request.bytes_known ? request.bytes : 0);
   }
-  Lesson lesson(Terms& terms, const Request& request, bool adds) const noexcept;
+  Lesson lesson(Terms& terms, const Request& request, bool adds) noexcept;
   Call call_of(const Request& request) const noexcept;
   Task<Verdict> find_rule(Request& request, Lane lane, std::optional<Lesson>& lesson, bool adds);
   Task<Verdict> serve(Request& request, CallRecord& record, std::optional<Lesson>& lesson, bool* served);
@@ -101,7 +108,8 @@ class Communicator {
   Place& place_;
   AllTerms terms_;
   Nodes nodes_;
-  Terms* last_ = nullptr;                               // of the last blocking call; null: not known
+  // Kinds of the last call; null: not known, or not left to itself.
+  Experience *last_ = nullptr, *resting_ = nullptr;
   std::uint64_t calls_ = 0;                             // that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
   CallTable own_table_;

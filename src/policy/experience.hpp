@@ -42,6 +42,9 @@ class Experience {
   // What the ranks agreed on: by samples of it alone, or of all.
   void choose(std::size_t candidate, float ratio) noexcept { favourite_.choose(candidate, ratio); }
 
+  // Whether the time of a call just left to plain MPI may still matter when the rest is over.
+  bool time_matters() const noexcept { return left_ < Recent::most; }
+
   // How calls went on this rank. That they were made is known on every rank.
   void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
   void note_coded(const Way& way, double seconds, double foretold, std::size_t bytes) noexcept;

@@ -98,6 +98,38 @@ TEST_F(Observing, SmallMovesInARowAreCountedEach) {
   EXPECT_EQ(comm.stats().message_bytes, 2 * ranks * (4 + 4 * ranks * 4));
 }
 
+// All ranks count the calls of a rest alike, whether a call looks like the one before or not.
+TEST_F(Observing, CallsThatRestAreCountedEach) {
+  const Comm comm("abs:1e-9");
+  Values wild = make_values(DType::f32, n, Pattern::wild, 1), got = wild;
+  const auto large = [&] {
+    return TAUT_Allreduce(wild.slice().data, got.slice().data, n, MPI_FLOAT, MPI_MAX, comm);
+  };
+  constexpr std::uint64_t calls = 150;
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    if (comm.rank() % 2 == 0 || i % 3 == 0) {
+      EXPECT_EQ(large(), MPI_SUCCESS);
+    } else {
+      EXPECT_EQ(large(), MPI_SUCCESS);  // from elsewhere
+    }
+    EXPECT_TRUE(got == wild);
+    TAUT_Request request = TAUT_REQUEST_NULL;
+    if (i % 10 == 9) {
+      EXPECT_EQ(TAUT_Ibcast(x.data(), n, MPI_FLOAT, 0, comm, &request), MPI_SUCCESS);
+    }
+    if (i % 25 == 24) {
+      EXPECT_EQ(sum(2, comm), MPI_SUCCESS);
+    }
+    EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  }
+  const TAUT_Stats s = comm.stats();
+  EXPECT_EQ(s.calls, calls + calls / 10 + calls / 25);
+  EXPECT_EQ(s.message_bytes, 4 * (n * (calls + calls / 10) + 2 * (calls / 25)));
+  EXPECT_EQ(s.plain_no_gain, comm.size() > 1 ? calls : 0);
+  EXPECT_EQ(s.call_ns, s.encode_ns + s.combine_ns + s.decode_ns + s.wait_ns + s.agree_ns + s.plain_ns);
+  EXPECT_GT(s.plain_ns, 0u);
+}
+
 // The handle of a datatype that was freed may come back for another one.
 TEST_F(Observing, SmallCallsSayNothingOfOtherDatatypes) {
   const Comm comm("abs:1e-3,codec=planes,when=always");

@@ -86,7 +86,7 @@ TEST_F(OnNodes, IsTriedWhereCallsHaveToPay) {
       ASSERT_EQ(verdicts[0].status, Status::ok);
       for (int r = 0; r < P && verdicts[0].plain != Plain::no; ++r) {
         Request request{Collective::allreduce, job.operands(r), job.bytes()};
-        on->comms[static_cast<std::size_t>(r)]->note_plain(request, 1'000'000'000);
+        on->comms[static_cast<std::size_t>(r)]->note_plain(request.bytes, 1'000'000'000);
       }
       by_nodes |= on->comms[0]->calls().rows()[0].decision.by_nodes;
     }

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::uint64_t fast = 1, slow = 1'000'000'000'000;  // nanoseconds of plain calls
 
+Task<Verdict> plain(Plain why) { co_return Verdict{why}; }
+
 class Pays : public testing::Test {
  protected:
   // One call of the program, on all ranks: how it went. Plain ones take `nanoseconds(rank)`.
@@ -22,8 +24,7 @@ class Pays : public testing::Test {
       const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
       EXPECT_EQ(verdict.status, Status::ok);
       EXPECT_EQ(verdict.plain, verdicts[0].plain);
-      if (verdict.plain != Plain::no)
-        comm(r).note_plain({collective, job.operands(r), job.bytes()}, nanoseconds(r));
+      if (verdict.plain != Plain::no) comm(r).note_plain(job.bytes(), nanoseconds(r));
     }
     return verdicts[0].plain;
   }
@@ -76,6 +77,30 @@ TEST_F(Pays, ARestHasNoMessages) {
   const std::uint64_t before = ranks.hub.transport(0).traffic().messages;
   EXPECT_EQ(call(fast), Plain::slower);
   EXPECT_EQ(ranks.hub.transport(0).traffic().messages, before);
+}
+
+// Which of the two ways a rank takes, and so which calls it times, is its own affair.
+TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
+  Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
+  int asked_briefly = 0;
+  for (int i = 0; i < 600; ++i) {
+    const bool like_the_last = i % 50 != 0;
+    const auto collective = i / 50 % 2 == 0 ? Collective::allreduce : Collective::reduce;
+    const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) -> Task<Verdict> {
+      const bool brief = rank != 1 && like_the_last;
+      const Plain why = brief ? comm(rank).plain_again() : Plain::no;
+      if (why != Plain::no) return plain(why);
+      return comm(rank).run({collective, job.operands(rank), job.bytes()});
+    });
+    for (int r = 0; r < P; ++r) {
+      ASSERT_EQ(verdicts[static_cast<std::size_t>(r)].plain, verdicts[0].plain) << i;
+      const bool rests = comm(r).rests();
+      asked_briefly += rests && r != 1 && like_the_last;
+      if (verdicts[0].plain != Plain::no && (!rests || r == 1 || comm(r).time_matters()))
+        comm(r).note_plain(job.bytes(), fast);
+    }
+  }
+  EXPECT_GE(asked_briefly, 1000);
 }
 
 TEST_F(Pays, FramesAreKeptWhereTheyAreFaster) {

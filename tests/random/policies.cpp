@@ -113,7 +113,8 @@ Request request_of(Memory& memory, int rank) {
 
 void note_plain(Communicator& comm, const Request& request, const Verdict& verdict,
                 std::uint64_t nanoseconds) {
-  if (verdict.plain == Plain::trial || verdict.plain == Plain::slower) comm.note_plain(request, nanoseconds);
+  if (verdict.plain == Plain::trial || verdict.plain == Plain::slower)
+    comm.note_plain(request.bytes, nanoseconds);
 }
 
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {
