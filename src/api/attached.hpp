@@ -150,7 +150,9 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void add_plain_time(const CallKind& kind, std::uint64_t nanoseconds) noexcept;
   void sample(const Request& request) noexcept;
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
-  static bool compares(Plain why) noexcept { return why == Plain::slower || why == Plain::trial; }
+  static bool compares(Plain why) noexcept {
+    return why == Plain::slower || why == Plain::trial || why == Plain::no_gain;
+  }
   void ran_plain(const Request& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
 
   Rules rules_;

@@ -8,7 +8,7 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 144);
+static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 152);
 static_assert(offsetof(Facts, checksum) + sizeof(Facts::checksum) == sizeof(Facts));
 
 namespace {
@@ -53,11 +53,12 @@ void Facts::set_pace(const Pace& pace, bool rooted) noexcept {
   pace_low[1] = coded(pace.coded, rooted);
   pace_low[2] = coded(pace.foretold, false);
   pace_low[3] = coded(pace.other, rooted);
+  pace_low[4] = coded(pace.asked, rooted);
 }
 
 Pace Facts::pace(bool rooted) const noexcept {
   return {decoded(pace_low[0], rooted), decoded(pace_low[1], rooted), decoded(pace_low[2], false),
-          decoded(pace_low[3], rooted)};
+          decoded(pace_low[3], rooted), decoded(pace_low[4], rooted)};
 }
 
 Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {

@@ -18,7 +18,7 @@ struct Facts {
     on_device = 4,  // its values are
   };
   static constexpr float unknown_pace = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3830'5455'4154;  // "TAUT08": changes with this struct
+  static constexpr std::uint64_t tag = 0x3930'5455'4154;  // "TAUT09": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal
@@ -28,8 +28,9 @@ struct Facts {
   std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
   std::uint8_t type_low = 0, type_high = 0;  // DType; 0: not compressed on that rank
   std::uint16_t obstacles = 0;               // of some rank; any of Obstacles
-  float pace_low[4] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
-  std::uint32_t checksum = 0;                                                    // of what stands before it
+  float pace_low[5] = {unknown_pace, unknown_pace, unknown_pace, unknown_pace, unknown_pace};  // as in Pace
+  std::uint32_t none = 0;      // else these bytes would have no value
+  std::uint32_t checksum = 0;  // of what stands before it
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }

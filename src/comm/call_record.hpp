@@ -32,6 +32,7 @@ class CallRecord {
   void end(const Verdict& verdict) noexcept;
 
   bool compressed() const noexcept { return compressed_; }  // decided() was called
+  bool has_agreed() const noexcept { return ledger_.times[Verb::agree] > 0; }
   Ledger& ledger() noexcept { return ledger_; }
 
  private:

@@ -68,7 +68,7 @@ struct Communicator::Lesson {
   // What the ranks make of the verdict that they agreed on.
   void go_on(std::size_t chosen, float ratio, const Pace& pace, Verdict& verdict) const noexcept {
     if (!adds || verdict.status != Status::ok) return;
-    if (verdict.plain == Plain::no_gain) kind.note_no_gain(favourite.has_value());
+    if (verdict.plain == Plain::no_gain) kind.note_no_gain(favourite.has_value(), pace);
     if (verdict.plain != Plain::no) return;
     kind.choose(chosen, ratio);
     if (has_to_pay) verdict.plain = kind.learn(pace);
@@ -76,6 +76,10 @@ struct Communicator::Lesson {
   void go_by(const Way& taken, const Pace& pace, std::span<const Way> others) noexcept {
     way = taken;
     if (adds) kind.learn_way(taken, pace, others);
+  }
+  // After an agreement that found nothing to gain.
+  void end_asking(const Ledger& ledger, std::size_t bytes) const noexcept {
+    if (adds) kind.note_asked(seconds(ledger.times[Verb::agree]), bytes);
   }
   // After a call by frames.
   void end(const Ledger& ledger, std::size_t bytes) const noexcept {
@@ -178,6 +182,7 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
   const Verdict verdict = co_await serve(request, record, lesson, served);
   record.end(verdict);
   if (record.compressed()) lesson->end(record.ledger(), bytes);  // failed or not: ranks may differ in that
+  if (verdict.plain == Plain::no_gain && record.has_agreed()) lesson->end_asking(record.ledger(), bytes);
   co_return verdict;
 }
 

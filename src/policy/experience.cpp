@@ -9,6 +9,9 @@ namespace {
 // Calls that are foretold to take longer than that many by frames are not worth a trial.
 constexpr float hopeless = 1.5F;
 
+// No trial takes more plain calls, whatever a disturbed one seemed to take.
+constexpr float costliest = 4096;
+
 }  // namespace
 
 void Experience::note_coded(const Way& way, double seconds, double foretold, std::size_t bytes) noexcept {
@@ -19,7 +22,8 @@ void Experience::note_coded(const Way& way, double seconds, double foretold, std
 }
 
 Pace Experience::own() const noexcept {
-  return {plain_.typical(), coded_.typical(), foretold_.least(), ways_.tried_calls().typical()};
+  return {plain_.typical(), coded_.typical(), foretold_.least(), ways_.tried_calls().typical(),
+          asked_.typical()};
 }
 
 Plain Experience::next() noexcept {
@@ -28,10 +32,13 @@ Plain Experience::next() noexcept {
   return why_;
 }
 
-void Experience::rest(Plain why) noexcept {
+// After a trial and beside plain calls of these paces; 0: not known.
+void Experience::rest(Plain why, float trial, float plain) noexcept {
+  const float calls = plain > 0 ? std::clamp(trial / plain, 1.0F, costliest) : 1;
+  const auto least = static_cast<std::uint32_t>(calls);
   why_ = why;
-  left_ = rest_;
-  rest_ = std::min(2 * rest_, longest_rest);
+  left_ = std::max(rest_, least);
+  rest_ = std::min(2 * left_, longest_rest * least);
   coded_.clear();  // after the rest calls have to show it again
 }
 
@@ -48,7 +55,7 @@ Plain Experience::learn(const Pace& agreed) noexcept {
     if (goes_on_trying(agreed)) return Plain::trial;
     const bool open = coded_.calls() < Recent::most && agreed.coded < clear_difference * agreed.plain;
     if (agreed.coded > agreed.plain) {
-      if (!open) rest(Plain::slower);
+      if (!open) rest(Plain::slower, agreed.coded, agreed.plain);
       return open ? Plain::no : Plain::slower;
     }
     rest_ = 1;
@@ -65,9 +72,9 @@ void Experience::learn_way(const Way& way, const Pace& agreed, std::span<const W
   if (ways_.learn(way, agreed, coded_.calls(), others)) coded_ = ways_.tried_calls();
 }
 
-void Experience::note_no_gain(bool by_favourite) noexcept {
+void Experience::note_no_gain(bool by_favourite, const Pace& agreed) noexcept {
   favourite_.forget();
-  if (!by_favourite) rest(Plain::no_gain);
+  if (!by_favourite) rest(Plain::no_gain, agreed.asked, agreed.plain);
 }
 
 Experience& Experiences::of(const Call& call, std::size_t bytes) noexcept {

@@ -4,8 +4,9 @@
 //
 // A plain call costs one look at this table. Where compressing is ahead every call has its agreement anyway,
 // and what it shows of the link foretells the time of a plain one: only when that comes near are some tried.
-// Where plain MPI is ahead, or nothing is gained, it is left to itself for a while, twice as long after every
-// trial that says the same: n calls pay for some log2(n) trials, later for one in `longest_rest`.
+// Where plain MPI is ahead, or nothing is gained, it is left to itself for a while: first for as long as the
+// trial took that says so, then twice as long after every one that says the same, up to `longest_rest` times:
+// all of them cost a few per cent of a thousand such times, later less than one in `longest_rest`.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace taut {
 
 class Experience {
  public:
-  static constexpr std::uint32_t longest_rest = 256;  // calls
+  static constexpr std::uint32_t longest_rest = 256;  // in units of the trial before it
 
   // Whether the next call goes to plain MPI at once, and why. To be asked once for each call, in their order.
   Plain next() noexcept;
@@ -34,7 +35,7 @@ class Experience {
   void learn_way(const Way& way, const Pace& agreed, std::span<const Way> others) noexcept;
 
   // After an agreement that found nothing to gain by the favourite, or by any candidate.
-  void note_no_gain(bool by_favourite) noexcept;
+  void note_no_gain(bool by_favourite, const Pace& agreed) noexcept;
 
   // The candidate that the ranks last agreed on, if it will still do.
   std::optional<std::size_t> favourite() const noexcept { return favourite_.get(); }
@@ -47,14 +48,15 @@ class Experience {
 
   // How calls went on this rank. That they were made is known on every rank.
   void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
+  void note_asked(double seconds, std::size_t bytes) noexcept { asked_.note(seconds, bytes); }
   void note_coded(const Way& way, double seconds, double foretold, std::size_t bytes) noexcept;
   Pace own() const noexcept;
 
  private:
-  void rest(Plain why) noexcept;
+  void rest(Plain why, float trial, float plain) noexcept;
   bool goes_on_trying(const Pace& agreed) noexcept;
 
-  Recent plain_, coded_, foretold_;
+  Recent plain_, coded_, foretold_, asked_;
   Trials ways_;
   bool trying_ = false;                      // plain MPI
   Plain why_ = Plain::no;                    // of the rest

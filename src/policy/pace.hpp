@@ -15,6 +15,7 @@ struct Pace {
   float coded = 0;     // by frames, agreement included
   float foretold = 0;  // of a plain call, by the speed of the link in those by frames
   float other = 0;     // by frames, in the way that is being tried
+  float asked = 0;     // of agreements that found nothing to gain, samples included
 };
 
 // Paces that differ by less may change their order with the next call.

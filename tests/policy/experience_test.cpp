@@ -41,7 +41,8 @@ class Calls {
       ++tally.agreements;
       tally.seconds += w.agreement * w.plain;
       if (!w.gains) {
-        experience.note_no_gain(false);
+        experience.note_no_gain(false, experience.own());
+        experience.note_asked(w.agreement * w.plain * bytes, bytes);
         course = Plain::no_gain;
       } else {
         course = experience.learn(experience.own());
@@ -52,7 +53,7 @@ class Calls {
     ++(course == Plain::no ? tally.coded : tally.plain);
     if (course == Plain::no)
       experience.note_coded({}, seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
-    else if (course != Plain::no_gain)
+    else if (experience.time_matters())
       experience.note_plain(seconds * bytes, bytes);
   }
   std::mt19937_64 random_{7};
@@ -74,6 +75,25 @@ TEST(Experience, WhereMpiIsFasterTrialsCostLittle) {
               10000);
     EXPECT_LE(calls.tally.coded, 10 + 10000 / 256);
     EXPECT_LE(calls.tally.seconds, 1.025 * 10000 * 1e-10);
+  }
+}
+
+// Small messages in shared memory: a sample or a coded call takes as long as tens of plain ones.
+TEST(Experience, TheMoreATrialCostsTheLaterItIsRepeated) {
+  for (const bool gains : {true, false}) {
+    Calls calls;
+    const World world{.plain = 1e-10,
+                      .coded = 3e-9,
+                      .wait = 0.1,
+                      .ratio = 4,
+                      .agreement = gains ? 5.0 : 100,
+                      .gains = gains};
+    calls.run(world, 1000);
+    EXPECT_LE(calls.tally.seconds, 1.6 * 1000 * world.plain);
+    calls.run(world, 99000);
+    EXPECT_LE(calls.tally.seconds, 1.015 * 100000 * world.plain);
+    calls.run(world, 900000);
+    EXPECT_LE(calls.tally.seconds, 1.006 * 1000000 * world.plain);
   }
 }
 
@@ -128,13 +148,13 @@ TEST(Experiences, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperatorTo
   Call doubles = sum, most = sum, bcast_of_doubles = bcast;
   doubles.type = bcast_of_doubles.type = DType::f64;
   most.op = Reduction::max;
-  all.of(sum, bytes).note_no_gain(false);
+  all.of(sum, bytes).note_no_gain(false, {});
   EXPECT_EQ(all.of(sum, bytes + 1).next(), Plain::no_gain);
   EXPECT_EQ(all.of(sum, 2 * bytes).next(), Plain::no);
   EXPECT_EQ(all.of(doubles, bytes).next(), Plain::no);
   EXPECT_EQ(all.of(most, bytes).next(), Plain::no);
   EXPECT_EQ(all.of(bcast, ~std::size_t{0}).next(), Plain::no);
-  all.of(bcast, bytes).note_no_gain(false);  // ranks may move the same bytes by different types
+  all.of(bcast, bytes).note_no_gain(false, {});  // ranks may move the same bytes by different types
   EXPECT_EQ(all.of(bcast_of_doubles, bytes).next(), Plain::no_gain);
 }
 
@@ -143,8 +163,8 @@ TEST(Experiences, MoreKindsThanThereIsRoomForTakeTurns) {
   for (int round = 0; round < 3; ++round)
     for (const Collective collective : all_collectives)
       for (int bits = 0; bits < 48; ++bits)
-        all.of({.collective = collective}, std::size_t{1} << bits).note_no_gain(false);
-  all.of({.collective = Collective::scatter}, bytes).note_no_gain(false);
+        all.of({.collective = collective}, std::size_t{1} << bits).note_no_gain(false, {});
+  all.of({.collective = Collective::scatter}, bytes).note_no_gain(false, {});
   EXPECT_EQ(all.of({.collective = Collective::scatter}, bytes).next(), Plain::no_gain);
 }
 
