@@ -1,4 +1,4 @@
-"""The command `taut`: `report` is Python's, the others are those of the program that comes with the package."""
+"""The command `taut`: `report` and `calibrate` are Python's, the others those of the program that comes with the package."""
 
 import os
 import sys
@@ -17,6 +17,10 @@ def main(arguments: Optional[list[str]] = None) -> int:
         from .report import main as report
 
         return report(words[1:])
+    if words[:1] == ["calibrate"]:
+        from .calibrate import main as calibrate
+
+        return calibrate(words[1:])
     path = program()
     if not path.exists():
         print(f"taut: the package has no {path}; install it anew", file=sys.stderr)
