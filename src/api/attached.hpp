@@ -182,42 +182,4 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::atomic<std::thread::id> user_;  // who started the last of them
 };
 
-// A step of all calls in flight in this process, those of `first` before the others: ranks may wait for any
-// of them.
-void progress(Attached* first) noexcept;
-
-extern std::atomic<std::size_t> in_process;  // calls in flight
-inline bool calls_in_flight() noexcept { return in_process > 0; }
-
-// Writes all that is asked for (api/at_end.hpp) of all communicators, as far as it has come.
-void write_observed() noexcept;
-
-// Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
-// they would stand still, while other ranks might wait for them before they come to it. Nothing where a
-// thread drives them.
-void finish_own_calls() noexcept;
-inline void finish_calls() noexcept {
-  if (calls_in_flight()) finish_own_calls();
-}
-
-// Whether a thread that blocks in no call drives all calls in flight, from now on.
-void driven_by_thread(bool yes) noexcept;
-
-// Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
-bool free_at_finalize() noexcept;
-
-struct Found {
-  MPI_Comm comm = MPI_COMM_NULL;
-  Attached* attached = nullptr;  // null: it has no policy
-  bool settled = false;          // it is known what hangs on the communicator, if anything does
-  std::uint64_t generation = 0;
-};
-const Found& look_up(MPI_Comm comm) noexcept;
-
-// What hangs on `comm`; null when it has no policy.
-inline Attached* find_attached(MPI_Comm comm) noexcept { return look_up(comm).attached; }
-
-// Takes the place of what hung there before; null: nothing hangs there any more.
-void attach(MPI_Comm comm, std::shared_ptr<Attached> attached);
-
 }  // namespace taut::api

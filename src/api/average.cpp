@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "api/datatypes.hpp"
 #include "api/errors.hpp"
 #include "core/device_memory.hpp"

@@ -1,6 +1,7 @@
 // The point-to-point calls of taut.h.
 #include <taut/taut.h>
 
+#include "api/all_attached.hpp"
 #include "api/errors.hpp"
 #include "api/message_requests.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "api/errors.hpp"
 #include "comm/explain.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "api/errors.hpp"
 #include "api/ruled.hpp"
 #include "policy/options.hpp"

@@ -1,4 +1,5 @@
 // The calls of taut.h that start and complete requests.
+#include "api/all_attached.hpp"
 #include "api/errors.hpp"
 #include "api/requests.hpp"
 

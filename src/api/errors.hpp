@@ -20,6 +20,11 @@ int raise(MPI_Comm comm, Status status, const char* message = nullptr) noexcept;
 // The same with a code of MPI's. MPI_COMM_NULL: no handler is called.
 int raise(MPI_Comm comm, int code) noexcept;
 
+// Throws unless a `call` of MPI, named so, returned MPI_SUCCESS.
+inline void check(int code, const char* call) {
+  if (code != MPI_SUCCESS) throw Error(Status::transport_failed, call);
+}
+
 // Runs `action`, which returns an MPI code; exceptions become errors of the communicator.
 template <class Action>
 int guard(MPI_Comm comm, Action action) noexcept {

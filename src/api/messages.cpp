@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "api/wire.hpp"
 #include "comm/envelope.hpp"
 #include "policy/options.hpp"

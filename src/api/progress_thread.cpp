@@ -10,7 +10,7 @@
 #include <system_error>
 #include <thread>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "api/all_attached.hpp"
 #include "api/elements.hpp"
 #include "api/errors.hpp"
 

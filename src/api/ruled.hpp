@@ -1,7 +1,7 @@
 // Communicators without a policy of their own: they take the rules of the process (TAUT_RULES, TAUT_CONFIG).
 #pragma once
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 
 namespace taut::api {
 

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "api/progress_thread.hpp"
 #include "dropin/gate.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "core/device_memory.hpp"
 
 namespace taut::dropin {

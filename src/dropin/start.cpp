@@ -1,7 +1,7 @@
 // Where the drop-in begins and ends; the calls that it serves are made by src/preload/generate.py.
 #include <taut/taut.h>
 
-#include "api/attached.hpp"
+#include "api/all_attached.hpp"
 #include "dropin/gate.hpp"
 #include "dropin/next.hpp"
 #include "dropin/nonblocking.hpp"
