@@ -14,8 +14,10 @@ void strike(const Attached& attached) noexcept;
 
 // A step of all calls in flight in this process, those of `first` before the others: ranks may wait for any
 // of them.
-void progress_others(const Attached* self) noexcept;  // of all but its own
 void progress(Attached* first) noexcept;
+
+// The same but for those of `self`.
+void progress_others(const Attached* self) noexcept;
 
 extern std::atomic<std::size_t> in_process;  // calls in flight
 inline bool calls_in_flight() noexcept { return in_process > 0; }
