@@ -1,5 +1,5 @@
-// All that hangs on communicators of this process: what is found on one, what goes on on any, what MPI_Finalize
-// ends.
+// All that hangs on communicators of this process: what is found on one, what goes on on any, what
+// MPI_Finalize ends.
 #pragma once
 
 #include <atomic>
