@@ -94,7 +94,7 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noe
     made.plain = Plain::memory;
   }
   if (made.plain != Plain::no) made.buffer = {};
-  habit.patience.tried(made.plain != Plain::no_gain);
+  habit.patience.tried(made.plain != Plain::no_gain, values.bytes());
   made.end = clock_now();
   return made;
 }

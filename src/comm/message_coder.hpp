@@ -32,18 +32,22 @@ struct EncodedMessage {
 void note_sent(const EncodedMessage& made, std::size_t bytes, std::size_t sent, CallRow& row) noexcept;
 
 // How often to try where trying showed no gain: after each failure in a row about twice as many messages are
-// not tried, at most 62. So what does not compress costs samples now and then alone. Numbers odd and even, so
-// that of two kinds that alternate both get their turn.
+// not tried, at most 62, of short ones more: up to 64 MiB in all, since samples of any message take about
+// the same. So what does not compress costs samples now and then alone. Numbers odd and even, in the end
+// even, so that of two kinds that alternate both get their turn.
 class Patience {
  public:
+  static constexpr std::size_t least_most = 62, most = 4094, most_bytes = std::size_t{64} << 20;
+
   bool has() noexcept { return left_ == 0 || left_-- == 0; }
-  void tried(bool gain) noexcept {
-    next_ = gain ? 0 : static_cast<std::uint8_t>(std::min(2 * next_ + 1 - next_ % 2, 62));
+  void tried(bool gain, std::size_t bytes) noexcept {
+    const auto limit = std::clamp(most_bytes / std::max<std::size_t>(bytes, 1), least_most, most);
+    next_ = gain ? 0 : std::min(2 * next_ + 1 - next_ % 2, limit / 2 * 2);
     left_ = next_;
   }
 
  private:
-  std::uint8_t left_ = 0, next_ = 0;
+  std::size_t next_ = 0, left_ = 0;
 };
 
 // For one communicator, and one thread at a time.

@@ -64,18 +64,32 @@ TEST(MessageCoder, WhatDoesNotCompressIsTriedLessAndLess) {
   Coder sender("abs:1e-3");
   const Values wild = make_values(DType::f32, 50000, Pattern::wild, 1), good = smooth(50000);
   std::vector<int> tried;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 400; ++i) {
     const EncodedMessage made = sender.coder.encode(wild.slice());
     EXPECT_EQ(made.plain, Plain::no_gain);
     if (made.begin != 0) tried.push_back(i);
   }
-  EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 11, 22, 44, 87, 150, 213, 276}));
+  EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 11, 22, 44, 87, 173, 344}));
   // Other sizes are not concerned; this one is coded again from the next try on.
   EXPECT_EQ(sender.coder.encode(smooth(500000).slice()).plain, Plain::no);
   int plain = 0;
   while (sender.coder.encode(good.slice()).plain != Plain::no) ++plain;
-  EXPECT_EQ(plain, 276 + 63 - 300);
+  EXPECT_EQ(plain, 344 + 335 - 400);
   EXPECT_EQ(sender.coder.encode(good.slice()).plain, Plain::no);
+}
+
+TEST(MessageCoder, SamplesOfAnySizeTakeTheSameShareOfTheBytes) {
+  const auto longest = [](std::size_t bytes) {
+    Patience patience;
+    for (int i = 0; i < 20; ++i) patience.tried(false, bytes);
+    int left = 0;
+    while (!patience.has()) ++left;
+    return left;
+  };
+  EXPECT_EQ(longest(1), 4094);
+  EXPECT_EQ(longest(64 << 10), 1024);
+  EXPECT_EQ(longest(200001), 334);
+  EXPECT_EQ(longest(64 << 20), 62);
 }
 
 TEST(MessageCoder, OfTwoKindsThatAlternateTheOneThatCompressesIsCoded) {
