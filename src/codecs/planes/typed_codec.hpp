@@ -11,16 +11,19 @@ namespace taut::planes {
 
 // Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
 // of halves also 16 bits a block, for the bit by which second differences of small integers may be longer
-// than they are and for the table of widths. In a sum the widths of a block add up at most and runs stay as
-// many; but in 64-bit records these are longer (14 for 10, 16 for 12, 20 for 16 bytes), and the table of
-// widths may go from nibbles to bytes.
+// than they are and for the table of widths. In a sum of one prediction the widths of a block add up at most
+// and runs stay as many; but in 64-bit records these are longer (14 for 10, 16 for 12, 20 for 16 bytes), and
+// the table of widths may go from nibbles to bytes. Where predictions differ, integers that one of them made
+// small may take all their bits in the sum, beside all runs.
 constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
                                       std::uint32_t addends) noexcept {
   const std::size_t table = value_bytes == 2 ? 2 * blocks_of(count) : 0;
   const std::size_t records = 12 * chunks_of(count) + blocks_of(count) * block_values * value_bytes + table;
   const bool may_be_wide = value_bytes == 8 || addends >= 256;
   const std::size_t longer = !may_be_wide ? 0 : value_bytes == 2 ? records / 2 : records / 3;
-  const std::size_t all = addends == 1 ? records : addends * (records + longer) + 640 * chunks_of(count);
+  const std::size_t integers = blocks_of(count) * block_values * (may_be_wide ? 8 : 4);
+  const std::size_t sum = addends * (records + longer) + integers + 640 * chunks_of(count);
+  const std::size_t all = addends == 1 ? records : sum;
   return frame_header_bytes + 4 * (chunks_of(count) + 1) + all;
 }
 
