@@ -139,6 +139,7 @@ def calls_made(lines, mode):
 
 
 MESSAGES = ("send", "recv")
+KINDS_OF_SEND = ("Waitall", "Ssend", "Rsend", "Issend", "Irsend", "Sendrecv", "Send_init", "Ssend_init", "Rsend_init")
 
 
 def kinds_seen(report):
@@ -172,6 +173,14 @@ def faults(bare, results, bound):
 def made_messages(results):
     """Whether the program has sent long ones, as those of messages do that make no collective call."""
     return calls_made(results[0], "") == 0 or any(line.startswith("message,") for line in results[0])
+
+
+def sent_plain(results):
+    """Kinds of sends by which values came as they were sent, not as frames within a bound stand for them."""
+    for rank, lines in results.items():
+        for name, worst in (line.split()[::2] for line in lines if line.startswith(tuple(f"{k} " for k in KINDS_OF_SEND))):
+            if float(worst) == 0:
+                yield f"rank {rank}: {name} came plain"
 
 
 def of_interest(results, mode):
@@ -214,6 +223,8 @@ def check(mpi, command, layers, folder, modes):
         served = calls_made(results[0], mode) > 0 or "messages" in mode
         if bound > 0 and served and of_interest(results, mode) == of_interest(bare, mode):
             found.append("results are the bare run's, so that nothing was compressed")
+        if bound > 0 and "messages" in mode:
+            found.extend(sent_plain(results))
         if found:
             sys.exit(f"{mode}:\n" + "\n".join(found))
         print(f"{mode}: as it should be")
