@@ -159,6 +159,11 @@ def frames_seen(reports):
     return [sum(kind["compressed_calls"] for kind in kinds if kind["collective"] == side) for side in MESSAGES]
 
 
+def sends_seen(reports):
+    """Messages that all ranks report to have sent, as frames or as they are."""
+    return sum(kind["calls"] for report in reports for kind in kinds_seen(report) if kind["collective"] == "send")
+
+
 def faults(bare, results, bound):
     for rank, lines in results.items():
         for before, after in zip(bare[rank][:-1], lines[:-1], strict=True):
@@ -202,6 +207,7 @@ def check_partly(mpi, command, layers, folder, bare):
 def check(mpi, command, layers, folder, modes):
     bare = run(mpi, command, folder / "bare", {})
     check_partly(mpi, command, layers, folder, bare)
+    sends = set()
     for mode, (rules, bound) in modes.items():
         environment = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
         if rules:
@@ -217,7 +223,11 @@ def check(mpi, command, layers, folder, modes):
                 seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines, mode)
                 if seen != made:
                     found.append(f"rank {rank} made {made} calls, of which {seen} were seen")
-        sent, received = frames_seen(folder / f"{mode}-{rank}.json" for rank in range(RANKS))
+        reports = [folder / f"{mode}-{rank}.json" for rank in range(RANKS)]
+        sent, received = frames_seen(reports)
+        sends |= {sends_seen(reports)} if rules else set()
+        if len(sends) > 1:
+            found.append(f"messages sent were {sends}, by mode")
         if (sent > 0) != ("messages" in mode and made_messages(results)) or not 0 <= received <= sent:
             found.append(f"{sent} messages were reported to be sent as frames, {received} to be received")
         served = calls_made(results[0], mode) > 0 or "messages" in mode
