@@ -109,8 +109,11 @@ void print_other_bounds(const SeenProgram& program, Circumstances circumstances)
 
 void print_link(const SeenProgram& program, const Circumstances& circumstances) {
   const double link = circumstances.link.value_or(link_seen(program));
-  std::printf("%d ranks, %zu of them reported; link %s GB/s (%s)", program.ranks, program.files,
-              rounded(link / 1e9, 3).c_str(), circumstances.link ? "as given" : "as plain calls show");
+  const std::string rate = rounded(link / 1e9, 3) + " GB/s";
+  std::printf("%d ranks, %zu of them reported; link %s", program.ranks, program.files,
+              circumstances.link ? (rate + " (as given)").c_str()
+              : link > 0         ? (rate + " (as plain calls show)").c_str()
+                                 : "not known");
   if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks);
   std::printf(
       "\nbound %s%s\n\n", text_of(circumstances.bound).c_str(),
