@@ -31,7 +31,7 @@ launch "$folder/average" "$@"
 echo "observed:"
 launch "$taut" run --report "$folder/report.json" -- "$folder/average" "$@"
 "$taut" advise "$folder/report.json" --bound rel:1e-3 --link "${link:-1gbit}" | tee "$folder/advice"
-rules=$(sed -n 's/^TAUT_RULES="\(.*\)"$/\1/p' "$folder/advice")
+rules=$(sed -n 's/^export TAUT_RULES="\(.*\)"$/\1/p' "$folder/advice")
 [ -n "$rules" ] || { echo "run.sh: nothing would be gained" >&2; exit 1; }
 echo "with these rules:"
 launch "$taut" run --rules "$rules" --summary -- "$folder/average" "$@"

@@ -2,12 +2,9 @@
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Iterator, Optional, Union
+from typing import Iterator, Optional, Protocol, Union
 
 from ._core import check_policy
-
-if TYPE_CHECKING:
-    from ._comm import Comm
 
 _current: ContextVar[Optional["Policy"]] = ContextVar("taut_policy", default=None)
 
@@ -65,6 +62,14 @@ class Policy:
         return hash(self.text)
 
 
+class Holder(Protocol):
+    """What a policy hangs on, and can be changed: `Comm`."""
+
+    def Get_policy(self) -> Optional[Policy]: ...
+
+    def Set_policy(self, bound: Optional[Policy]) -> None: ...
+
+
 def policy_text(bound: Union[str, Policy, None], options: dict[str, object]) -> str:
     """As policies are written."""
     return ",".join([str(bound or ""), *(f"{name}={_text_of(value)}" for name, value in options.items())])
@@ -84,7 +89,7 @@ def current_policy() -> Optional[Policy]:
 
 
 @contextmanager
-def policy(bound: Union[str, Policy], *comms: "Comm", **options: object) -> Iterator[Policy]:
+def policy(bound: Union[str, Policy], *comms: Holder, **options: object) -> Iterator[Policy]:
     """A policy for the block: of what names none itself, or of the communicators given.
 
     Without communicators it is what `compress` and `Comm` use where they are given no bound. With them it is theirs

@@ -146,6 +146,11 @@ bool rules_ask_for_names() {
                              [](const Rule& rule) { return !rule.when.name.empty(); });
 }
 
+bool rules_name_messages() {
+  return std::ranges::any_of(process_rules().rules.all(),
+                             [](const Rule& rule) { return rule.names(Collective::send); });
+}
+
 Attached* attached_or_ruled(MPI_Comm comm) {
   const Found& found = look_up(comm);
   if (found.settled && found.attached == nullptr) return nullptr;

@@ -18,6 +18,9 @@ Rules rules_without_asking(MPI_Comm comm);
 // Whether rules of this process depend on the names of communicators, which get theirs after their making.
 bool rules_ask_for_names();
 
+// Whether a rule of this process is for messages by name.
+bool rules_name_messages();
+
 // While one lives, calls of this thread are plain MPI's.
 class WithoutRules {
  public:

@@ -86,9 +86,8 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
     Prospect call = prospect_of(seen, circumstances);
     set_ratio(seen, circumstances.bound, call);
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
-    const bool as_it_ran = !circumstances.link && !circumstances.ranks;
-    const bool sampled = std::ranges::any_of(seen.ratios, [](double ratio) { return ratio > 0; });
-    if (!sampled || link <= 0 || (as_it_ran && !timed)) continue;
+    const bool as_it_ran = !circumstances.link && !circumstances.ranks && !seen.messages();
+    if (!seen.sampled() || link <= 0 || (as_it_ran && !timed)) continue;
     Outlook& outlook = all.emplace_back(Outlook{seen, call.ratio});
     const double plain = as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link);
     outlook.plain_seconds = seen.calls * plain;
@@ -98,11 +97,12 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   return all;
 }
 
-std::string rules_for(const std::vector<Outlook>& all, Bound bound) {
+Settings settings_for(const std::vector<Outlook>& all, Bound bound) {
   std::map<FamilyKey, std::vector<const Outlook*>> families;
   for (const Outlook& outlook : all)
     families[{outlook.seen.collective, outlook.seen.type, outlook.seen.op}].push_back(&outlook);
-  std::string rules;
+  Settings settings;
+  std::string& rules = settings.rules;
   for (const auto& [family, sizes] : families) {
     const auto& [collective, type, op] = family;
     const auto from = gaining_from(sizes);
@@ -114,8 +114,10 @@ std::string rules_for(const std::vector<Outlook>& all, Bound bound) {
     std::string text = text_of(integer ? Bound() : bound);
     std::ranges::replace(text, ':', '=');
     rules.append(text).append(" ; ");
+    settings.messages |= collective == Collective::send;
   }
-  return rules.empty() ? "" : rules + "* : off";
+  if (!rules.empty()) rules += "* : off";
+  return settings;
 }
 
 }  // namespace taut::cli

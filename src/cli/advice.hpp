@@ -29,10 +29,14 @@ struct Outlook {
 // were.
 double link_seen(const SeenProgram& program) noexcept;
 
-// Those that were sampled, what would be saved most first.
+// Those that were sampled, what would be saved most first. Times of messages follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);
 
-// Rules for what gains, in one line; "": nothing does.
-std::string rules_for(const std::vector<Outlook>& all, Bound bound);
+// What to set for what gains.
+struct Settings {
+  std::string rules;      // in one line; "": nothing gains
+  bool messages = false;  // TAUT_MESSAGES=1: some of the rules are for messages
+};
+Settings settings_for(const std::vector<Outlook>& all, Bound bound);
 
 }  // namespace taut::cli

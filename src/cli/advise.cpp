@@ -109,12 +109,40 @@ void print_other_bounds(const SeenProgram& program, Circumstances circumstances)
 
 void print_link(const SeenProgram& program, const Circumstances& circumstances) {
   const double link = circumstances.link.value_or(link_seen(program));
-  std::printf("%d ranks, %zu of them reported; link %s GB/s (%s)", program.ranks, program.files,
-              rounded(link / 1e9, 3).c_str(), circumstances.link ? "as given" : "as plain calls show");
+  const std::string rate = rounded(link / 1e9, 3) + " GB/s";
+  std::printf("%d ranks, %zu of them reported; link %s", program.ranks, program.files,
+              circumstances.link ? (rate + " (as given)").c_str()
+              : link > 0         ? (rate + " (as plain calls show)").c_str()
+                                 : "not known");
   if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks);
   std::printf(
       "\nbound %s%s\n\n", text_of(circumstances.bound).c_str(),
       circumstances.bound.exact() ? ": sums are left to MPI" : " of the range of the values, on the result");
+}
+
+constexpr const char* nothing_seen =
+    "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled and left to plain MPI.\n"
+    "Rules and policies compress calls; run the program without them.";
+constexpr const char* no_link_seen =
+    "Messages were sampled, but they are not timed, and no plain collective call of 256 KiB or more\n"
+    "shows what the link carries. Give it: --link 1gbit";
+constexpr const char* of_messages =
+    "\nMessages (send) are not timed: theirs is the time of their bytes on that link, as if all went\n"
+    "to other nodes. In shared memory nothing is gained.";
+
+bool sampled_messages(const SeenCalls& seen) noexcept { return seen.messages() && seen.sampled(); }
+
+Exit say_nothing(const SeenProgram& program) {
+  std::puts(std::ranges::any_of(program.kinds, sampled_messages) ? no_link_seen : nothing_seen);
+  return Exit::ok;
+}
+
+void print_settings(const Settings& settings, const std::vector<Outlook>& all) {
+  std::printf("\n%s s of plain MPI would become %s s, %s times less, by these rules:\n\n",
+              rounded(seconds_plain(all), 3).c_str(), rounded(seconds_with_rules(all), 3).c_str(),
+              rounded(seconds_plain(all) / seconds_with_rules(all), 3).c_str());
+  if (settings.messages) std::puts("export TAUT_MESSAGES=1");
+  std::printf("export TAUT_RULES=\"%s\"\n", settings.rules.c_str());
 }
 
 Exit run(const Arguments& arguments) {
@@ -123,23 +151,16 @@ Exit run(const Arguments& arguments) {
   const SeenProgram program = read_reports(arguments.names());
   const std::vector<Outlook> all = outlooks(program, circumstances);
   print_link(program, circumstances);
-  if (all.empty()) {
-    std::puts(
-        "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled and left to plain MPI. "
-        "Rules and\n"
-        "policies compress calls; run the program without them.");
-    return Exit::ok;
-  }
+  if (all.empty()) return say_nothing(program);
   print_table(all);
   print_other_bounds(program, circumstances);
-  const std::string rules = rules_for(all, circumstances.bound);
-  if (rules.empty()) {
+  if (std::ranges::any_of(all, [](const Outlook& one) { return one.seen.messages(); }))
+    std::puts(of_messages);
+  const Settings settings = settings_for(all, circumstances.bound);
+  if (settings.rules.empty())
     std::puts("\nNo rule would gain anything here; plain MPI is as fast.");
-    return Exit::ok;
-  }
-  std::printf("\n%s s of plain MPI would become %s s, %s times less, by these rules:\n\nTAUT_RULES=\"%s\"\n",
-              rounded(seconds_plain(all), 3).c_str(), rounded(seconds_with_rules(all), 3).c_str(),
-              rounded(seconds_plain(all) / seconds_with_rules(all), 3).c_str(), rules.c_str());
+  else
+    print_settings(settings, all);
   return Exit::ok;
 }
 

@@ -40,6 +40,7 @@ std::vector<std::string> files_of(const std::string& name) {
 std::optional<Collective> collective_of(const Json& name) noexcept {
   for (const Collective collective : all_collectives)
     if (name.text == taut::name_of(collective)) return collective;
+  if (name.text == taut::name_of(Collective::send)) return Collective::send;
   return std::nullopt;
 }
 

@@ -1,6 +1,8 @@
-// Reports (docs/observe.md) as `taut advise` needs them: kinds of calls over all ranks and communicators.
+// Reports (docs/observe.md) as `taut advise` needs them: kinds of calls, and of messages sent, over all ranks
+// and communicators.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -19,9 +21,15 @@ struct SeenCalls {
 
   // By the rank that made the most of them.
   double calls = 0, message_bytes = 0;
-  double plain_calls = 0, plain_seconds = 0;  // left to plain MPI; on the rank that took least for it
+  // Left to plain MPI; on the rank that took least for it. Messages are not timed.
+  double plain_calls = 0, plain_seconds = 0;
   // By the rank whose values compress least. 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
+
+  bool messages() const noexcept { return collective == Collective::send; }
+  bool sampled() const noexcept {
+    return std::ranges::any_of(ratios, [](double ratio) { return ratio > 0; });
+  }
 };
 
 struct SeenProgram {

@@ -38,8 +38,8 @@ void sample(CallRow& row, ConstSlice values) noexcept {
 
 }  // namespace
 
-void begin_counting() noexcept {
-  if (counts()) api::free_at_finalize();  // which writes as well
+bool begin_counting() noexcept {
+  return counts() && api::free_at_finalize();  // which writes as well
 }
 
 void count_sent(ConstSlice values, const EncodedMessage& made, std::size_t sent) noexcept {

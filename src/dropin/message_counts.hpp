@@ -6,8 +6,8 @@
 
 namespace taut::dropin {
 
-// Before the first message, after MPI_Init.
-void begin_counting() noexcept;
+// Before the first message, after MPI_Init. Whether they are counted.
+bool begin_counting() noexcept;
 
 // `sent`: bytes that travel as frames; 0: the values do.
 void count_sent(ConstSlice values, const EncodedMessage& made, std::size_t sent) noexcept;

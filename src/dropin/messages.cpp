@@ -16,15 +16,21 @@
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> on{false};
+std::atomic<bool> on{false};     // frames may travel
+std::atomic<bool> looks{false};  // at what is sent: to code it, or to count it alone
 
-void explain(const std::string& unseen) noexcept {
+std::string why_plain(const std::string& unseen) {
+  if (!options().messages) return "a rule for Send needs TAUT_MESSAGES=1, on all ranks";
+  if (!unseen.empty()) return "the program may call " + unseen + ", which is not served";
+  return "ranks differ in TAUT_MESSAGES or in what they call";
+}
+
+// To those who asked for frames.
+void explain(const std::string& unseen) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank != 0) return;
-  const std::string why = unseen.empty() ? "ranks differ in TAUT_MESSAGES or in what they call"
-                                         : "the program may call " + unseen + ", which is not served";
-  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", why.c_str());
+  if (rank != 0 || (!options().messages && !api::rules_name_messages())) return;
+  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", why_plain(unseen).c_str());
 }
 
 // A number that no other job is likely to have.
@@ -40,7 +46,13 @@ std::uint64_t common_mark() {
   return mark;
 }
 
-// Of a message that may_code().
+void begin_coding() {
+  set_mark(common_mark());
+  begin_holding();
+  on = true;
+}
+
+// Of a message that is_looked_at().
 ConstSlice values_of(const Outgoing& message) noexcept {
   return {{message.buf, static_cast<std::size_t>(message.count), api::known_datatype(message.type)->type}};
 }
@@ -82,24 +94,21 @@ void begin_messages() noexcept {
   } catch (...) {  // then not
   }
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (all == 0 && options().messages) return explain(unseen);
-  if (all == 0) return;
-  set_mark(common_mark());
-  begin_holding();
-  begin_counting();
-  on = true;
+  all != 0 ? begin_coding() : explain(unseen);
+  looks = begin_counting() || on;
 }
 
 void end_messages() noexcept {
+  looks = false;
   if (on.exchange(false)) end_holding();
 }
 
 bool messages_may_be_coded() noexcept { return on; }
 
-bool may_code(const Outgoing& message) noexcept {
+bool is_looked_at(const Outgoing& message) noexcept {
   constexpr MPI_Count least_count = least_value_bytes / 16;  // no value has more than 16 bytes
   const auto& [buf, count, type, dest, tag, comm] = message;
-  if (!on || count < least_count || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0 ||
+  if (!looks || count < least_count || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0 ||
       !serves(comm))
     return false;
   const Inside inside;
@@ -109,10 +118,11 @@ bool may_code(const Outgoing& message) noexcept {
 }
 
 CodedMessage coded(const Outgoing& message) noexcept {
-  if (!may_code(message)) return {};
+  if (!is_looked_at(message)) return {};
   const Inside inside;
   EncodedMessage made;
-  CodedMessage frames = frames_of(message, made);
+  made.plain = Plain::off;
+  CodedMessage frames = on ? frames_of(message, made) : CodedMessage();
   count_sent(values_of(message), made, frames.bytes);
   return frames;
 }

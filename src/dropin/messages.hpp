@@ -27,8 +27,9 @@ struct Outgoing {
   MPI_Comm comm;
 };
 
-// Whether such a message may be sent as frames, if its values are such and a rule is for them.
-bool may_code(const Outgoing& message) noexcept;
+// Whether such a message may be sent as frames, if its values are such and a rule is for them, or is counted
+// for reports.
+bool is_looked_at(const Outgoing& message) noexcept;
 
 // It as frames if it is one to be sent so; no memory: it travels as it is.
 CodedMessage coded(const Outgoing& message) noexcept;

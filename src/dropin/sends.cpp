@@ -30,7 +30,7 @@ bool send_coded(StartFunction start, const Outgoing& message, MPI_Request* reque
 }
 
 void send_at_each_start(MPI_Request request, StartFunction start, const Outgoing& message) noexcept {
-  if (may_code(message)) send_each(request, {start, message});
+  if (is_looked_at(message)) send_each(request, {start, message});
 }
 
 bool start_coded(MPI_Request request, int& code) noexcept {

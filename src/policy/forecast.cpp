@@ -9,10 +9,18 @@ namespace {
 // An agreement: a round of messages of 144 bytes for each doubling of the ranks, and samples.
 constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
 
+constexpr double least_message = 64 << 10;  // bytes of one that travels as frames
+
 const AlgorithmInfo* usual(Collective collective) noexcept {
   for (const char* name : {"ring", "binomial", "linear", "pairwise"})
     if (const AlgorithmInfo* found = find_algorithm(collective, name)) return found;
   return nullptr;
+}
+
+// Its sender encodes it and its receiver decodes it; they agree on nothing.
+double coded_message_seconds(const Prospect& message, double link) noexcept {
+  const double frames = std::max(message.bytes / message.ratio, least_message);
+  return frames / link + 2 * message.bytes * message.seconds_a_byte + seconds_of_samples;
 }
 
 // Of the message, in one frame.
@@ -21,6 +29,7 @@ double frame(const AlgorithmInfo& algorithm, int ranks) noexcept { return 1.0 / 
 }  // namespace
 
 double carried(Collective collective, int ranks) noexcept {
+  if (collective == Collective::send) return 1;
   const double others = 1 - 1.0 / ranks;
   const bool twice = collective == Collective::allreduce || collective == Collective::bcast ||
                      collective == Collective::reduce;
@@ -34,6 +43,7 @@ double plain_seconds(const Prospect& call, double link) noexcept {
 // Frames pass a link as often as the messages of plain MPI: what is large is scattered, or passed on in
 // segments.
 double coded_seconds(const Prospect& call, double link) noexcept {
+  if (call.collective == Collective::send) return coded_message_seconds(call, link);
   const AlgorithmInfo* const algorithm = usual(call.collective);
   if (algorithm == nullptr) return HUGE_VAL;
   const Cost cost = algorithm->cost(call.ranks);

@@ -6,7 +6,7 @@
 
 namespace taut {
 
-// A kind of call, as forecasts see it.
+// A kind of call, as forecasts see it; messages under the drop-in (docs/adr/0014) too.
 struct Prospect {
   Collective collective = Collective::allreduce;
   int ranks = 2;
@@ -17,7 +17,7 @@ struct Prospect {
 
 // Bytes that pass the busiest rank's link in one direction, for each byte of the message, by the algorithms
 // that MPIs take for large ones: 2(P-1)/P of allreduce, bcast and reduce, (P-1)/P of the others. Thakur,
-// Rabenseifner and Gropp, IJHPCA 19 (2005).
+// Rabenseifner and Gropp, IJHPCA 19 (2005). All of a message, if its receiver is on another node.
 double carried(Collective collective, int ranks) noexcept;
 
 // Seconds on a link of so many bytes a second. Segments let coding and transfer overlap; that is left out, so

@@ -17,7 +17,8 @@ constexpr struct {
              {"Allgather", Collective::allgather},
              {"Gather", Collective::gather},
              {"Scatter", Collective::scatter},
-             {"Alltoall", Collective::alltoall}};
+             {"Alltoall", Collective::alltoall},
+             {"Send", Collective::send}};
 constexpr Reduction operators[] = {Reduction::sum, Reduction::min, Reduction::max};
 
 std::string lower(std::string_view text) {
@@ -97,9 +98,8 @@ const char* call_name(Collective collective) noexcept {
 
 std::string call_remedy(std::string_view name) {
   if (lower(name).find("send") != std::string::npos || lower(name).find("recv") != std::string::npos)
-    return "messages need a policy on their communicator (TAUT_Comm_set_policy), as both sides have to know; "
-           "of "
-           "unchanged programs, a rule for * and TAUT_MESSAGES=1";
+    return "use Send for messages of unchanged programs, with TAUT_MESSAGES=1; those of TAUT_ calls need a "
+           "policy on their communicator (TAUT_Comm_set_policy), as both sides have to know";
   std::string_view form = name;
   if (equal(form.substr(0, 4), "MPI_")) form.remove_prefix(4);
   for (const auto& call : calls)

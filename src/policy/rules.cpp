@@ -41,7 +41,7 @@ void Rules::summarize() {
   std::string text;
   for (const Rule& rule : rules_) {
     text += text_of(rule) + "\n";
-    if (!rule.policy.off)
+    if (!rule.policy.off && rule.when.calls != Conditions::bit(Collective::send))
       least_bytes_ = std::min(least_bytes_, std::max(rule.when.min_bytes, rule.policy.min_bytes));
   }
   hash_ = hash_of(text);

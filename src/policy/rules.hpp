@@ -33,6 +33,11 @@ struct Rule {
   Policy policy;
   bool operators_named = false;
 
+  // Whether it is for such calls by their name, not as one of all.
+  bool names(Collective call) const noexcept {
+    return when.calls != Conditions::any && (when.calls & Conditions::bit(call)) != 0;
+  }
+
   // One that names operators is for reductions by these. One that names none covers SUM and what moves data:
   // a lossy minimum may be a value that no rank has. What is off is off for all.
   bool covers(Collective call, Reduction op) const noexcept {
@@ -81,13 +86,13 @@ class Rules {
   explicit Rules(std::vector<Rule> rules) noexcept;
 
   bool empty() const noexcept { return rules_.empty(); }
-  bool off() const noexcept { return least_bytes_ == SIZE_MAX; }  // nothing is ever compressed
+  bool off() const noexcept { return least_bytes_ == SIZE_MAX; }  // no collective call is ever compressed
   const std::vector<Rule>& all() const noexcept { return rules_; }
 
   // The policy that every call is under; null: these are rules.
   const Policy* only() const noexcept { return only_ ? &rules_[0].policy : nullptr; }
 
-  // Smaller messages are plain MPI's whatever they are.
+  // Smaller messages of collective calls are plain MPI's whatever they are.
   std::size_t least_bytes() const noexcept { return least_bytes_; }
 
   // Of what they say; the same for the same rules.

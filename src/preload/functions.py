@@ -11,6 +11,7 @@ SEND = re.compile(r"MPI_(I?[sr]?send|[sr]?send_init)(_c)?", re.I)  # src/dropin/
 OTHER_MESSAGE = re.compile(  # src/dropin/messaging.cpp, pairs.cpp, probing.cpp, waiting.cpp
     r"MPI_(I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
 )
+SENDRECV = re.compile(r"MPI_Sendrecv(_c)?")
 OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/starting.cpp
 
 @dataclass
@@ -89,11 +90,14 @@ class Function:
 
     @property
     def asked_by(self):
-        """It is the next function's unless one of these is set: 1 TAUT_NONBLOCKING, 2 TAUT_MESSAGES; 0: always asked for."""
-        if self.completes or self.of_persistent:
+        """It is the next function's unless one of these is set: 1 TAUT_NONBLOCKING, 2 TAUT_MESSAGES, 4 TAUT_REPORT or
+        TAUT_SUMMARY, which count what is sent; 0: always asked for."""
+        if self.of_persistent:
+            return 7
+        if self.completes:
             return 3
         if self.message:
-            return 2
+            return 6 if self.sends or SENDRECV.fullmatch(self.name) else 2
         return int(self.nonblocking or self.persistent or self.of_persistent or self.creates)
 
     @property

@@ -20,7 +20,7 @@ _Atomic(taut_function) taut_targets[taut_most_wrapped];
 static void* mpi;
 static void* layer;
 static int asked; /* whether anything is asked of Taut */
-static int more;  /* taut_nonblocking, taut_messages: what else is */
+static int more;  /* taut_nonblocking, taut_messages, taut_counts: what else is */
 
 static void* next_function(const char* name) {
   char profiling[128] = "P";
@@ -77,6 +77,7 @@ static void start(void) {
   for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
   if (asked && is_on("TAUT_NONBLOCKING")) more |= taut_nonblocking;
   if (asked && is_on("TAUT_MESSAGES")) more |= taut_messages;
+  if (is_set("TAUT_REPORT") || is_set("TAUT_SUMMARY")) more |= taut_counts;
   leave_two_mpis();
   mpi = taut_find_mpi();
 }

@@ -28,7 +28,11 @@ static inline taut_function taut_target(unsigned number) {
 }
 
 /* Made by generate.py. */
-enum { taut_nonblocking = 1, taut_messages = 2 }; /* what programs may ask for besides rules */
+enum {
+  taut_nonblocking = 1,
+  taut_messages = 2,
+  taut_counts = 4
+}; /* what programs may ask for besides rules */
 struct taut_wrapped {
   const char* name;   /* as programs call it */
   const char* served; /* what serves it in a layer, where the layer has it */

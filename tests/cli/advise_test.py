@@ -65,6 +65,32 @@ class Advise(ProgramTest):
         least = kind("allreduce", "f32", "min", MIB, 1)
         self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel=1e-04 ; * : off")
 
+    def test_messages_have_a_rule_and_a_variable(self):
+        sent = kind("send", "f32", None, MIB, 0) | {"plain_calls": {"off": 10}}
+        printed = self.advise(report(sent), arguments=["--link", "1gbit"])
+        self.assertRegex(printed, r"send f32 1MiB +4 +10 +8 +0.0839 +0.01")  # 10 MiB by 1 Gbit/s, ratio 8
+        self.assertIn("export TAUT_MESSAGES=1\nexport TAUT_RULES=", printed)
+        self.assertEqual(self.rules(printed), "Send f32 >=1MiB : rel=1e-04 ; * : off")
+        self.assertIn("In shared memory nothing is gained", printed)
+        lossless = self.advise(report(sent), arguments=["--link", "1gbit", "--bound", "lossless"])
+        self.assertEqual(self.rules(lossless), "Send f32 >=1MiB : lossless ; * : off")
+        both = self.advise(report(sent, LARGE))  # on the link that the collective calls show
+        self.assertEqual(self.rules(both), "Allreduce f32 sum >=64MiB : rel=1e-04 ; Send f32 >=1MiB : rel=1e-04 ; * : off")
+
+    def test_messages_that_gain_nothing(self):
+        sent = kind("send", "f32", None, MIB, 0)
+        printed = self.advise(report(sent))
+        self.assertIn("link not known", printed)
+        self.assertIn("Give it: --link", printed)
+        self.assertIsNone(self.rules(self.advise(report(sent), arguments=["--link", "400GB"])))
+        for one in (sent | {"compressibility": None}, sent | {"collective": "recv"}):
+            self.assertIn("Nothing to advise on", self.advise(report(one), arguments=["--link", "1gbit"]))
+        # What travels as frames has 64 KiB and more.
+        short = kind("send", "f32", None, 128 * 1024, 0, dict.fromkeys(RATIOS, 100))
+        self.assertRegex(self.advise(report(short), arguments=["--link", "1gbit"]), r"send f32 128KiB .* 1.8\dx")
+        printed = self.advise(report(LARGE, sent), arguments=["--link", "400GB"])
+        self.assertNotIn("TAUT_MESSAGES", printed)
+
     def test_fast_links_gain_nothing(self):
         printed = self.advise(report(LARGE), arguments=["--link", "400GB"])
         self.assertIsNone(self.rules(printed))

@@ -139,6 +139,7 @@ def calls_made(lines, mode):
 
 
 MESSAGES = ("send", "recv")
+KINDS_OF_SEND = ("Waitall", "Ssend", "Rsend", "Issend", "Irsend", "Sendrecv", "Send_init", "Ssend_init", "Rsend_init")
 
 
 def kinds_seen(report):
@@ -158,6 +159,11 @@ def frames_seen(reports):
     return [sum(kind["compressed_calls"] for kind in kinds if kind["collective"] == side) for side in MESSAGES]
 
 
+def sends_seen(reports):
+    """Messages that all ranks report to have sent, as frames or as they are."""
+    return sum(kind["calls"] for report in reports for kind in kinds_seen(report) if kind["collective"] == "send")
+
+
 def faults(bare, results, bound):
     for rank, lines in results.items():
         for before, after in zip(bare[rank][:-1], lines[:-1], strict=True):
@@ -172,6 +178,14 @@ def faults(bare, results, bound):
 def made_messages(results):
     """Whether the program has sent long ones, as those of messages do that make no collective call."""
     return calls_made(results[0], "") == 0 or any(line.startswith("message,") for line in results[0])
+
+
+def sent_plain(results):
+    """Kinds of sends by which values came as they were sent, not as frames within a bound stand for them."""
+    for rank, lines in results.items():
+        for name, worst in (line.split()[::2] for line in lines if line.startswith(tuple(f"{k} " for k in KINDS_OF_SEND))):
+            if float(worst) == 0:
+                yield f"rank {rank}: {name} came plain"
 
 
 def of_interest(results, mode):
@@ -193,6 +207,7 @@ def check_partly(mpi, command, layers, folder, bare):
 def check(mpi, command, layers, folder, modes):
     bare = run(mpi, command, folder / "bare", {})
     check_partly(mpi, command, layers, folder, bare)
+    sends = set()  # without threads, where programs send the same in every mode
     for mode, (rules, bound) in modes.items():
         environment = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
         if rules:
@@ -208,12 +223,18 @@ def check(mpi, command, layers, folder, modes):
                 seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines, mode)
                 if seen != made:
                     found.append(f"rank {rank} made {made} calls, of which {seen} were seen")
-        sent, received = frames_seen(folder / f"{mode}-{rank}.json" for rank in range(RANKS))
+        reports = [folder / f"{mode}-{rank}.json" for rank in range(RANKS)]
+        sent, received = frames_seen(reports)
+        sends |= {sends_seen(reports)} if rules and not mode.endswith("nonblocking") else set()
+        if len(sends) > 1:
+            found.append(f"messages sent were {sends}, by mode")
         if (sent > 0) != ("messages" in mode and made_messages(results)) or not 0 <= received <= sent:
             found.append(f"{sent} messages were reported to be sent as frames, {received} to be received")
         served = calls_made(results[0], mode) > 0 or "messages" in mode
         if bound > 0 and served and of_interest(results, mode) == of_interest(bare, mode):
             found.append("results are the bare run's, so that nothing was compressed")
+        if bound > 0 and "messages" in mode:
+            found.extend(sent_plain(results))
         if found:
             sys.exit(f"{mode}:\n" + "\n".join(found))
         print(f"{mode}: as it should be")

@@ -189,7 +189,8 @@ static void persistent(int n) {
   MPI_Request_free(&expecting);
 }
 
-/* Every kind of send. A synchronous one does not end before its receive has begun. */
+/* Every kind of send. A synchronous one does not end before its receive has begun; a ready one begins after
+ * it. */
 static void sends(int n) {
   MPI_Request request;
   int there = 0;
@@ -205,6 +206,10 @@ static void sends(int n) {
   }
   MPI_Barrier(comm), MPI_Recv(receive, n, MPI_FLOAT, before, tag, comm, MPI_STATUS_IGNORE);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Issend");
+  MPI_Request both[2];
+  start(n), MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, &both[0]);
+  MPI_Barrier(comm), MPI_Irsend(send, n, MPI_FLOAT, next, tag, comm, &both[1]);
+  MPI_Waitall(2, both, MPI_STATUSES_IGNORE), came("Irsend");
 }
 
 /* What each start sends is what stands there then; the second time rank 0 starts after the others. */

@@ -58,6 +58,23 @@ TEST(Rules, MinimaAndMaximaMustBeNamed) {
   EXPECT_EQ(served_by(line("* sum,min,max : abs=1"), call), "none");
 }
 
+TEST(Rules, MessagesHaveRulesOfTheirOwn) {
+  const Rules rules = line("Send f32 >=256KiB : abs=1 ; Allreduce : abs=2 ; * : off");
+  CallFacts message{.collective = Collective::send, .type = DType::f32, .bytes = 256 << 10};
+  EXPECT_EQ(served_by(rules, message), "abs:1");
+  EXPECT_EQ(served_by(rules, sum_of_f32(MiB)), "abs:2");
+  message.type = DType::f64;
+  EXPECT_EQ(served_by(rules, message), "none");
+  EXPECT_EQ(served_by(line("* : abs=3"), message), "abs:3");
+  EXPECT_EQ(served_by(line("Bcast : abs=3"), message), "none");
+  EXPECT_TRUE(rules.all()[0].names(Collective::send));
+  EXPECT_FALSE(rules.all()[1].names(Collective::send) || rules.all()[2].names(Collective::send));
+  EXPECT_TRUE(line("Send : abs=1 ; * : off").off());  // of collective calls
+  EXPECT_EQ(line("Send >=1KiB : abs=1 ; * >=1MiB : abs=2").least_bytes(), MiB);
+  EXPECT_EQ(toml("[[rule]]\ncall = \"Send\"\nbound = \"abs:1\"\n").all()[0].when.calls,
+            rules.all()[0].when.calls);
+}
+
 TEST(Rules, SizesHaveEveryLimit) {
   EXPECT_EQ(served_by(line("* >1KiB : abs=1"), sum_of_f32(1024)), "none");
   EXPECT_EQ(served_by(line("* >1KiB : abs=1"), sum_of_f32(1025)), "abs:1");
@@ -215,8 +232,7 @@ TEST(Rules, EveryFaultOfALineHasItsColumn) {
             "TAUT_RULES, column 1: 'Iallreduce' is no call that rules know; use Allreduce,"},
            {"MPI_Alltoallv : off",
             "TAUT_RULES, column 1: 'MPI_Alltoallv' is no call that rules know; use Alltoall,"},
-           {"Isend : off",
-            "TAUT_RULES, column 1: 'Isend' is no call that rules know; messages need a policy"},
+           {"Isend : off", "TAUT_RULES, column 1: 'Isend' is no call that rules know; use Send for messages"},
            {"* >=1MB : off", "TAUT_RULES, column 5: option 'bytes' cannot be '1MB'; give a size"},
            {"* >=2MiB <1MiB : off", "TAUT_RULES, column 1: no message is of a size"},
            {"* f32 f64 : off", "TAUT_RULES, column 7: 'dtype' is there twice"},

@@ -53,6 +53,9 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(self.check({"sum": "3", "halo": "1", "place": "1", "places": "1", "blocks": "1", "afterwards": "2",
                                      "several": "5", "policy": "1", "messages": "1", "children": "1", "types": "1"}, "* : abs=1e-3 when=always"), [])
 
+    def test_a_rule_for_messages_of_unchanged_programs_is_for_nothing_else(self):
+        self.assertEqual(self.check({}, "Send : abs=1e-3 when=always"), [])
+
     def test_observing_changes_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             self.check({"halo": "1"}, "* comm=name:halo : abs=1e-3 when=always", extra={"TAUT_REPORT": folder + "/r"})
