@@ -103,9 +103,12 @@ TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, in
                                             void* frame, size_t capacity, TAUT_Cuda_result* result,
                                             void* stream);
 
-/* values <- frame. Of any encoder: also with rounded mantissas (bound pwrel), as TAUT_Encode writes them. */
+/* values <- frame, and values += frame, where integers wrap. Of any encoder: also with rounded mantissas
+ * (bound pwrel), as TAUT_Encode writes them. */
 TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
                                             int type, TAUT_Cuda_result* result, void* stream);
+TAUT_CUDA_API int TAUT_Decode_add_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
+                                                int type, TAUT_Cuda_result* result, void* stream);
 
 #ifdef __cplusplus
 }

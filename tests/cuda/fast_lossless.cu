@@ -8,7 +8,8 @@ namespace taut::cuda {
 using Word = std::uint32_t;
 template __global__ void entry<mpc::cuda::EncodeKernel<Word>>(const __grid_constant__ mpc::cuda::EncodeJob<Word>);
 template __global__ void entry<mpc::cuda::OpenKernel>(const __grid_constant__ mpc::cuda::OpenJob);
-template __global__ void entry<mpc::cuda::DecodeKernel<Word>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
+template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Replace<Word>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
+template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Add<float>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
 template __global__ void entry<mpc::cuda::FinishKernel<Word>>(const __grid_constant__ mpc::cuda::FinishJob<Word>);
 
 }  // namespace taut::cuda
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const
   const CudaThread simt;
   DecodeJob<Word> whole = job;
   whole.count = chunk_words<Word>;
-  ChunkDecoder<Word, CudaThread> decoder(simt, shared, whole, 0);
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, whole, 0);
   Words record;
   if (find_record(job.source, job.scratch->opened.record_words, job.chunks, blockIdx.x, record) && !decoder.read_tables(record))
     job.scratch->control.failure = 1;
@@ -91,7 +92,7 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ DecodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkDecoder<Word, CudaThread> decoder(simt, shared, job, 0);
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, job, 0);
   const unsigned block = step * warp_lanes + simt.thread() % warp_lanes;
   Word x[side];
   decoder.read_block(shared.words + at, block, x);

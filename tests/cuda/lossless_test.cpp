@@ -1,27 +1,10 @@
 // mpc frames: the kernels write the CPU's bytes, and read them back bit for bit.
 #include <gtest/gtest.h>
 
-#include <complex>
-
 #include "cuda/lossless_codec.hpp"
-#include "cuda/patterns.hpp"
 
 namespace taut {
 namespace {
-
-// Bits of floating-point numbers for types that the patterns do not know.
-template <class T>
-std::vector<T> values(Pattern pattern, std::size_t n) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, f16> ||
-                std::is_same_v<T, bf16>) {
-    return make<T>(pattern, n, 7);
-  } else {
-    std::vector<T> x(n);
-    const auto from = make<float>(pattern, n * sizeof(T) / 4 + 1, 7);
-    if (n > 0) std::memcpy(static_cast<void*>(x.data()), from.data(), n * sizeof(T));
-    return x;
-  }
-}
 
 template <class T>
 void there_and_back(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance) {
@@ -54,7 +37,7 @@ TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
            {std::size_t{0}, std::size_t{1}, std::size_t{7}, chunk - 1, chunk, chunk + 1, 8 * chunk + 13}) {
         SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " distance " << distance);
         gpu.reseed(n + distance);
-        there_and_back(codec, values<T>(pattern, n), distance);
+        there_and_back(codec, lossless_values<T>(pattern, n), distance);
         if (testing::Test::HasFailure()) return;
       }
     }
@@ -67,7 +50,7 @@ TYPED_TEST(GpuLossless, ServesEveryLengthOfASmallMessage) {
   LosslessGpuCodec<T> codec(gpu);
   for (std::size_t n = 0; n < 80; ++n) {
     SCOPED_TRACE(testing::Message() << "n " << n);
-    there_and_back(codec, values<T>(Pattern::constant, n), 1 + static_cast<unsigned>(n % 8));
+    there_and_back(codec, lossless_values<T>(Pattern::constant, n), 1 + static_cast<unsigned>(n % 8));
     if (testing::Test::HasFailure()) return;
   }
 }

@@ -17,13 +17,28 @@ std::unique_ptr<Codec> cpu_codec(int distance) {
   return codecs::mpc().make(options);
 }
 
-// Encode and decode one pattern; the number of differences from the CPU.
+// A NaN of the GPU has other bits than one of the CPU.
+template <class T>
+bool same_numbers(const std::vector<std::byte>& bytes, const std::vector<T>& expected) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    T x;
+    std::memcpy(&x, bytes.data() + i * sizeof x, sizeof x);
+    const double a = static_cast<double>(x), b = static_cast<double>(expected[i]);
+    if (std::memcmp(&x, &expected[i], sizeof x) != 0 && !(a != a && b != b)) return false;
+  }
+  return true;
+}
+
+// Encode, decode and add one pattern; the number of differences from the CPU.
 template <class T>
 int compare(Pattern pattern, std::size_t n, int distance, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
   const std::vector<T> x = make<T>(pattern, n, 1);
   const auto frame = cpu_encode(*cpu_codec(distance), x);
+  std::vector<T> sum = make<T>(Pattern::walk, n, 2);
   const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(frame_header_bytes + n * sizeof(T));
+  const Device total(sum.data(), n * sizeof(T));
+  cpu_codec(distance)->reduce(frame, {{sum.data(), n, dtype_of<T>}}, Reduction::sum);
   Result r;
   int wrong = TAUT_Encode_lossless_cuda(values.at(), n, type, distance, out.at(), out.bytes(), r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
@@ -31,6 +46,9 @@ int compare(Pattern pattern, std::size_t n, int distance, cudaStream_t stream) {
   wrong += TAUT_Decode_lossless_cuda(out.at(), frame.size(), to.at(), n, type, r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   wrong += r.at->status != 0 || std::memcmp(to.read(n * sizeof(T)).data(), x.data(), n * sizeof(T)) != 0;
+  wrong += TAUT_Decode_add_lossless_cuda(out.at(), frame.size(), total.at(), n, type, r.at, stream) != 0;
+  check(cudaStreamSynchronize(stream));
+  wrong += r.at->status != 0 || !same_numbers(total.read(n * sizeof(T)), sum);
   return wrong;
 }
 
@@ -71,6 +89,9 @@ void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
   report("encode_lossless", bytes, ratio, encode, copied);
   report("decode_lossless", bytes, ratio, timed(stream, [&](int i) {
            TAUT_Decode_lossless_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
+         }), copied);
+  report("decode_add_lossless", bytes, ratio, timed(stream, [&](int i) {
+           TAUT_Decode_add_lossless_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
          }), copied);
   if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
 }

@@ -29,6 +29,13 @@ inline constexpr unsigned bitmap_bits = 8 * sizeof(Word);
 
 constexpr std::uint32_t groups_of(std::uint32_t chunks) { return (chunks + block_warps - 1) / block_warps; }
 
+// A word of so many bytes.
+template <std::size_t Bytes>
+using WordOf =
+    std::conditional_t<Bytes == 1, std::uint8_t,
+                       std::conditional_t<Bytes == 2, std::uint16_t,
+                                          std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+
 // A word as registers hold it.
 template <class Word>
 using InRegister = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
