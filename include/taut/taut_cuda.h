@@ -9,6 +9,11 @@
  * takes it beforehand, for capture in a graph. A graph uses the scratch of the stream that it was captured
  * from: it must not run at the same time as other calls on that stream.
  *
+ * A call is several kernels that hand scratch memory on. So several host threads that share a stream take
+ * turns: a call has to return before another thread makes the next one on that stream. Calls of taut.h on
+ * memory of a GPU take turns among themselves, on the legacy default stream. cudaStreamPerThread, which names
+ * another stream in each thread, is for one thread.
+ *
  * Pointers to values and frames are of the device, or such that it can reach; frames and sums are aligned to
  * 16 bytes, values as their type asks (to 16 bytes they are read faster). Frames with a checksum of the
  * payload or with prediction across rows need the host: TAUT_ERR_CUDA_NEEDS_HOST. */
