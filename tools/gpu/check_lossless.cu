@@ -86,11 +86,12 @@ void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
     TAUT_Encode_lossless_cuda((i % 2 == 0 ? v0 : v1).at(), n, 1, 1, (i % 2 == 0 ? f0 : f1).at(), room, r.at, stream);
   });
   const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
-  report("encode_lossless", bytes, ratio, encode, copied);
-  report("decode_lossless", bytes, ratio, timed(stream, [&](int i) {
+  const auto of = [pattern](const char* what) { return what + std::string(" ") + name_of(pattern) + " lossless"; };
+  report(of("encode"), bytes, ratio, encode, copied);
+  report(of("decode"), bytes, ratio, timed(stream, [&](int i) {
            TAUT_Decode_lossless_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
          }), copied);
-  report("decode_add_lossless", bytes, ratio, timed(stream, [&](int i) {
+  report(of("decode_add"), bytes, ratio, timed(stream, [&](int i) {
            TAUT_Decode_add_lossless_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
          }), copied);
   if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
