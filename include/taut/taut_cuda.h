@@ -101,15 +101,15 @@ TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, co
  * other kind is refused: TAUT_ERR_FRAME_MISMATCH. */
 
 /* frame <- values. Each number is predicted by the one `distance` before it, 1 to 8, a complex number being
- * two: 3 suits points in space one after another. 0: 1, or 2 for complex numbers, as TAUT_Encode takes for
- * short messages; for longer ones that looks at a sample, which would have to be read back here. `capacity`
- * is at least 64 bytes and the values': no frame is longer. */
+ * two: 3 suits points in space one after another. 0: 1, or 2 for complex numbers;
+ * TAUT_Encode looks at a sample, which would have to be read back here. `capacity`
+ * is at least 64 bytes and the values': no frame is longer. `relative`: 0; or the bound of pwrel, finite, to
+ * which mantissas are rounded first (not of integers: TAUT_ERR_TYPE). */
 TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance,
-                                            void* frame, size_t capacity, TAUT_Cuda_result* result,
-                                            void* stream);
+                                            double relative, void* frame, size_t capacity,
+                                            TAUT_Cuda_result* result, void* stream);
 
-/* values <- frame, and values += frame, where integers wrap. Of any encoder: also with rounded mantissas
- * (bound pwrel), as TAUT_Encode writes them. */
+/* values <- frame, and values += frame, where integers wrap. Also of rounded mantissas. */
 TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
                                             int type, TAUT_Cuda_result* result, void* stream);
 TAUT_CUDA_API int TAUT_Decode_add_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,

@@ -1,4 +1,6 @@
 // The calls of taut_cuda.h on mpc frames: arguments checked, kernels put on the stream. No logic of the codec.
+#include <cmath>
+
 #include "api/cuda_call.hpp"
 #include "codecs/mpc/cuda/calls.hpp"
 
@@ -35,12 +37,23 @@ bool usable(const Message& message, const void* values, const void* frame) {
          (values != nullptr || message.words == 0);
 }
 
+FrameHeader header_of(const Message& message, int distance, double relative) {
+  const std::size_t parts = components_of(message.type);
+  FrameHeader header{.codec = mpc::frame_id, .type = message.type, .count = message.words / parts};
+  if (relative > 0) header.bound = {Bound::Kind::pointwise, relative};
+  header.parameters[0] = static_cast<std::uint8_t>(distance != 0 ? distance : parts);
+  return header;
+}
+
 template <class Word>
 int encode(const Message& message, const void* values, const FrameHeader& header, const cuda::FrameRoom& room) {
   if (!usable<Word>(message, values, room.at)) return static_cast<int>(Status::invalid_argument);
   if (room.bytes < frame_header_bytes + message.words * sizeof(Word)) return static_cast<int>(Status::buffer_too_small);
   StreamLauncher launcher{message.stream};
-  mpc::cuda::encode<Word>(launcher, {static_cast<const Word*>(values), message.words, header}, room, message.place<Word>());
+  const mpc::Rounding rounding =
+      header.bound.exact() ? mpc::Rounding{} : mpc::Rounding::within(header.bound.value, component_of(message.type));
+  mpc::cuda::encode<Word>(launcher, {static_cast<const Word*>(values), message.words, header, rounding}, room,
+                          message.place<Word>());
   return 0;
 }
 
@@ -73,12 +86,13 @@ using namespace taut::api;
 
 extern "C" {
 
-int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance, void* frame, size_t capacity,
-                              TAUT_Cuda_result* result, void* stream) {
+int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance, double relative, void* frame,
+                              size_t capacity, TAUT_Cuda_result* result, void* stream) {
   return on_message(count, type, result, stream, [&](const Message& message) {
-    if (distance < 0 || distance > static_cast<int>(mpc::max_distance)) return static_cast<int>(Status::invalid_argument);
-    FrameHeader header{.codec = mpc::frame_id, .type = message.type, .count = count};
-    header.parameters[0] = static_cast<std::uint8_t>(distance != 0 ? distance : components_of(message.type));
+    if (distance < 0 || distance > static_cast<int>(mpc::max_distance) || !(relative >= 0) || !std::isfinite(relative))
+      return static_cast<int>(Status::invalid_argument);
+    if (relative > 0 && info_of(message.type).family == Family::integer) return static_cast<int>(Status::invalid_type);
+    const FrameHeader header = header_of(message, distance, relative);
     const cuda::FrameRoom room{static_cast<std::byte*>(frame), capacity};
     return mpc::cuda::with_word(message.type, [&]<class Word>() { return encode<Word>(message, values, header, room); });
   });

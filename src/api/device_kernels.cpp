@@ -27,7 +27,7 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, Bound
   if (const int predictor = place_of(candidate, "planes", predictors); predictor >= 0)
     return DeviceEncoder(TAUT_Cuda_coding{bound.value, bound.kind == Bound::Kind::snap, predictor});
   const int distance = 1 + place_of(candidate, "mpc", distances);
-  if (distance > 0 && bound.exact()) return DeviceEncoder(Lossless{distance});
+  if (distance > 0) return DeviceEncoder(Lossless{distance, bound.exact() ? 0 : bound.value});
   return {};
 }
 
@@ -35,8 +35,8 @@ int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, B
                               TAUT_Cuda_result* result) const {
   const auto type = static_cast<int>(values.type);
   if (const auto* const lossless = std::get_if<Lossless>(&way_))
-    return device.encode_lossless(values.data, values.count, type, lossless->distance, frame.data(),
-                                  frame.size(), result, nullptr);
+    return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
+                                  frame.data(), frame.size(), result, nullptr);
   return device.encode(values.data, values.count, type, &std::get<TAUT_Cuda_coding>(way_), frame.data(),
                        frame.size(), result, nullptr);
 }

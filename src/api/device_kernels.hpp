@@ -21,6 +21,7 @@ class DeviceEncoder {
  private:
   struct Lossless {
     int distance;
+    double relative;  // to which mantissas are rounded; 0: they are not
   };
   using Way = std::variant<TAUT_Cuda_coding, Lossless>;
 

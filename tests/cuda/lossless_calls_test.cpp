@@ -28,7 +28,7 @@ TYPED_TEST(CudaLosslessCalls, EncodeDecodeAndAdd) {
   const OnGpu<T> values(x), to(n);
   const OnGpu<std::byte> frame(frame_header_bytes + n * sizeof(T));
   const OnGpu<TAUT_Cuda_result> result(1);
-  ASSERT_EQ(TAUT_Encode_lossless_cuda(values.data(), n, type, 2, frame.data(), frame.size(), result.data(),
+  ASSERT_EQ(TAUT_Encode_lossless_cuda(values.data(), n, type, 2, 0, frame.data(), frame.size(), result.data(),
                                       nullptr),
             0);
   ASSERT_EQ(taken(result).bytes, cpu.size());
@@ -49,8 +49,9 @@ TEST(CudaLosslessMistakes, AreTold) {
   const OnGpu<double> values(100);
   const OnGpu<std::byte> frame(864);
   const OnGpu<TAUT_Cuda_result> result(1);
-  const auto encode = [&](std::size_t count, int type, int distance, std::size_t capacity) {
-    return TAUT_Encode_lossless_cuda(values.data(), count, type, distance, frame.data(), capacity,
+  const auto encode = [&](std::size_t count, int type, int distance, std::size_t capacity,
+                          double relative = 0) {
+    return TAUT_Encode_lossless_cuda(values.data(), count, type, distance, relative, frame.data(), capacity,
                                      result.data(), nullptr);
   };
   const auto of = [](Status status) { return static_cast<int>(status); };
@@ -60,6 +61,10 @@ TEST(CudaLosslessMistakes, AreTold) {
   EXPECT_EQ(encode(100, 2, 1, 863), of(Status::buffer_too_small));
   EXPECT_EQ(encode(100, 0, 1, 864), of(Status::invalid_type));
   EXPECT_EQ(encode(mpc::max_count + 1, 2, 1, 864), of(Status::invalid_count));
+  EXPECT_EQ(encode(100, 2, 1, 864, 0.5), 0);
+  EXPECT_EQ(encode(100, 13, 1, 864, 0.5), of(Status::invalid_type));
+  EXPECT_EQ(encode(100, 2, 1, 864, -1), of(Status::invalid_argument));
+  EXPECT_EQ(encode(100, 2, 1, 864, std::numeric_limits<double>::infinity()), of(Status::invalid_argument));
   const auto decode = [&](const void* from, void* to, std::size_t count) {
     return TAUT_Decode_add_lossless_cuda(from, 864, to, count, 2, result.data(), nullptr);
   };

@@ -24,17 +24,19 @@ std::vector<T> lossless_values(Pattern pattern, std::size_t n) {
   }
 }
 
-inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance) {
+// relative: the bound that mantissas are rounded to; 0: none.
+inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance, double relative = 0) {
   constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
   CodecOptions options;
+  if (relative > 0) options.bound = {Bound::Kind::pointwise, relative};
   options.predictor = distances[distance - 1];
   options.kernels = "scalar";
   return find_codec("mpc")->make(options);
 }
 
 template <class T>
-std::vector<std::byte> lossless_cpu_frame(const std::vector<T>& x, unsigned distance) {
-  const auto codec = lossless_cpu_codec(distance);
+std::vector<std::byte> lossless_cpu_frame(const std::vector<T>& x, unsigned distance, double relative = 0) {
+  const auto codec = lossless_cpu_codec(distance, relative);
   std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size(), 1));
   frame.resize(codec->encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
   return frame;
@@ -61,14 +63,20 @@ class LosslessGpuCodec {
 
   explicit LosslessGpuCodec(shim::Gpu& gpu) : launcher_(gpu) {}
 
-  std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance) {
+  std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0) {
     const std::size_t bytes = x.size() * sizeof(T);
     const Room room(frame_header_bytes + bytes), values(bytes);  // nothing may be touched behind them
     if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
     FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
     header.parameters[0] = static_cast<std::uint8_t>(distance);
+    mpc::Rounding rounding;
+    if (relative > 0) {
+      header.bound = {Bound::Kind::pointwise, relative};
+      rounding = mpc::Rounding::within(relative, component_of(type));
+    }
     const std::size_t words = x.size() * parts;
-    mpc::cuda::encode<Word>(launcher_, {reinterpret_cast<const Word*>(values.data()), words, header},
+    mpc::cuda::encode<Word>(launcher_,
+                            {reinterpret_cast<const Word*>(values.data()), words, header, rounding},
                             {room.data(), room.size()}, place(words));
     return {room.data(), room.data() + result_.bytes};
   }

@@ -7,14 +7,19 @@ namespace taut {
 namespace {
 
 template <class T>
-void there_and_back(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance) {
-  const auto cpu = lossless_cpu_frame(x, distance), frame = gpu.encode(x, distance);
+void same_frames(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance, double relative = 0) {
+  const auto cpu = lossless_cpu_frame(x, distance, relative), frame = gpu.encode(x, distance, relative);
   ASSERT_EQ(gpu.result().status, 0u);
   ASSERT_EQ(frame.size(), cpu.size());
   const auto at = std::mismatch(frame.begin(), frame.end(), cpu.begin()).first - frame.begin();
   ASSERT_EQ(static_cast<std::size_t>(at), frame.size()) << "first difference at byte " << at;
+}
+
+template <class T>
+void there_and_back(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance) {
+  same_frames(gpu, x, distance);
   std::vector<T> y(x.size());
-  ASSERT_EQ(gpu.decode(cpu, y), 0u);
+  ASSERT_EQ(gpu.decode(lossless_cpu_frame(x, distance), y), 0u);
   if (!x.empty()) {
     ASSERT_EQ(std::memcmp(static_cast<const void*>(x.data()), y.data(), x.size() * sizeof(T)), 0);
   }
@@ -39,6 +44,25 @@ TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
         gpu.reseed(n + distance);
         there_and_back(codec, lossless_values<T>(pattern, n), distance);
         if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+// From nearly all bits of mantissas to none.
+TYPED_TEST(GpuLossless, RoundsMantissasAsTheCpu) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    constexpr std::size_t chunk = mpc::chunk_bytes / sizeof(T);
+    shim::Gpu gpu(2);
+    LosslessGpuCodec<T> codec(gpu);
+    for (const double relative : {0.5, 1e-2, 1e-4, 1e-12}) {
+      for (const Pattern pattern : all_patterns) {
+        for (const std::size_t n : {std::size_t{7}, 2 * chunk + 13}) {
+          SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " bound " << relative);
+          same_frames(codec, lossless_values<T>(pattern, n), 1 + static_cast<unsigned>(n % 3), relative);
+          if (testing::Test::HasFailure()) return;
+        }
       }
     }
   }

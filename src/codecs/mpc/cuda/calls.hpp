@@ -49,12 +49,13 @@ struct CallPlace {
   CallResult* result;
 };
 
-// What is encoded: `header` says type, count and distance.
+// What is encoded: `header` says type, count and distance, and the bound that `rounding` keeps.
 template <class Word>
 struct EncodeCall {
   const Word* values;
   std::uint64_t count;
   FrameHeader header;
+  Rounding rounding = {};
 };
 
 template <class Word>
@@ -77,6 +78,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
   job.frame = frame;
   job.values = call.values;
   job.count = call.count;
+  job.rounding = call.rounding;
   job.stored = index > bytes;
   job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
   job.chunks = chunks;
@@ -91,7 +93,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
                     .control = &place.scratch->control,
                     .of_chunks = reinterpret_cast<ChunkWords*>(place.scratch + 1)};
     launcher.template launch<EncodeKernel<Word>>(
-        groups, {call.values, call.count, call.header.parameters[0], chunks, sink});
+        groups, {call.values, call.count, call.header.parameters[0], call.rounding, chunks, sink});
   }
   launcher.template launch<FinishKernel<Word>>(job.blocks, job);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codecs/mpc/format.hpp"
+#include "codecs/mpc/rounding.hpp"
 #include "core/cuda/bit_planes.hpp"
 #include "core/cuda/load.hpp"
 
@@ -54,6 +55,12 @@ TAUT_DEVICE Word mirrored_bits(const Simt& simt, Word bits) {
   } else {
     return static_cast<Word>(simt.mirrored(std::uint32_t{bits}) >> (32 - bitmap_bits<Word>));
   }
+}
+
+// A word as an encoder takes it.
+template <class Word>
+TAUT_DEVICE Word taken(Word word, const Rounding& rounding) {
+  return rounding.dropped == 0 ? word : rounded(word, rounding);
 }
 
 // Bits below bit i of a table of 64.
