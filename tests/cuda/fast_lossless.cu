@@ -24,10 +24,11 @@ TAUT_DEVICE void is_used(Shared& shared) {
   asm volatile("" ::"l"(&shared) : "memory");
 }
 
-// A whole chunk at distance 1.
+// A whole chunk at distance 1, without rounding.
 TAUT_DEVICE EncodeJob<Word> usual(EncodeJob<Word> job) {
   job.count = chunk_words<Word>;
   job.distance = 1;
+  job.rounding = {};
   return job;
 }
 
@@ -36,7 +37,8 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ EncodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkEncoder<Word, CudaThread> encoder(simt, shared, usual(job), 0);
+  const EncodeJob<Word> whole = usual(job);
+  ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
   Differences<Word, CudaThread> differences(simt, 1);
   const unsigned block = (1 + step) * warp_lanes + simt.thread() % warp_lanes;
   Word x[side];
@@ -51,7 +53,8 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ EncodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkEncoder<Word, CudaThread> encoder(simt, shared, usual(job), 0);
+  const EncodeJob<Word> whole = usual(job);
+  ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
   encoder.write_tables(code_tables<Word>(simt, shared.bitmaps, chunk_vectors), shared.record + at);
   is_used(shared);
 }

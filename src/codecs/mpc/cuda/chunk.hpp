@@ -57,10 +57,10 @@ TAUT_DEVICE Word mirrored_bits(const Simt& simt, Word bits) {
   }
 }
 
-// A word as an encoder takes it.
+// A word as an encoder takes it. No floating-point type has one byte.
 template <class Word>
 TAUT_DEVICE Word taken(Word word, const Rounding& rounding) {
-  return rounding.dropped == 0 ? word : rounded(word, rounding);
+  return sizeof(Word) == 1 || rounding.dropped == 0 ? word : rounded(word, rounding);
 }
 
 // Bits below bit i of a table of 64.

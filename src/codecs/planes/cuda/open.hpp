@@ -1,5 +1,6 @@
 // Headers of frames, checked on the GPU: a warp a frame. What frame.cpp and frame_io.cpp reject is rejected
-// here, but for the offsets of the index, which whoever takes a chunk checks; of a frame without chunks they are.
+// here, but for the offsets of the index, which whoever takes a chunk checks; of a frame without chunks they
+// are.
 #pragma once
 
 #include "codecs/planes/cuda/finish.hpp"
