@@ -18,7 +18,7 @@ void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& fra
   const std::uint32_t found = codec.decode(frame, there);
   if (found == planes::cuda::needs_host) return;
   ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
-  if (status == Status::ok) {
+  if (status == Status::ok && n > 0) {
     ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);
   }
   codec.sum({frame, frame}, n, 20 * frame.size());
