@@ -9,6 +9,11 @@
  * takes it beforehand, for capture in a graph. A graph uses the scratch of the stream that it was captured
  * from: it must not run at the same time as other calls on that stream.
  *
+ * A call is several kernels that hand scratch memory on. So several host threads that share a stream take
+ * turns: a call has to return before another thread makes the next one on that stream. Calls of taut.h on
+ * memory of a GPU take turns among themselves, on the legacy default stream. cudaStreamPerThread, which names
+ * another stream in each thread, is for one thread.
+ *
  * Pointers to values and frames are of the device, or such that it can reach; frames and sums are aligned to
  * 16 bytes, values as their type asks (to 16 bytes they are read faster). Frames with a checksum of the
  * payload or with prediction across rows need the host: TAUT_ERR_CUDA_NEEDS_HOST. */
@@ -96,16 +101,19 @@ TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, co
  * other kind is refused: TAUT_ERR_FRAME_MISMATCH. */
 
 /* frame <- values. Each number is predicted by the one `distance` before it, 1 to 8, a complex number being
- * two: 3 suits points in space one after another. 0: 1, or 2 for complex numbers, as TAUT_Encode takes for
- * short messages; for longer ones that looks at a sample, which would have to be read back here. `capacity`
- * is at least 64 bytes and the values': no frame is longer. */
+ * two: 3 suits points in space one after another. 0: 1, or 2 for complex numbers;
+ * TAUT_Encode looks at a sample, which would have to be read back here. `capacity`
+ * is at least 64 bytes and the values': no frame is longer. `relative`: 0; or the bound of pwrel, finite, to
+ * which mantissas are rounded first (not of integers: TAUT_ERR_TYPE). */
 TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance,
-                                            void* frame, size_t capacity, TAUT_Cuda_result* result,
-                                            void* stream);
+                                            double relative, void* frame, size_t capacity,
+                                            TAUT_Cuda_result* result, void* stream);
 
-/* values <- frame. Of any encoder: also with rounded mantissas (bound pwrel), as TAUT_Encode writes them. */
+/* values <- frame, and values += frame, where integers wrap. Also of rounded mantissas. */
 TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
                                             int type, TAUT_Cuda_result* result, void* stream);
+TAUT_CUDA_API int TAUT_Decode_add_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
+                                                int type, TAUT_Cuda_result* result, void* stream);
 
 #ifdef __cplusplus
 }

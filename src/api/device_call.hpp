@@ -19,6 +19,8 @@ class DeviceCall {
   DeviceCall(const DeviceCall&) = delete;
   ~DeviceCall();
 
+  const DeviceServices& services() const { return services_; }
+
   // These bytes where the host can read them, or the device, aligned so: themselves, or a copy.
   ConstBytes for_host(ConstBytes bytes);
   ConstBytes for_device(ConstBytes bytes, std::size_t alignment);
@@ -32,13 +34,14 @@ class DeviceCall {
   void copy(void* to, const void* from, std::size_t bytes) const;
   void wait(void* stream) const { check(services_.wait(stream)); }
 
-  // What kernels come to that `launch` puts on the stream: a status beside those of taut_cuda.h is thrown.
+  // What kernels come to that launch(result) puts on the stream: a status beside those of taut_cuda.h is
+  // thrown.
   template <class Launch>
   TAUT_Cuda_result run(const Launch& launch) {
     auto* const there = static_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
     TAUT_Cuda_result result{};
     const std::lock_guard lock(one_at_a_time_);
-    const int status = launch(services_, there);
+    const int status = launch(there);
     result.status = static_cast<std::uint32_t>(status);
     if (status == TAUT_ERR_CUDA) check(status);
     if (status == 0) copy(&result, there, sizeof result);

@@ -4,6 +4,7 @@
 #include <taut/taut.h>
 
 #include "api/device_call.hpp"
+#include "api/device_kernels.hpp"
 #include "api/host_codec.hpp"
 #include "core/device_memory.hpp"
 #include "core/sample.hpp"
@@ -14,28 +15,13 @@ namespace {
 
 constexpr std::size_t frame_alignment = 16;
 
-// What a kernel of libtaut_cuda codes by; none: it has not one for this.
-std::optional<TAUT_Cuda_coding> kernel_of(const Candidate& candidate, Bound bound) {
-  constexpr std::string_view predictors[] = {"none", "delta", "pairs", "second"};  // taut_cuda.h
-  const auto* const predictor = std::ranges::find(predictors, candidate.predictor);
-  const bool known = candidate.codec->name == std::string_view("planes") && predictor != std::end(predictors);
-  if (!known) return {};
-  return TAUT_Cuda_coding{bound.value, bound.kind == Bound::Kind::snap,
-                          static_cast<int>(predictor - predictors)};
-}
-
-bool has_kernels(const FrameHeader& header) {
-  const CodecInfo* const codec = find_codec(header.codec);
-  return codec != nullptr && codec->name == std::string_view("planes");
-}
-
 // What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, which
 // they do not know.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
   if (coding.checksum) return {};
   if (coding.predictor == "auto") coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
-  std::erase_if(all, [&](const Candidate& candidate) { return !kernel_of(candidate, bound); });
+  std::erase_if(all, [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, bound); });
   return all;
 }
 
@@ -61,7 +47,10 @@ Sized sized(const TAUT_Cuda_result& result) {
   return {static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
 }
 
-bool needs_host(const TAUT_Cuda_result& result) { return result.status == TAUT_ERR_CUDA_NEEDS_HOST; }
+// Frames that kernels do not read, and more values than they count; the host has its own say there.
+bool needs_host(const TAUT_Cuda_result& result) {
+  return result.status == TAUT_ERR_CUDA_NEEDS_HOST || result.status == TAUT_ERR_COUNT;
+}
 
 // Nothing: the host has to do it.
 std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
@@ -70,17 +59,16 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   const Bound bound =
       resolved(coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding.fill) : ValueRange{});
   const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
-  if (all.empty()) return {};  // a range of 0
+  if (all.empty()) return {};  // of what is left for a range of 0
   const Candidate chosen = choose(call, all, coding, bound, values);
   const std::size_t most =
       chosen.make(coding, bound, options().kernels)->max_bytes(values.type, values.count);
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const TAUT_Cuda_coding way = *kernel_of(chosen, bound);
-  const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* to) {
-    return device.encode(from.data(), values.count, static_cast<int>(values.type), &way, frame.data(),
-                         frame.size(), to, nullptr);
+  const DeviceEncoder encode = *DeviceEncoder::of(chosen, bound);
+  const auto result = call.run([&](TAUT_Cuda_result* to) {
+    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);
@@ -92,12 +80,15 @@ ConstBytes whole_frame(ConstBytes frame, const FrameHeader& header) {
   return frame.first(frame_header_bytes + static_cast<std::size_t>(header.payload_bytes));
 }
 
-std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, Slice values) {
+std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, const FrameHeader& header,
+                                       Slice values) {
+  const auto decode = decoder_of(call.services(), header);
+  if (decode == nullptr) return {};
   const ConstBytes from = call.for_device(frame, frame_alignment);
   const Bytes to = call.room_on_device(values.as_bytes(), size_of(component_of(values.type)));
-  const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* at) {
-    return device.decode(from.data(), from.size(), to.data(), values.count, static_cast<int>(values.type), at,
-                         nullptr);
+  const auto result = call.run([&](TAUT_Cuda_result* at) {
+    return decode(from.data(), from.size(), to.data(), values.count, static_cast<int>(values.type), at,
+                  nullptr);
   });
   if (needs_host(result)) return {};
   const Status status = sized(result).status;
@@ -107,14 +98,16 @@ std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, Slice
 
 std::optional<Sized> add_by_kernel(DeviceCall& call, std::span<const ConstBytes> frames,
                                    const FrameHeader& header, Bytes out) {
+  const auto add = adder_of(call.services(), header);
+  if (add == nullptr) return {};
   const ConstBytes a = call.for_device(frames[0], frame_alignment),
                    b = call.for_device(frames[1], frame_alignment);
   const Bytes sum = call.room_on_device(out, frame_alignment);
-  const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* to) {
+  const auto result = call.run([&](TAUT_Cuda_result* to) {
     const void* const both[] = {a.data(), b.data()};
     const std::size_t bytes[] = {a.size(), b.size()};
-    return device.add_frames(both, bytes, 2, header.count, static_cast<int>(header.type), sum.data(),
-                             sum.size(), to, nullptr);
+    return add(both, bytes, 2, header.count, static_cast<int>(header.type), sum.data(), sum.size(), to,
+               nullptr);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);
@@ -167,8 +160,8 @@ Status decode_with_device(ConstBytes frame, Slice values) {
   if (const Status status = read_header_anywhere(frame, header); status != Status::ok) return status;
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   frame = whole_frame(frame, header);
-  if (there && has_kernels(header))
-    if (const auto done = decode_by_kernel(call, frame, values)) return *done;
+  if (there)
+    if (const auto done = decode_by_kernel(call, frame, header, values)) return *done;
   const Bytes here = call.room_on_host(values.as_bytes());
   const Status status = decode_on_host(call.for_host(frame), {{here.data(), values.count, values.type}});
   if (status == Status::ok) call.copy(values.data, here.data(), here.size());
@@ -191,7 +184,7 @@ Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out) {
   if (out.size() < most) return {Status::buffer_too_small};
   out = out.first(most);
   const ConstBytes both[] = {whole_frame(a, first), whole_frame(b, second)};
-  if (there != nullptr && has_kernels(first))
+  if (there != nullptr)
     if (const auto done = add_by_kernel(call, both, first, out)) return *done;
   const Bytes sum = call.room_on_host(out);
   const Sized size = add_on_host(call.for_host(both[0]), call.for_host(both[1]), sum);

@@ -18,7 +18,7 @@ void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& fra
   const std::uint32_t found = codec.decode(frame, there);
   if (found == planes::cuda::needs_host) return;
   ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
-  if (status == Status::ok) {
+  if (status == Status::ok && n > 0) {
     ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);
   }
   codec.sum({frame, frame}, n, 20 * frame.size());
@@ -54,6 +54,28 @@ TEST(GpuDamage, OfF64) {
 }
 TEST(GpuDamage, OfF16) {
   for (const Pattern p : {Pattern::tail, Pattern::sprinkled}) damage<f16>(p, 60);
+}
+
+// Nobody takes a chunk that would look at the index.
+TEST(GpuDamage, OfEmptyFrames) {
+  shim::Gpu gpu(3);
+  const auto cpu = cpu_codec({1e-3}, Predictor::delta);
+  const auto whole = cpu_frame<float>(std::vector<float>(1), {1e-3}, Predictor::delta);
+  for (const std::uint32_t first : {0u, 1u}) {
+    for (const std::size_t words : {0u, 1u, 2u}) {
+      auto frame = whole;
+      frame.resize(frame_header_bytes + 4 * words);
+      const std::uint64_t count = 0, bytes = 4 * words;
+      std::memcpy(frame.data() + 8, &count, 8);
+      std::memcpy(frame.data() + 32, &bytes, 8);
+      std::fill(frame.begin() + frame_header_bytes, frame.end(), std::byte{0});
+      if (words > 0) std::memcpy(frame.data() + frame_header_bytes, &first, 4);
+      frame[7] = std::byte{0};  // not stored
+      seal(frame);
+      SCOPED_TRACE(testing::Message() << words << " words, " << first);
+      compare<float>(gpu, *cpu, frame, 0);
+    }
+  }
 }
 
 }  // namespace

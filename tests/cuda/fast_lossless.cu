@@ -8,7 +8,8 @@ namespace taut::cuda {
 using Word = std::uint32_t;
 template __global__ void entry<mpc::cuda::EncodeKernel<Word>>(const __grid_constant__ mpc::cuda::EncodeJob<Word>);
 template __global__ void entry<mpc::cuda::OpenKernel>(const __grid_constant__ mpc::cuda::OpenJob);
-template __global__ void entry<mpc::cuda::DecodeKernel<Word>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
+template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Replace<Word>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
+template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Add<float>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
 template __global__ void entry<mpc::cuda::FinishKernel<Word>>(const __grid_constant__ mpc::cuda::FinishJob<Word>);
 
 }  // namespace taut::cuda
@@ -23,10 +24,11 @@ TAUT_DEVICE void is_used(Shared& shared) {
   asm volatile("" ::"l"(&shared) : "memory");
 }
 
-// A whole chunk at distance 1.
+// A whole chunk at distance 1, without rounding.
 TAUT_DEVICE EncodeJob<Word> usual(EncodeJob<Word> job) {
   job.count = chunk_words<Word>;
   job.distance = 1;
+  job.rounding = {};
   return job;
 }
 
@@ -35,7 +37,8 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ EncodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkEncoder<Word, CudaThread> encoder(simt, shared, usual(job), 0);
+  const EncodeJob<Word> whole = usual(job);
+  ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
   Differences<Word, CudaThread> differences(simt, 1);
   const unsigned block = (1 + step) * warp_lanes + simt.thread() % warp_lanes;
   Word x[side];
@@ -50,7 +53,8 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ EncodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkEncoder<Word, CudaThread> encoder(simt, shared, usual(job), 0);
+  const EncodeJob<Word> whole = usual(job);
+  ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
   encoder.write_tables(code_tables<Word>(simt, shared.bitmaps, chunk_vectors), shared.record + at);
   is_used(shared);
 }
@@ -79,7 +83,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const
   const CudaThread simt;
   DecodeJob<Word> whole = job;
   whole.count = chunk_words<Word>;
-  ChunkDecoder<Word, CudaThread> decoder(simt, shared, whole, 0);
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, whole, 0);
   Words record;
   if (find_record(job.source, job.scratch->opened.record_words, job.chunks, blockIdx.x, record) && !decoder.read_tables(record))
     job.scratch->control.failure = 1;
@@ -91,7 +95,7 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ DecodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkDecoder<Word, CudaThread> decoder(simt, shared, job, 0);
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, job, 0);
   const unsigned block = step * warp_lanes + simt.thread() % warp_lanes;
   Word x[side];
   decoder.read_block(shared.words + at, block, x);

@@ -13,6 +13,8 @@ void compare(LosslessGpuCodec<T>& gpu, const Codec& cpu, const std::vector<std::
   std::vector<T> expected(n), there(n);
   const Status status = cpu.decode(frame, {expected.data(), n, dtype_of<T>});
   const std::uint32_t found = gpu.decode(frame, there);
+  std::vector<T> sum(n);
+  ASSERT_EQ(gpu.decode_add(frame, sum), found);
   if (found == cuda::needs_host) return;
   ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
   if (status == Status::ok && n > 0) {

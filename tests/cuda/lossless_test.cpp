@@ -1,37 +1,25 @@
 // mpc frames: the kernels write the CPU's bytes, and read them back bit for bit.
 #include <gtest/gtest.h>
 
-#include <complex>
-
 #include "cuda/lossless_codec.hpp"
-#include "cuda/patterns.hpp"
 
 namespace taut {
 namespace {
 
-// Bits of floating-point numbers for types that the patterns do not know.
 template <class T>
-std::vector<T> values(Pattern pattern, std::size_t n) {
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, f16> ||
-                std::is_same_v<T, bf16>) {
-    return make<T>(pattern, n, 7);
-  } else {
-    std::vector<T> x(n);
-    const auto from = make<float>(pattern, n * sizeof(T) / 4 + 1, 7);
-    if (n > 0) std::memcpy(static_cast<void*>(x.data()), from.data(), n * sizeof(T));
-    return x;
-  }
-}
-
-template <class T>
-void there_and_back(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance) {
-  const auto cpu = lossless_cpu_frame(x, distance), frame = gpu.encode(x, distance);
+void same_frames(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance, double relative = 0) {
+  const auto cpu = lossless_cpu_frame(x, distance, relative), frame = gpu.encode(x, distance, relative);
   ASSERT_EQ(gpu.result().status, 0u);
   ASSERT_EQ(frame.size(), cpu.size());
   const auto at = std::mismatch(frame.begin(), frame.end(), cpu.begin()).first - frame.begin();
   ASSERT_EQ(static_cast<std::size_t>(at), frame.size()) << "first difference at byte " << at;
+}
+
+template <class T>
+void there_and_back(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance) {
+  same_frames(gpu, x, distance);
   std::vector<T> y(x.size());
-  ASSERT_EQ(gpu.decode(cpu, y), 0u);
+  ASSERT_EQ(gpu.decode(lossless_cpu_frame(x, distance), y), 0u);
   if (!x.empty()) {
     ASSERT_EQ(std::memcmp(static_cast<const void*>(x.data()), y.data(), x.size() * sizeof(T)), 0);
   }
@@ -54,8 +42,27 @@ TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
            {std::size_t{0}, std::size_t{1}, std::size_t{7}, chunk - 1, chunk, chunk + 1, 8 * chunk + 13}) {
         SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " distance " << distance);
         gpu.reseed(n + distance);
-        there_and_back(codec, values<T>(pattern, n), distance);
+        there_and_back(codec, lossless_values<T>(pattern, n), distance);
         if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+// From nearly all bits of mantissas to none.
+TYPED_TEST(GpuLossless, RoundsMantissasAsTheCpu) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    constexpr std::size_t chunk = mpc::chunk_bytes / sizeof(T);
+    shim::Gpu gpu(2);
+    LosslessGpuCodec<T> codec(gpu);
+    for (const double relative : {0.5, 1e-2, 1e-4, 1e-12}) {
+      for (const Pattern pattern : all_patterns) {
+        for (const std::size_t n : {std::size_t{7}, 2 * chunk + 13}) {
+          SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " bound " << relative);
+          same_frames(codec, lossless_values<T>(pattern, n), 1 + static_cast<unsigned>(n % 3), relative);
+          if (testing::Test::HasFailure()) return;
+        }
       }
     }
   }
@@ -67,7 +74,7 @@ TYPED_TEST(GpuLossless, ServesEveryLengthOfASmallMessage) {
   LosslessGpuCodec<T> codec(gpu);
   for (std::size_t n = 0; n < 80; ++n) {
     SCOPED_TRACE(testing::Message() << "n " << n);
-    there_and_back(codec, values<T>(Pattern::constant, n), 1 + static_cast<unsigned>(n % 8));
+    there_and_back(codec, lossless_values<T>(Pattern::constant, n), 1 + static_cast<unsigned>(n % 8));
     if (testing::Test::HasFailure()) return;
   }
 }

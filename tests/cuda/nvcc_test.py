@@ -24,7 +24,7 @@ SKIPPED = 77
 REGISTERS = {"planes.DecodeExactKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
 USUAL_REGISTERS = 64
 # Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
-LOSSLESS_REGISTERS = {"u64": 64}
+LOSSLESS_REGISTERS = {"u64": 64, "f64": 64}
 USUAL_LOSSLESS_REGISTERS = 48
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
@@ -63,13 +63,14 @@ def architectures(nvcc):
 
 
 def name_of(mangled):
-    """(codec.kernel, value type) of a mangled name."""
+    """(codec.kernel, value type) of a mangled name; a kernel that adds to what is there ends in `.add`."""
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
-    kernel = re.search(r"(planes|mpc)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:([fdhtjm])E|.*?[34](b?f16)E))?", mangled)
-    codec, name, letter, half = kernel.groups()
+    value = r"(?:([fdhtjm])E|.*?[34](b?f16)E)"
+    kernel = re.search(rf"(planes|mpc)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
+    codec, name, target, letter, half = kernel.groups()
     letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
-    return f"{codec}.{name}", half or letters.get(letter, "any")
+    return f"{codec}.{name}" + (".add" if target == "Add" else ""), half or letters.get(letter, "any")
 
 
 def compile_cubin(nvcc, source, arch, to):
@@ -132,7 +133,7 @@ def machine_code(nvdisasm, cubin):
 
 def faults_of_code(code):
     wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
-    wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128"}
+    wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
     for (name, dtype), instructions in code.items():
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
             yield f"{name} of {dtype}: no {wide[name]}"

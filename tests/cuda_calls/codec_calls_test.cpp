@@ -1,89 +1,15 @@
 // The codec calls of taut.h on memory of a GPU, which the shim and a stand-in for the driver play: results
 // are the host's, to the byte, wherever values and frames lie.
-#define TAUT_NO_MPI
 #include <dlfcn.h>
-#include <gtest/gtest.h>
-#include <taut/taut.h>
 
 #include <thread>
 
-#include "cuda/patterns.hpp"
-#include "support/on_gpu.hpp"
+#include "cuda_calls/frames.hpp"
 
 namespace taut::test {
 namespace {
 
-using FrameBytes = std::vector<std::byte>;
-
-template <class T>
-constexpr auto type_of = static_cast<TAUT_Type>(dtype_of<T>);
-
 bool library_is_open() { return dlopen("libtaut_cuda.so.0", RTLD_LAZY | RTLD_NOLOAD) != nullptr; }
-
-template <class T>
-std::size_t room(const std::vector<T>& x, TAUT_Type type = type_of<T>, unsigned addends = 1) {
-  return TAUT_Max_bytes(type, x.size(), addends);
-}
-
-template <class T>
-FrameBytes encoded(const std::vector<T>& x, const char* coding, TAUT_Type type = type_of<T>) {
-  FrameBytes frame(room(x, type));
-  std::size_t bytes = 0;
-  EXPECT_EQ(TAUT_Encode(x.data(), x.size(), type, coding, frame.data(), frame.size(), &bytes), TAUT_SUCCESS)
-      << TAUT_Last_error();
-  frame.resize(bytes);
-  return frame;
-}
-
-template <class T>
-std::vector<T> decoded(const FrameBytes& frame, std::size_t count, TAUT_Type type = type_of<T>) {
-  std::vector<T> x(count);
-  EXPECT_EQ(TAUT_Decode(frame.data(), frame.size(), x.data(), count, type), TAUT_SUCCESS)
-      << TAUT_Last_error();
-  return x;
-}
-
-template <class T>
-bool same(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
-// Encodes and decodes with either side on the GPU, and compares with what the host makes of it. Whether
-// kernels have encoded the values.
-template <class T>
-bool round_trip(const std::vector<T>& x, const char* coding, TAUT_Type type = type_of<T>,
-                std::size_t skipped = 0) {
-  SCOPED_TRACE(coding);
-  const FrameBytes frame = encoded(x, coding, type);
-  const std::vector<T> back = decoded<T>(frame, x.size(), type);
-  const OnGpu<T> values(x, skipped * sizeof(T)), got(x.size(), skipped * sizeof(T));
-  const OnGpu<std::byte> there(room(x, type), skipped);
-  FrameBytes here(room(x, type));
-  std::size_t bytes = 0;
-  const auto encode = [&](const void* from, void* to) {
-    bytes = 0;
-    return TAUT_Encode(from, x.size(), type, coding, to, here.size(), &bytes);
-  };
-  const unsigned long before = stand_in_launches();
-  EXPECT_EQ(encode(values.data(), here.data()), TAUT_SUCCESS) << TAUT_Last_error();
-  const bool by_kernels = stand_in_launches() > before;
-  EXPECT_TRUE(same(FrameBytes(here.begin(), here.begin() + static_cast<std::ptrdiff_t>(bytes)), frame));
-  EXPECT_EQ(encode(x.data(), there.data()), TAUT_SUCCESS) << TAUT_Last_error();
-  EXPECT_TRUE(same(there.read(bytes), frame));
-  EXPECT_EQ(encode(values.data(), there.data()), TAUT_SUCCESS) << TAUT_Last_error();
-  EXPECT_TRUE(same(there.read(bytes), frame));
-
-  std::vector<T> y(x.size());
-  EXPECT_EQ(TAUT_Decode(there.data(), there.size(), y.data(), y.size(), type), TAUT_SUCCESS)
-      << TAUT_Last_error();
-  EXPECT_TRUE(same(y, back));
-  for (const std::byte* const from : {frame.data(), static_cast<const std::byte*>(there.data())}) {
-    EXPECT_EQ(TAUT_Decode(from, frame.size(), got.data(), got.size(), type), TAUT_SUCCESS)
-        << TAUT_Last_error();
-    EXPECT_TRUE(same(got.read(), back));
-  }
-  return by_kernels;
-}
 
 TEST(CodecCallsOnAGpu, NothingIsOpenedBeforeTheFirstOfItsPointers) {
   const auto x = make<float>(Pattern::walk, 5000, 1);
@@ -112,12 +38,37 @@ TEST(CodecCallsOnAGpu, ComplexNumbersToo) {
   EXPECT_TRUE(round_trip(x, "abs:1e-3", TAUT_COMPLEX64));
 }
 
+// The distance is the one that the host chooses by a sample, or that is named.
+TEST(CodecCallsOnAGpu, LosslessFramesToo) {
+  for (const std::size_t n : {0, 1, 5000, 70001}) {
+    SCOPED_TRACE(n);
+    EXPECT_TRUE(round_trip(make<float>(Pattern::walk, n, 1), "lossless"));
+    EXPECT_TRUE(round_trip(make<double>(Pattern::mixed, n, 2), "lossless,codec=mpc,predictor=d5"));
+    EXPECT_TRUE(round_trip(make<f16>(Pattern::bits, n, 3), "lossless"));
+  }
+  std::vector<float> points = make<float>(Pattern::walk, 210000, 4);
+  for (std::size_t i = 0; i < points.size(); ++i) points[i] += static_cast<float>(1000 * (i % 3));
+  EXPECT_TRUE(round_trip(points, "lossless"));
+  std::vector<std::uint64_t> complex(points.size() / 2);
+  std::memcpy(complex.data(), points.data(), complex.size() * sizeof complex[0]);
+  EXPECT_TRUE(round_trip(complex, "lossless", TAUT_COMPLEX64));
+  std::vector<std::int8_t> integers(300000);
+  for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = static_cast<std::int8_t>(i / 7 % 100);
+  EXPECT_TRUE(round_trip(integers, "lossless", TAUT_INT8));
+  EXPECT_TRUE(round_trip(std::vector<float>(70000, 3.0F), "rel:1e-3"));  // nothing may be lost
+}
+
+TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {
+  EXPECT_TRUE(round_trip(make<float>(Pattern::mixed, 70001, 1), "pwrel:1e-3"));
+  EXPECT_TRUE(round_trip(make<double>(Pattern::bits, 5000, 2), "pwrel:0.5,codec=mpc,predictor=d2"));
+}
+
 TEST(CodecCallsOnAGpu, WhatOnlyTheHostCodesGoesThroughIt) {
   const auto x = make<float>(Pattern::walk, 70000, 1);
-  for (const char* const coding : {"lossless", "abs:1e-3,checksum=on", "pwrel:1e-3", "abs:1e-3,codec=szx",
-                                   "abs:1e-3,codec=planes,predictor=lorenzo2,dims=70x1000"})
+  for (const char* const coding :
+       {"lossless,checksum=on", "abs:1e-3,checksum=on", "lossless,codec=raw", "abs:1e-3,codec=szx",
+        "abs:1e-3,codec=planes,predictor=lorenzo2,dims=70x1000"})
     EXPECT_FALSE(round_trip(x, coding));
-  EXPECT_FALSE(round_trip(std::vector<float>(70000, 3.0F), "rel:1e-3"));
   std::vector<std::int32_t> integers(5000);
   for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = static_cast<std::int32_t>(i * i);
   EXPECT_FALSE(round_trip(integers, "abs:1", TAUT_INT32));
@@ -125,7 +76,7 @@ TEST(CodecCallsOnAGpu, WhatOnlyTheHostCodesGoesThroughIt) {
 
 TEST(CodecCallsOnAGpu, MemoryNeedNotBeAligned) {
   EXPECT_TRUE(round_trip(make<float>(Pattern::walk, 5000, 1), "abs:1e-3", TAUT_FLOAT32, 1));
-  EXPECT_FALSE(round_trip(make<double>(Pattern::walk, 5000, 1), "lossless", TAUT_FLOAT64, 1));
+  EXPECT_TRUE(round_trip(make<double>(Pattern::walk, 5000, 1), "lossless", TAUT_FLOAT64, 1));
 }
 
 // Extents would bring in predictions that only the host knows.
@@ -173,33 +124,23 @@ TEST(CodecCallsOnAGpu, FramesAddUp) {
 
 TEST(CodecCallsOnAGpu, HeadersAreRead) {
   const auto x = make<float>(Pattern::walk, 5000, 1);
-  const OnGpu<std::byte> frame(encoded(x, "abs:1e-3"));
-  TAUT_Frame_info info{};
-  info.struct_size = sizeof info;
-  ASSERT_EQ(TAUT_Frame_get_info(frame.data(), frame.size(), &info), TAUT_SUCCESS);
-  EXPECT_EQ(info.count, x.size());
-  EXPECT_EQ(info.bytes, frame.size());
-  EXPECT_EQ(TAUT_Frame_get_info(frame.data(), frame.size() - 1, &info), TAUT_ERR_FRAME);
-  EXPECT_EQ(TAUT_Frame_get_info(frame.data(), 10, &info), TAUT_ERR_FRAME);
+  for (const char* const coding : {"abs:1e-3", "lossless"}) {
+    SCOPED_TRACE(coding);
+    const OnGpu<std::byte> frame(encoded(x, coding));
+    TAUT_Frame_info info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(TAUT_Frame_get_info(frame.data(), frame.size(), &info), TAUT_SUCCESS);
+    EXPECT_EQ(info.count, x.size());
+    EXPECT_EQ(info.bytes, frame.size());
+    EXPECT_EQ(TAUT_Frame_get_info(frame.data(), frame.size() - 1, &info), TAUT_ERR_FRAME);
+    EXPECT_EQ(TAUT_Frame_get_info(frame.data(), 10, &info), TAUT_ERR_FRAME);
+  }
 }
 
 TEST(CodecCallsOnAGpu, MistakesAreToldAsOfTheHost) {
   const auto x = make<float>(Pattern::walk, 5000, 1);
-  FrameBytes frame = encoded(x, "abs:1e-3");
+  FrameBytes frame(room(x));
   const OnGpu<float> values(x);
-  const auto status = [&](const FrameBytes& bad, std::size_t count, TAUT_Type type) {
-    const OnGpu<std::byte> there(bad);
-    const int from_there = TAUT_Decode(there.data(), bad.size(), values.data(), count, type);
-    EXPECT_EQ(TAUT_Decode(bad.data(), bad.size(), values.data(), count, type), from_there);
-    return from_there;
-  };
-  EXPECT_EQ(status(frame, 4999, TAUT_FLOAT32), TAUT_ERR_FRAME_MISMATCH);
-  EXPECT_EQ(status(frame, 5000, TAUT_INT32), TAUT_ERR_FRAME_MISMATCH);
-  for (const std::size_t place : {0, 40, 66}) {
-    FrameBytes bad = frame;
-    bad[place] ^= std::byte{0xFF};
-    EXPECT_EQ(status(bad, 5000, TAUT_FLOAT32), TAUT_ERR_FRAME) << place;
-  }
   std::size_t bytes = 0;
   EXPECT_EQ(TAUT_Encode(values.data(), 5000, TAUT_FLOAT32, "abs:1e-3", frame.data(), 100, &bytes),
             TAUT_ERR_BUFFER);

@@ -1,4 +1,5 @@
-// check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line.
+// check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line. check values PATTERN COUNT: the
+// float32 that `kernels` works on, as they are, for peers.py.
 #include "check.hpp"
 
 namespace {
@@ -109,7 +110,8 @@ void graph() {
   std::printf("{\"check\": \"graph\", \"differences\": %d, \"ok\": %s}\n", wrong, wrong == 0 ? "true" : "false");
 }
 
-void bench_size(std::size_t n, double bound, cudaStream_t stream) {
+void bench_size(std::size_t n, const char* abs, double copied, cudaStream_t stream) {
+  const double bound = std::strtod(abs, nullptr);
   const std::size_t bytes = n * 4;
   // Two sets of buffers by turns, each larger than the cache where n is.
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
@@ -120,34 +122,40 @@ void bench_size(std::size_t n, double bound, cudaStream_t stream) {
   const TAUT_Cuda_coding coding{bound, 0, 1};
   Result r;
   TAUT_Cuda_reserve(n, 1, stream);
-  const Timing copy = timed(stream, [&](int i) {
-    check(cudaMemcpyAsync(to.at(), (i % 2 == 0 ? v0 : v1).at(), bytes, cudaMemcpyDeviceToDevice, stream));
-  });
-  const double copied = static_cast<double>(bytes) / copy.median / 1e9;
-  report("copy", bytes, 1, copy, 0);
+  const auto of = [abs](const char* what) { return what + std::string(" walk abs:") + abs; };
   const Timing encode = timed(stream, [&](int i) {
     TAUT_Encode_cuda((i % 2 == 0 ? v0 : v1).at(), n, 1, &coding, (i % 2 == 0 ? f0 : f1).at(), room, r.at, stream);
   });
   const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
-  report("encode", bytes, ratio, encode, copied);
-  report("decode", bytes, ratio, timed(stream, [&](int i) {
+  report(of("encode"), bytes, ratio, encode, copied);
+  report(of("decode"), bytes, ratio, timed(stream, [&](int i) {
            TAUT_Decode_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
          }), copied);
-  report("decode_add", bytes, ratio, timed(stream, [&](int i) {
+  report(of("decode_add"), bytes, ratio, timed(stream, [&](int i) {
            TAUT_Decode_add_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
          }), copied);
   const void* const frames[] = {f0.at(), f1.at()};
   const std::size_t rooms[] = {room, room};
-  report("frame_add", bytes, ratio, timed(stream, [&](int) {
+  report(of("frame_add"), bytes, ratio, timed(stream, [&](int) {
            TAUT_Frame_add_cuda(frames, rooms, 2, n, 1, sum.at(), sum.bytes(), r.at, stream);
          }), copied);
   if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+}
+
+int write_values(const std::string& pattern, std::size_t count) {
+  for (const Pattern known : all_patterns) {
+    if (pattern != name_of(known)) continue;
+    const std::vector<float> x = make<float>(known, count, 1);
+    return std::fwrite(x.data(), sizeof x[0], count, stdout) == count ? 0 : 1;
+  }
+  return 2;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "values" && argc == 4) return write_values(argv[2], std::strtoull(argv[3], nullptr, 10));
   const char* why = "";
   if (TAUT_Cuda_available(&why) == 0) {
     std::printf("{\"check\": \"device\", \"ok\": false, \"error\": \"%s\"}\n", why);
@@ -170,11 +178,13 @@ int main(int argc, char** argv) {
     lossless_correctness(stream);
     graph();
   } else if (what == "kernels") {
-    for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28})
-      for (const double bound : {1e-1, 1e-2, 1e-4}) bench_size(n, bound, stream);
+    for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28}) {
+      const double copied = plain_kernels(n, stream);
+      for (const char* const abs : {"1e-1", "1e-2", "1e-4"}) bench_size(n, abs, copied, stream);
+    }
     lossless_kernels(stream);
   } else {
-    std::fprintf(stderr, "check correctness|small|kernels\n");
+    std::fprintf(stderr, "check correctness|small|kernels, check values PATTERN COUNT\n");
     return 2;
   }
   return 0;

@@ -10,6 +10,9 @@
 #include "../../tests/cuda/patterns.hpp"
 #include "device.hpp"
 
+// plain.cu: GB/s of values copied on the device
+double plain_kernels(std::size_t n, cudaStream_t stream);
+
 // check_lossless.cu
 bool lossless_small(cudaStream_t stream);
 void lossless_correctness(cudaStream_t stream);
@@ -73,12 +76,12 @@ Timing timed(cudaStream_t stream, const Action& action, int times = 20) {
   return {seconds.front(), seconds[seconds.size() / 2]};
 }
 
-inline void report(const char* what, std::size_t bytes, double ratio, const Timing& t, double copy) {
+inline void report(const std::string& what, std::size_t bytes, double ratio, const Timing& t, double copy) {
   const double rate = static_cast<double>(bytes) / t.median / 1e9;
   std::printf(
       "{\"bench\": \"%s\", \"bytes\": %zu, \"ratio\": %.2f, \"median_us\": %.2f, \"best_us\": %.2f, "
       "\"GB/s\": %.1f, \"of_copy\": %.3f}\n",
-      what, bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
+      what.c_str(), bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
 }
 
 }  // namespace taut::gpu

@@ -3,7 +3,8 @@
 # included, and downloads nothing. Needs nvcc 12.8 or later and g++ 12 or later; builds into build/gpu, once. Results as JSON lines
 # in OUT (default build/gpu/WHAT.json); status 0: no check failed, 77: something is missing, which is said.
 #   correctness  frames CPU <-> GPU byte for byte, 2000 launches that look back, graph capture, compute-sanitizer if it is there
-#   kernels      encode, decode, add, and encode and decode lossless, against a copy on the device
+#   kernels      encode, decode, add, lossless too, beside a copy and a += b on the device, and beside PyTorch's sum and nvCOMP
+#                where $PYTHON (default: .venv/bin/python, python3) has them (peers.py); ends with a table (table.py)
 #   ranks        $RANKS (default 4) ranks of MPI that share the GPU: sums of frames over pinned memory of the host, the same
 #                bits on each and on the CPU. Takes mpicxx of $MPI/bin, .venv/bin or PATH, and mpiexec beside it.
 # BUILD_ONLY=1 builds and runs nothing, also where there is no GPU; ARCH=90 says for which one (default: the one that is there).
@@ -49,7 +50,7 @@ export build
 sources=$(find src/core src/codecs/planes src/codecs/mpc -maxdepth 1 -name '*.cpp' ! -name 'avx*')
 echo "$sources" | xargs -P "$(nproc)" -I{} bash -c 'on_cpu {}' &
 jobs=($!)
-gpu_sources=(src/api/cuda.cu src/api/cuda_lossless.cu) main=(tools/gpu/check.cu tools/gpu/check_lossless.cu) program=$build/check mpi=()
+gpu_sources=(src/api/cuda.cu src/api/cuda_lossless.cu) main=(tools/gpu/check.cu tools/gpu/check_lossless.cu tools/gpu/plain.cu) program=$build/check mpi=()
 if [ "$what" = ranks ]; then main=(tools/gpu/ranks.cpp) program=$build/ranks mpi=(-ccbin "$mpicxx"); fi
 for source in "${gpu_sources[@]}"; do on_gpu "$source" & jobs+=($!); done
 for source in "${main[@]}"; do on_gpu "$source" "${mpi[@]}" -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX & jobs+=($!); done
@@ -70,15 +71,28 @@ if [ "$what" = ranks ]; then
 else
   run "$program" "$what"
 fi
-if [ "$what" = correctness ] && command -v compute-sanitizer >/dev/null; then
-  for tool in memcheck racecheck initcheck synccheck; do
-    status=0
-    timeout "$(left)" compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" small >"$build/$tool.log" 2>&1 || status=$?
-    case $status in
-      0) echo "{\"check\": \"$tool\", \"ok\": true}" ;;
-      124) echo "{\"check\": \"$tool\", \"skipped\": \"out of time\"}" ;;
-      *) echo "{\"check\": \"$tool\", \"ok\": false, \"log\": \"$build/$tool.log\"}" ;;
-    esac
-  done | tee -a "$out"
+if [ "$what" = kernels ]; then
+  for python in ${PYTHON:-"$PWD/.venv/bin/python" python3}; do
+    ! command -v "$python" >/dev/null || break
+  done
+  run "$python" tools/gpu/peers.py "$program" "$out"
+  "$python" tools/gpu/table.py "$out" || true
+fi
+sanitizer=$(command -v compute-sanitizer || echo "$(dirname "$nvcc")/compute-sanitizer")
+sanitize() { # TOOL: a line of what it finds
+  local status=0 log=$build/$1.log
+  if [ ! -x "$sanitizer" ]; then
+    echo "{\"check\": \"$1\", \"skipped\": \"there is no compute-sanitizer in PATH or beside nvcc\"}"
+    return
+  fi
+  timeout "$(left)" "$sanitizer" --tool "$1" --error-exitcode 9 "$program" small >"$log" 2>&1 || status=$?
+  case $status in
+    0) echo "{\"check\": \"$1\", \"ok\": true}" ;;
+    124) echo "{\"check\": \"$1\", \"skipped\": \"out of time\"}" ;;
+    *) echo "{\"check\": \"$1\", \"ok\": false, \"log\": \"$log\"}" ;;
+  esac
+}
+if [ "$what" = correctness ]; then
+  for tool in memcheck racecheck initcheck synccheck; do sanitize "$tool"; done | tee -a "$out"
 fi
 grep -q '"ok": \|"bench"' "$out" && ! grep -q '"ok": false' "$out"

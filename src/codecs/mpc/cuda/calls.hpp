@@ -9,6 +9,29 @@
 
 namespace taut::mpc::cuda {
 
+// Calls action.operator()<Word>() for the words of `type`.
+template <class Action>
+decltype(auto) with_word(DType type, Action action) {
+  switch (size_of(component_of(type))) {
+    case 1: return action.template operator()<std::uint8_t>();
+    case 2: return action.template operator()<std::uint16_t>();
+    case 4: return action.template operator()<std::uint32_t>();
+    default: return action.template operator()<std::uint64_t>();
+  }
+}
+
+// Calls action.operator()<T>(), T being what numbers of `type` are added as: see Add.
+template <class Action>
+decltype(auto) with_addend(DType type, Action action) {
+  switch (component_of(type)) {
+    case DType::f32: return action.template operator()<float>();
+    case DType::f64: return action.template operator()<double>();
+    case DType::f16: return action.template operator()<f16>();
+    case DType::bf16: return action.template operator()<bf16>();
+    default: return with_word(type, action);
+  }
+}
+
 // Chunks of so many words.
 template <class Word>
 std::uint32_t chunks_of_words(std::uint64_t count) {
@@ -26,12 +49,13 @@ struct CallPlace {
   CallResult* result;
 };
 
-// What is encoded: `header` says type, count and distance.
+// What is encoded: `header` says type, count and distance, and the bound that `rounding` keeps.
 template <class Word>
 struct EncodeCall {
   const Word* values;
   std::uint64_t count;
   FrameHeader header;
+  Rounding rounding = {};
 };
 
 template <class Word>
@@ -54,6 +78,7 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
   job.frame = frame;
   job.values = call.values;
   job.count = call.count;
+  job.rounding = call.rounding;
   job.stored = index > bytes;
   job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
   job.chunks = chunks;
@@ -68,20 +93,22 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
                     .control = &place.scratch->control,
                     .of_chunks = reinterpret_cast<ChunkWords*>(place.scratch + 1)};
     launcher.template launch<EncodeKernel<Word>>(
-        groups, {call.values, call.count, call.header.parameters[0], chunks, sink});
+        groups, {call.values, call.count, call.header.parameters[0], call.rounding, chunks, sink});
   }
   launcher.template launch<FinishKernel<Word>>(job.blocks, job);
 }
 
-// values <- frame. `count` of words, which are of `type` or, two each, its parts.
-template <class Word, class Launcher>
-void decode(Launcher& launcher, const Source& source, DType type, Word* values, std::uint64_t count,
-            const CallPlace& place) {
+// values <- frame, or values += frame, as the target says. `count` of words, which are of `type` or, two
+// each, its parts.
+template <class Target, class Launcher>
+void decode(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
+            std::uint64_t count, const CallPlace& place) {
+  using Word = typename Target::Word;
   const std::uint32_t chunks = chunks_of_words<Word>(count);
   launcher.template launch<OpenKernel>(1, {source, count / components_of(type), type, chunks, place.scratch});
   if (chunks > 0)
-    launcher.template launch<DecodeKernel<Word>>(groups_of(chunks),
-                                                 {source, values, count, chunks, place.scratch});
+    launcher.template launch<DecodeKernel<Target>>(groups_of(chunks),
+                                                   {source, values, count, chunks, place.scratch});
   launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(place));
 }
 

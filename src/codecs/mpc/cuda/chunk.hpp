@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codecs/mpc/format.hpp"
+#include "codecs/mpc/rounding.hpp"
 #include "core/cuda/bit_planes.hpp"
 #include "core/cuda/load.hpp"
 
@@ -29,6 +30,13 @@ inline constexpr unsigned bitmap_bits = 8 * sizeof(Word);
 
 constexpr std::uint32_t groups_of(std::uint32_t chunks) { return (chunks + block_warps - 1) / block_warps; }
 
+// A word of so many bytes.
+template <std::size_t Bytes>
+using WordOf =
+    std::conditional_t<Bytes == 1, std::uint8_t,
+                       std::conditional_t<Bytes == 2, std::uint16_t,
+                                          std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
+
 // A word as registers hold it.
 template <class Word>
 using InRegister = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
@@ -47,6 +55,12 @@ TAUT_DEVICE Word mirrored_bits(const Simt& simt, Word bits) {
   } else {
     return static_cast<Word>(simt.mirrored(std::uint32_t{bits}) >> (32 - bitmap_bits<Word>));
   }
+}
+
+// A word as an encoder takes it. No floating-point type has one byte.
+template <class Word>
+TAUT_DEVICE Word taken(Word word, const Rounding& rounding) {
+  return sizeof(Word) == 1 || rounding.dropped == 0 ? word : rounded(word, rounding);
 }
 
 // Bits below bit i of a table of 64.

@@ -1,9 +1,10 @@
-// Frames -> values: a chunk a warp, none of which waits for another. The same bits as pipeline.hpp; what
-// frame_io.cpp rejects is rejected here.
+// Frames -> values, or values += frame: a chunk a warp, none of which waits for another. The same bits as
+// pipeline.hpp; what frame_io.cpp rejects is rejected here, before anything of that chunk is written.
 #pragma once
 
 #include "codecs/mpc/cuda/frame.hpp"
 #include "codecs/mpc/cuda/running_sums.hpp"
+#include "codecs/mpc/cuda/target.hpp"
 
 namespace taut::mpc::cuda {
 
@@ -28,9 +29,12 @@ struct DecodeShared {
   DecodeWarp warps[block_warps];
 };
 
-template <class Word, class Simt>
+// Target: see target.hpp.
+template <class Target, class Simt>
 class ChunkDecoder {
  public:
+  using Word = typename Target::Word;
+
   TAUT_DEVICE ChunkDecoder(const Simt& simt, DecodeWarp& shared, const DecodeJob<Word>& job,
                            std::uint32_t chunk)
       : simt_(simt),
@@ -42,7 +46,7 @@ class ChunkDecoder {
   // The values themselves, as at `from`.
   TAUT_DEVICE void copy(const std::uint32_t* from) const {
     TAUT_ROLLED
-    for (std::uint32_t i = lane(); i < n_; i += warp_lanes) values_[i] = plain(from, i);
+    for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], plain(from, i));
   }
 
   // False: malformed.
@@ -53,7 +57,7 @@ class ChunkDecoder {
       copy(record.at);
     } else if (record.count == 0) {
       TAUT_ROLLED
-      for (std::uint32_t i = lane(); i < n_; i += warp_lanes) values_[i] = 0;
+      for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], Word{0});
     } else {
       if (!read_tables(record)) return false;
       read_words();
@@ -178,13 +182,13 @@ class ChunkDecoder {
       constexpr unsigned of_quad = sizeof(Quad) / sizeof(Word);
       auto* const to = reinterpret_cast<Quad*>(values_);
       for (std::uint32_t i = lane(); i < n_ / of_quad; i += warp_lanes)
-        to[i] = load_as<Quad>(shared_.words + i * sizeof(Quad));
+        Target::put(to[i], load_as<Quad>(shared_.words + i * sizeof(Quad)));
       const std::uint32_t last = n_ / of_quad * of_quad + lane();
-      if (last < n_) values_[last] = load_as<Word>(shared_.words + last * sizeof(Word));
+      if (last < n_) Target::put(values_[last], load_as<Word>(shared_.words + last * sizeof(Word)));
     } else {
       TAUT_ROLLED
       for (std::uint32_t i = lane(); i < n_; i += warp_lanes)
-        values_[i] = load_as<Word>(shared_.words + i * sizeof(Word));
+        Target::put(values_[i], load_as<Word>(shared_.words + i * sizeof(Word)));
     }
   }
 
@@ -196,11 +200,11 @@ class ChunkDecoder {
   const std::uint8_t* planes_ = nullptr;
 };
 
-template <class Word>
+template <class Target>
 struct DecodeKernel {
-  using Job = DecodeJob<Word>;
+  using Job = DecodeJob<typename Target::Word>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape = shape_for<Word>;
+  static constexpr BlockShape shape = shape_for<typename Target::Word>;
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
@@ -208,7 +212,7 @@ struct DecodeKernel {
     const std::uint32_t chunk = simt.block() * block_warps + warp;
     const OpenFrame& frame = job.scratch->opened;
     if (chunk >= job.chunks || frame.status != 0) return;
-    ChunkDecoder<Word, Simt> decoder(simt, shared.warps[warp], job, chunk);
+    ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, chunk);
     if (frame.stored)
       return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
     Words record;

@@ -11,6 +11,7 @@ struct EncodeJob {
   const Word* values;
   std::uint64_t count;
   unsigned distance;
+  Rounding rounding;
   std::uint32_t chunks;
   Sink sink;  // places groups of block_warps chunks
 };
@@ -90,6 +91,7 @@ class ChunkEncoder {
       : simt_(simt),
         shared_(shared),
         distance_(job.distance),
+        rounding_(job.rounding),
         values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
         n_(words_of<Word>(job.count, chunk)) {}
 
@@ -145,7 +147,7 @@ class ChunkEncoder {
     }
     to += t.coded_bytes + simt_.population(t.top);
     if (lane() < distance_) {
-      const Word head = lane() < n_ ? values_[lane()] : Word{0};
+      const Word head = lane() < n_ ? value(lane()) : Word{0};
       for (unsigned k = 0; k < sizeof(Word); ++k)
         to[lane() * sizeof(Word) + k] = static_cast<std::uint8_t>(head >> (8 * k));
     }
@@ -155,6 +157,7 @@ class ChunkEncoder {
 
  private:
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE Word value(std::uint32_t i) const { return taken(values_[i], rounding_); }
 
   TAUT_DEVICE void write_planes() {
     Differences<Word, Simt> differences(simt_, distance_);
@@ -165,6 +168,7 @@ class ChunkEncoder {
       const unsigned present = n_ <= first ? 0 : n_ - first < side ? n_ - first : side;
       Word x[side];
       load_block(values_ + first, present, x);
+      for (unsigned i = 0; i < side; ++i) x[i] = taken(x[i], rounding_);
       for (unsigned i = 0; i < side; ++i) seen |= x[i];
       differences.next(x, block, present);
       write_block(x, block);
@@ -176,12 +180,12 @@ class ChunkEncoder {
   TAUT_DEVICE std::uint32_t plain_word(std::uint32_t i) const {
     if constexpr (sizeof(Word) >= 4) {
       constexpr unsigned parts = sizeof(Word) / 4;
-      return static_cast<std::uint32_t>(values_[i / parts] >> (i % parts * 32));
+      return static_cast<std::uint32_t>(value(i / parts) >> (i % parts * 32));
     } else {
       constexpr unsigned values = 4 / sizeof(Word);
       std::uint32_t word = 0;
       for (unsigned k = 0; k < values; ++k)
-        if (i * values + k < n_) word |= std::uint32_t{values_[i * values + k]} << (bitmap_bits<Word> * k);
+        if (i * values + k < n_) word |= std::uint32_t{value(i * values + k)} << (bitmap_bits<Word> * k);
       return word;
     }
   }
@@ -189,6 +193,7 @@ class ChunkEncoder {
   const Simt& simt_;
   EncodeWarp& shared_;
   unsigned distance_;
+  const Rounding& rounding_;
   const Word* values_;
   std::uint32_t n_, plane_bytes_ = 0;
   bool any_ = false, plain_ = false;

@@ -69,6 +69,7 @@ struct FinishJob {
   std::uint32_t* frame;  // null: nothing was encoded
   const Word* values;
   std::uint64_t count;
+  Rounding rounding;
   bool stored;             // there is no room for an index
   std::uint32_t capacity;  // words of all records: a frame with more is stored
   Scratch* scratch;
@@ -97,7 +98,7 @@ struct FinishKernel {
       const std::uint64_t step = std::uint64_t{job.blocks} * block_threads;
       for (std::uint64_t i = std::uint64_t{simt.block()} * block_threads + simt.thread(); i < job.count;
            i += step)
-        to[i] = job.values[i];
+        to[i] = taken(job.values[i], job.rounding);
     }
     close(simt, *job.scratch, job.scratch->opened.status, job.blocks, job.result);
   }

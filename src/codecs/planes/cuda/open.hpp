@@ -1,5 +1,6 @@
 // Headers of frames, checked on the GPU: a warp a frame. What frame.cpp and frame_io.cpp reject is rejected
-// here, but for the offsets of the index, which whoever takes a chunk checks.
+// here, but for the offsets of the index, which whoever takes a chunk checks; of a frame without chunks they
+// are.
 #pragma once
 
 #include "codecs/planes/cuda/finish.hpp"
@@ -73,7 +74,8 @@ class Opener {
     if (lags > 0) return needs_host;
     const bool fits =
         step_serves<T>(h_.step()) && bytes >= 4 * (chunks_of(job_.values) + 1) && bytes % 4 == 0;
-    return fits ? 0 : code(Status::corrupt_frame);
+    const bool whole = job_.values > 0 || (bytes == 4 && h_.word[header_words] == 0);
+    return fits && whole ? 0 : code(Status::corrupt_frame);
   }
 
   const OpenJob& job_;
