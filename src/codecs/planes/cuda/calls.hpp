@@ -173,8 +173,10 @@ void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& roo
 }
 
 template <class T, class Launcher>
-void open_all(Launcher& launcher, const SumCall<T>& call, const CallPlace& place) {
+void open_all(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
   OpenJob open = open_job<T>(call.type, call.count, place);
+  open.lags = LagsUse::kept;
+  open.room = room.bytes;
   std::ranges::copy(call.sources, open.sources);
   open.count = static_cast<unsigned>(call.sources.size());
   open.slots_step = static_cast<double>(call.z.step);
@@ -187,7 +189,7 @@ void open_all(Launcher& launcher, const SumCall<T>& call, const CallPlace& place
 // room <- the sum of all sources; buffer_too_small where it does not hold it.
 template <class T, class Launcher>
 void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  open_all(launcher, call, place);
+  open_all(launcher, call, room, place);
   add_opened(launcher, call, room, place);
 }
 
@@ -203,7 +205,7 @@ void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& va
                 const FrameRoom& room, const CallPlace& place) {
   const Source sources[] = {frame, source_of(slots)};
   const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
-  open_all(launcher, call, place);
+  open_all(launcher, call, room, place);
   const auto chunks = static_cast<unsigned>(chunks_of(values.count));
   if (chunks > 0)
     launcher.template launch<EncodeKernel<T>>(

@@ -85,7 +85,7 @@ class ChunkDecoder {
     Words words;
     RecordHead head;
     return find_record(job_.source, frame_.record_words, job_.chunks, chunk, words) &&
-           read_head(words, frame_.predictor, head) &&
+           read_head(words, frame_.prediction, head) &&
            RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
   }
 
@@ -112,7 +112,7 @@ class ChunkDecoder {
   template <class Int>
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
     record_.differences(crew_.simt(), q);
-    undo_difference(crew_, frame_.predictor, static_cast<Int>(record_.base), q);
+    undo_difference(crew_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
   }
 
   TAUT_DEVICE void decode_simple() {

@@ -67,7 +67,7 @@ class ChunkEncoder {
     return job_.values + std::uint64_t{shared_.chunk} * chunk_values + crew_.thread() * block_values;
   }
   TAUT_DEVICE Predictor predictor() const {
-    return job_.like != nullptr ? job_.like->predictor : job_.z.predictor;
+    return job_.like != nullptr ? job_.like->prediction.inner : job_.z.predictor;
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 

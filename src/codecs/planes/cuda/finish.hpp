@@ -3,6 +3,7 @@
 
 #include "codecs/planes/cuda/crew.hpp"
 #include "codecs/planes/cuda/values.hpp"
+#include "codecs/planes/lags.hpp"
 #include "core/cuda/frame.hpp"
 
 namespace taut::planes::cuda {
@@ -12,7 +13,7 @@ struct OpenFrame {
   double step;
   std::uint32_t status;  // not 0: nothing else holds
   std::uint32_t addends;
-  Predictor predictor;
+  Prediction prediction;
   bool stored;
   std::uint32_t record_words;  // of all records
 };
@@ -47,8 +48,9 @@ template <class T, class Simt>
 TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const FinishJob<T>& job, bool stored) {
   const Control& control = job.scratch->control;
   const unsigned lane = simt.thread();
+  const Lags lags = job.of_sum ? job.scratch->total.prediction.lags : Lags{};
   const std::uint64_t bytes =
-      stored ? job.count * sizeof(T) : 4 * (job.chunks + std::uint64_t{1} + control.words);
+      stored ? job.count * sizeof(T) : 4 * (lags.n + job.chunks + std::uint64_t{1} + control.words);
   for (unsigned i = lane; lane == 0 && i < header_words; ++i)
     shared.header[i] = job.of_sum ? job.scratch->header[i] : job.header[i];
   if (lane == 0 && stored) {
@@ -56,6 +58,7 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
   } else if (lane == 0 && !job.of_sum) {
     shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor);
   }
+  if (lane < lags.n) job.frame[header_words + lane] = lags.of[lane];
   write_header(simt, job.scratch->crc, shared.header, bytes, job.frame, job.result);
 }
 
