@@ -91,7 +91,8 @@ TYPED_TEST(GpuLaggedSum, NeedsRoomForTheLagsToo) {
   EXPECT_EQ(this->sum({zeros, zeros}, zeros.size(), sum), 0u);
   EXPECT_EQ(sum.size(), zeros.size());
   for (const std::size_t less : {4u, 8u})
-    EXPECT_EQ(this->sum({zeros, zeros}, zeros.size() - less, sum), static_cast<std::uint32_t>(Status::buffer_too_small));
+    EXPECT_EQ(this->sum({zeros, zeros}, zeros.size() - less, sum),
+              static_cast<std::uint32_t>(Status::buffer_too_small));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = [ROOT / "src/api/cuda.cu", ROOT / "src/api/cuda_lossless.cu"]
+ALL = [ROOT / "src/api/cuda.cu", ROOT / "src/api/cuda_lagged.cu", ROOT / "src/api/cuda_lossless.cu"]
 FLOAT32 = [ROOT / "tests/cuda/fast_path.cu", ROOT / "tests/cuda/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]

@@ -116,6 +116,14 @@ OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
   return job;
 }
 
+template <class T>
+DecodeJob<T> decode_job(const Source& source, T* values, std::uint64_t count, bool add,
+                        const CallPlace& place) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
+  return {
+      source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
+}
+
 // values <- frame, or values += frame. `type` is T or complex numbers of it, `count` of T.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
@@ -124,11 +132,9 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   open.sources[0] = source;
   open.count = 1;
   launcher.template launch<OpenKernel<T>>(1, open);
-  const auto chunks = static_cast<unsigned>(chunks_of(count));
-  if (chunks > 0) {
-    const DecodeJob<T> job{
-        source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
-    launcher.template launch<DecodeKernel<T>>(chunks, job);
+  if (count > 0) {
+    const DecodeJob<T> job = decode_job(source, values, count, add, place);
+    launcher.template launch<DecodeKernel<T>>(job.chunks, job);
     launcher.template launch<DecodeExactKernel<T>>(job.blocks, job);
   }
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));

@@ -1,0 +1,58 @@
+// The calls that undo lags, or bring them in: as calls.hpp, with memory of integers besides.
+#pragma once
+
+#include "codecs/planes/cuda/calls.hpp"
+#include "codecs/planes/cuda/decode_lagged.hpp"
+
+namespace taut::planes::cuda {
+
+// Memory for the integers of `count` values, and what columns of them come to.
+class IntegersRoom {
+ public:
+  static std::size_t bytes(std::uint64_t count) {
+    return sizeof(std::int32_t) * (chunks_of(count) * chunk_values + columns_threads * columns_blocks(count));
+  }
+  // `at` is aligned to 16 bytes.
+  IntegersRoom(std::byte* at, std::uint64_t count) : at_(reinterpret_cast<std::int32_t*>(at)), count_(count) {}
+
+  std::int32_t* integers() const { return at_; }
+  std::uint32_t* totals() const {
+    return reinterpret_cast<std::uint32_t*>(at_ + chunks_of(count_) * chunk_values);
+  }
+
+ private:
+  std::int32_t* at_;
+  std::uint64_t count_;
+};
+
+// Rests become integers.
+template <class Launcher>
+void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count, const CallPlace& place) {
+  ColumnsJob job{room.integers(), count, room.totals(), columns_blocks(count), 0, place.scratch->opened};
+  for (; job.lag < max_lags; ++job.lag) {
+    launcher.template launch<ColumnTotalsKernel>(job.blocks, job);
+    launcher.template launch<ColumnCarriesKernel>(job.blocks, job);
+    launcher.template launch<ColumnSumsKernel>(job.blocks, job);
+  }
+}
+
+// As decode, of frames with lags, too.
+template <class T, class Launcher>
+void decode_lagged(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
+                   const IntegersRoom& room, const CallPlace& place) {
+  OpenJob open = open_job<T>(type, count, place);
+  open.sources[0] = source;
+  open.count = 1;
+  open.lags = LagsUse::undone;
+  launcher.template launch<OpenKernel<T>>(1, open);
+  if (count > 0) {
+    const LaggedDecodeJob<T> job{decode_job(source, values, count, add, place), room.integers()};
+    launcher.template launch<RestsKernel<T>>(job.decode.chunks, job);
+    undo_lags(launcher, room, count, place);
+    launcher.template launch<LaggedValuesKernel<T>>(job.decode.chunks, job);
+    launcher.template launch<LaggedExactKernel<T>>(job.decode.blocks, job);
+  }
+  launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
+}
+
+}  // namespace taut::planes::cuda
