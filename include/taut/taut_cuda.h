@@ -93,13 +93,22 @@ TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, co
                                              void* sum, size_t capacity, TAUT_Cuda_result* result,
                                              void* stream);
 
-/* ---- Lags: frames of codec=planes with prediction across rows, as predictor=lorenzo2 or delta+192 makes them. Calls of
- * their own, as nothing is read back: integers with lags follow from those a row before, which takes several
- * kernels in line and 4 bytes of scratch memory a value. Who calls knows the prediction, as the ranks of a
- * collective call have agreed on it; frames without lags are decoded as well, in one pass as elsewhere. */
+/* ---- Lags: frames of codec=planes with prediction across rows, as predictor=lorenzo2 or delta+192 makes
+ * them. Calls of their own, as nothing is read back: integers with lags follow from those a row before, which
+ * takes several kernels in line and 4 bytes of scratch memory a value. Who calls knows the prediction, as the
+ * ranks of a collective call have agreed on it; frames without lags are decoded as well, in one pass as
+ * elsewhere. */
 
 /* Takes the scratch memory that these calls on up to `count` values of `type` need on this stream. */
 TAUT_CUDA_API int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream);
+
+/* frame <- values, as TAUT_Encode_cuda, with n lags, 0 to 2: distances in numbers of `type`, 64 to 2^30 - 1,
+ * as in predictor=delta+192+18432. As on the CPU lags that reach no value are left out, and values that ask
+ * for it are coded without. The array is read at the call. */
+TAUT_CUDA_API int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type,
+                                          const TAUT_Cuda_coding* coding, const uint32_t* lags, int n,
+                                          void* frame, size_t capacity, TAUT_Cuda_result* result,
+                                          void* stream);
 
 /* values <- frame, and values += frame. */
 TAUT_CUDA_API int TAUT_Decode_lagged_cuda(const void* frame, size_t bytes, void* values, size_t count,

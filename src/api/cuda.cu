@@ -1,7 +1,5 @@
 // The calls of taut_cuda.h on planes frames, and those of all codecs: arguments checked, kernels put on the stream. No
 // logic of the codec.
-#include <cmath>
-
 #include "api/cuda_numbers.hpp"
 
 namespace taut::api {
@@ -11,23 +9,6 @@ using namespace planes;
 using planes::cuda::FrameRoom;
 using planes::cuda::Slots;
 using planes::cuda::Source;
-
-bool usable(const TAUT_Cuda_coding* coding) {
-  return coding != nullptr && coding->bound > 0 && std::isfinite(coding->bound) && coding->predictor >= 0 &&
-         coding->predictor <= 3;
-}
-
-template <class T>
-planes::cuda::EncodeCall<T> encoding(const Call<T>& call, const void* values, const TAUT_Cuda_coding& coding) {
-  const Bound bound{coding.snap != 0 ? Bound::Kind::snap : Bound::Kind::absolute, coding.bound};
-  const auto z = Quantiser<T>::make(bound, static_cast<Predictor>(coding.predictor));
-  const FrameHeader header{.codec = frame_id,
-                           .type = call.type,
-                           .count = call.count / components_of(call.type),
-                           .bound = bound,
-                           .step = static_cast<double>(z.step)};
-  return {static_cast<const T*>(values), call.count, z, header};
-}
 
 int decode(const void* frame, size_t bytes, void* values, size_t count, int type, bool add, TAUT_Cuda_result* result,
            void* stream) noexcept {

@@ -1,13 +1,16 @@
 // What the calls of taut_cuda.h on planes frames have in common.
 #pragma once
 
+#include <cmath>
+
 #include "api/cuda_call.hpp"
 #include "codecs/planes/cuda/calls.hpp"
 #include "codecs/planes/typed_codec.hpp"
 
 namespace taut::api {
 
-// Runs action.operator()<T>(), T being what numbers of the type are made of; its status, or that of what it throws.
+// Runs action.operator()<T>(), T being what numbers of the type are made of; its status, or that of what it
+// throws.
 template <class Action>
 int on_numbers(int type, std::size_t count, Action action) noexcept {
   if (!is_type(type)) return static_cast<int>(Status::invalid_type);
@@ -39,14 +42,16 @@ struct Call {
         result(to) {}
 
   planes::cuda::CallPlace place() const {
-    std::byte* const at = scratch().of(launcher.stream, CudaScratch::Use::planes, planes::cuda::scratch_bytes(count));
+    std::byte* const at =
+        scratch().of(launcher.stream, CudaScratch::Use::planes, planes::cuda::scratch_bytes(count));
     return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result)};
   }
   // Of which every chunk fits in one.
   planes::cuda::Slots slots() const {
     constexpr std::uint32_t slot_words = planes::cuda::whole_slot_words<T>();
     const std::size_t chunks = planes::chunks_of(count);
-    std::byte* const at = scratch().of(launcher.stream, CudaScratch::Use::slots, 4 * chunks * (1 + slot_words));
+    std::byte* const at =
+        scratch().of(launcher.stream, CudaScratch::Use::slots, 4 * chunks * (1 + slot_words));
     auto* const words = reinterpret_cast<std::uint32_t*>(at);
     return {words, words + chunks, slot_words};
   }
@@ -58,5 +63,23 @@ struct Call {
     return aligned(frame, 16) && capacity >= frame_header_bytes + 4 * (planes::chunks_of(count) + 1);
   }
 };
+
+inline bool usable(const TAUT_Cuda_coding* coding) {
+  return coding != nullptr && coding->bound > 0 && std::isfinite(coding->bound) && coding->predictor >= 0 &&
+         coding->predictor <= 3;
+}
+
+template <class T>
+planes::cuda::EncodeCall<T> encoding(const Call<T>& call, const void* values,
+                                     const TAUT_Cuda_coding& coding) {
+  const Bound bound{coding.snap != 0 ? Bound::Kind::snap : Bound::Kind::absolute, coding.bound};
+  const auto z = planes::Quantiser<T>::make(bound, static_cast<planes::Predictor>(coding.predictor));
+  const FrameHeader header{.codec = planes::frame_id,
+                           .type = call.type,
+                           .count = call.count / components_of(call.type),
+                           .bound = bound,
+                           .step = static_cast<double>(z.step)};
+  return {static_cast<const T*>(values), call.count, z, header};
+}
 
 }  // namespace taut::api

@@ -5,6 +5,7 @@
 
 #include "api/device_call.hpp"
 #include "api/host_codec.hpp"
+#include "codecs/planes/prediction.hpp"
 #include "core/device_memory.hpp"
 #include "core/sample.hpp"
 #include "policy/options.hpp"
@@ -14,14 +15,19 @@ namespace {
 
 constexpr std::size_t frame_alignment = 16;
 
-// What a kernel of libtaut_cuda codes by; none: it has not one for this.
-std::optional<TAUT_Cuda_coding> kernel_of(const Candidate& candidate, Bound bound) {
-  constexpr std::string_view predictors[] = {"none", "delta", "pairs", "second"};  // taut_cuda.h
-  const auto* const predictor = std::ranges::find(predictors, candidate.predictor);
-  const bool known = candidate.codec->name == std::string_view("planes") && predictor != std::end(predictors);
-  if (!known) return {};
-  return TAUT_Cuda_coding{bound.value, bound.kind == Bound::Kind::snap,
-                          static_cast<int>(predictor - predictors)};
+// What a kernel of libtaut_cuda codes by.
+struct KernelCoding {
+  TAUT_Cuda_coding coding;
+  planes::Lags lags;
+};
+
+// None: there is no kernel for this.
+std::optional<KernelCoding> kernel_of(const Candidate& candidate, Bound bound) {
+  if (candidate.codec->name != std::string_view("planes")) return {};
+  const planes::Prediction prediction = planes::prediction_named(candidate.predictor, {});
+  return KernelCoding{{bound.value, bound.kind == Bound::Kind::snap,
+                       static_cast<int>(prediction.inner)},  // as in taut_cuda.h
+                      prediction.lags};
 }
 
 bool has_kernels(const FrameHeader& header) {
@@ -29,8 +35,8 @@ bool has_kernels(const FrameHeader& header) {
   return codec != nullptr && codec->name == std::string_view("planes");
 }
 
-// What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, which
-// they do not know.
+// What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, for
+// which the sample would need what stands before its pieces.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
   if (coding.checksum) return {};
   if (coding.predictor == "auto") coding.dims = {};
@@ -77,10 +83,13 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const TAUT_Cuda_coding way = *kernel_of(chosen, bound);
+  const auto [way, lags] = *kernel_of(chosen, bound);
   const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* to) {
-    return device.encode(from.data(), values.count, static_cast<int>(values.type), &way, frame.data(),
-                         frame.size(), to, nullptr);
+    const auto type = static_cast<int>(values.type);
+    if (!lags.any())
+      return device.encode(from.data(), values.count, type, &way, frame.data(), frame.size(), to, nullptr);
+    return device.encode_lagged(from.data(), values.count, type, &way, lags.of, static_cast<int>(lags.n),
+                                frame.data(), frame.size(), to, nullptr);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);
@@ -92,12 +101,14 @@ ConstBytes whole_frame(ConstBytes frame, const FrameHeader& header) {
   return frame.first(frame_header_bytes + static_cast<std::size_t>(header.payload_bytes));
 }
 
-std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, Slice values) {
+// `lagged`: the frame has lags.
+std::optional<Status> decode_by_kernel(DeviceCall& call, ConstBytes frame, bool lagged, Slice values) {
   const ConstBytes from = call.for_device(frame, frame_alignment);
   const Bytes to = call.room_on_device(values.as_bytes(), size_of(component_of(values.type)));
   const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* at) {
-    return device.decode(from.data(), from.size(), to.data(), values.count, static_cast<int>(values.type), at,
-                         nullptr);
+    const auto decode = lagged ? device.decode_lagged : device.decode;
+    return decode(from.data(), from.size(), to.data(), values.count, static_cast<int>(values.type), at,
+                  nullptr);
   });
   if (needs_host(result)) return {};
   const Status status = sized(result).status;
@@ -168,7 +179,7 @@ Status decode_with_device(ConstBytes frame, Slice values) {
   if (header.type != values.type || header.count != values.count) return Status::frame_mismatch;
   frame = whole_frame(frame, header);
   if (there && has_kernels(header))
-    if (const auto done = decode_by_kernel(call, frame, values)) return *done;
+    if (const auto done = decode_by_kernel(call, frame, header.parameters[1] > 0, values)) return *done;
   const Bytes here = call.room_on_host(values.as_bytes());
   const Status status = decode_on_host(call.for_host(frame), {{here.data(), values.count, values.type}});
   if (status == Status::ok) call.copy(values.data, here.data(), here.size());

@@ -23,9 +23,11 @@ struct DeviceServices {
   decltype(&TAUT_Encode_cuda) encode;
   decltype(&TAUT_Decode_cuda) decode;
   decltype(&TAUT_Frame_add_cuda) add_frames;
+  decltype(&TAUT_Encode_lagged_cuda) encode_lagged;
+  decltype(&TAUT_Decode_lagged_cuda) decode_lagged;
 };
 
-inline constexpr unsigned device_services_version = 1;
+inline constexpr unsigned device_services_version = 2;
 
 // Those of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) where it, or a
 // device that it can use, is not there; the text begins with `what`, which lies on a GPU.

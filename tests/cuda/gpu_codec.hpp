@@ -21,6 +21,15 @@ class GpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
+  std::vector<std::byte> encode_lagged(const std::vector<T>& x, const planes::Lags& lags) {
+    use(x.size());
+    const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1)),
+        integers(planes::cuda::IntegersRoom::bytes(x.size()));
+    planes::cuda::encode_lagged<T>(launcher_, call(x), lags, {room.data(), room.size()},
+                                   {integers.data(), x.size()}, place());
+    return {room.data(), room.data() + result_.bytes};
+  }
+
   // A status as the kernels report it.
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
     use(x.size());

@@ -50,7 +50,8 @@ TYPED_TEST(GpuLaggedDecode, GivesTheBitsOfTheCpu) {
 TYPED_TEST(GpuLaggedDecode, OfSumsGivesTheBitsOfTheCpu) {
   constexpr std::size_t n = 9001;
   for (const Pattern pattern : {Pattern::wave, Pattern::masked, Pattern::sprinkled}) {
-    const auto one = this->frame(pattern, n, "delta+100+200"), two = this->frame(Pattern::wave, n, "delta+100+200");
+    const auto one = this->frame(pattern, n, "delta+100+200"),
+               two = this->frame(Pattern::wave, n, "delta+100+200");
     const ConstBytes parts[] = {one, two, one};
     std::vector<std::byte> sum(this->codec->max_bytes(dtype_of<TypeParam>, n, 3));
     const Sized size = this->codec->arithmetic()->sum(parts, sum);

@@ -32,12 +32,12 @@ struct CallPlace {
   ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
 };
 
-inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place) {
+inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place, unsigned lags = 0) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
   auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
-  const std::size_t before = header_words + chunks + 1, all = room.bytes / 4;
+  const std::size_t before = header_words + lags + chunks + 1, all = room.bytes / 4;
   return {
-      .index = words + header_words,
+      .index = words + header_words + lags,
       .records = words + before,
       .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
       .slot_words = 0,
@@ -79,6 +79,19 @@ FinishJob<T> finish_job(const FrameHeader& header, std::uint64_t count, const Ca
   return job;
 }
 
+template <class T, class Launcher>
+void finish_encoding(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& room,
+                     const CallPlace& place) {
+  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.may_be_stored = true;
+  job.values = call.values;
+  job.z = call.z;
+  job.lags = lags;
+  job.blocks = std::clamp(job.chunks, 1u, finish_blocks);
+  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+}
+
 // The canonical frame. `room` holds at least the codec's max_bytes.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
@@ -87,13 +100,7 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
   if (coded && chunks > 0)
     launcher.template launch<EncodeKernel<T>>(
         chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
-  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
-  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
-  job.may_be_stored = true;
-  job.values = call.values;
-  job.z = call.z;
-  job.blocks = std::clamp(chunks, 1u, finish_blocks);
-  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+  finish_encoding(launcher, call, {}, room, place);
 }
 
 // The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not

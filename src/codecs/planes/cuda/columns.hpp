@@ -1,7 +1,7 @@
-// Integers from what a lag leaves of them: running sums, modulo 2^32, down the columns of a matrix whose rows are
-// as long as the lag. A thread takes a stretch of a column, neighbours those beside it. Where columns alone are
-// too few threads, rows are cut into segments: their totals are found first, then what comes before each, then
-// the sums. Three kernels for each lag; a frame without it makes them leave at once.
+// Integers from what a lag leaves of them: running sums, modulo 2^32, down the columns of a matrix whose rows
+// are as long as the lag. A thread takes a stretch of a column, neighbours those beside it. Where columns
+// alone are too few threads, rows are cut into segments: their totals are found first, then what comes before
+// each, then the sums. Three kernels for each lag; a frame without it makes them leave at once.
 #pragma once
 
 #include <algorithm>
@@ -62,8 +62,8 @@ inline constexpr unsigned rows_at_once = 8;
 
 // take(i, integer) for n integers a lag apart, some of them read before the first is taken.
 template <class Take>
-TAUT_DEVICE void down_column(const std::int32_t* integers, std::uint32_t first, std::uint32_t n, std::uint32_t lag,
-                             const Take& take) {
+TAUT_DEVICE void down_column(const std::int32_t* integers, std::uint32_t first, std::uint32_t n,
+                             std::uint32_t lag, const Take& take) {
   for (std::uint32_t row = 0; row < n; row += rows_at_once, first += rows_at_once * lag) {
     std::int32_t some[rows_at_once];
     for (unsigned k = 0; k < rows_at_once; ++k) some[k] = row + k < n ? integers[first + k * lag] : 0;
