@@ -64,10 +64,14 @@ int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type, const TA
     if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) ||
         !aligned(frame, 16) || !read_lags(lags, n, components_of(call.type), read))
       return static_cast<int>(Status::invalid_argument);
+    const planes::Lags reaching = read.within(call.count);
+    const auto values_of_call = encoding(call, values, *coding);
+    if (!reaching.any() || values_of_call.z.step == 0)
+      return TAUT_Encode_cuda(values, count, type, coding, frame, capacity, result, stream);
     const std::size_t most = planes::max_frame_bytes(sizeof(T), call.count, 1);
     if (capacity < most) return static_cast<int>(Status::buffer_too_small);
     StreamLauncher launcher = call.launcher;
-    planes::cuda::encode_lagged(launcher, encoding(call, values, *coding), read,
+    planes::cuda::encode_lagged(launcher, values_of_call, reaching,
                                 planes::cuda::FrameRoom{static_cast<std::byte*>(frame), most}, integers_room(call),
                                 call.place());
     return 0;

@@ -22,9 +22,9 @@ struct KernelCoding {
 };
 
 // None: there is no kernel for this.
-std::optional<KernelCoding> kernel_of(const Candidate& candidate, Bound bound) {
+std::optional<KernelCoding> kernel_of(const Candidate& candidate, const Coding& coding, Bound bound) {
   if (candidate.codec->name != std::string_view("planes")) return {};
-  const planes::Prediction prediction = planes::prediction_named(candidate.predictor, {});
+  const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
   return KernelCoding{{bound.value, bound.kind == Bound::Kind::snap,
                        static_cast<int>(prediction.inner)},  // as in taut_cuda.h
                       prediction.lags};
@@ -41,7 +41,7 @@ std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound
   if (coding.checksum) return {};
   if (coding.predictor == "auto") coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
-  std::erase_if(all, [&](const Candidate& candidate) { return !kernel_of(candidate, bound); });
+  std::erase_if(all, [&](const Candidate& candidate) { return !kernel_of(candidate, coding, bound); });
   return all;
 }
 
@@ -83,7 +83,7 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const auto [way, lags] = *kernel_of(chosen, bound);
+  const auto [way, lags] = *kernel_of(chosen, coding, bound);
   const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* to) {
     const auto type = static_cast<int>(values.type);
     if (!lags.any())

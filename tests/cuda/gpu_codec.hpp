@@ -21,7 +21,9 @@ class GpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
-  std::vector<std::byte> encode_lagged(const std::vector<T>& x, const planes::Lags& lags) {
+  std::vector<std::byte> encode_lagged(const std::vector<T>& x, const planes::Lags& wanted) {
+    const planes::Lags lags = wanted.within(x.size());
+    if (!lags.any() || z_.step == 0) return encode(x);
     use(x.size());
     const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1)),
         integers(planes::cuda::IntegersRoom::bytes(x.size()));

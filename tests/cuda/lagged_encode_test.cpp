@@ -35,8 +35,8 @@ TYPED_TEST(GpuLaggedEncode, WritesTheFramesOfTheCpu) {
     for (const char* prediction : {"delta+64", "second+100+1000", "none+4097+5000", "pairs+64+64"}) {
       for (const Pattern pattern : all_patterns) {
         for (const std::size_t n : {std::size_t{0}, std::size_t{9}, std::size_t{65}, std::size_t{9001}}) {
-          SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " " << prediction << " bound "
-                                          << bound.value);
+          SCOPED_TRACE(testing::Message()
+                       << name_of(pattern) << " n " << n << " " << prediction << " bound " << bound.value);
           this->check(make<T>(pattern, n, 7), bound, prediction);
           if (testing::Test::HasFatalFailure()) return;
         }
@@ -55,7 +55,8 @@ TYPED_TEST(GpuLaggedEncode, DropsLagsAsTheCpuDoes) {
     for (std::size_t every = 6; every < 24; ++every) {
       std::vector<T> x = make<T>(Pattern::wave, n, 1);
       for (std::size_t i = 0; i < n; ++i)
-        x[i] = i % every == 0 ? static_cast<T>(sizeof(T) == 2 ? 3e4 : 1e20) : static_cast<T>(large * static_cast<double>(x[i]));
+        x[i] = i % every == 0 ? static_cast<T>(sizeof(T) == 2 ? 3e4 : 1e20)
+                              : static_cast<T>(large * static_cast<double>(x[i]));
       SCOPED_TRACE(testing::Message() << large << " every " << every);
       this->check(x, {1e-3}, "delta+64+700");
       if (testing::Test::HasFatalFailure()) return;

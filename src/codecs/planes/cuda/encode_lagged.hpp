@@ -1,7 +1,7 @@
-// Values -> a frame with lags, the same bytes as lagged.cpp. First the integers of all chunks go to memory, then a
-// chunk is coded from its own and those that its lags reach. Chunks that ask for layers or wide integers, or
-// runs that take too much, make the encoding begin again without lags: kernels stand in line for that which leave
-// at once where it is not so.
+// Values -> a frame with lags, the same bytes as lagged.cpp. First the integers of all chunks go to memory,
+// then a chunk is coded from its own and those that its lags reach. Chunks that ask for layers or wide
+// integers, or runs that take too much, make the encoding begin again without lags: kernels stand in line for
+// that which leave at once where it is not so.
 #pragma once
 
 #include "codecs/planes/cuda/encode.hpp"
@@ -94,7 +94,8 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
   TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
     const std::uint64_t begin = first();
     for (unsigned i = 0; i < block_values; ++i) {
-      const std::uint32_t q = begin + i >= back ? static_cast<std::uint32_t>(lagged_.integers[begin + i - back]) : 0;
+      const std::uint32_t q =
+          begin + i >= back ? static_cast<std::uint32_t>(lagged_.integers[begin + i - back]) : 0;
       r[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(r[i]) + sign * q);
     }
   }
@@ -105,8 +106,8 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
     const std::int32_t base = difference(this->crew_, this->job_.z.predictor, this->values_, r);
     const PlanesPlan plan = this->plan_of(r, false);
     this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
-    write_planes(this->crew_, this->shared_.planes, plan, flags, base, this->blocks(), Differences<std::int32_t>{r},
-                 this->shared_.record);
+    write_planes(this->crew_, this->shared_.planes, plan, flags, base, this->blocks(),
+                 Differences<std::int32_t>{r}, this->shared_.record);
     std::int32_t q[block_values];
     load_block(at(), block_values, q);
     this->put_runs(runs, false, q, plan);

@@ -33,11 +33,12 @@ class IntegersRoom {
 // Rests become integers.
 template <class Launcher>
 void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count, const CallPlace& place) {
-  ColumnsJob job{room.integers(), count, room.totals(), columns_blocks(count), 0, place.scratch->opened};
-  for (; job.lag < max_lags; ++job.lag) {
-    launcher.template launch<ColumnTotalsKernel>(job.blocks, job);
-    launcher.template launch<ColumnCarriesKernel>(job.blocks, job);
-    launcher.template launch<ColumnSumsKernel>(job.blocks, job);
+  const std::uint32_t blocks = columns_blocks(count);
+  for (unsigned lag = 0; lag < max_lags; ++lag) {
+    const ColumnsJob job{room.integers(), count, room.totals(), blocks, lag, place.scratch->opened};
+    launcher.template launch<ColumnTotalsKernel>(blocks, job);
+    launcher.template launch<ColumnCarriesKernel>(blocks, job);
+    launcher.template launch<ColumnSumsKernel>(blocks, job);
   }
 }
 
@@ -61,12 +62,10 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
 }
 
 // The canonical frame, with lags where the CPU has them. `frame` is as long as the codec's max_bytes, no
-// longer: what would not fit goes without.
+// longer: what would not fit goes without. There is at least one lag, all reach values, and there is a step.
 template <class T, class Launcher>
-void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& wanted, const FrameRoom& frame,
+void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& frame,
                    const IntegersRoom& room, const CallPlace& place) {
-  const Lags lags = wanted.within(call.count);
-  if (!lags.any() || call.z.step == 0) return encode(launcher, call, frame, place);
   const EncodeJob<T> plain{call.values, call.count, call.z, sink_of(frame, call.count, place), nullptr};
   LaggedEncodeJob<T> job{plain, room.integers(), room.totals(), lags};
   job.encode.sink = sink_of(frame, call.count, place, lags.n);

@@ -37,6 +37,13 @@ TAUT_DEVICE Source behind_lags(Source source, const OpenFrame& frame) {
   return source;
 }
 
+// One by one: a loop over an array would put it in memory.
+TAUT_DEVICE bool same(const Prediction& a, const Prediction& b) {
+  static_assert(max_lags == 2);
+  return a.inner == b.inner && a.lags.n == b.lags.n && a.lags.of[0] == b.lags.of[0] &&
+         a.lags.of[1] == b.lags.of[1];
+}
+
 struct OpenShared {
   std::uint32_t status[max_sources];
 };
@@ -98,11 +105,12 @@ class Opener {
 
   // False: they are not such as there can be in a frame of so many values.
   TAUT_DEVICE bool read_lags(Lags& lags) const {
-    const unsigned n = h_.parameter(1);
-    for (std::uint32_t before = least_lag; lags.n < n; ++lags.n) {
-      const std::uint32_t lag = source_.frame[header_words + lags.n];
-      if (lag < before || lag >= job_.values) return false;
-      lags.of[lags.n] = before = lag;
+    std::uint32_t before = least_lag;
+    lags.n = h_.parameter(1);
+    for (unsigned k = 0; k < max_lags; ++k) {
+      lags.of[k] = k < lags.n ? source_.frame[header_words + k] : 0;
+      if (k < lags.n && (lags.of[k] < before || lags.of[k] >= job_.values)) return false;
+      before = lags.of[k];
     }
     return true;
   }
@@ -144,7 +152,7 @@ struct OpenKernel {
       for (unsigned i = 4; h != nullptr && i < 6; ++i) alike &= h[i] == first[i];
       const bool same_kind = h == nullptr || h[14] == first[14];
       total.status = f.status != 0 ? f.status : alike && same_kind ? 0 : code(Status::frame_mismatch);
-      one_prediction &= f.prediction == total.prediction;
+      one_prediction &= same(f.prediction, total.prediction);
       any_lags |= f.prediction.lags.n > 0;
       if (f.prediction.inner < total.prediction.inner) total.prediction.inner = f.prediction.inner;
       total.addends += f.addends;
