@@ -10,6 +10,11 @@
 #include "../../tests/cuda/patterns.hpp"
 #include "device.hpp"
 
+// check_lagged.cu
+bool lagged_small(cudaStream_t stream);
+void lagged_correctness(cudaStream_t stream);
+void lagged_kernels(cudaStream_t stream);
+
 // check_lossless.cu
 bool lossless_small(cudaStream_t stream);
 void lossless_correctness(cudaStream_t stream);
