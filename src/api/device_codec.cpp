@@ -25,9 +25,8 @@ struct KernelCoding {
 std::optional<KernelCoding> kernel_of(const Candidate& candidate, const Coding& coding, Bound bound) {
   if (candidate.codec->name != std::string_view("planes")) return {};
   const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
-  return KernelCoding{{bound.value, bound.kind == Bound::Kind::snap,
-                       static_cast<int>(prediction.inner)},  // as in taut_cuda.h
-                      prediction.lags};
+  const auto inner = static_cast<int>(prediction.inner);  // numbered as in taut_cuda.h
+  return KernelCoding{{bound.value, bound.kind == Bound::Kind::snap, inner}, prediction.lags};
 }
 
 bool has_kernels(const FrameHeader& header) {
@@ -83,13 +82,14 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const auto [way, lags] = *kernel_of(chosen, coding, bound);
+  const KernelCoding way = *kernel_of(chosen, coding, bound);
   const auto result = call.run([&](const DeviceServices& device, TAUT_Cuda_result* to) {
     const auto type = static_cast<int>(values.type);
-    if (!lags.any())
-      return device.encode(from.data(), values.count, type, &way, frame.data(), frame.size(), to, nullptr);
-    return device.encode_lagged(from.data(), values.count, type, &way, lags.of, static_cast<int>(lags.n),
-                                frame.data(), frame.size(), to, nullptr);
+    if (!way.lags.any())
+      return device.encode(from.data(), values.count, type, &way.coding, frame.data(), frame.size(), to,
+                           nullptr);
+    return device.encode_lagged(from.data(), values.count, type, &way.coding, way.lags.of,
+                                static_cast<int>(way.lags.n), frame.data(), frame.size(), to, nullptr);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);

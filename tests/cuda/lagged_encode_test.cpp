@@ -47,6 +47,19 @@ TYPED_TEST(GpuLaggedEncode, WritesTheFramesOfTheCpu) {
   EXPECT_GT(this->plain, 40);
 }
 
+// Call after call on one scratch, whether or not they begin again.
+TYPED_TEST(GpuLaggedEncode, LeavesScratchReady) {
+  using T = TypeParam;
+  const Bound bound{1e-3};
+  GpuCodec<T> codec(this->gpu, bound, Predictor::delta);
+  for (const Pattern pattern : {Pattern::bits, Pattern::wave, Pattern::mixed, Pattern::bits, Pattern::wave}) {
+    const std::vector<T> x = make<T>(pattern, 9001, 7);
+    ASSERT_EQ(codec.encode_lagged(x, {{64, 700}, 2}) == cpu_frame<T>(x, bound, "delta+64+700"), true)
+        << name_of(pattern);
+    ASSERT_EQ(codec.encode(x) == cpu_frame<T>(x, bound, "delta"), true) << name_of(pattern);
+  }
+}
+
 // Between what a chunk with lags may hold and what makes the frame go without.
 TYPED_TEST(GpuLaggedEncode, DropsLagsAsTheCpuDoes) {
   using T = TypeParam;

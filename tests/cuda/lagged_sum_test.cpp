@@ -84,6 +84,13 @@ TYPED_TEST(GpuLaggedSum, IsRefusedWhereLagsDoNotStay) {
   this->check({sum, sum, sum, sum}, 256);
 }
 
+TYPED_TEST(GpuLaggedSum, OfAFrameAndValuesIsRefused) {
+  const Frame frame = this->frame(Pattern::wave, 1, "delta+64");
+  GpuCodec<TypeParam> kernels(this->gpu, this->bound, Predictor::delta);
+  kernels.accumulate(frame, make<TypeParam>(Pattern::wave, this->n, 2), 4 * frame.size());
+  EXPECT_EQ(kernels.result().status, planes::cuda::needs_host);
+}
+
 TYPED_TEST(GpuLaggedSum, NeedsRoomForTheLagsToo) {
   const Frame zeros = this->frame(Pattern::zeros, 1, "delta+64+70");
   Frame sum;
