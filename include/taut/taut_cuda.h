@@ -16,7 +16,8 @@
  *
  * Pointers to values and frames are of the device, or such that it can reach; frames and sums are aligned to
  * 16 bytes, values as their type asks (to 16 bytes they are read faster). Frames with a checksum of the
- * payload or with prediction across rows need the host: TAUT_ERR_CUDA_NEEDS_HOST. */
+ * payload need the host: TAUT_ERR_CUDA_NEEDS_HOST. So do frames with lags (prediction across rows), but for
+ * sums that keep them and for calls of their own, below. */
 #ifndef TAUT_CUDA_H
 #define TAUT_CUDA_H
 
@@ -79,7 +80,8 @@ TAUT_CUDA_API int TAUT_Decode_cuda(const void* frame, size_t bytes, void* values
 TAUT_CUDA_API int TAUT_Decode_add_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,
                                        TAUT_Cuda_result* result, void* stream);
 
-/* sum <- the sum of n frames, 1 to 8, none of which overlaps it. The arrays of n are read at the call. */
+/* sum <- the sum of n frames, 1 to 8, none of which overlaps it. The arrays of n are read at the call. Frames
+ * with lags are added where all have the same prediction and the sum has fewer than 256 addends. */
 TAUT_CUDA_API int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, size_t count,
                                       int type, void* sum, size_t capacity, TAUT_Cuda_result* result,
                                       void* stream);
@@ -95,6 +97,29 @@ TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, co
                                              size_t count, int type, const TAUT_Cuda_coding* coding,
                                              void* sum, size_t capacity, TAUT_Cuda_result* result,
                                              void* stream);
+
+/* ---- Lags: frames of codec=planes with prediction across rows, as predictor=lorenzo2 or delta+192 makes
+ * them. Calls of their own, as nothing is read back: integers with lags follow from those a row before, which
+ * takes several kernels in line and 4 bytes of scratch memory a value. Who calls knows the prediction, as the
+ * ranks of a collective call have agreed on it; frames without lags are decoded as well, in one pass as
+ * elsewhere. */
+
+/* Takes the scratch memory that these calls on up to `count` values of `type` need on this stream. */
+TAUT_CUDA_API int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream);
+
+/* frame <- values, as TAUT_Encode_cuda, with n lags, 0 to 2: distances in numbers of `type`, 64 to 2^30 - 1,
+ * as in predictor=delta+192+18432. As on the CPU lags that reach no value are left out, and values that ask
+ * for it are coded without. The array is read at the call. */
+TAUT_CUDA_API int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type,
+                                          const TAUT_Cuda_coding* coding, const uint32_t* lags, int n,
+                                          void* frame, size_t capacity, TAUT_Cuda_result* result,
+                                          void* stream);
+
+/* values <- frame, and values += frame. */
+TAUT_CUDA_API int TAUT_Decode_lagged_cuda(const void* frame, size_t bytes, void* values, size_t count,
+                                          int type, TAUT_Cuda_result* result, void* stream);
+TAUT_CUDA_API int TAUT_Decode_add_lagged_cuda(const void* frame, size_t bytes, void* values, size_t count,
+                                              int type, TAUT_Cuda_result* result, void* stream);
 
 /* ---- Lossless: frames of codec=mpc, of every TAUT_Type. Calls of their own, as nothing is read back: who
  * calls says which kernels run, as all ranks of a collective call have agreed on the codec. A frame of the

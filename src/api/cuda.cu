@@ -1,92 +1,20 @@
 // The calls of taut_cuda.h on planes frames, and those of all codecs: arguments checked, kernels put on the stream. No
 // logic of the codec.
-#include <cmath>
-
-#include "api/cuda_call.hpp"
-#include "codecs/planes/cuda/calls.hpp"
-#include "codecs/planes/typed_codec.hpp"
+#include "api/cuda_numbers.hpp"
 
 namespace taut::api {
 namespace {
 
 using namespace planes;
-using planes::cuda::CallPlace;
 using planes::cuda::FrameRoom;
 using planes::cuda::Slots;
 using planes::cuda::Source;
-
-// Runs action.operator()<T>(), T being what numbers of the type are made of; its status, or that of what it throws.
-template <class Action>
-int on_numbers(int type, std::size_t count, Action action) noexcept {
-  if (!is_type(type)) return static_cast<int>(Status::invalid_type);
-  const DType dtype{static_cast<std::uint8_t>(type)};
-  if (count > max_count / components_of(dtype)) return static_cast<int>(Status::invalid_count);
-  return guarded([&] {
-    switch (component_of(dtype)) {
-      case DType::f32: return action.template operator()<float>();
-      case DType::f64: return action.template operator()<double>();
-      case DType::f16: return action.template operator()<f16>();
-      case DType::bf16: return action.template operator()<bf16>();
-      default: return static_cast<int>(Status::invalid_type);
-    }
-  });
-}
-
-// What all calls have in common.
-template <class T>
-struct Call {
-  DType type;
-  std::size_t count;  // of T
-  StreamLauncher launcher;
-  TAUT_Cuda_result* result;
-
-  Call(int of, std::size_t values, TAUT_Cuda_result* to, void* stream)
-      : type{static_cast<std::uint8_t>(of)},
-        count(values * components_of(type)),
-        launcher{static_cast<cudaStream_t>(stream)},
-        result(to) {}
-
-  CallPlace place() const {
-    std::byte* const at = scratch().of(launcher.stream, CudaScratch::Use::planes, planes::cuda::scratch_bytes(count));
-    return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result)};
-  }
-  // Of which every chunk fits in one.
-  Slots slots() const {
-    constexpr std::uint32_t slot_words = planes::cuda::whole_slot_words<T>();
-    const std::size_t chunks = chunks_of(count);
-    std::byte* const at = scratch().of(launcher.stream, CudaScratch::Use::slots, 4 * chunks * (1 + slot_words));
-    auto* const words = reinterpret_cast<std::uint32_t*>(at);
-    return {words, words + chunks, slot_words};
-  }
-  bool holds_index(const void* frame, std::size_t capacity) const {
-    return aligned(frame, 16) && capacity >= frame_header_bytes + 4 * (chunks_of(count) + 1);
-  }
-};
-
-bool usable(const TAUT_Cuda_coding* coding) {
-  return coding != nullptr && coding->bound > 0 && std::isfinite(coding->bound) && coding->predictor >= 0 &&
-         coding->predictor <= 3;
-}
-
-template <class T>
-planes::cuda::EncodeCall<T> encoding(const Call<T>& call, const void* values, const TAUT_Cuda_coding& coding) {
-  const Bound bound{coding.snap != 0 ? Bound::Kind::snap : Bound::Kind::absolute, coding.bound};
-  const auto z = Quantiser<T>::make(bound, static_cast<Predictor>(coding.predictor));
-  const FrameHeader header{.codec = frame_id,
-                           .type = call.type,
-                           .count = call.count / components_of(call.type),
-                           .bound = bound,
-                           .step = static_cast<double>(z.step)};
-  return {static_cast<const T*>(values), call.count, z, header};
-}
 
 int decode(const void* frame, size_t bytes, void* values, size_t count, int type, bool add, TAUT_Cuda_result* result,
            void* stream) noexcept {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if (frame == nullptr || result == nullptr || (values == nullptr && count > 0) || !aligned(frame, 16) ||
-        !aligned(values, sizeof(T)))
-      return static_cast<int>(Status::invalid_argument);
+    if (!call.can_decode(frame, values)) return static_cast<int>(Status::invalid_argument);
     StreamLauncher launcher = call.launcher;
     planes::cuda::decode(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes), call.type,
                          static_cast<T*>(values), call.count, add, call.place());

@@ -47,6 +47,8 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::api;
   static constexpr DeviceServices services{
       device_services_version, TAUT_Cuda_available, why, device_of, use, allocate, give_back, copy, wait,
-      TAUT_Encode_cuda, TAUT_Decode_cuda, TAUT_Frame_add_cuda, TAUT_Encode_lossless_cuda, TAUT_Decode_lossless_cuda};
+      TAUT_Encode_cuda,          TAUT_Decode_cuda,         TAUT_Frame_add_cuda,
+      TAUT_Encode_lagged_cuda,   TAUT_Decode_lagged_cuda,
+      TAUT_Encode_lossless_cuda, TAUT_Decode_lossless_cuda};
   return &services;
 }

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t frame_alignment = 16;
 
-// What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, which
-// they do not know.
+// What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, for
+// which the sample would need what stands before its pieces.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
   if (coding.checksum) return {};
   if (coding.predictor == "auto") coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
-  std::erase_if(all, [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, bound); });
+  std::erase_if(all, [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });
   return all;
 }
 
@@ -66,7 +66,7 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   if (out.size() < most) return Sized{Status::buffer_too_small};
   const ConstBytes from = call.for_device(values.as_bytes(), size_of(component_of(values.type)));
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
-  const DeviceEncoder encode = *DeviceEncoder::of(chosen, bound);
+  const DeviceEncoder encode = *DeviceEncoder::of(chosen, coding, bound);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
     return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to);
   });

@@ -5,14 +5,6 @@
 namespace taut::api {
 namespace {
 
-// The place of a candidate's predictor among those that kernels know; -1: it is none of them.
-template <std::size_t N>
-int place_of(const Candidate& candidate, std::string_view codec, const std::string_view (&predictors)[N]) {
-  const auto* const found = std::ranges::find(predictors, candidate.predictor);
-  const bool known = candidate.codec->name == codec && found != std::end(predictors);
-  return known ? static_cast<int>(found - predictors) : -1;
-}
-
 // The codec that makes frames with such a header; empty: none does.
 std::string_view codec_of(const FrameHeader& header) {
   const CodecInfo* const codec = find_codec(header.codec);
@@ -21,14 +13,17 @@ std::string_view codec_of(const FrameHeader& header) {
 
 }  // namespace
 
-std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, Bound bound) {
-  constexpr std::string_view predictors[] = {"none", "delta", "pairs", "second"};  // taut_cuda.h
+std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding, Bound bound) {
+  const std::string_view codec = candidate.codec->name;
+  if (codec == "planes") {
+    const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
+    const auto inner = static_cast<int>(prediction.inner);  // numbered as in taut_cuda.h
+    return DeviceEncoder(Planes{{bound.value, bound.kind == Bound::Kind::snap, inner}, prediction.lags});
+  }
   constexpr std::string_view distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
-  if (const int predictor = place_of(candidate, "planes", predictors); predictor >= 0)
-    return DeviceEncoder(TAUT_Cuda_coding{bound.value, bound.kind == Bound::Kind::snap, predictor});
-  const int distance = 1 + place_of(candidate, "mpc", distances);
-  if (distance > 0) return DeviceEncoder(Lossless{distance, bound.exact() ? 0 : bound.value});
-  return {};
+  const auto* const found = std::ranges::find(distances, candidate.predictor);
+  if (codec != "mpc" || found == std::end(distances)) return {};
+  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value});
 }
 
 int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
@@ -37,13 +32,17 @@ int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, B
   if (const auto* const lossless = std::get_if<Lossless>(&way_))
     return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
                                   frame.data(), frame.size(), result, nullptr);
-  return device.encode(values.data, values.count, type, &std::get<TAUT_Cuda_coding>(way_), frame.data(),
-                       frame.size(), result, nullptr);
+  const auto& [coding, lags] = std::get<Planes>(way_);
+  if (!lags.any())
+    return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result, nullptr);
+  return device.encode_lagged(values.data, values.count, type, &coding, lags.of, static_cast<int>(lags.n),
+                              frame.data(), frame.size(), result, nullptr);
 }
 
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header) {
   const std::string_view codec = codec_of(header);
-  return codec == "planes" ? device.decode : codec == "mpc" ? device.decode_lossless : nullptr;
+  if (codec == "planes") return header.parameters[1] > 0 ? device.decode_lagged : device.decode;  // lags
+  return codec == "mpc" ? device.decode_lossless : nullptr;
 }
 
 decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header) {

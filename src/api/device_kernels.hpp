@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "api/device_services.hpp"
+#include "codecs/planes/prediction.hpp"
 #include "policy/coding.hpp"
 
 namespace taut::api {
@@ -12,18 +13,22 @@ namespace taut::api {
 class DeviceEncoder {
  public:
   // Nothing: there are no kernels for this.
-  static std::optional<DeviceEncoder> of(const Candidate& candidate, Bound bound);
+  static std::optional<DeviceEncoder> of(const Candidate& candidate, const Coding& coding, Bound bound);
 
   // A status of taut_cuda.h; what the kernels come to stands in `result`.
   int operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
                  TAUT_Cuda_result* result) const;
 
  private:
+  struct Planes {
+    TAUT_Cuda_coding coding;
+    planes::Lags lags;
+  };
   struct Lossless {
     int distance;
     double relative;  // to which mantissas are rounded; 0: they are not
   };
-  using Way = std::variant<TAUT_Cuda_coding, Lossless>;
+  using Way = std::variant<Planes, Lossless>;
 
   explicit DeviceEncoder(Way way) : way_(way) {}
 

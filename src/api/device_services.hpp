@@ -23,6 +23,8 @@ struct DeviceServices {
   decltype(&TAUT_Encode_cuda) encode;
   decltype(&TAUT_Decode_cuda) decode;
   decltype(&TAUT_Frame_add_cuda) add_frames;
+  decltype(&TAUT_Encode_lagged_cuda) encode_lagged;
+  decltype(&TAUT_Decode_lagged_cuda) decode_lagged;
   decltype(&TAUT_Encode_lossless_cuda) encode_lossless;
   decltype(&TAUT_Decode_lossless_cuda) decode_lossless;
 };

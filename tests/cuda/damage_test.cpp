@@ -15,23 +15,27 @@ void compare(shim::Gpu& gpu, const Codec& cpu, const std::vector<std::byte>& fra
   std::vector<T> expected(n), there(n);
   const Status status = cpu.decode(frame, {expected.data(), n, dtype_of<T>});
   GpuCodec<T> codec(gpu, {1e-3}, Predictor::delta);
-  const std::uint32_t found = codec.decode(frame, there);
-  if (found == planes::cuda::needs_host) return;
-  ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
-  if (status == Status::ok && n > 0) {
-    ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);
-  }
+  const auto agrees = [&](std::uint32_t found) {
+    if (found == planes::cuda::needs_host) return;
+    ASSERT_EQ(found == 0, status == Status::ok) << found << " for " << static_cast<int>(status);
+    if (status == Status::ok && n > 0) {
+      ASSERT_EQ(std::memcmp(there.data(), expected.data(), n * sizeof(T)), 0);
+    }
+  };
+  agrees(codec.decode(frame, there));
+  agrees(codec.decode_lagged(frame, there));
   codec.sum({frame, frame}, n, 20 * frame.size());
+  if (codec.result().status == planes::cuda::needs_host) return;
   ASSERT_EQ(codec.result().status == 0, status == Status::ok);
 }
 
 template <class T>
-void damage(Pattern pattern, int rounds) {
+void damage(Pattern pattern, int rounds, const char* prediction = "delta") {
   constexpr std::size_t n = 5000;
   shim::Gpu gpu(2);
   const auto cpu = cpu_codec({1e-3}, Predictor::delta);
   std::mt19937_64 random(static_cast<unsigned>(pattern));
-  const auto whole = cpu_frame<T>(make<T>(pattern, n, 1), {1e-3}, Predictor::delta);
+  const auto whole = cpu_frame<T>(make<T>(pattern, n, 1), {1e-3}, prediction);
   for (int round = 0; round < rounds; ++round) {
     auto frame = whole;
     const std::size_t reach = round % 3 == 0 ? std::min<std::size_t>(frame.size(), 120) : frame.size();
@@ -55,6 +59,11 @@ TEST(GpuDamage, OfF64) {
 TEST(GpuDamage, OfF16) {
   for (const Pattern p : {Pattern::tail, Pattern::sprinkled}) damage<f16>(p, 60);
 }
+TEST(GpuDamage, OfF32WithLags) {
+  damage<float>(Pattern::wave, 120, "delta+64");
+  damage<float>(Pattern::masked, 120, "second+100+1000");
+}
+TEST(GpuDamage, OfF64WithLags) { damage<double>(Pattern::masked, 60, "none+70+80"); }
 
 // Nobody takes a chunk that would look at the index.
 TEST(GpuDamage, OfEmptyFrames) {

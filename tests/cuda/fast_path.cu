@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(crew_threads, 2)
   Words words;
   RecordHead head;
   const std::uint32_t chunk = crew.simt().block();
-  if (!find_record(job.source, frame.record_words, job.chunks, chunk, words) || !read_head(words, Predictor::delta, head) ||
+  if (!find_record(job.source, frame.record_words, job.chunks, chunk, words) || !read_head(words, {}, head) ||
       !is_usual(head))
     return;
   RecordIn<float> record;

@@ -1,7 +1,7 @@
 // The kernels behind an interface like that of the codec, run on the shim.
 #pragma once
 
-#include "codecs/planes/cuda/calls.hpp"
+#include "codecs/planes/cuda/lagged_calls.hpp"
 #include "codecs/planes/typed_codec.hpp"
 #include "core/float_environment.hpp"
 #include "cuda/shim_launcher.hpp"
@@ -21,13 +21,31 @@ class GpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
+  std::vector<std::byte> encode_lagged(const std::vector<T>& x, const planes::Lags& wanted) {
+    const planes::Lags lags = wanted.within(x.size());
+    if (!lags.any() || z_.step == 0) return encode(x);
+    use(x.size());
+    const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1)),
+        integers(planes::cuda::IntegersRoom::bytes(x.size()));
+    planes::cuda::encode_lagged<T>(launcher_, call(x), lags, {room.data(), room.size()},
+                                   {integers.data(), x.size()}, place());
+    return {room.data(), room.data() + result_.bytes};
+  }
+
   // A status as the kernels report it.
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
     use(x.size());
-    const Room room(frame.size());  // nothing may be read behind it
-    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
+    const Room room = room_of(frame);
     planes::cuda::decode<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
                             x.data(), x.size(), add, place());
+    return result_.status;
+  }
+
+  std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
+    use(x.size());
+    const Room room = room_of(frame), integers(planes::cuda::IntegersRoom::bytes(x.size()));
+    planes::cuda::decode_lagged<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
+                                   x.data(), x.size(), add, {integers.data(), x.size()}, place());
     return result_.status;
   }
 
@@ -87,6 +105,12 @@ class GpuCodec {
   const planes::cuda::CallResult& result() const { return result_; }
 
  private:
+  // Nothing may be read behind it.
+  static Room room_of(const std::vector<std::byte>& frame) {
+    Room room(frame.size());
+    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
+    return room;
+  }
   planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const {
     return {x.data(), x.size(), z_, header(x.size())};
   }

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = [ROOT / "src/api/cuda.cu", ROOT / "src/api/cuda_lossless.cu"]
+ALL = [ROOT / "src/api/cuda.cu", ROOT / "src/api/cuda_lagged.cu", ROOT / "src/api/cuda_lossless.cu"]
 FLOAT32 = [ROOT / "tests/cuda/fast_path.cu", ROOT / "tests/cuda/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
@@ -22,13 +22,15 @@ SKIPPED = 77
 
 # Registers that let two blocks of 512 threads live on a multiprocessor, and one where few chunks come.
 REGISTERS = {"planes.DecodeExactKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
+REGISTERS |= {"planes.LaggedExactKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
+REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
 # Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
 LOSSLESS_REGISTERS = {"u64": 64, "f64": 64}
 USUAL_LOSSLESS_REGISTERS = 48
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
-SPILLS = {("planes.EncodeKernel", "bf16"): 8}
+SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16"): 8}
 # A block is 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. A change has to be meant.
@@ -133,6 +135,7 @@ def machine_code(nvdisasm, cubin):
 
 def faults_of_code(code):
     wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
+    wide |= {"planes.IntegersKernel": "STG.E.128", "planes.RestsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
     wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
     for (name, dtype), instructions in code.items():
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):

@@ -61,17 +61,21 @@ std::vector<T> make(Pattern pattern, std::size_t n, std::uint64_t seed) {
   return x;
 }
 
-inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, planes::Predictor predictor) {
-  constexpr const char* names[] = {"none", "delta", "pairs", "second"};
+inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, const char* prediction) {
   CodecOptions options{.bound = bound};
-  options.predictor = names[static_cast<int>(predictor)];
+  options.predictor = prediction;
   options.kernels = "scalar";
   return find_codec("planes")->make(options);
 }
+inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, planes::Predictor predictor) {
+  constexpr const char* names[] = {"none", "delta", "pairs", "second"};
+  return cpu_codec(bound, names[static_cast<int>(predictor)]);
+}
 
-template <class T>
-std::vector<std::byte> cpu_frame(const std::vector<T>& x, const Bound& bound, planes::Predictor predictor) {
-  const auto codec = cpu_codec(bound, predictor);
+// `Prediction`: a Predictor, or what the options call it.
+template <class T, class Prediction>
+std::vector<std::byte> cpu_frame(const std::vector<T>& x, const Bound& bound, Prediction prediction) {
+  const auto codec = cpu_codec(bound, prediction);
   std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size()));
   const Sized size = codec->encode({x.data(), x.size(), dtype_of<T>}, frame);
   frame.resize(size.bytes);

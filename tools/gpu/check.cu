@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
   check(cudaGetDeviceProperties(&device, 0));
   std::printf("{\"device\": \"%s\", \"multiprocessors\": %d}\n", device.name, device.multiProcessorCount);
   if (what == "small") {
-    return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) && lossless_small(stream) ? 0 : 1;
+    return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) && lagged_small(stream) && lossless_small(stream) ? 0 : 1;
   } else if (what == "correctness") {
     const std::vector<std::size_t> sizes{0, 1, 31, 4095, 4096, 4097, 1000003};
     matrix<float>("f32", sizes, stream);
@@ -175,6 +175,7 @@ int main(int argc, char** argv) {
     matrix<f16>("f16", {1, 4097, 100003}, stream);
     matrix<bf16>("bf16", {1, 4097, 100003}, stream);
     look_back_stress(2000);
+    lagged_correctness(stream);
     lossless_correctness(stream);
     graph();
   } else if (what == "kernels") {
@@ -182,6 +183,7 @@ int main(int argc, char** argv) {
       const double copied = plain_kernels(n, stream);
       for (const char* const abs : {"1e-1", "1e-2", "1e-4"}) bench_size(n, abs, copied, stream);
     }
+    lagged_kernels(stream);
     lossless_kernels(stream);
   } else {
     std::fprintf(stderr, "check correctness|small|kernels, check values PATTERN COUNT\n");

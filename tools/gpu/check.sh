@@ -50,7 +50,8 @@ export build
 sources=$(find src/core src/codecs/planes src/codecs/mpc -maxdepth 1 -name '*.cpp' ! -name 'avx*')
 echo "$sources" | xargs -P "$(nproc)" -I{} bash -c 'on_cpu {}' &
 jobs=($!)
-gpu_sources=(src/api/cuda.cu src/api/cuda_lossless.cu) main=(tools/gpu/check.cu tools/gpu/check_lossless.cu tools/gpu/plain.cu) program=$build/check mpi=()
+gpu_sources=(src/api/cuda.cu src/api/cuda_lagged.cu src/api/cuda_lossless.cu)
+main=(tools/gpu/check.cu tools/gpu/check_lagged.cu tools/gpu/check_lossless.cu tools/gpu/plain.cu) program=$build/check mpi=()
 if [ "$what" = ranks ]; then main=(tools/gpu/ranks.cpp) program=$build/ranks mpi=(-ccbin "$mpicxx"); fi
 for source in "${gpu_sources[@]}"; do on_gpu "$source" & jobs+=($!); done
 for source in "${main[@]}"; do on_gpu "$source" "${mpi[@]}" -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX & jobs+=($!); done

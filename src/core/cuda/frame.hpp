@@ -138,7 +138,8 @@ TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t& re
   simt.fence();
   result->done = 1;
   ++control.epoch;
-  control.ticket = control.coded = control.failure = control.words = control.done = control.left = 0;
+  control.ticket = control.coded = control.failure = control.words = control.done = control.left =
+      control.again = 0;
 }
 
 }  // namespace taut::cuda

@@ -16,7 +16,7 @@ struct Control {
   std::uint32_t words;    // of all records
   std::uint32_t done;     // blocks of the last kernel that have ended
   std::uint32_t left;     // chunks that a kernel leaves to the next one
-  std::uint32_t unused;
+  std::uint32_t again;    // not 0: a record says that the kernels in line begin again, another way
 };
 
 // A chunk that a kernel leaves to the next one.

@@ -32,12 +32,12 @@ struct CallPlace {
   ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
 };
 
-inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place) {
+inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place, unsigned lags = 0) {
   const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
   auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
-  const std::size_t before = header_words + chunks + 1, all = room.bytes / 4;
+  const std::size_t before = header_words + lags + chunks + 1, all = room.bytes / 4;
   return {
-      .index = words + header_words,
+      .index = words + header_words + lags,
       .records = words + before,
       .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
       .slot_words = 0,
@@ -79,6 +79,19 @@ FinishJob<T> finish_job(const FrameHeader& header, std::uint64_t count, const Ca
   return job;
 }
 
+template <class T, class Launcher>
+void finish_encoding(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& room,
+                     const CallPlace& place) {
+  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.may_be_stored = true;
+  job.values = call.values;
+  job.z = call.z;
+  job.lags = lags;
+  job.blocks = std::clamp(job.chunks, 1u, finish_blocks);
+  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+}
+
 // The canonical frame. `room` holds at least the codec's max_bytes.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
@@ -87,13 +100,7 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
   if (coded && chunks > 0)
     launcher.template launch<EncodeKernel<T>>(
         chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
-  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
-  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
-  job.may_be_stored = true;
-  job.values = call.values;
-  job.z = call.z;
-  job.blocks = std::clamp(chunks, 1u, finish_blocks);
-  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+  finish_encoding(launcher, call, {}, room, place);
 }
 
 // The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
@@ -116,6 +123,14 @@ OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
   return job;
 }
 
+template <class T>
+DecodeJob<T> decode_job(const Source& source, T* values, std::uint64_t count, bool add,
+                        const CallPlace& place) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
+  return {
+      source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
+}
+
 // values <- frame, or values += frame. `type` is T or complex numbers of it, `count` of T.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
@@ -124,11 +139,9 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   open.sources[0] = source;
   open.count = 1;
   launcher.template launch<OpenKernel<T>>(1, open);
-  const auto chunks = static_cast<unsigned>(chunks_of(count));
-  if (chunks > 0) {
-    const DecodeJob<T> job{
-        source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
-    launcher.template launch<DecodeKernel<T>>(chunks, job);
+  if (count > 0) {
+    const DecodeJob<T> job = decode_job(source, values, count, add, place);
+    launcher.template launch<DecodeKernel<T>>(job.chunks, job);
     launcher.template launch<DecodeExactKernel<T>>(job.blocks, job);
   }
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
@@ -173,8 +186,10 @@ void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& roo
 }
 
 template <class T, class Launcher>
-void open_all(Launcher& launcher, const SumCall<T>& call, const CallPlace& place) {
+void open_all(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
   OpenJob open = open_job<T>(call.type, call.count, place);
+  open.lags = LagsUse::kept;
+  open.room = room.bytes;
   std::ranges::copy(call.sources, open.sources);
   open.count = static_cast<unsigned>(call.sources.size());
   open.slots_step = static_cast<double>(call.z.step);
@@ -187,7 +202,7 @@ void open_all(Launcher& launcher, const SumCall<T>& call, const CallPlace& place
 // room <- the sum of all sources; buffer_too_small where it does not hold it.
 template <class T, class Launcher>
 void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  open_all(launcher, call, place);
+  open_all(launcher, call, room, place);
   add_opened(launcher, call, room, place);
 }
 
@@ -203,7 +218,7 @@ void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& va
                 const FrameRoom& room, const CallPlace& place) {
   const Source sources[] = {frame, source_of(slots)};
   const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
-  open_all(launcher, call, place);
+  open_all(launcher, call, room, place);
   const auto chunks = static_cast<unsigned>(chunks_of(values.count));
   if (chunks > 0)
     launcher.template launch<EncodeKernel<T>>(

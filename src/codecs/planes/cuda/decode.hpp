@@ -46,28 +46,37 @@ class ChunkDecoder {
       fail();
     } else if (record_.simple()) {
       decode_simple();
-    } else if (crew_.thread() == 0) {
-      job_.left[crew_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
+    } else {
+      leave(chunk);
     }
   }
 
   // The second one's: chunks whose sizes are good. `q` is shared memory for the chunk's integers.
   TAUT_DEVICE void run_exact(std::int64_t* q) {
+    each_left([&](std::uint32_t) { decode_exact(q); });
+  }
+
+ protected:
+  // decode(chunk) for those of the list that are good, once they are read.
+  template <class Decode>
+  TAUT_DEVICE void each_left(const Decode& decode) {
     const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
     for (std::uint32_t i = crew_.simt().block(); i < left; i += job_.blocks) {
-      find(job_.left[i].left.chunk);
-      if (!read<RunsCheck::all>(job_.left[i].left.chunk)) {
-        fail();
-      } else if (record_.has(wide)) {
-        decode_general<std::int64_t>(q);
+      const std::uint32_t chunk = job_.left[i].left.chunk;
+      find(chunk);
+      if (read<RunsCheck::all>(chunk)) {
+        decode(chunk);
       } else {
-        decode_general<std::int32_t>(q);
+        fail();
       }
       crew_.simt().barrier();
     }
   }
 
- private:
+  TAUT_DEVICE void leave(std::uint32_t chunk) const {
+    if (crew_.thread() == 0) job_.left[crew_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
+  }
+
   TAUT_DEVICE void find(std::uint32_t chunk) {
     const std::uint64_t first = std::uint64_t{chunk} * chunk_values, left = job_.count - first;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
@@ -82,11 +91,13 @@ class ChunkDecoder {
   // All threads alike; false: malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read(std::uint32_t chunk) {
-    Words words;
     RecordHead head;
-    return find_record(job_.source, frame_.record_words, job_.chunks, chunk, words) &&
-           read_head(words, frame_.predictor, head) &&
-           RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
+    return find_head(chunk, head) && RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
+  }
+  TAUT_DEVICE bool find_head(std::uint32_t chunk, RecordHead& head) const {
+    Words words;
+    return find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
+           read_head(words, frame_.prediction, head);
   }
 
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
@@ -112,14 +123,18 @@ class ChunkDecoder {
   template <class Int>
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
     record_.differences(crew_.simt(), q);
-    undo_difference(crew_, frame_.predictor, static_cast<Int>(record_.base), q);
+    undo_difference(crew_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
   }
 
   TAUT_DEVICE void decode_simple() {
     std::int32_t q[block_values];
     integers(q);
-    const bool exact_in_type =
-        sizeof(T) == 8 || greatest_sum(record_.flags & large, frame_.addends) <= 1u << 24;
+    store_multiples(record_.flags, q);
+  }
+
+  // `flags`: of the record that the integers come from.
+  TAUT_DEVICE void store_multiples(std::uint8_t flags, const std::int32_t (&q)[block_values]) const {
+    const bool exact_in_type = sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
     const auto step = static_cast<ComputedIn<T>>(frame_.step);
     T x[block_values];
     for (unsigned i = 0; i < block_values; ++i)
@@ -128,10 +143,24 @@ class ChunkDecoder {
     store(x);
   }
 
+  TAUT_DEVICE void decode_exact(std::int64_t* all) {
+    if (record_.has(wide)) {
+      decode_general<std::int64_t>(all);
+    } else {
+      decode_general<std::int32_t>(all);
+    }
+  }
+
   template <class Int>
   TAUT_DEVICE void decode_general(std::int64_t* all) {
     Int q[block_values];
     integers(q);
+    store_general(q, all);
+  }
+
+  // Values from the integers and what is exact in the record; `all` is shared memory for those of the chunk.
+  template <class Int>
+  TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* all) const {
     for (unsigned i = 0; i < block_values; ++i) all[crew_.thread() * block_values + i] = q[i];
     crew_.simt().barrier();
     for (std::uint32_t i = crew_.thread(); i < n_; i += crew_threads) {

@@ -20,14 +20,18 @@ struct EncodeJob {
   const OpenFrame* like;  // a frame whose predictor is taken; null: that of z
 };
 
+// A layer; planes of halves alone may take a little more, and planes of a frame with lags together with runs
+// (encode_lagged.hpp) up to 1012 bytes.
+template <class T>
+inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
+
 template <class T>
 struct EncodeShared {
   CrewShared crew;
   std::uint32_t chunk, at;
   PlanesShared planes;
   RunsShared<T> runs;
-  // A layer; planes of halves alone may take a little more.
-  alignas(16) std::uint32_t record[layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0)];
+  alignas(16) std::uint32_t record[record_words<T>];
 };
 
 // More values than this beyond the large range, and a float64 chunk becomes wide.
@@ -40,18 +44,9 @@ class ChunkEncoder {
       : crew_(simt, shared.crew), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
-    const Simt& simt = crew_.simt();
-    const std::uint64_t left =
-        job_.count - std::uint64_t{take_chunk(simt, job_.sink, shared_.chunk)} * chunk_values;
-    n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
-    values_ = values_of(crew_.thread(), n_);
-    T x[block_values];
-    load_block(from(), values_, x);
-
+    find(take_chunk(crew_.simt(), job_.sink, shared_.chunk));
     std::int32_t q[block_values];
-    bool is_small = true;
-    for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
-    if (!crew_.any(!is_small)) {
+    if (all_small(q)) {
       encode_integers(q, 0);
     } else {
       encode_large();
@@ -59,15 +54,30 @@ class ChunkEncoder {
     store();
   }
 
- private:
+ protected:
   using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+  TAUT_DEVICE void find(std::uint32_t chunk) {
+    const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
+    n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
+    values_ = values_of(crew_.thread(), n_);
+  }
+
+  // Whether all values have an integer in the small range.
+  TAUT_DEVICE bool all_small(std::int32_t (&q)[block_values]) {
+    T x[block_values];
+    load_block(from(), values_, x);
+    bool is_small = true;
+    for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
+    return !crew_.any(!is_small);
+  }
 
   // The values of this thread.
   TAUT_DEVICE const T* from() const {
     return job_.values + std::uint64_t{shared_.chunk} * chunk_values + crew_.thread() * block_values;
   }
   TAUT_DEVICE Predictor predictor() const {
-    return job_.like != nullptr ? job_.like->predictor : job_.z.predictor;
+    return job_.like != nullptr ? job_.like->prediction.inner : job_.z.predictor;
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
@@ -88,16 +98,26 @@ class ChunkEncoder {
     return plan_planes(crew_, values_ > 0 ? width_of(crew_.simt(), d) : 0, blocks(), is_wide);
   }
 
-  // Some value is not in the small range.
-  TAUT_DEVICE void encode_large() {
-    Int q[block_values];
-    std::uint32_t marked = quantise(large_bits, q), seen = 0;
+  // Integers of up to 22 bits, of which some value asks for more than 14; how many have none.
+  TAUT_DEVICE std::uint32_t quantise_chunk(Int (&q)[block_values], std::uint32_t& marked,
+                                           std::uint8_t& flags) {
+    marked = quantise(large_bits, q);
+    std::uint32_t seen = 0;
     for (unsigned i = 0; i < block_values; ++i)
       if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
     const std::uint32_t escapes = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
-    const bool all_small = !crew_.any(seen >> small_bits != 0);
+    const bool small_else = !crew_.any(seen >> small_bits != 0);
+    flags = escapes > 0 && small_else ? 0 : static_cast<std::uint8_t>(large);
+    return escapes;
+  }
+
+  // Some value is not in the small range.
+  TAUT_DEVICE void encode_large() {
+    Int q[block_values];
+    std::uint32_t marked;
+    std::uint8_t flags;
+    const std::uint32_t escapes = quantise_chunk(q, marked, flags);
     if (escapes == 0 && !is_half<T>) return encode_integers(q, large);
-    std::uint8_t flags = escapes > 0 && all_small ? 0 : static_cast<std::uint8_t>(large);
     if constexpr (sizeof(T) == 8) {
       if (wants_wide(escapes)) {
         marked = quantise(wide_bits, q);
@@ -135,16 +155,14 @@ class ChunkEncoder {
     const bool is_wide = (flags & wide) != 0;
     const std::uint32_t each = run_bytes_of<T>(is_wide);
     hold_on(crew_, marked, values_, q);
-    T x[block_values];
-    load_block(from(), values_, x);
-    const RunsPlan runs =
-        plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
+    const RunsPlan runs = runs_of(marked);
     const Int base = difference(crew_, predictor(), values_, q);
     const PlanesPlan plan = plan_of(q, is_wide);
     const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
     if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
       announce_words(layer_words<T>(n_), false);
+      T x[block_values];
       load_block(from(), values_, x);
       return write_layer(crew_, job_.z, values_, n_, x, shared_.record);
     }
@@ -154,6 +172,18 @@ class ChunkEncoder {
     if (runs.count == 0) return;
     marked = quantise(is_wide ? wide_bits : large_bits, q);
     hold_on(crew_, marked, values_, q);
+    put_runs(runs, is_wide, q, plan);
+  }
+
+  TAUT_DEVICE RunsPlan runs_of(std::uint32_t marked) {
+    T x[block_values];
+    load_block(from(), values_, x);
+    return plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
+  }
+  template <class I>
+  TAUT_DEVICE void put_runs(const RunsPlan& runs, bool is_wide, const I (&q)[block_values],
+                            const PlanesPlan& plan) {
+    T x[block_values];
     load_block(from(), values_, x);
     write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
   }

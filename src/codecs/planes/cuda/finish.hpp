@@ -3,6 +3,7 @@
 
 #include "codecs/planes/cuda/crew.hpp"
 #include "codecs/planes/cuda/values.hpp"
+#include "codecs/planes/lags.hpp"
 #include "core/cuda/frame.hpp"
 
 namespace taut::planes::cuda {
@@ -12,7 +13,7 @@ struct OpenFrame {
   double step;
   std::uint32_t status;  // not 0: nothing else holds
   std::uint32_t addends;
-  Predictor predictor;
+  Prediction prediction;
   bool stored;
   std::uint32_t record_words;  // of all records
 };
@@ -36,6 +37,7 @@ struct FinishJob {
   std::uint32_t chunks, blocks;        // blocks: of this kernel
   bool may_be_stored;                  // an encoding, where all chunks are layers; never a sum
   bool of_sum;                         // the header stands in scratch
+  Lags lags;                           // of an encoding that does not begin again
   std::uint32_t header[header_words];  // but for flag `stored`, payload_bytes, predictor, checksum
 };
 
@@ -47,15 +49,17 @@ template <class T, class Simt>
 TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const FinishJob<T>& job, bool stored) {
   const Control& control = job.scratch->control;
   const unsigned lane = simt.thread();
+  const Lags lags = job.of_sum ? job.scratch->total.prediction.lags : control.again != 0 ? Lags{} : job.lags;
   const std::uint64_t bytes =
-      stored ? job.count * sizeof(T) : 4 * (job.chunks + std::uint64_t{1} + control.words);
+      stored ? job.count * sizeof(T) : 4 * (lags.n + job.chunks + std::uint64_t{1} + control.words);
   for (unsigned i = lane; lane == 0 && i < header_words; ++i)
     shared.header[i] = job.of_sum ? job.scratch->header[i] : job.header[i];
   if (lane == 0 && stored) {
     shared.header[1] |= std::uint32_t{FrameHeader::stored} << 24;
   } else if (lane == 0 && !job.of_sum) {
-    shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor);
+    shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor) | lags.n << 8;
   }
+  if (lane < lags.n) job.frame[header_words + lane] = lags.of[lane];
   write_header(simt, job.scratch->crc, shared.header, bytes, job.frame, job.result);
 }
 

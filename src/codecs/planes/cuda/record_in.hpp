@@ -4,6 +4,7 @@
 
 #include "codecs/planes/cuda/integers.hpp"
 #include "codecs/planes/cuda/run.hpp"
+#include "codecs/planes/lags.hpp"
 #include "codecs/planes/widths.hpp"
 
 namespace taut::planes::cuda {
@@ -21,7 +22,7 @@ struct RecordHead {
 };
 
 // By one thread; false: malformed.
-TAUT_DEVICE bool read_head(const Words& words, Predictor predictor, RecordHead& head) {
+TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, RecordHead& head) {
   head = {};
   head.words = words;
   if (words.count == 0) return true;
@@ -33,7 +34,8 @@ TAUT_DEVICE bool read_head(const Words& words, Predictor predictor, RecordHead& 
   if ((first & 0xFF80) != 0) return false;  // an unknown flag, or something where a 0 has to be
   if (head.has(wide) && words.count < 3) return false;
   head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.at[1]);
-  if (predictor == Predictor::none && head.base != 0) return false;
+  if (prediction.inner == Predictor::none && head.base != 0) return false;
+  if (prediction.lags.n > 0 && head.has(wide | has_layers)) return false;
   return head.has(has_planes) ? head.plane_bytes > 0
                               : head.plane_bytes == 0 && !head.has(dense | byte_widths);
 }

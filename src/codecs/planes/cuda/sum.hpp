@@ -42,6 +42,15 @@ struct SumShared {
   };
 };
 
+// Where records go in a frame that begins with lags, for which there is room.
+TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& total) {
+  const unsigned lags = total.prediction.lags.n;
+  sink.index += lags;
+  sink.records += lags;
+  sink.capacity -= lags;
+  return sink;
+}
+
 // Takes a chunk, and finds its record in each source: by the first warp, a lane for each.
 template <class T, class Simt>
 TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<T>& shared) {
@@ -52,10 +61,11 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<
   if (k < job.sources_count) {
     const OpenFrame& frame = job.scratch->opened[k];
     stored = frame.stored;
-    alike = stored || frame.predictor == job.scratch->total.predictor;
+    alike = stored || frame.prediction.inner == job.scratch->total.prediction.inner;
     Words words;
-    good = stored || (find_record(job.sources[k], frame.record_words, job.sink.chunks, chunk, words) &&
-                      read_head(words, frame.predictor, head));
+    good = stored || (find_record(behind_lags(job.sources[k], frame), frame.record_words, job.sink.chunks,
+                                  chunk, words) &&
+                      read_head(words, frame.prediction, head));
     shared.heads[k] = head;
   }
   const Operands all{simt.ballot(!good) == 0, simt.ballot(!alike) == 0,
@@ -149,9 +159,9 @@ class ChunkAdder {
       runs_ += r.runs.count;
       layers_ += r.layers;
       if (r.has(wide)) {
-        add_record<std::int64_t>(r, opened(k).predictor);
+        add_record<std::int64_t>(r, opened(k).prediction.inner);
       } else {
-        add_record<std::int32_t>(r, opened(k).predictor);
+        add_record<std::int32_t>(r, opened(k).prediction.inner);
       }
     }
     if ((flags_ & wide) != 0) {
@@ -180,7 +190,7 @@ class ChunkAdder {
   TAUT_DEVICE void write_sums() {
     Int q[block_values];
     for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<Int>(sum(i));
-    const Int base = difference(crew_, total_.predictor, values_of(crew_.thread(), n_), q);
+    const Int base = difference(crew_, total_.prediction.inner, values_of(crew_.thread(), n_), q);
     write(Differences<Int>{q}, width_of(crew_.simt(), q), base);
   }
 
@@ -203,22 +213,22 @@ class ChunkAdder {
     const std::uint32_t run_bytes = any && runs_ > 0 ? 4 + runs_ * each : 0;
     const std::uint64_t layer_bytes = any && layers_ > 0 ? 4 + std::uint64_t{layers_} * n_ * sizeof(T) : 0;
     const auto words = static_cast<std::uint32_t>((plane_bytes + run_bytes + layer_bytes + 3) / 4);
-    if (crew_.thread() == 0) announce(crew_.simt(), job_.sink, shared_.chunk, words);
+    const Sink sink = behind_lags(job_.sink, total_);
+    if (crew_.thread() == 0) announce(crew_.simt(), sink, shared_.chunk, words);
     if (crew_.thread() < warp_lanes) {
-      const std::uint32_t at = place(crew_.simt(), job_.sink, shared_.chunk, words);
+      const std::uint32_t at = place(crew_.simt(), sink, shared_.chunk, words);
       if (crew_.thread() == 0) shared_.at = at;
     }
     crew_.simt().barrier();
-    if (!fits(job_.sink, shared_.at, words)) {
-      if (crew_.thread() == 0)
-        crew_.simt().raise(&job_.sink.control->failure, code(Status::buffer_too_small));
+    if (!fits(sink, shared_.at, words)) {
+      if (crew_.thread() == 0) crew_.simt().raise(&sink.control->failure, code(Status::buffer_too_small));
       return;
     }
-    std::uint32_t* const to = job_.sink.records + shared_.at;
+    std::uint32_t* const to = sink.records + shared_.at;
     copy_words(crew_, shared_.record, plane_bytes / 4, to);
     if (crew_.thread() == 0 && words > plane_bytes / 4)
-      job_.left[crew_.simt().add(&job_.sink.control->left, 1)].left = {shared_.chunk,
-                                                                       shared_.at + plane_bytes / 4};
+      job_.left[crew_.simt().add(&sink.control->left, 1)].left = {shared_.chunk,
+                                                                  shared_.at + plane_bytes / 4};
   }
 
   Crew<Simt> crew_;

@@ -48,11 +48,12 @@ class ExactAdder {
       if (crew_.thread() == 0) shared_.parts[k] = part;
     }
     crew_.simt().barrier();
-    auto* to = reinterpret_cast<std::uint16_t*>(job_.sink.records + chunk.at);
-    const bool is_wide = (job_.sink.records[job_.sink.index[chunk.chunk]] & wide) != 0;
+    const Sink sink = behind_lags(job_.sink, job_.scratch->total);
+    auto* to = reinterpret_cast<std::uint16_t*>(sink.records + chunk.at);
+    const bool is_wide = (sink.records[sink.index[chunk.chunk]] & wide) != 0;
     if (runs > 0) to = merge_runs(to, runs, is_wide);
     if (layers > 0) to = append_layers(to, layers);
-    const auto* const first = reinterpret_cast<std::uint16_t*>(job_.sink.records);
+    const auto* const first = reinterpret_cast<std::uint16_t*>(sink.records);
     if (crew_.thread() == 0 && (to - first) % 2 != 0) *to = 0;
     crew_.simt().barrier();
   }
@@ -68,8 +69,8 @@ class ExactAdder {
     Words words;
     RecordHead head;
     RecordIn<T> r;
-    find_record(source, frame.record_words, job_.sink.chunks, chunk, words);
-    read_head(words, frame.predictor, head);
+    find_record(behind_lags(source, frame), frame.record_words, job_.sink.chunks, chunk, words);
+    read_head(words, frame.prediction, head);
     if (!RecordReader<T, Simt, RunsCheck::all>(crew_, r, head, n_).read() && crew_.thread() == 0)
       crew_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
     return {r.runs, words, r.layers_at, r.layers};

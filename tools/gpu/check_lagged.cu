@@ -1,0 +1,112 @@
+// The checks of planes frames with lags.
+#include "check.hpp"
+
+namespace {
+
+using namespace taut;
+using namespace taut::gpu;
+
+struct Prediction {
+  const char* name;
+  int predictor;
+  std::uint32_t lags[2];
+  int n;
+};
+constexpr Prediction predictions[] = {{"delta+64", 1, {64}, 1}, {"second+250+1000", 3, {250, 1000}, 2}, {"none+1000", 0, {1000}, 1}};
+
+std::unique_ptr<Codec> cpu_codec(const Prediction& prediction) {
+  CodecOptions options{.bound = 1e-3};
+  options.predictor = prediction.name;
+  return codecs::planes().make(options);
+}
+
+TAUT_Cuda_coding coding_of(const Prediction& prediction) { return {1e-3, 0, prediction.predictor}; }
+
+// Encode, add and decode one pattern; the number of differences from the CPU.
+template <class T>
+int compare(Pattern pattern, std::size_t n, const Prediction& prediction, cudaStream_t stream) {
+  const int type = static_cast<int>(dtype_of<T>);
+  const auto codec = cpu_codec(prediction);
+  const std::vector<T> x = make<T>(pattern, n, 1);
+  const auto frame = cpu_encode(*codec, x);
+  std::vector<std::byte> sum(codec->max_bytes(dtype_of<T>, n, 2));
+  const ConstBytes both[] = {frame, frame};
+  sum.resize(codec->arithmetic()->sum(both, sum).bytes);
+  std::vector<T> decoded(n);
+  codec->decode(sum, {decoded.data(), n, dtype_of<T>});
+
+  const Device values(x.data(), n * sizeof(T)), to(n * sizeof(T)), out(codec->max_bytes(dtype_of<T>, n, 1)),
+      total(codec->max_bytes(dtype_of<T>, n, 2));
+  const TAUT_Cuda_coding coding = coding_of(prediction);
+  Result r;
+  int wrong = 0;
+  const auto same = [&](int status, const Device& device, const void* bytes, std::size_t size) {
+    check(cudaStreamSynchronize(stream));
+    wrong += status != 0 || r.at->status != 0 || std::memcmp(device.read(size).data(), bytes, size) != 0;
+  };
+  same(TAUT_Encode_lagged_cuda(values.at(), n, type, &coding, prediction.lags, prediction.n, out.at(), out.bytes(), r.at, stream),
+       out, frame.data(), frame.size());
+  const void* const frames[] = {out.at(), out.at()};
+  const std::size_t bytes[] = {frame.size(), frame.size()};
+  same(TAUT_Frame_add_cuda(frames, bytes, 2, n, type, total.at(), total.bytes(), r.at, stream), total, sum.data(), sum.size());
+  same(TAUT_Decode_lagged_cuda(total.at(), sum.size(), to.at(), n, type, r.at, stream), to, decoded.data(), n * sizeof(T));
+  return wrong;
+}
+
+template <class T>
+bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_t stream) {
+  int cases = 0, wrong = 0;
+  for (const Pattern pattern : all_patterns) {
+    for (const Prediction& prediction : predictions) {
+      for (const std::size_t n : sizes) {
+        const int found = compare<T>(pattern, n, prediction, stream);
+        if (found > 0 && wrong < 10)
+          std::fprintf(stderr, "lags %s %s n %zu %s: %d differences\n", name, name_of(pattern), n, prediction.name, found);
+        wrong += found;
+        ++cases;
+      }
+    }
+  }
+  std::printf("{\"check\": \"lags\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n", name, cases, wrong,
+              wrong == 0 ? "true" : "false");
+  return wrong == 0;
+}
+
+void bench_size(std::size_t n, const Prediction& prediction, cudaStream_t stream) {
+  const std::size_t bytes = n * 4, room = cpu_codec(prediction)->max_bytes(DType::f32, n, 1);
+  const std::vector<float> x = make<float>(Pattern::wave, n, 1);
+  const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes), f0(room), f1(room);
+  const TAUT_Cuda_coding coding = coding_of(prediction);
+  Result r;
+  TAUT_Cuda_reserve_lagged(n, 1, stream);
+  const Timing copy = timed(stream, [&](int i) {
+    check(cudaMemcpyAsync(to.at(), (i % 2 == 0 ? v0 : v1).at(), bytes, cudaMemcpyDeviceToDevice, stream));
+  });
+  const double copied = static_cast<double>(bytes) / copy.median / 1e9;
+  const Timing encode = timed(stream, [&](int i) {
+    TAUT_Encode_lagged_cuda((i % 2 == 0 ? v0 : v1).at(), n, 1, &coding, prediction.lags, prediction.n, (i % 2 == 0 ? f0 : f1).at(),
+                            room, r.at, stream);
+  });
+  const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
+  report("encode_lagged", bytes, ratio, encode, copied);
+  report("decode_lagged", bytes, ratio, timed(stream, [&](int i) {
+           TAUT_Decode_lagged_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
+         }), copied);
+  if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+}
+
+}  // namespace
+
+bool lagged_small(cudaStream_t stream) { return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream); }
+
+void lagged_correctness(cudaStream_t stream) {
+  matrix<float>("f32", {0, 1, 65, 4096, 4097, 1000003}, stream);
+  matrix<double>("f64", {1, 4097, 100003}, stream);
+  matrix<f16>("f16", {4097, 100003}, stream);
+  matrix<bf16>("bf16", {4097, 100003}, stream);
+}
+
+void lagged_kernels(cudaStream_t stream) {
+  for (const std::size_t n : {std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26})
+    for (const Prediction& prediction : predictions) bench_size(n, prediction, stream);
+}
