@@ -1,0 +1,150 @@
+// pieces -> values: a block a thread, none of which waits for another. What piece.cpp rejects is rejected
+// here.
+#pragma once
+
+#include "codecs/zfp/cuda/encode.hpp"
+#include "codecs/zfp/cuda/survey.hpp"
+
+namespace taut::zfp::cuda {
+
+template <class T>
+struct DecodeJob {
+  Source source;
+  T* values;
+  Field field;
+  std::uint32_t parts;  // thread blocks a box
+  Scratch* scratch;
+  CallResult* result;
+};
+
+template <class T, unsigned D, class Simt>
+class BoxDecoder {
+ public:
+  TAUT_DEVICE BoxDecoder(const Simt& simt, Marks& marks, const DecodeJob<T>& job, std::uint32_t box,
+                         std::uint32_t part)
+      : simt_(simt),
+        marks_(marks),
+        job_(job),
+        box_(job.field, box),
+        values_(box_.values()),
+        blocks_(box_.blocks()),
+        part_(part),
+        entry_(job.source.frame[header_words + extent_words(D) + box]),
+        at_(frame_header_bytes + front_bytes(D, job.field.boxes) + job.scratch->pieces()[box]) {}
+
+  // False: malformed.
+  TAUT_DEVICE bool decode() {
+    const auto raw = static_cast<std::uint32_t>(values_ * sizeof(T));
+    const unsigned bits = job_.scratch->opened.bits;
+    if (entry_.form() == Form::stored) {
+      if (entry_.bytes() != raw) return false;
+      copy();
+      return true;
+    }
+    if (entry_.form() > Form::mended || entry_.bytes() > raw || entry_.bytes() != stream_bytes(blocks_, bits))
+      return false;
+    if (entry_.form() == Form::coded) {
+      decode_block(0, bits, false);
+      return true;
+    }
+    if (!read_marks()) return false;
+    const unsigned left = mended_bits(entry_.bytes(), marks_.bytes, blocks_, bits);
+    if (left < least_block_bits<T>) return false;
+    decode_block(marks_.bytes, left, true);
+    return true;
+  }
+
+ private:
+  static constexpr unsigned threads = block_threads<D>;
+
+  TAUT_DEVICE const std::uint8_t* piece() const {
+    return reinterpret_cast<const std::uint8_t*>(job_.source.frame) + at_;
+  }
+
+  TAUT_DEVICE void copy() const {
+    TAUT_ROLLED
+    for (std::uint32_t i = part_ * threads + simt_.thread(); i < values_; i += job_.parts * threads) {
+      T x;
+      std::memcpy(&x, piece() + i * sizeof(T), sizeof(T));
+      job_.values[box_.place(i)] = x;
+    }
+  }
+
+  // False: the map is cut off.
+  TAUT_DEVICE bool read_marks() {
+    if (entry_.bytes() < mark_bytes(values_)) return false;
+    if (simt_.thread() < warp_lanes) {
+      const unsigned lane = simt_.thread();
+      const auto groups = static_cast<std::uint32_t>(class_groups(values_));
+      std::uint32_t marks = 0;
+      for (unsigned k = 0; k < 4; ++k)
+        if (4 * lane + k < mark_bytes(values_)) marks |= std::uint32_t{piece()[4 * lane + k]} << 8 * k;
+      const std::uint32_t there = groups > 32 * lane ? groups - 32 * lane : 0;
+      marks_.of[lane] = low_bits(marks, there < 32 ? there : 32);
+      simt_.sync_warp();
+      marks_.count(simt_, values_);
+    }
+    simt_.barrier();
+    return marks_.bytes <= entry_.bytes();
+  }
+
+  TAUT_DEVICE void decode_block(std::uint32_t stream, unsigned bits, bool mended) const {
+    const std::uint32_t i = part_ * threads + simt_.thread();
+    if (i >= blocks_) return;
+    const FrameWords words{job_.source.frame, job_.source.bytes};
+    BitReader<Simt> in(simt_, words, 8 * (at_ + stream) + std::uint64_t{i} * bits, bits);
+    T x[block_values<D>];
+    read_block<D>(in, x);
+    const Block<D> block(box_, i);
+    TAUT_UNROLLED
+    for (unsigned k = 0; k < Block<D>::rows; ++k) {
+      T of_row[edge];
+      for (unsigned c = 0; c < edge; ++c) of_row[c] = x[k * edge + c];
+      const Row row = block.row(k);
+      if (mended) mend(row, block.width(), of_row);
+      if (block.has(k)) store_block(job_.values + row.place, block.width(), of_row);
+    }
+  }
+
+  TAUT_DEVICE void mend(const Row& row, unsigned width, T (&x)[edge]) const {
+    for (unsigned c = 0; c < edge; ++c) {
+      const std::uint32_t i = row.number + c, group = i / group_size, of_group = i % group_size;
+      if (c >= width || !marks_.has(group)) continue;
+      const unsigned byte = piece()[marks_.place(simt_, values_, group) + of_group / 4];
+      const auto found = static_cast<ValueClass>(byte >> of_group % 4 * 2 & 3);
+      if (found != ValueClass::finite) x[c] = special(found);
+    }
+  }
+  TAUT_DEVICE static T special(ValueClass of) {
+    constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+    return of == ValueClass::nan ? nan : of == ValueClass::infinity ? infinity : -infinity;
+  }
+
+  const Simt& simt_;
+  Marks& marks_;
+  const DecodeJob<T>& job_;
+  const Box<D> box_;
+  std::uint32_t values_, blocks_, part_;
+  Entry entry_;
+  std::uint64_t at_;  // byte of the frame where the piece begins
+};
+
+template <class T, unsigned D>
+struct DecodeKernel {
+  using Job = DecodeJob<T>;
+  using Shared = Marks;
+  static constexpr BlockShape shape = shape_for<D>;
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& marks, const Job& job) {
+    const std::uint32_t box = simt.block() / job.parts, part = simt.block() % job.parts;
+    const std::uint32_t boxes = job.field.boxes;
+    if (box < boxes && job.scratch->opened.status == 0) {
+      const bool good = BoxDecoder<T, D, Simt>(simt, marks, job, box, part).decode();
+      if (!good && simt.thread() == 0) simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
+    }
+    close(simt, *job.scratch, job.scratch->opened.status, boxes > 0 ? boxes * job.parts : 1, job.result);
+  }
+};
+
+}  // namespace taut::zfp::cuda
