@@ -1,23 +1,10 @@
-// The zfp kernels on the shim, and what the CPU's codec writes.
+// The zfp kernels on the shim.
 #pragma once
 
 #include "codecs/zfp/cuda/calls.hpp"
-#include "core/codec.hpp"
 #include "cuda/shim_launcher.hpp"
 
 namespace taut {
-
-inline std::unique_ptr<Codec> rate_cpu_codec(double rate, const Dims& dims = {}) {
-  return find_codec("zfp")->make({.bound = {Bound::Kind::rate, rate}, .dims = dims});
-}
-
-template <class T>
-std::vector<std::byte> rate_cpu_frame(const std::vector<T>& x, double rate, const Dims& dims = {}) {
-  const auto codec = rate_cpu_codec(rate, dims);
-  std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size(), 1));
-  frame.resize(codec->encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
-  return frame;
-}
 
 template <class T>
 class RateGpuCodec {
@@ -26,9 +13,9 @@ class RateGpuCodec {
 
   std::vector<std::byte> encode(const std::vector<T>& x, double rate, const Dims& dims = {}) {
     const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(rate_cpu_codec(rate, dims)->max_bytes(dtype_of<T>, x.size(), 1)), values(bytes);
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
     const zfp::cuda::Field field = field_of(dims, x.size());
+    const Room room(zfp::cuda::most_bytes<T>(field, rate)), values(bytes);
+    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
     zfp::cuda::encode(launcher_, reinterpret_cast<const T*>(values.data()), field,
                       {.codec = zfp::cuda::frame_id,
                        .type = dtype_of<T>,
@@ -59,7 +46,7 @@ class RateGpuCodec {
 
   // Scratch as a pool gives it: once used, never cleared.
   zfp::cuda::CallPlace place(const zfp::cuda::Field& field) {
-    const std::size_t bytes = zfp::cuda::scratch_bytes(field);
+    const std::size_t bytes = zfp::cuda::scratch_bytes(field.boxes);
     if (!scratch_ || scratch_->size() < bytes) {
       scratch_ = std::make_unique<Room>(bytes, 0);
       reinterpret_cast<zfp::cuda::Scratch*>(scratch_->data())->crc = cuda::header_crc_table();

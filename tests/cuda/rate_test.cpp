@@ -3,6 +3,7 @@
 
 #include "cuda/patterns.hpp"
 #include "cuda/rate_codec.hpp"
+#include "cuda/rate_cpu.hpp"
 
 namespace taut {
 namespace {

@@ -10,10 +10,13 @@
 #include "../../tests/cuda/patterns.hpp"
 #include "device.hpp"
 
-// check_lossless.cu
+// check_lossless.cu, check_rate.cu
 bool lossless_small(cudaStream_t stream);
 void lossless_correctness(cudaStream_t stream);
 void lossless_kernels(cudaStream_t stream);
+bool rate_small(cudaStream_t stream);
+void rate_correctness(cudaStream_t stream);
+void rate_kernels(cudaStream_t stream);
 
 namespace taut::gpu {
 

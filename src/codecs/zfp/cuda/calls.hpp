@@ -10,9 +10,27 @@ namespace taut::zfp::cuda {
 // Kernels have all values of a block in registers.
 inline constexpr unsigned most_dims = 3;
 
-// Of the scratch of a call on that field.
-inline std::size_t scratch_bytes(const Field& field) {
-  return sizeof(Scratch) + sizeof(std::uint64_t) * field.boxes;
+// Of the scratch of a call on a field of so many boxes.
+inline std::size_t scratch_bytes(std::size_t boxes) {
+  return sizeof(Scratch) + sizeof(std::uint64_t) * boxes;
+}
+
+// Of any frame of that field, as Codec::max_bytes() has it, or less.
+template <class T>
+std::uint64_t most_bytes(const Field& field, double rate) {
+  const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.boxes);
+  const std::uint64_t row = field.extent[max_dims - 1], whole = field.box[max_dims - 1];
+  if (field.dims > 1 || rate < least_fixed_rate || row == 0) {
+    std::uint64_t values = 1;
+    for (const std::uint32_t n : field.extent) values *= n;
+    return front + values * sizeof(T);
+  }
+  const auto of_box = [rate](std::uint64_t values) {
+    const std::uint32_t coded =
+        stream_bytes(edges(static_cast<std::uint32_t>(values)), block_bits<T>(rate, edge));
+    return std::min<std::uint64_t>(values * sizeof(T), coded);
+  };
+  return front + (field.boxes - 1) * of_box(whole) + of_box(row - (field.boxes - 1) * whole);
 }
 
 struct CallPlace {
@@ -36,7 +54,7 @@ void on_dims(const Field& field, Action action) {
   return action.template operator()<3>();
 }
 
-// frame <- values. `header` says type, count and bound, which is a rate; the frame holds Codec::max_bytes().
+// frame <- values. `header` says type, count and bound, which is a rate; the frame holds most_bytes().
 template <class T, class Launcher>
 void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader header, std::byte* frame,
             const CallPlace& place) {

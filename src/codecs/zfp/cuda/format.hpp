@@ -40,6 +40,9 @@ inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
 template <class T, unsigned D>
 inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
 
+// From this rate on even a box of nothing but NaN and infinities is mended in the bytes of any other.
+inline constexpr double least_fixed_rate = 7;
+
 // Bits of a block of so many values.
 template <class T>
 constexpr unsigned block_bits(double rate, unsigned values) {

@@ -96,6 +96,12 @@ TAUT_DEVICE unsigned planes_of(unsigned exponent) {
   return planes < word_bits<T> ? planes : word_bits<T>;
 }
 
+// A coefficient of which so many planes were read.
+template <class Word>
+TAUT_DEVICE Word with_zeros(Word digits, unsigned planes) {
+  return planes == 0 ? 0 : digits << (8 * sizeof(Word) - planes);
+}
+
 template <unsigned D, class T, class Simt>
 TAUT_DEVICE void read_block(BitReader<Simt>& in, T (&x)[block_values<D>]) {
   constexpr unsigned size = block_values<D>;
@@ -106,7 +112,7 @@ TAUT_DEVICE void read_block(BitReader<Simt>& in, T (&x)[block_values<D>]) {
     unsigned n = 0, planes = planes_of<D, T>(exponent), read = 0;
     TAUT_ROLLED
     for (; read < planes && in.left() > 0; ++read) append_plane<size>(digits, read_plane<size>(n, in));
-    for (unsigned i = 0; i < size; ++i) digits[i] = read == 0 ? 0 : digits[i] << (word_bits<T> - read);
+    for (unsigned i = 0; i < size; ++i) digits[i] = with_zeros(digits[i], read);
   }
   restore<D>(digits, p);
   const T scale = scale_down<T>(exponent);

@@ -55,18 +55,25 @@ TAUT_DEVICE void restore_from(Word (&p)[block_values<D>]) {
 template <class Word>
 inline constexpr Word negabinary = static_cast<Word>(0xAAAAAAAAAAAAAAAA);
 
+template <class Word>
+TAUT_DEVICE Word to_negabinary(Word x) {
+  return (x + negabinary<Word>)^negabinary<Word>;
+}
+template <class Word>
+TAUT_DEVICE Word of_negabinary(Word digits) {
+  return (digits ^ negabinary<Word>)-negabinary<Word>;
+}
+
 template <unsigned D, class Word>
 TAUT_DEVICE void transform(Word (&p)[block_values<D>], Word (&digits)[block_values<D>]) {
   transform_from<D, 1>(p);
   constexpr Sequency<D> order;
-  for (unsigned i = 0; i < block_values<D>; ++i)
-    digits[i] = (p[order.at[i]] + negabinary<Word>)^negabinary<Word>;
+  for (unsigned i = 0; i < block_values<D>; ++i) digits[i] = to_negabinary(p[order.at[i]]);
 }
 template <unsigned D, class Word>
 TAUT_DEVICE void restore(const Word (&digits)[block_values<D>], Word (&p)[block_values<D>]) {
   constexpr Sequency<D> order;
-  for (unsigned i = 0; i < block_values<D>; ++i)
-    p[order.at[i]] = (digits[i] ^ negabinary<Word>)-negabinary<Word>;
+  for (unsigned i = 0; i < block_values<D>; ++i) p[order.at[i]] = of_negabinary(digits[i]);
   restore_from<D, 1>(p);
 }
 
