@@ -111,7 +111,7 @@ TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, voi
 /* ---- At a fixed rate: frames of codec=zfp, F32 and F64. Calls of their own for the same reason. Arrays of
  * `ndims` extents, 1 to 4, slowest first; they count as in TAUT_Encode_nd, and on both sides: nothing is read
  * back, so that a frame of other extents, or under an absolute bound, is one for the host:
- * TAUT_ERR_CUDA_NEEDS_HOST. The calls return that themselves of arrays that have four dimensions to zfp. */
+ * TAUT_ERR_CUDA_NEEDS_HOST. */
 
 /* frame <- values, in `rate` bits a value, above 0 and up to 64. `capacity` is at least 64 bytes, 4 for
  * each extent, 4 * (count / 4096 + 1), and the values'; from a rate of 7 on one extent takes less. */

@@ -1,4 +1,5 @@
-// The calls of taut_cuda.h on zfp frames: arguments checked, kernels put on the stream. No logic of the codec.
+// The calls of taut_cuda.h on zfp frames: arguments checked, kernels put on the stream. No logic of the
+// codec.
 #include "api/cuda_call.hpp"
 #include "codecs/zfp/cuda/calls.hpp"
 
@@ -38,28 +39,28 @@ Status read_extents(const size_t* extents, int n, Dims& dims, std::size_t& count
   if (extents == nullptr || n < 1 || n > static_cast<int>(max_dims)) return Status::invalid_argument;
   count = 1;
   for (int k = 0; k < n; ++k) {
-    if (__builtin_mul_overflow(count, extents[k], &count) || count > zfp::cuda::max_count) return Status::invalid_count;
+    if (__builtin_mul_overflow(count, extents[k], &count) || count > zfp::cuda::max_count)
+      return Status::invalid_count;
     dims.of[k] = static_cast<std::uint32_t>(extents[k]);
   }
   dims.n = static_cast<unsigned>(n);
   return Status::ok;
 }
 
-// Runs action.operator()<T>(call) on a field that kernels serve; a status.
+// Runs action.operator()<T>(call); its status, or that of arguments that no call takes.
 template <class Action>
-int on_field(const void* values, const void* frame, const size_t* extents, int n, int type, TAUT_Cuda_result* result,
-             void* stream, Action action) noexcept {
+int on_field(const void* values, const void* frame, const size_t* extents, int n, int type,
+             TAUT_Cuda_result* result, void* stream, Action action) noexcept {
   return on_floats(type, [&]<class T>() {
     Dims dims;
     std::size_t count = 0;
-    if (const Status status = read_extents(extents, n, dims, count); status != Status::ok) return static_cast<int>(status);
-    if (result == nullptr || frame == nullptr || !aligned(frame, 16) ||
-        !aligned(values, sizeof(T)) || (values == nullptr && count > 0))
+    if (const Status status = read_extents(extents, n, dims, count); status != Status::ok)
+      return static_cast<int>(status);
+    if (result == nullptr || frame == nullptr || !aligned(frame, 16) || !aligned(values, sizeof(T)) ||
+        (values == nullptr && count > 0))
       return static_cast<int>(Status::invalid_argument);
-    const zfp::Shape shape = zfp::shape_of(dims, count);
-    if (shape.dims > zfp::cuda::most_dims) return int{TAUT_ERR_CUDA_NEEDS_HOST};
-    return action.template operator()<T>(
-        FieldCall{zfp::cuda::field_of(shape), count, static_cast<cudaStream_t>(stream), result});
+    const zfp::cuda::Field field = zfp::cuda::field_of(zfp::shape_of(dims, count));
+    return action.template operator()<T>(FieldCall{field, count, static_cast<cudaStream_t>(stream), result});
   });
 }
 
@@ -81,28 +82,29 @@ using namespace taut::api;
 
 extern "C" {
 
-int TAUT_Encode_rate_cuda(const void* values, const size_t* extents, int ndims, int type, double rate, void* frame,
-                          size_t capacity, TAUT_Cuda_result* result, void* stream) {
+int TAUT_Encode_rate_cuda(const void* values, const size_t* extents, int ndims, int type, double rate,
+                          void* frame, size_t capacity, TAUT_Cuda_result* result, void* stream) {
   return on_field(values, frame, extents, ndims, type, result, stream, [&]<class T>(const FieldCall& call) {
     if (!(rate > 0 && rate <= 64)) return static_cast<int>(Status::invalid_argument);
-    if (capacity < zfp::cuda::most_bytes<T>(call.field, rate)) return static_cast<int>(Status::buffer_too_small);
+    if (capacity < zfp::cuda::most_bytes<T>(call.field, rate))
+      return static_cast<int>(Status::buffer_too_small);
     const FrameHeader header{.codec = zfp::cuda::frame_id,
                              .type = dtype_of<T>,
                              .count = call.count,
                              .bound = {Bound::Kind::rate, rate}};
     StreamLauncher launcher{call.stream};
-    zfp::cuda::encode(launcher, static_cast<const T*>(values), call.field, header, static_cast<std::byte*>(frame),
-                      call.place());
+    zfp::cuda::encode(launcher, static_cast<const T*>(values), call.field, header,
+                      static_cast<std::byte*>(frame), call.place());
     return 0;
   });
 }
 
-int TAUT_Decode_rate_cuda(const void* frame, size_t bytes, void* values, const size_t* extents, int ndims, int type,
-                          TAUT_Cuda_result* result, void* stream) {
+int TAUT_Decode_rate_cuda(const void* frame, size_t bytes, void* values, const size_t* extents, int ndims,
+                          int type, TAUT_Cuda_result* result, void* stream) {
   return on_field(values, frame, extents, ndims, type, result, stream, [&]<class T>(const FieldCall& call) {
     StreamLauncher launcher{call.stream};
-    zfp::cuda::decode(launcher, cuda::source_of(static_cast<const std::byte*>(frame), bytes), static_cast<T*>(values),
-                      call.field, call.count, call.place());
+    zfp::cuda::decode(launcher, cuda::source_of(static_cast<const std::byte*>(frame), bytes),
+                      static_cast<T*>(values), call.field, call.count, call.place());
     return 0;
   });
 }

@@ -26,8 +26,9 @@ USUAL_REGISTERS = 64
 # Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
 LOSSLESS_REGISTERS = {"u64": 64}
 USUAL_LOSSLESS_REGISTERS = 48
-# Of zfp, where a thread has all values of a block: 128 threads, of three dimensions 64.
-RATE_REGISTERS = {"f32 1-D": 40, "f64 1-D": 48, "f32 2-D": 64, "f64 2-D": 80, "f32 3-D": 128, "f64 3-D": 224, "any": 40}
+# Of zfp, where a thread has all values of a block: 128 threads, of three dimensions 64. Of four a warp has a block.
+RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "any": 40}
+RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
 SPILLS = {("planes.EncodeKernel", "bf16"): 8}

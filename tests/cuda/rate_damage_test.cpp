@@ -55,9 +55,10 @@ TEST(GpuRateDamage, OfF64) {
 }
 TEST(GpuRateDamage, OfSeveralBoxes) { damage<float>(Pattern::mixed, 70000, 3, 10); }
 
-TEST(GpuRateDamage, OfFieldsOfRowsAndPlanes) {
+TEST(GpuRateDamage, OfFields) {
   damage<float>(Pattern::mixed, 31 * 70, 5, 150, {{31, 70}, 2});
   damage<double>(Pattern::sprinkled, 9 * 14 * 11, 5, 150, {{9, 14, 11}, 3});
+  damage<float>(Pattern::sprinkled, 5 * 6 * 7 * 9, 3, 60, {{5, 6, 7, 9}, 4});
 }
 
 // Blocks of any bits: exponents of infinities and of denormal numbers, integers that overflow.
@@ -66,7 +67,7 @@ TEST(GpuRateDamage, OfWholeStreams) {
   RateGpuCodec<float> f32(gpu);
   RateGpuCodec<double> f64(gpu);
   std::mt19937_64 random(3);
-  for (const Dims& dims : {Dims{{4001}, 1}, Dims{{31, 70}, 2}, Dims{{9, 14, 11}, 3}}) {
+  for (const Dims& dims : {Dims{{4001}, 1}, Dims{{31, 70}, 2}, Dims{{9, 14, 11}, 3}, Dims{{5, 6, 7, 9}, 4}}) {
     for (const double rate : {4.0, 11.5, 30.0}) {
       const std::size_t n = dims.count(), front = frame_header_bytes + zfp::cuda::front_bytes(dims.n, 1);
       auto narrow = rate_cpu_frame(std::vector<float>(n), rate, dims);

@@ -31,7 +31,8 @@ int compare(Pattern pattern, const Dims& dims, double rate, cudaStream_t stream)
   const std::size_t bytes = x.size() * sizeof(T);
   const Device values(x.data(), bytes), to(bytes), out(room(bytes, x.size()));
   Result r;
-  int wrong = TAUT_Encode_rate_cuda(values.at(), e.of, e.n, type, rate, out.at(), out.bytes(), r.at, stream) != 0;
+  int wrong =
+      TAUT_Encode_rate_cuda(values.at(), e.of, e.n, type, rate, out.at(), out.bytes(), r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
   wrong += r.at->status != 0 || r.at->bytes != frame.size() || out.read(frame.size()) != frame;
   wrong += TAUT_Decode_rate_cuda(out.at(), frame.size(), to.at(), e.of, e.n, type, r.at, stream) != 0;
@@ -47,15 +48,15 @@ bool matrix(const char* name, const std::vector<Dims>& fields, cudaStream_t stre
       for (const Dims& dims : fields) {
         const int found = compare<T>(pattern, dims, rate, stream);
         if (found > 0 && wrong < 10)
-          std::fprintf(stderr, "rate %g %s %s %u extents, %zu values: %d differences\n", rate, name, name_of(pattern), dims.n,
-                       static_cast<std::size_t>(dims.count()), found);
+          std::fprintf(stderr, "rate %g %s %s %u extents, %zu values: %d differences\n", rate, name,
+                       name_of(pattern), dims.n, static_cast<std::size_t>(dims.count()), found);
         wrong += found;
         ++cases;
       }
     }
   }
-  std::printf("{\"check\": \"rate\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n", name, cases, wrong,
-              wrong == 0 ? "true" : "false");
+  std::printf("{\"check\": \"rate\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n",
+              name, cases, wrong, wrong == 0 ? "true" : "false");
   return wrong == 0;
 }
 
@@ -72,31 +73,43 @@ void bench_field(const char* name, const Dims& dims, double rate, cudaStream_t s
   });
   const double copied = static_cast<double>(bytes) / copy.median / 1e9;
   const Timing encode = timed(stream, [&](int i) {
-    TAUT_Encode_rate_cuda((i % 2 == 0 ? v0 : v1).at(), e.of, e.n, 1, rate, (i % 2 == 0 ? f0 : f1).at(), f0.bytes(), r.at, stream);
+    TAUT_Encode_rate_cuda((i % 2 == 0 ? v0 : v1).at(), e.of, e.n, 1, rate, (i % 2 == 0 ? f0 : f1).at(),
+                          f0.bytes(), r.at, stream);
   });
   const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
   report((std::string("encode_rate_") + name).c_str(), bytes, ratio, encode, copied);
-  report((std::string("decode_rate_") + name).c_str(), bytes, ratio, timed(stream, [&](int i) {
-           TAUT_Decode_rate_cuda((i % 2 == 0 ? f0 : f1).at(), f0.bytes(), to.at(), e.of, e.n, 1, r.at, stream);
-         }), copied);
-  if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+  report((std::string("decode_rate_") + name).c_str(), bytes, ratio,
+         timed(stream,
+               [&](int i) {
+                 TAUT_Decode_rate_cuda((i % 2 == 0 ? f0 : f1).at(), f0.bytes(), to.at(), e.of, e.n, 1, r.at,
+                                       stream);
+               }),
+         copied);
+  if (r.at->status != 0)
+    std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
 }
 
 }  // namespace
 
 bool rate_small(cudaStream_t stream) {
-  return matrix<float>("f32", {{{9001}, 1}, {{9, 10, 11}, 3}}, stream) && matrix<double>("f64", {{{50, 61}, 2}}, stream);
+  return matrix<float>("f32", {{{9001}, 1}, {{9, 10, 11}, 3}}, stream) &&
+         matrix<double>("f64", {{{50, 61}, 2}}, stream);
 }
 
 void rate_correctness(cudaStream_t stream) {
-  matrix<float>("f32", {{{1}, 1}, {{200003}, 1}, {{301, 500}, 2}, {{33, 22, 45}, 3}, {{70, 3, 1000}, 3}}, stream);
-  matrix<double>("f64", {{{70001}, 1}, {{53, 70}, 2}, {{33, 22, 45}, 3}}, stream);
+  matrix<float>(
+      "f32",
+      {{{1}, 1}, {{200003}, 1}, {{301, 500}, 2}, {{33, 22, 45}, 3}, {{70, 3, 1000}, 3}, {{9, 10, 11, 13}, 4}},
+      stream);
+  matrix<double>("f64", {{{70001}, 1}, {{53, 70}, 2}, {{33, 22, 45}, 3}, {{5, 6, 7, 9}, 4}}, stream);
 }
 
 void rate_kernels(cudaStream_t stream) {
   for (const double rate : {4.0, 8.0, 16.0}) {
-    for (const std::uint32_t n : {1u << 14, 1u << 18, 1u << 22, 1u << 26, 1u << 28}) bench_field("1d", {{n}, 1}, rate, stream);
+    for (const std::uint32_t n : {1u << 14, 1u << 18, 1u << 22, 1u << 26, 1u << 28})
+      bench_field("1d", {{n}, 1}, rate, stream);
     bench_field("2d", {{8192, 8192}, 2}, rate, stream);
     bench_field("3d", {{256, 512, 512}, 3}, rate, stream);
+    bench_field("4d", {{16, 64, 256, 256}, 4}, rate, stream);
   }
 }

@@ -7,9 +7,6 @@
 
 namespace taut::zfp::cuda {
 
-// Kernels have all values of a block in registers.
-inline constexpr unsigned most_dims = 3;
-
 // Of the scratch of a call on a field of so many boxes.
 inline std::size_t scratch_bytes(std::size_t boxes) {
   return sizeof(Scratch) + sizeof(std::uint64_t) * boxes;
@@ -43,7 +40,7 @@ template <unsigned D>
 std::uint32_t parts_of(const Field& field) {
   std::uint32_t blocks = 1;
   for (const std::uint32_t n : field.box) blocks *= edges(n);
-  return std::max((blocks + block_threads<D> - 1) / block_threads<D>, 1u);
+  return std::max((blocks + part_blocks<D> - 1) / part_blocks<D>, 1u);
 }
 
 // Runs action.operator()<D>() for a field of D dimensions.
@@ -51,7 +48,8 @@ template <class Action>
 void on_dims(const Field& field, Action action) {
   if (field.dims == 1) return action.template operator()<1>();
   if (field.dims == 2) return action.template operator()<2>();
-  return action.template operator()<3>();
+  if (field.dims == 3) return action.template operator()<3>();
+  return action.template operator()<4>();
 }
 
 // frame <- values. `header` says type, count and bound, which is a rate; the frame holds most_bytes().

@@ -1,5 +1,5 @@
-// pieces -> values: a block a thread, none of which waits for another. What piece.cpp rejects is rejected
-// here.
+// pieces -> values: a block a thread, or, of 256 values, a warp, none of which waits for another. What
+// piece.cpp rejects is rejected here.
 #pragma once
 
 #include "codecs/zfp/cuda/encode.hpp"
@@ -17,13 +17,19 @@ struct DecodeJob {
   CallResult* result;
 };
 
+template <class T, unsigned D>
+struct DecodeShared {
+  Marks marks;
+  WideOrNothing<T, D> wide;
+};
+
 template <class T, unsigned D, class Simt>
 class BoxDecoder {
  public:
-  TAUT_DEVICE BoxDecoder(const Simt& simt, Marks& marks, const DecodeJob<T>& job, std::uint32_t box,
-                         std::uint32_t part)
+  TAUT_DEVICE BoxDecoder(const Simt& simt, DecodeShared<T, D>& shared, const DecodeJob<T>& job,
+                         std::uint32_t box, std::uint32_t part)
       : simt_(simt),
-        marks_(marks),
+        shared_(shared),
         job_(job),
         box_(job.field, box),
         values_(box_.values()),
@@ -44,13 +50,13 @@ class BoxDecoder {
     if (entry_.form() > Form::mended || entry_.bytes() > raw || entry_.bytes() != stream_bytes(blocks_, bits))
       return false;
     if (entry_.form() == Form::coded) {
-      decode_block(0, bits, false);
+      decode_blocks(0, bits, false);
       return true;
     }
     if (!read_marks()) return false;
-    const unsigned left = mended_bits(entry_.bytes(), marks_.bytes, blocks_, bits);
+    const unsigned left = mended_bits(entry_.bytes(), shared_.marks.bytes, blocks_, bits);
     if (left < least_block_bits<T>) return false;
-    decode_block(marks_.bytes, left, true);
+    decode_blocks(shared_.marks.bytes, left, true);
     return true;
   }
 
@@ -80,37 +86,61 @@ class BoxDecoder {
       for (unsigned k = 0; k < 4; ++k)
         if (4 * lane + k < mark_bytes(values_)) marks |= std::uint32_t{piece()[4 * lane + k]} << 8 * k;
       const std::uint32_t there = groups > 32 * lane ? groups - 32 * lane : 0;
-      marks_.of[lane] = low_bits(marks, there < 32 ? there : 32);
+      shared_.marks.of[lane] = low_bits(marks, there < 32 ? there : 32);
       simt_.sync_warp();
-      marks_.count(simt_, values_);
+      shared_.marks.count(simt_, values_);
     }
     simt_.barrier();
-    return marks_.bytes <= entry_.bytes();
+    return shared_.marks.bytes <= entry_.bytes();
   }
 
-  TAUT_DEVICE void decode_block(std::uint32_t stream, unsigned bits, bool mended) const {
-    const std::uint32_t i = part_ * threads + simt_.thread();
-    if (i >= blocks_) return;
+  // `stream`: byte of the piece where it begins.
+  TAUT_DEVICE void decode_blocks(std::uint32_t stream, unsigned bits, bool mended) const {
     const FrameWords words{job_.source.frame, job_.source.bytes};
-    BitReader<Simt> in(simt_, words, 8 * (at_ + stream) + std::uint64_t{i} * bits, bits);
+    const std::uint64_t first = 8 * (at_ + stream);
+    const auto reader = [&](std::uint32_t i) {
+      return BitReader<Simt>(simt_, words, first + std::uint64_t{i} * bits, bits);
+    };
+    if constexpr (D == 4) {
+      TAUT_ROLLED
+      for (std::uint32_t i = part_ * part_blocks<D>; i < blocks_ && i < (part_ + 1) * part_blocks<D>; ++i)
+        decode_wide(i, reader(i), mended);
+    } else {
+      const std::uint32_t i = part_ * part_blocks<D> + simt_.thread();
+      if (i < blocks_) decode_own(i, reader(i), mended);
+    }
+  }
+
+  TAUT_DEVICE void decode_own(std::uint32_t i, BitReader<Simt> in, bool mended) const {
     T x[block_values<D>];
     read_block<D>(in, x);
     const Block<D> block(box_, i);
     TAUT_UNROLLED
-    for (unsigned k = 0; k < Block<D>::rows; ++k) {
-      T of_row[edge];
-      for (unsigned c = 0; c < edge; ++c) of_row[c] = x[k * edge + c];
-      const Row row = block.row(k);
-      if (mended) mend(row, block.width(), of_row);
-      if (block.has(k)) store_block(job_.values + row.place, block.width(), of_row);
-    }
+    for (unsigned row = 0; row < Block<D>::rows; ++row) put_row(block, row, x + row * edge, mended);
+  }
+  // By a warp.
+  TAUT_DEVICE void decode_wide(std::uint32_t i, BitReader<Simt> in, bool mended) const {
+    T x[of_lane];
+    read_wide_block(simt_, shared_.wide, in, x);
+    const Block<D> block(box_, i);
+    TAUT_UNROLLED
+    for (unsigned k = 0; k < of_lane / edge; ++k)
+      put_row(block, simt_.thread() + k * warp_lanes, x + k * edge, mended);
+  }
+
+  TAUT_DEVICE void put_row(const Block<D>& block, unsigned number, const T* x, bool mended) const {
+    const Row row = block.row(number);
+    T of_row[edge];
+    for (unsigned i = 0; i < edge; ++i) of_row[i] = x[i];
+    if (mended) mend(row, block.width(), of_row);
+    if (block.has(number)) store_block(job_.values + row.place, block.width(), of_row);
   }
 
   TAUT_DEVICE void mend(const Row& row, unsigned width, T (&x)[edge]) const {
     for (unsigned c = 0; c < edge; ++c) {
       const std::uint32_t i = row.number + c, group = i / group_size, of_group = i % group_size;
-      if (c >= width || !marks_.has(group)) continue;
-      const unsigned byte = piece()[marks_.place(simt_, values_, group) + of_group / 4];
+      if (c >= width || !shared_.marks.has(group)) continue;
+      const unsigned byte = piece()[shared_.marks.place(simt_, values_, group) + of_group / 4];
       const auto found = static_cast<ValueClass>(byte >> of_group % 4 * 2 & 3);
       if (found != ValueClass::finite) x[c] = special(found);
     }
@@ -121,7 +151,7 @@ class BoxDecoder {
   }
 
   const Simt& simt_;
-  Marks& marks_;
+  DecodeShared<T, D>& shared_;
   const DecodeJob<T>& job_;
   const Box<D> box_;
   std::uint32_t values_, blocks_, part_;
@@ -132,15 +162,15 @@ class BoxDecoder {
 template <class T, unsigned D>
 struct DecodeKernel {
   using Job = DecodeJob<T>;
-  using Shared = Marks;
+  using Shared = DecodeShared<T, D>;
   static constexpr BlockShape shape = shape_for<D>;
 
   template <class Simt>
-  TAUT_DEVICE static void run(Simt simt, Shared& marks, const Job& job) {
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     const std::uint32_t box = simt.block() / job.parts, part = simt.block() % job.parts;
     const std::uint32_t boxes = job.field.boxes;
     if (box < boxes && job.scratch->opened.status == 0) {
-      const bool good = BoxDecoder<T, D, Simt>(simt, marks, job, box, part).decode();
+      const bool good = BoxDecoder<T, D, Simt>(simt, shared, job, box, part).decode();
       if (!good && simt.thread() == 0) simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
     }
     close(simt, *job.scratch, job.scratch->opened.status, boxes > 0 ? boxes * job.parts : 1, job.result);

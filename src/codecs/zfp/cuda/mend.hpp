@@ -10,7 +10,7 @@ template <class T, unsigned D>
 struct MendShared {
   FiniteValues finite;
   Marks marks;
-  WarpBits<T, D> warps[block_threads<D> / warp_lanes];
+  WarpShared<T, D> warps[block_threads<D> / warp_lanes];
 };
 
 template <class T, unsigned D, class Simt>
@@ -80,7 +80,7 @@ class Mender {
     const std::uint32_t blocks = box_.blocks(), map = shared_.marks.bytes;
     const unsigned bits = mended_bits(bytes_, map, blocks, job_.bits);
     TAUT_ROLLED
-    for (std::uint32_t first = warp() * warp_lanes; first < blocks; first += block_threads<D>)
+    for (std::uint32_t first = warp() * warp_blocks<D>; first < blocks; first += part_blocks<D>)
       encode_blocks(simt_, shared_.warps[warp()], box_, first, bits, piece_ + map,
                     [this](const Row& row, unsigned width, T* x) {
                       for (unsigned i = 0; i < edge; ++i)
