@@ -130,10 +130,14 @@ class BoxDecoder {
 
   TAUT_DEVICE void put_row(const Block<D>& block, unsigned number, const T* x, bool mended) const {
     const Row row = block.row(number);
-    T of_row[edge];
-    for (unsigned i = 0; i < edge; ++i) of_row[i] = x[i];
-    if (mended) mend(row, block.width(), of_row);
-    if (block.has(number)) store_block(job_.values + row.place, block.width(), of_row);
+    WholeRow<T> whole;
+    for (unsigned i = 0; i < edge; ++i) whole.of[i] = x[i];
+    if (mended) mend(row, block.width(), whole.of);
+    if (!block.has(number)) return;
+    T* const to = job_.values + row.place;
+    if (by_quads<T, edge>(to, block.width())) return store_as(to, whole);
+    for (unsigned i = 0; i < edge; ++i)
+      if (i < block.width()) to[i] = whole.of[i];
   }
 
   TAUT_DEVICE void mend(const Row& row, unsigned width, T (&x)[edge]) const {

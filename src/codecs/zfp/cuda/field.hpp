@@ -73,6 +73,11 @@ struct Row {
   std::uint32_t number;  // of its first value in the box
 };
 
+template <class T>
+struct alignas(Quad) WholeRow {
+  T of[edge];
+};
+
 // A block of 4^D values of a box.
 template <unsigned D>
 class Block {

@@ -46,13 +46,13 @@ TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::u
   if (tail + lane < bytes) to[tail + lane] = byte(tail + lane);
 }
 
-// A row of a block, at its place in the field. Behind its end: see Block::instead.
+// A row of a block, at its place in the field. Behind its end: see Block::instead. (Of load_block(), whose
+// ways differ in alignment alone, GCC 12 leaves the aligned one for all places.)
 template <class T>
 TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
-  if (width == edge) {
-    T x[edge];
-    load_block(from, width, x);
-    for (unsigned i = 0; i < edge; ++i) to[i] = x[i];
+  if (by_quads<T, edge>(from, width)) {
+    const WholeRow<T> whole = *reinterpret_cast<const WholeRow<T>*>(from);
+    for (unsigned i = 0; i < edge; ++i) to[i] = whole.of[i];
   } else {
     for (unsigned i = 0; i < edge; ++i) to[i] = from[Block<1>::instead(i, width)];
   }
