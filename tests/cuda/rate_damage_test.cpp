@@ -84,6 +84,40 @@ TEST(GpuRateDamage, OfWholeStreams) {
   }
 }
 
+// Of which zfp does not read all planes; blocks of 31 bytes that start with a one and the exponent.
+TEST(GpuRateDamage, OfTheLeastExponents) {
+  shim::Gpu gpu(5);
+  RateGpuCodec<double> codec(gpu);
+  std::mt19937_64 random(5);
+  constexpr std::size_t blocks = 64, n = 4 * blocks, block = 31;
+  auto frame = rate_cpu_frame(std::vector<double>(n), 62);
+  ASSERT_EQ(frame.size(), frame_header_bytes + 4 + blocks * block);
+  for (unsigned b = 0; b < blocks; ++b) {
+    std::byte* const at = frame.data() + frame_header_bytes + 4 + b * block;
+    for (std::size_t i = 2; i < block; ++i) at[i] = std::byte(random());
+    at[0] = std::byte(1 | b % 32 << 1);
+    at[1] = std::byte(random() & 0xF0);
+  }
+  compare<double>(codec, *rate_cpu_codec(62), frame, n, {});
+}
+
+// Maps of any groups in the place of a stream: what they leave for a block is too little, or little.
+TEST(GpuRateDamage, OfMaps) {
+  shim::Gpu gpu(6);
+  RateGpuCodec<float> codec(gpu);
+  constexpr std::size_t n = 300;
+  for (const double rate : {3.0, 4.0, 5.0}) {
+    auto frame = rate_cpu_frame(make<float>(Pattern::walk, n, 1), rate);
+    frame[frame_header_bytes + 3] |= std::byte(2 << 6);
+    for (unsigned marks = 0; marks < 256; ++marks) {
+      frame[frame_header_bytes + 4] = std::byte(marks);
+      SCOPED_TRACE(testing::Message() << "rate " << rate << " marks " << marks);
+      compare<float>(codec, *rate_cpu_codec(rate), frame, n, {});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 // What no flip of a few bits comes to.
 TEST(GpuRateDamage, OfFramesThatAreShort) {
   shim::Gpu gpu(4);
