@@ -84,19 +84,19 @@ TEST(GpuRateDamage, OfWholeStreams) {
   }
 }
 
-// Of which zfp does not read all planes; blocks of 31 bytes that start with a one and the exponent.
+// Of which zfp does not read all planes: the last one that it reads, or the one before or behind it, is the
+// first with a one, which tells in the sign of a zero.
 TEST(GpuRateDamage, OfTheLeastExponents) {
   shim::Gpu gpu(5);
   RateGpuCodec<double> codec(gpu);
-  std::mt19937_64 random(5);
-  constexpr std::size_t blocks = 64, n = 4 * blocks, block = 31;
+  constexpr std::size_t exponents = 9, blocks = 3 * exponents, n = 4 * blocks, block = 31, head = 12;
   auto frame = rate_cpu_frame(std::vector<double>(n), 62);
   ASSERT_EQ(frame.size(), frame_header_bytes + 4 + blocks * block);
-  for (unsigned b = 0; b < blocks; ++b) {
+  for (std::size_t b = 0; b < blocks; ++b) {
     std::byte* const at = frame.data() + frame_header_bytes + 4 + b * block;
-    for (std::size_t i = 2; i < block; ++i) at[i] = std::byte(random());
-    at[0] = std::byte(1 | b % 32 << 1);
-    at[1] = std::byte(random() & 0xF0);
+    const std::size_t exponent = b % exponents, plane = 53 + exponent + b / exponents;
+    at[0] = std::byte(1 | exponent << 1);
+    at[(head + plane) / 8] |= std::byte(1 << (head + plane) % 8);
   }
   compare<double>(codec, *rate_cpu_codec(62), frame, n, {});
 }
