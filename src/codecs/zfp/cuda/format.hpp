@@ -1,5 +1,5 @@
 // Numbers of spec.md that kernels need: as in piece.hpp and frame_reader.hpp, which include zfp.h (the tests
-// compare them).
+// compare the frames).
 #pragma once
 
 #include "codecs/zfp/classes.hpp"
