@@ -1,4 +1,4 @@
-/* taut_cuda.h -- frames on NVIDIA GPUs: the same bytes as TAUT_Encode with codec=planes or codec=mpc writes,
+/* taut_cuda.h -- frames on NVIDIA GPUs: the same bytes as TAUT_Encode with codec=planes, mpc or zfp writes,
  * made and read by kernels in the order of a stream. A library of its own, libtaut_cuda.so, with the CUDA
  * runtime inside: where there is no driver, TAUT_Cuda_available says so and nothing else happens. C11 and
  * C++11.
@@ -50,7 +50,8 @@ typedef struct TAUT_Cuda_result {
   uint32_t done;   /* set to 1 when the rest is written; set it to 0 before the call to poll it */
 } TAUT_Cuda_result;
 
-/* `stream` is a cudaStream_t; type a TAUT_Type: F32, F64, F16, BF16, C64 or C128, but for lossless calls. */
+/* `stream` is a cudaStream_t; type a TAUT_Type: F32, F64, F16, BF16, C64 or C128, but for lossless calls and
+ * those at a rate. */
 
 /* 1: there is a device that this library can use. Else 0, and *why says in words what is missing (may be
  * NULL). */
@@ -139,6 +140,21 @@ TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, voi
                                             int type, TAUT_Cuda_result* result, void* stream);
 TAUT_CUDA_API int TAUT_Decode_add_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
                                                 int type, TAUT_Cuda_result* result, void* stream);
+
+/* ---- At a fixed rate: frames of codec=zfp, F32 and F64. Calls of their own for the same reason. Arrays of
+ * `ndims` extents, 1 to 4, slowest first; they count as in TAUT_Encode_nd, and on both sides: nothing is read
+ * back, so that a frame of other extents, or under an absolute bound, is one for the host:
+ * TAUT_ERR_CUDA_NEEDS_HOST. */
+
+/* frame <- values, in `rate` bits a value, above 0 and up to 64. `capacity` is at least 64 bytes, 4 for
+ * each extent, 4 * (count / 4096 + 1), and the values'; from a rate of 7 on one extent takes less. */
+TAUT_CUDA_API int TAUT_Encode_rate_cuda(const void* values, const size_t* extents, int ndims, int type,
+                                        double rate, void* frame, size_t capacity, TAUT_Cuda_result* result,
+                                        void* stream);
+
+/* values <- frame, of any encoder, with the extents that it was given. The rate is the frame's. */
+TAUT_CUDA_API int TAUT_Decode_rate_cuda(const void* frame, size_t bytes, void* values, const size_t* extents,
+                                        int ndims, int type, TAUT_Cuda_result* result, void* stream);
 
 #ifdef __cplusplus
 }

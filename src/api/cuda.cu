@@ -52,6 +52,7 @@ int TAUT_Cuda_available(const char** why) {
 
 int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
   if (const int status = reserve_lossless(count, type, stream); status != 0) return status;
+  if (const int status = reserve_rate(count, type, stream); status != 0) return status;
   const int status = on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, nullptr, stream);
     call.place();

@@ -53,7 +53,8 @@ inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
 }
 static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
 
-// Takes the scratch of lossless calls: cuda_lossless.cu. A status.
+// Take the scratch of lossless calls and of those at a rate: cuda_lossless.cu, cuda_rate.cu. A status.
 int reserve_lossless(size_t count, int type, void* stream) noexcept;
+int reserve_rate(size_t count, int type, void* stream) noexcept;
 
 }  // namespace taut::api

@@ -17,7 +17,7 @@ namespace taut::api {
 class CudaScratch {
  public:
   // Apart from each other, as words of earlier calls tell something.
-  enum class Use { planes, mpc, slots, integers };
+  enum class Use { planes, mpc, zfp, slots, integers };
 
   // At least `bytes`, with the ScratchHead at its start ready. Throws cudaError_t.
   std::byte* of(cudaStream_t stream, Use use, std::size_t bytes) {

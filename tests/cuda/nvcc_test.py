@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = [ROOT / "src/api/cuda.cu", ROOT / "src/api/cuda_lagged.cu", ROOT / "src/api/cuda_lossless.cu"]
+ALL = [ROOT / f"src/api/{name}.cu" for name in ("cuda", "cuda_lagged", "cuda_lossless", "cuda_rate")]
 FLOAT32 = [ROOT / "tests/cuda/fast_path.cu", ROOT / "tests/cuda/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
@@ -28,6 +28,9 @@ USUAL_REGISTERS = 64
 # Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
 LOSSLESS_REGISTERS = {"u64": 64, "f64": 64}
 USUAL_LOSSLESS_REGISTERS = 48
+# Of zfp, where a thread has all values of a block: 128 threads, of three dimensions 64. Of four a warp has a block.
+RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "any": 40}
+RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
 SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
 # Bytes spilt on the way of chunks with values that have no integer.
 SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16"): 8}
@@ -68,11 +71,12 @@ def name_of(mangled):
     """(codec.kernel, value type) of a mangled name; a kernel that adds to what is there ends in `.add`."""
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
-    value = r"(?:([fdhtjm])E|.*?[34](b?f16)E)"
-    kernel = re.search(rf"(planes|mpc)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
-    codec, name, target, letter, half = kernel.groups()
+    value = r"(?:([fdhtjm])(?:Lj(\d)E)?E|.*?[34](b?f16)E)"
+    kernel = re.search(rf"(planes|mpc|zfp)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
+    codec, name, target, letter, dims, half = kernel.groups()
     letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
-    return f"{codec}.{name}" + (".add" if target == "Add" else ""), half or letters.get(letter, "any")
+    dtype = half or letters.get(letter, "any")
+    return f"{codec}.{name}" + (".add" if target == "Add" else ""), dtype + (f" {dims}-D" if dims else "")
 
 
 def compile_cubin(nvcc, source, arch, to):
@@ -99,6 +103,8 @@ def compile_cubin(nvcc, source, arch, to):
 def registers_allowed(name, dtype):
     if name.startswith("mpc."):
         return LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS)
+    if name.startswith("zfp."):
+        return RATE_REGISTERS[dtype]
     return REGISTERS.get(name, USUAL_REGISTERS)
 
 
@@ -137,6 +143,7 @@ def faults_of_code(code):
     wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
     wide |= {"planes.IntegersKernel": "STG.E.128", "planes.RestsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
     wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
+    wide |= {"zfp.EncodeKernel": "LDG.E.128", "zfp.DecodeKernel": "STG.E.128"}
     for (name, dtype), instructions in code.items():
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
             yield f"{name} of {dtype}: no {wide[name]}"
@@ -176,9 +183,9 @@ def main():
                 (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), len(code.get(n, [])))
                 for n, k in sorted(kernels.items())
             ]
-    print("arch     type kernel                   registers shared spills instructions")
+    print("arch     type    kernel                   registers shared spills instructions")
     for row in rows:
-        print("{:8} {:4} {:24} {:9} {:6} {:6} {:12}".format(*row))
+        print("{:8} {:7} {:24} {:9} {:6} {:6} {:12}".format(*row))
     for fault in faults:
         print("fault:", fault)
     if not nvdisasm:

@@ -167,7 +167,8 @@ int main(int argc, char** argv) {
   check(cudaGetDeviceProperties(&device, 0));
   std::printf("{\"device\": \"%s\", \"multiprocessors\": %d}\n", device.name, device.multiProcessorCount);
   if (what == "small") {
-    return matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) && lagged_small(stream) && lossless_small(stream) ? 0 : 1;
+    const bool planes = matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) && lagged_small(stream);
+    return planes && lossless_small(stream) && rate_small(stream) ? 0 : 1;
   } else if (what == "correctness") {
     const std::vector<std::size_t> sizes{0, 1, 31, 4095, 4096, 4097, 1000003};
     matrix<float>("f32", sizes, stream);
@@ -177,6 +178,7 @@ int main(int argc, char** argv) {
     look_back_stress(2000);
     lagged_correctness(stream);
     lossless_correctness(stream);
+    rate_correctness(stream);
     graph();
   } else if (what == "kernels") {
     for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28}) {
@@ -185,6 +187,7 @@ int main(int argc, char** argv) {
     }
     lagged_kernels(stream);
     lossless_kernels(stream);
+    rate_kernels(stream);
   } else {
     std::fprintf(stderr, "check correctness|small|kernels, check values PATTERN COUNT\n");
     return 2;

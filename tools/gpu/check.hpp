@@ -13,15 +13,16 @@
 // plain.cu: GB/s of values copied on the device
 double plain_kernels(std::size_t n, cudaStream_t stream);
 
-// check_lagged.cu
+// check_lagged.cu, check_lossless.cu, check_rate.cu
 bool lagged_small(cudaStream_t stream);
 void lagged_correctness(cudaStream_t stream);
 void lagged_kernels(cudaStream_t stream);
-
-// check_lossless.cu
 bool lossless_small(cudaStream_t stream);
 void lossless_correctness(cudaStream_t stream);
 void lossless_kernels(cudaStream_t stream);
+bool rate_small(cudaStream_t stream);
+void rate_correctness(cudaStream_t stream);
+void rate_kernels(cudaStream_t stream);
 
 namespace taut::gpu {
 

@@ -3,8 +3,8 @@
 # included, and downloads nothing. Needs nvcc 12.8 or later and g++ 12 or later; builds into build/gpu, once. Results as JSON lines
 # in OUT (default build/gpu/WHAT.json); status 0: no check failed, 77: something is missing, which is said.
 #   correctness  frames CPU <-> GPU byte for byte, 2000 launches that look back, graph capture, compute-sanitizer if it is there
-#   kernels      encode, decode, add, lossless too, beside a copy and a += b on the device, and beside PyTorch's sum and nvCOMP
-#                where $PYTHON (default: .venv/bin/python, python3) has them (peers.py); ends with a table (table.py)
+#   kernels      encode, decode, add, lossless and at a rate too, beside a copy and a += b on the device, and beside PyTorch's sum
+#                and nvCOMP where $PYTHON (default: .venv/bin/python, python3) has them (peers.py); ends with a table (table.py)
 #   ranks        $RANKS (default 4) ranks of MPI that share the GPU: sums of frames over pinned memory of the host, the same
 #                bits on each and on the CPU. Takes mpicxx of $MPI/bin, .venv/bin or PATH, and mpiexec beside it.
 # BUILD_ONLY=1 builds and runs nothing, also where there is no GPU; ARCH=90 says for which one (default: the one that is there).
@@ -40,7 +40,7 @@ object() { echo "$build/$(echo "$1" | tr / _).o"; }
 stale() { [ ! -e "$1" ] || [ -n "$(find src include tools/gpu tests/cuda -newer "$1" -print -quit)" ]; }
 # The CPU's codec in portable code: the reference.
 on_cpu() {
-  ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -DTAUT_X86=0 -Isrc -Iinclude -c "$1" -o "$(object "$1")"
+  ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -DTAUT_X86=0 -Isrc -Iinclude -Itests -c "$1" -o "$(object "$1")"
 }
 on_gpu() { # SOURCE NVCC'S OPTIONS...
   ! stale "$(object "$1")" || "$nvcc" "${flags[@]}" "${@:2}" -c "$1" -o "$(object "$1")"
@@ -48,10 +48,12 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 export -f object stale on_cpu
 export build
 sources=$(find src/core src/codecs/planes src/codecs/mpc -maxdepth 1 -name '*.cpp' ! -name 'avx*')
+sources+=" src/codecs/zfp/shape.cpp tests/cuda/shim.cpp tools/gpu/rate_on_host.cpp"
 echo "$sources" | xargs -P "$(nproc)" -I{} bash -c 'on_cpu {}' &
 jobs=($!)
-gpu_sources=(src/api/cuda.cu src/api/cuda_lagged.cu src/api/cuda_lossless.cu)
-main=(tools/gpu/check.cu tools/gpu/check_lagged.cu tools/gpu/check_lossless.cu tools/gpu/plain.cu) program=$build/check mpi=()
+gpu_sources=(src/api/cuda.cu src/api/cuda_lagged.cu src/api/cuda_lossless.cu src/api/cuda_rate.cu)
+main=(tools/gpu/check.cu tools/gpu/check_lagged.cu tools/gpu/check_lossless.cu tools/gpu/check_rate.cu tools/gpu/plain.cu)
+program=$build/check mpi=()
 if [ "$what" = ranks ]; then main=(tools/gpu/ranks.cpp) program=$build/ranks mpi=(-ccbin "$mpicxx"); fi
 for source in "${gpu_sources[@]}"; do on_gpu "$source" & jobs+=($!); done
 for source in "${main[@]}"; do on_gpu "$source" "${mpi[@]}" -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX & jobs+=($!); done

@@ -20,7 +20,8 @@
 //   choose(mask, a, b)            bits of a where the mask has them, else of b
 //   global(p)                     p, which is known to point to memory of the GPU, not of the block
 // TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more
-// instructions.
+// instructions. TAUT_UNROLLED stands before those that go through an array in registers, where the compiler
+// would not see that it has to.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,11 @@
 #if defined(__CUDACC__)
 #define TAUT_DEVICE __device__ __forceinline__
 #define TAUT_ROLLED _Pragma("unroll 1")
+#define TAUT_UNROLLED _Pragma("unroll")
 #else
 #define TAUT_DEVICE inline
 #define TAUT_ROLLED
+#define TAUT_UNROLLED
 #endif
 
 namespace taut::cuda {

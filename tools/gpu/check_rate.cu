@@ -1,0 +1,115 @@
+// The checks of zfp frames at a rate.
+#include "check.hpp"
+#include "rate_on_host.hpp"
+
+namespace {
+
+using namespace taut;
+using namespace taut::gpu;
+
+struct Extents {
+  std::size_t of[max_dims];
+  int n;
+
+  explicit Extents(const Dims& dims) : n(static_cast<int>(dims.n)) {
+    for (unsigned k = 0; k < dims.n; ++k) of[k] = dims.of[k];
+  }
+};
+
+std::size_t room(std::size_t values_bytes, std::size_t count) {
+  return frame_header_bytes + 4 * max_dims + 4 * (count / 4096 + 1) + values_bytes;
+}
+
+// Encode and decode one pattern; the number of differences from what the host makes of it.
+template <class T>
+int compare(Pattern pattern, const Dims& dims, double rate, cudaStream_t stream) {
+  const int type = static_cast<int>(dtype_of<T>);
+  const Extents e(dims);
+  const std::vector<T> x = make<T>(pattern, dims.count(), 1);
+  const std::vector<std::byte> frame = rate_frame_on_host(x, rate, dims);
+  const std::vector<T> decoded = rate_values_on_host<T>(frame, x.size(), dims);
+  const std::size_t bytes = x.size() * sizeof(T);
+  const Device values(x.data(), bytes), to(bytes), out(room(bytes, x.size()));
+  Result r;
+  int wrong =
+      TAUT_Encode_rate_cuda(values.at(), e.of, e.n, type, rate, out.at(), out.bytes(), r.at, stream) != 0;
+  check(cudaStreamSynchronize(stream));
+  wrong += r.at->status != 0 || r.at->bytes != frame.size() || out.read(frame.size()) != frame;
+  wrong += TAUT_Decode_rate_cuda(out.at(), frame.size(), to.at(), e.of, e.n, type, r.at, stream) != 0;
+  check(cudaStreamSynchronize(stream));
+  return wrong + (r.at->status != 0 || std::memcmp(to.read(bytes).data(), decoded.data(), bytes) != 0);
+}
+
+template <class T>
+bool matrix(const char* name, const std::vector<Dims>& fields, cudaStream_t stream) {
+  int cases = 0, wrong = 0;
+  for (const Pattern pattern : all_patterns) {
+    for (const double rate : {3.0, 8.0, 24.5}) {
+      for (const Dims& dims : fields) {
+        const int found = compare<T>(pattern, dims, rate, stream);
+        if (found > 0 && wrong < 10)
+          std::fprintf(stderr, "rate %g %s %s %u extents, %zu values: %d differences\n", rate, name,
+                       name_of(pattern), dims.n, static_cast<std::size_t>(dims.count()), found);
+        wrong += found;
+        ++cases;
+      }
+    }
+  }
+  std::printf("{\"check\": \"rate\", \"type\": \"%s\", \"cases\": %d, \"differences\": %d, \"ok\": %s}\n",
+              name, cases, wrong, wrong == 0 ? "true" : "false");
+  return wrong == 0;
+}
+
+void bench_field(const char* name, const Dims& dims, double rate, cudaStream_t stream) {
+  const std::size_t n = dims.count(), bytes = n * 4;
+  const Extents e(dims);
+  // Two sets of buffers by turns, each larger than the cache where n is.
+  const std::vector<float> x = make<float>(Pattern::walk, n, 1);
+  const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes), f0(room(bytes, n)), f1(room(bytes, n));
+  Result r;
+  TAUT_Cuda_reserve(n, 1, stream);
+  const Timing copy = timed(stream, [&](int i) {
+    check(cudaMemcpyAsync(to.at(), (i % 2 == 0 ? v0 : v1).at(), bytes, cudaMemcpyDeviceToDevice, stream));
+  });
+  const double copied = static_cast<double>(bytes) / copy.median / 1e9;
+  const Timing encode = timed(stream, [&](int i) {
+    TAUT_Encode_rate_cuda((i % 2 == 0 ? v0 : v1).at(), e.of, e.n, 1, rate, (i % 2 == 0 ? f0 : f1).at(),
+                          f0.bytes(), r.at, stream);
+  });
+  const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
+  report((std::string("encode_rate_") + name).c_str(), bytes, ratio, encode, copied);
+  report((std::string("decode_rate_") + name).c_str(), bytes, ratio,
+         timed(stream,
+               [&](int i) {
+                 TAUT_Decode_rate_cuda((i % 2 == 0 ? f0 : f1).at(), f0.bytes(), to.at(), e.of, e.n, 1, r.at,
+                                       stream);
+               }),
+         copied);
+  if (r.at->status != 0)
+    std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+}
+
+}  // namespace
+
+bool rate_small(cudaStream_t stream) {
+  return matrix<float>("f32", {{{9001}, 1}, {{9, 10, 11}, 3}}, stream) &&
+         matrix<double>("f64", {{{50, 61}, 2}}, stream);
+}
+
+void rate_correctness(cudaStream_t stream) {
+  matrix<float>(
+      "f32",
+      {{{1}, 1}, {{200003}, 1}, {{301, 500}, 2}, {{33, 22, 45}, 3}, {{70, 3, 1000}, 3}, {{9, 10, 11, 13}, 4}},
+      stream);
+  matrix<double>("f64", {{{70001}, 1}, {{53, 70}, 2}, {{33, 22, 45}, 3}, {{5, 6, 7, 9}, 4}}, stream);
+}
+
+void rate_kernels(cudaStream_t stream) {
+  for (const double rate : {4.0, 8.0, 16.0}) {
+    for (const std::uint32_t n : {1u << 14, 1u << 18, 1u << 22, 1u << 26, 1u << 28})
+      bench_field("1d", {{n}, 1}, rate, stream);
+    bench_field("2d", {{8192, 8192}, 2}, rate, stream);
+    bench_field("3d", {{256, 512, 512}, 3}, rate, stream);
+    bench_field("4d", {{16, 64, 256, 256}, 4}, rate, stream);
+  }
+}
