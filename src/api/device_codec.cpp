@@ -21,7 +21,8 @@ std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound
   if (coding.checksum) return {};
   if (coding.predictor == "auto") coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
-  std::erase_if(all, [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });
+  std::erase_if(all,
+                [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });
   return all;
 }
 

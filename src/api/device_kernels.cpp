@@ -13,7 +13,8 @@ std::string_view codec_of(const FrameHeader& header) {
 
 }  // namespace
 
-std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding, Bound bound) {
+std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding,
+                                               Bound bound) {
   const std::string_view codec = candidate.codec->name;
   if (codec == "planes") {
     const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
@@ -34,7 +35,8 @@ int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, B
                                   frame.data(), frame.size(), result, nullptr);
   const auto& [coding, lags] = std::get<Planes>(way_);
   if (!lags.any())
-    return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result, nullptr);
+    return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result,
+                         nullptr);
   return device.encode_lagged(values.data, values.count, type, &coding, lags.of, static_cast<int>(lags.n),
                               frame.data(), frame.size(), result, nullptr);
 }

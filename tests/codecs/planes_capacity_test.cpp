@@ -16,7 +16,8 @@ Values curve(DType type, std::size_t n, double greatest) {
   std::mt19937_64 random(n);
   for (std::size_t i = 0; i < count; ++i) {
     const double x = static_cast<double>(i) / count;
-    const double outlier = (type == DType::f16 ? 4e4 : 1e30) * (1 + 0.5 * static_cast<double>(random() % 1024) / 1024);
+    const double outlier =
+        (type == DType::f16 ? 4e4 : 1e30) * (1 + 0.5 * static_cast<double>(random() % 1024) / 1024);
     values.set(i, n != 0 && i % n == 0 ? outlier : greatest * (1 - x * x));
   }
   return values;
