@@ -34,6 +34,9 @@ int receiving_held(const Wanted& wanted, const Expected& expected, MPI_Status* s
   return posted.apart ? deliver(posted.apart, expected, *came) : settle(expected, *came);
 }
 
+// From MPI_PROC_NULL nothing comes, and MPI's own call knows best how it ends.
+bool may_be_held_from(int source) noexcept { return source != MPI_PROC_NULL && may_be_held(); }
+
 int nothing_else() noexcept { return MPI_SUCCESS; }
 
 // ---- The calls; `function` takes counts of this type
@@ -42,7 +45,7 @@ template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) noexcept {
   const Expected expected{buf, count, type, comm};
-  if (may_be_held()) return receiving_held({source, tag, comm}, expected, status, nothing_else);
+  if (may_be_held_from(source)) return receiving_held({source, tag, comm}, expected, status, nothing_else);
   return receiving(expected, status, [&](MPI_Status* at) {
     return call_next(function, buf, count, type, source, tag, comm, at);
   });
@@ -78,7 +81,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   const CodedMessage message = coded({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const void* const sent = message ? message.memory.get() : sendbuf;
   const Count n = message ? static_cast<Count>(units(message, sendtype)) : sendcount;
-  if (may_be_held())
+  if (may_be_held_from(source))
     return receiving_held({source, recvtag, comm}, expected, status, [&] {
       return TAUT_PMPI(Send)(sent, static_cast<plain::Count>(n), sendtype, dest, sendtag, comm);
     });
@@ -93,7 +96,7 @@ template <class Count>
 int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag, int source,
             int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
   const Expected expected{buf, count, type, comm};
-  if (!may_be_held())
+  if (!may_be_held_from(source))
     return receiving(expected, status, [&](MPI_Status* at) {
       return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, at);
     });
