@@ -304,7 +304,7 @@ TAUT_API int TAUT_Alltoall(
 /* The same with blocks of any size: counts and displacements in elements, one a rank, as in MPI-4's
  * large-count calls; what lies between the blocks is not touched. The sizes of Allgatherv and Reduce_scatter
  * are the same on every rank. Of the others a rank knows its own: min_bytes means the most that any rank
- * sends or receives, and every call, a small one too, begins with an exchange of 144 bytes. */
+ * sends or receives, and every call, a small one too, begins with an exchange of 152 bytes. */
 TAUT_API int TAUT_Reduce_scatter(
     const void* sendbuf, /* all blocks, or MPI_IN_PLACE (then recvbuf holds them) */
     void* recvbuf,       /* recvcounts[rank] elements */

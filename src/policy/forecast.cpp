@@ -6,7 +6,7 @@
 namespace taut {
 namespace {
 
-// An agreement: a round of messages of 144 bytes for each doubling of the ranks, and samples.
+// An agreement: a round of messages of 152 bytes for each doubling of the ranks, and samples.
 constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
 
 constexpr double least_message = 64 << 10;  // bytes of one that travels as frames
