@@ -25,7 +25,7 @@ nitpicky = True  # with sphinx-build -W: a reference that leads nowhere is an er
 nitpick_ignore_regex = [
     ("c:identifier", r"MPI_\w+|\w+_[ts]"),
     ("py:.*", r"(np|numpy|mpi4py|MPI|collections|contextlib|typing)\..*"),
-    ("py:class", r"array_like|bytes-like|optional|bound|\*\*options"),
+    ("py:class", r"array_like|bytes-like|optional|bound|\*\*options|taut\._policy\.Holder"),
 ]
 
 myst_enable_extensions = ["fieldlist"]
