@@ -128,8 +128,8 @@ template <class T>
 Sized TypedCodec<T>::accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total,
                                        Bytes out, Lagged& outcome) const {
   Operand operand;
-  History history(lags_, total.count);
-  FrameWriter sum(out, total.count, {z_.predictor, lags_});
+  History history(lags_, frame.count());
+  FrameWriter sum(out, frame.count(), {z_.predictor, lags_});
   const auto add = [&](Range, Records& writer) {
     Form form = Form::simple;
     unsigned width_class = 8;
