@@ -11,7 +11,8 @@ std::unique_ptr<Codec> planes(const char* predictor) {
 }
 
 TEST(PlanesOfComplexNumbers, FramesAndValuesAddUpWithLags) {
-  constexpr const char* predictors[] = {"delta+64", "none+4097", "second+500", "pairs+64+128", "second+1000+1064"};
+  constexpr const char* predictors[] = {"delta+64", "none+4097", "second+500", "pairs+64+128",
+                                        "second+1000+1064"};
   for (const DType type : {DType::c64, DType::c128})
     for (const char* predictor : predictors)
       for (const std::size_t n : {50u, 2049u, 9000u, 17091u}) {
