@@ -9,8 +9,8 @@
 namespace taut::test {
 namespace {
 
-// Nanoseconds of plain calls. A rest lasts as long as the trial before it took: some calls at a moderate speed, very many
-// that are fast.
+// Nanoseconds of plain calls. A rest lasts as long as the trial before it took: some calls at a moderate
+// speed, very many that are fast.
 constexpr std::uint64_t fast = 1, moderate = 200'000, slow = 1'000'000'000'000;
 
 Task<Verdict> plain(Plain why) { co_return Verdict{why}; }
