@@ -45,7 +45,8 @@ SIDE_BAR = {
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],
     "Develop": [
-        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_transport", "testing", "adr/index", "changelog",
+        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_transport", "testing",
+        "adr/index", "changelog",
     ],
 }  # fmt: skip
 FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
