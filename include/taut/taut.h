@@ -117,6 +117,8 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
  *   threads=       1 (default) to 64, of this process; the frame is the same. TAUT_Decode has TAUT_THREADS
  *   checksum=      off (default) | on
+ *   bits=          rounded (default) | exact: integers packed into floating-point values come back bit for
+ *                  bit
  *
  * Bounds hold with the rounding to the values' type included; NaN and infinities come back as they were. What
  * cannot be coded within the bound comes back exactly. `values` and `frame` do not overlap. After an error
@@ -185,7 +187,7 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
  *               | input                     E bounds each rank's contribution to a sum
  *               | likely                    of a sum 95 % of all values are within E, if the ranks' values
  *                                           differ; all are within sqrt(P) * E
- *   codec=, predictor=, dims=, fill=, checksum=    as in TAUT_Encode
+ *   codec=, predictor=, dims=, fill=, bits=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
  *               | chain | scatter_allgather | binomial | linear | pairwise
  *               | cpr_p2p                 codes anew at each hop; for comparison

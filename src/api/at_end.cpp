@@ -8,10 +8,14 @@
 #include <new>
 
 #include "comm/trace.hpp"
+#include "core/times.hpp"
 #include "policy/options.hpp"
 
 namespace taut::api {
 namespace {
+
+// When this library was loaded: with the program, or in MPI_Init.
+const std::uint64_t begin = clock_now();
 
 // Outlives static destructors.
 struct Kept {
@@ -82,6 +86,7 @@ void write_at_end(std::span<const Observed* const> living) noexcept {
     ProcessRank process;
     PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
+    process.seconds = seconds(clock_now() - begin);
     std::vector<const Observed*> communicators;
     if (kept() != nullptr) {
       for (const auto& gone : kept()->each) communicators.push_back(gone.get());

@@ -18,7 +18,7 @@ constexpr std::size_t frame_alignment = 16;
 // What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, for
 // which the sample would need what stands before its pieces.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
-  if (coding.checksum) return {};
+  if (coding.checksum || coding.bits == PackedBits::exact) return {};
   if (coding.predictor == "auto") coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
   std::erase_if(all,
@@ -58,7 +58,7 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   const Bound kind = is_relative(coding.bound) ? Bound(1) : coding.bound;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
   const Bound bound =
-      resolved(coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding.fill) : ValueRange{});
+      resolved(coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding) : ValueRange{});
   const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
   if (all.empty()) return {};  // of what is left for a range of 0
   const Candidate chosen = choose(call, all, coding, bound, values);
@@ -127,16 +127,16 @@ Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
                      header);  // which reads no more, and has to know the rest's size
 }
 
-ValueRange range_anywhere(ConstSlice values, std::optional<double> fill) {
+ValueRange range_anywhere(ConstSlice values, const Coding& coding) {
   constexpr std::size_t piece = std::size_t{1} << 20;
-  if (!on_device(values.data)) return range_of(values, fill);
+  if (!on_device(values.data)) return range_of(values, coding.fill, coding.bits);
   DeviceCall call(values.data, "the array");
   const auto memory = std::make_unique_for_overwrite<std::byte[]>(piece * size_of(values.type));
   ValueRange range;
   for (std::size_t first = 0; first < values.count; first += piece) {
     const ConstSlice there{values.part(first, std::min(piece, values.count - first))};
     call.copy(memory.get(), there.data, there.bytes());
-    range.merge(range_of({{memory.get(), there.count, there.type}}, fill));
+    range.merge(range_of({{memory.get(), there.count, there.type}}, coding.fill, coding.bits));
   }
   return range;
 }

@@ -14,6 +14,6 @@ Sized add_with_device(ConstBytes a, ConstBytes b, Bytes out);
 
 // The same as read_header and range_of, of memory of the host or of a GPU.
 Status read_header_anywhere(ConstBytes frame, FrameHeader& header);
-ValueRange range_anywhere(ConstSlice values, std::optional<double> fill);
+ValueRange range_anywhere(ConstSlice values, const Coding& coding);
 
 }  // namespace taut::api

@@ -21,12 +21,19 @@ Prospect prospect_of(const SeenCalls& seen, const Circumstances& circumstances) 
           seen.message_bytes / std::max(seen.calls, 1.0)};
 }
 
+// One rule is for all sizes from some on, and samples do not see every message: packed integers among some of
+// the calls keep a bound from all that are alike.
+bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
+  return info_of(seen.type).family == Family::integer ||
+         std::ranges::any_of(program.kinds,
+                             [&](const SeenCalls& other) { return other.packed && alike(other, seen); });
+}
+
 // Under the bound that is left to each rank. Sums without loss are plain MPI's.
 void set_ratio(const SeenCalls& seen, Bound bound, Prospect& call) noexcept {
-  const bool integer = info_of(seen.type).family == Family::integer;
   constexpr std::size_t n = Compressibility::bounds - 1;
   call.ratio = 0;
-  if (bound.exact() || integer) {
+  if (bound.exact()) {
     if (sums(seen)) return;
     call.ratio = seen.ratios[n];
     call.seconds_a_byte = seen.seconds_a_byte[n];
@@ -67,6 +74,10 @@ std::optional<std::uint64_t> gaining_from(std::vector<const Outlook*> sizes) {
 
 }  // namespace
 
+bool alike(const SeenCalls& a, const SeenCalls& b) noexcept {
+  return a.collective == b.collective && a.type == b.type && a.op == b.op;
+}
+
 bool Outlook::gains() const noexcept { return ratio >= worthwhile_ratio && gain() >= least_gain; }
 
 double link_seen(const SeenProgram& program) noexcept {
@@ -84,11 +95,12 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   std::vector<Outlook> all;
   for (const SeenCalls& seen : program.kinds) {
     Prospect call = prospect_of(seen, circumstances);
-    set_ratio(seen, circumstances.bound, call);
+    const bool exact = only_exact(program, seen);
+    set_ratio(seen, exact ? Bound() : circumstances.bound, call);
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
     const bool as_it_ran = !circumstances.link && !circumstances.ranks && !seen.messages();
     if (!seen.sampled() || link <= 0 || (as_it_ran && !timed)) continue;
-    Outlook& outlook = all.emplace_back(Outlook{seen, call.ratio});
+    Outlook& outlook = all.emplace_back(Outlook{.seen = seen, .ratio = call.ratio, .exact = exact});
     const double plain = as_it_ran ? seen.plain_seconds / seen.plain_calls : plain_seconds(call, link);
     outlook.plain_seconds = seen.calls * plain;
     outlook.coded_seconds = outlook.known() ? seen.calls * coded_seconds(call, link) : outlook.plain_seconds;
@@ -107,11 +119,10 @@ Settings settings_for(const std::vector<Outlook>& all, Bound bound) {
     const auto& [collective, type, op] = family;
     const auto from = gaining_from(sizes);
     if (!from || std::ranges::none_of(sizes, &Outlook::gains)) continue;
-    const bool integer = info_of(type).family == Family::integer;
     rules.append(call_name(collective)).append(" ").append(taut::name_of(type));
     if (op != Reduction{}) rules.append(" ").append(taut::name_of(op));
     rules.append(" >=").append(exact_size(*from)).append(" : ");
-    std::string text = text_of(integer ? Bound() : bound);
+    std::string text = text_of(sizes[0]->exact ? Bound() : bound);
     std::ranges::replace(text, ':', '=');
     rules.append(text).append(" ; ");
     settings.messages |= collective == Collective::send;

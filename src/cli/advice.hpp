@@ -17,6 +17,8 @@ struct Outlook {
   SeenCalls seen;
   double ratio = 0;  // 0: nothing to be said, or nothing to be gained under the bound
   double plain_seconds = 0, coded_seconds = 0;
+  bool exact =
+      false;  // no loss is proposed, whatever the bound: integers, or some are packed into the values
 
   bool known() const noexcept { return ratio > 0; }
   double gain() const noexcept { return plain_seconds / coded_seconds; }
@@ -28,6 +30,9 @@ struct Outlook {
 // Bytes a second of the link, as the calls of the program show it: the fastest of the large ones. 0: none
 // were.
 double link_seen(const SeenProgram& program) noexcept;
+
+// Calls that a rule for these would serve as well: of the same collective, type and operator.
+bool alike(const SeenCalls& a, const SeenCalls& b) noexcept;
 
 // Those that were sampled, what would be saved most first. Times of messages follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);

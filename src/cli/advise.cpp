@@ -79,6 +79,11 @@ double seconds_plain(const std::vector<Outlook>& all) {
   return total(all, [](const Outlook& one) { return one.plain_seconds; });
 }
 
+const char* remark(const Outlook& one) noexcept {
+  if (one.seen.packed) return one.gains() ? "  packed integers: lossless" : "  packed integers";
+  return one.gains() ? "" : one.loses() ? "  would lose" : "  not worth it";
+}
+
 void print_table(const std::vector<Outlook>& all) {
   constexpr std::size_t most = 20;
   std::printf("%-30s %8s %9s %8s %10s %10s %7s\n", "kind of call", "ranks", "calls", "ratio", "plain, s",
@@ -87,10 +92,7 @@ void print_table(const std::vector<Outlook>& all) {
     std::printf("%-30s %8d %9.0f %8s %10s %10s %6sx%s\n", kind_text(one.seen).c_str(), one.seen.ranks,
                 one.seen.calls, one.known() ? rounded(one.ratio, 3).c_str() : "-",
                 rounded(one.plain_seconds, 3).c_str(), rounded(one.coded_seconds, 3).c_str(),
-                rounded(one.gain(), 3).c_str(),
-                one.gains()   ? ""
-                : one.loses() ? "  would lose"
-                              : "  not worth it");
+                rounded(one.gain(), 3).c_str(), remark(one));
   if (all.size() > most) std::printf("and %zu kinds more\n", all.size() - most);
 }
 
@@ -137,10 +139,32 @@ Exit say_nothing(const SeenProgram& program) {
   return Exit::ok;
 }
 
-void print_settings(const Settings& settings, const std::vector<Outlook>& all) {
-  std::printf("\n%s s of plain MPI would become %s s, %s times less, by these rules:\n\n",
-              rounded(seconds_plain(all), 3).c_str(), rounded(seconds_with_rules(all), 3).c_str(),
-              rounded(seconds_plain(all) / seconds_with_rules(all), 3).c_str());
+// Why no loss is proposed for some calls that are not of integers.
+void print_packed(const std::vector<Outlook>& all) {
+  std::vector<const SeenCalls*> told;
+  for (const Outlook& one : all) {
+    const bool known =
+        std::ranges::any_of(told, [&](const SeenCalls* other) { return alike(*other, one.seen); });
+    if (known || !one.exact || info_of(one.seen.type).family == Family::integer) continue;
+    told.push_back(&one.seen);
+    std::printf(
+        "\n%s %s: values of some of these calls are integers packed bit by bit (tags, types); a bound would\n"
+        "ruin them, so no loss is proposed for any (\"What a bound must not touch\" in the documentation).\n",
+        name_of(one.seen.collective), name_of(one.seen.type));
+  }
+}
+
+// The gain as a share of the run.
+std::string share_text(double saved, double run) {
+  if (!(run > 0)) return "";
+  return " (" + rounded(100 * saved / run, 2) + " % of the run's " + rounded(run, 3) + " s)";
+}
+
+void print_settings(const Settings& settings, const std::vector<Outlook>& all, double run) {
+  const double plain = seconds_plain(all), with_rules = seconds_with_rules(all);
+  std::printf("\n%s s of plain MPI would become %s s, %s times less%s, by these rules:\n\n",
+              rounded(plain, 3).c_str(), rounded(with_rules, 3).c_str(),
+              rounded(plain / with_rules, 3).c_str(), share_text(plain - with_rules, run).c_str());
   if (settings.messages) std::puts("export TAUT_MESSAGES=1");
   std::printf("export TAUT_RULES=\"%s\"\n", settings.rules.c_str());
 }
@@ -156,11 +180,12 @@ Exit run(const Arguments& arguments) {
   print_other_bounds(program, circumstances);
   if (std::ranges::any_of(all, [](const Outlook& one) { return one.seen.messages(); }))
     std::puts(of_messages);
+  print_packed(all);
   const Settings settings = settings_for(all, circumstances.bound);
   if (settings.rules.empty())
     std::puts("\nNo rule would gain anything here; plain MPI is as fast.");
   else
-    print_settings(settings, all);
+    print_settings(settings, all, program.seconds);
   return Exit::ok;
 }
 

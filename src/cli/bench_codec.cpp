@@ -82,7 +82,8 @@ Subject built_in() {
 
 Line measure(const Subject& subject, const ArrayCoding& coding, const std::string& codec, double seconds) {
   const ConstSlice values = subject.slice();
-  const ValueRange range = coding.needs_range() ? range_of(values, coding.fill()) : ValueRange{};
+  const ValueRange range =
+      coding.needs_range() ? range_of(values, coding.fill(), coding.bits()) : ValueRange{};
   const std::string text = coding.frame_text(range) + ",codec=" + codec;
   const Room frame(most_frame_bytes(subject.type, values.count)), decoded(values.bytes()),
       copied(values.bytes());
@@ -132,7 +133,8 @@ std::vector<std::string> named_codecs(const Arguments& arguments) {
 
 // All that serve the subject, and what `auto` chooses.
 std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
-  const ValueRange range = coding.needs_range() ? range_of(subject.slice(), coding.fill()) : ValueRange{};
+  const ValueRange range =
+      coding.needs_range() ? range_of(subject.slice(), coding.fill(), coding.bits()) : ValueRange{};
   std::vector<std::string> names;
   for (const CodecInfo* codec : registered_codecs())
     if (codec->serves(subject.type, coding.bound(range).kind)) names.emplace_back(codec->name);

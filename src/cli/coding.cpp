@@ -40,6 +40,7 @@ std::string ArrayCoding::frame_text(const ValueRange& range) const {
   if (coding_.codec != nullptr && !absolute.exact()) text += std::string(",codec=") + coding_.codec->name;
   if (coding_.predictor != "auto" && !absolute.exact()) text += ",predictor=" + coding_.predictor;
   if (coding_.checksum) text += ",checksum=on";
+  if (coding_.bits == PackedBits::exact) text += ",bits=exact";
   return text;
 }
 

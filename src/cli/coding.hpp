@@ -20,6 +20,7 @@ class ArrayCoding {
   bool names_codec() const noexcept { return coding_.codec != nullptr; }
   bool needs_range() const noexcept { return is_relative(coding_.bound); }
   std::optional<double> fill() const noexcept { return coding_.fill; }
+  PackedBits bits() const noexcept { return coding_.bits; }
   double wanted_psnr() const noexcept;  // dB; 0: none
 
   // What each value has to keep to; and the text for frames, where bounds relative to the array are absolute.

@@ -93,7 +93,7 @@ class Compression {
     ValueRange range;
     for (const Piece& piece : pieces_) {
       const ConstSlice values = read(piece);
-      range.merge(range_of(values, coding_.fill()));
+      range.merge(range_of(values, coding_.fill(), coding_.bits()));
       progress.advance(values.bytes());
     }
     return range;

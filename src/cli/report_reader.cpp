@@ -81,6 +81,7 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   for (const auto& [reason, calls] : kind["plain_calls"].members) seen.plain_calls += calls.number;
   seen.plain_seconds += kind["nanoseconds"]["plain"].number * 1e-9;
   add_samples(kind["compressibility"]["bounds"], seen);
+  seen.packed |= kind["compressibility"]["packed"].number > 0;
 }
 
 // Who waits for others tells less of the link than the last to come; where some end before others, those tell
@@ -100,6 +101,7 @@ void merge(const SeenCalls& from, SeenCalls& into) {
     if (less) into.ratios[i] = from.ratios[i];
     into.seconds_a_byte[i] = std::max(into.seconds_a_byte[i], from.seconds_a_byte[i]);
   }
+  into.packed |= from.packed;
 }
 
 void read_one(const std::string& file, SeenProgram& program, Kinds& all) {
@@ -108,6 +110,7 @@ void read_one(const std::string& file, SeenProgram& program, Kinds& all) {
   if (report["version"].number != 2)
     fail(file + ": is a report of another version of Taut; run the program with this one");
   program.ranks = static_cast<int>(std::clamp(report["ranks"].number, 1.0, 1e9));
+  program.seconds = std::max(program.seconds, report["seconds"].number);
   ++program.files;
   Kinds kinds;
   for (const Json& communicator : report["communicators"].items) {

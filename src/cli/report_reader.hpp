@@ -26,6 +26,8 @@ struct SeenCalls {
   // By the rank whose values compress least. 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
 
+  bool packed = false;  // some rank's samples showed packed integers
+
   bool messages() const noexcept { return collective == Collective::send; }
   bool sampled() const noexcept {
     return std::ranges::any_of(ratios, [](double ratio) { return ratio > 0; });
@@ -35,6 +37,7 @@ struct SeenCalls {
 struct SeenProgram {
   int ranks = 1;
   std::size_t files = 0;
+  double seconds = 0;  // that the rank ran which ran longest; 0: not known
   std::vector<SeenCalls> kinds;
 };
 

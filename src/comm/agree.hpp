@@ -16,9 +16,10 @@ struct Facts {
     failed = 1,                     // it has an error to report
     short_of_memory = 2,
     on_device = 4,  // its values are
+    packed = 8,     // they look like integers that cannot be told one by one (core/packing.hpp)
   };
   static constexpr float unknown_pace = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3930'5455'4154;  // "TAUT09": changes with this struct
+  static constexpr std::uint64_t tag = 0x3130'5455'4154;  // "TAUT10": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of what must be equal

@@ -5,6 +5,7 @@
 
 #include "comm/communicator.hpp"
 #include "core/by_nodes.hpp"
+#include "core/packing.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -34,11 +35,11 @@ bool missing(const Blocks<S>& memory) noexcept {
 }
 
 // Of all values that this rank contributes.
-ValueRange range_of_all(const Blocks<ConstSlice>& values, std::optional<double> fill) noexcept {
-  if (values.layout == nullptr) return range_of(values, fill);
+ValueRange range_of_all(const Blocks<ConstSlice>& values, const Coding& coding) noexcept {
+  if (values.layout == nullptr) return range_of(values, coding.fill, coding.bits);
   ValueRange range;
   for (std::size_t i = 0; i < values.layout->counts.size(); ++i)
-    range.merge(range_of(values.at(i, values.layout->counts.size()), fill));
+    range.merge(range_of(values.at(i, values.layout->counts.size()), coding.fill, coding.bits));
   return range;
 }
 
@@ -118,6 +119,15 @@ void Communicator::prepare(const Request& request, const Plan& plan, CodecCache&
   reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
 }
 
+// In the values of this rank, where a bound is not to touch them.
+void Communicator::look_for_packed(const Request& request, const Policy& policy, Means& means,
+                                   Facts& mine) const noexcept {
+  if (policy.coding.bits == PackedBits::rounded || policy.coding.bound.exact()) return;
+  const Packing found = packing_of(own_values(request, transport_.rank()).most());
+  means.packed = found != Packing::none;
+  if (found == Packing::spread) mine.obstacles |= Facts::packed;
+}
+
 // Of the values of this rank.
 float Communicator::estimate_ratio(const Request& request, const Codec& coder, Place& place) {
   const ConstSlice values = own_values(request, transport_.rank()).most();
@@ -141,7 +151,7 @@ Facts Communicator::identify(const Request& request, const Policy* policy) noexc
   if (policy == nullptr)
     mine.sites = terms_.facts_of(request).sites;
   else if (is_relative(policy->coding.bound) && values.data != nullptr && !request.on_device)
-    mine.range = range_of_all(values, policy->coding.fill);
+    mine.range = range_of_all(values, policy->coding);
   return mine;
 }
 

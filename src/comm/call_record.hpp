@@ -27,6 +27,8 @@ class CallRecord {
   void begin() noexcept { began_ = clock_now(); }
   // The ranks have agreed, in one or two rounds.
   void agreed(int rounds, int ranks, float expected_ratio) noexcept;
+  // Samples showed packed integers.
+  void saw_packed() noexcept { ++row().sum.packed_calls; }
   // The call is to be compressed.
   void decided(const Plan& plan, const Candidate& candidate) noexcept;
   void end(const Verdict& verdict) noexcept;

@@ -68,7 +68,8 @@ struct Communicator::Lesson {
   // What the ranks make of the verdict that they agreed on.
   void go_on(std::size_t chosen, float ratio, const Pace& pace, Verdict& verdict) const noexcept {
     if (!adds || verdict.status != Status::ok) return;
-    if (verdict.plain == Plain::no_gain) kind.note_no_gain(favourite.has_value(), pace);
+    if (verdict.plain == Plain::no_gain || verdict.plain == Plain::packed)
+      kind.note_no_gain(favourite.has_value(), pace);
     if (verdict.plain != Plain::no) return;
     kind.choose(chosen, ratio);
     if (has_to_pay) verdict.plain = kind.learn(pace);
@@ -132,6 +133,7 @@ Facts Communicator::facts(Request& request, const Call& call, Bound bound, Plan&
     if (!request.coded_type || request.on_device || plan.plain != Plain::no) return mine;
     gather(request, means, failure);
     if (failure == Status::ok) prepare(request, plan, terms.codecs, means);
+    if (failure == Status::ok) look_for_packed(request, terms.policy, means, mine);
     const bool matters = failure == Status::ok && (plan.least_ratio > 0 || plan.candidates.size() > 1);
     if (lesson.favourite >= plan.candidates.size()) lesson.favourite.reset();
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
@@ -158,6 +160,7 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   if ((agreed.obstacles & Facts::short_of_memory) != 0)
     return {Plain::memory};                          // a rank may have had none to make a plan
   if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
+  if (agreed.obstacles == Facts::packed) return {Plain::packed};
   if (agreed.obstacles != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
   return {};
@@ -225,7 +228,7 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   Lesson& lesson = *lesson_or_open;
   const Policy& policy = lesson.terms.policy;
   Bound bound = policy.coding.bound;
-  Means means{{}, false, Reserve(place_), {}};
+  Means means{{}, false, false, Reserve(place_), {}};
   Status failure = Status::ok;
   if (is_relative(bound)) gather(request, means, failure);
   if (is_relative(bound) || !bytes_agreed) {
@@ -247,6 +250,7 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(rounds, transport_.size(), agreed.ratio_low[chosen]);
+  if (means.packed) record.saw_packed();
   Verdict verdict = judge(agreed, made, chosen, failure);
   lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
   if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;

@@ -80,6 +80,7 @@ class Communicator {
   struct Means {
     std::array<Buffer, 2> staged;
     bool gathered = false;
+    bool packed = false;  // integers are packed into the values
     Reserve place;
     std::array<std::shared_ptr<const Codec>, max_candidates> codecs;
   };
@@ -101,6 +102,8 @@ class Communicator {
   Facts facts(Request& request, const Call& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
               Status& failure);
   void prepare(const Request& request, const Plan& plan, CodecCache& codecs, Means& means);
+  void look_for_packed(const Request& request, const Policy& policy, Means& means,
+                       Facts& mine) const noexcept;
   float estimate_ratio(const Request& request, const Codec& coder, Place& place);
   Verdict judge(const Facts& agreed, const Plan& plan, std::size_t chosen, Status failure) const noexcept;
 

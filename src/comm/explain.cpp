@@ -43,6 +43,7 @@ std::string summary(const Statistics& sum) {
   std::string text =
       count_of(sum.calls, "call") + ", " + std::to_string(sum.compressed_calls) + " compressed";
   if (sum.failed_calls != 0) text += ", " + std::to_string(sum.failed_calls) + " failed";
+  if (sum.packed_calls != 0) text += ", " + std::to_string(sum.packed_calls) + " with packed integers";
   return text;
 }
 
@@ -61,6 +62,7 @@ const char* describe(Plain why) noexcept {
     case Plain::type: return "its type or operator is not compressed under this policy";
     case Plain::memory: return "a rank lacked memory";
     case Plain::device: return "values in memory of a GPU";
+    case Plain::packed: return "integers packed into the values";
     case Plain::sender: return "its sender did not compress it";
     case Plain::slower: return "plain MPI proved to be faster";
     case Plain::trial: return "tried, to compare";
@@ -79,6 +81,7 @@ const char* name_of(Plain why) noexcept {
     case Plain::type: return "type";
     case Plain::memory: return "memory";
     case Plain::device: return "device";
+    case Plain::packed: return "packed";
     case Plain::sender: return "sender";
     case Plain::slower: return "slower";
     case Plain::trial: return "trial";

@@ -3,6 +3,7 @@
 #include <bit>
 #include <new>
 
+#include "core/packing.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -38,8 +39,15 @@ std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, Fav
 }
 
 void MessageCoder::decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made) {
-  Bound bound = policy_.coding.bound;
-  if (is_relative(bound)) bound = resolved(bound, range_of(values, policy_.coding.fill));
+  const Coding& coding = policy_.coding;
+  Bound bound = coding.bound;
+  if (coding.bits == PackedBits::exact && !bound.exact()) {
+    const Packing found = packing_of(values);
+    made.packed = found != Packing::none;
+    if (found == Packing::spread) made.plain = Plain::packed;
+    if (made.plain != Plain::no) return;
+  }
+  if (is_relative(bound)) bound = resolved(bound, range_of(values, coding.fill, coding.bits));
   plan = plan_message(policy_, values.count, values.type, bound, candidates_);
   made.plain = plan.plain;
   if (made.plain != Plain::no) return;
@@ -94,7 +102,7 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noe
     made.plain = Plain::memory;
   }
   if (made.plain != Plain::no) made.buffer = {};
-  habit.patience.tried(made.plain != Plain::no_gain, values.bytes());
+  habit.patience.tried(made.plain != Plain::no_gain && made.plain != Plain::packed, values.bytes());
   made.end = clock_now();
   return made;
 }
@@ -131,6 +139,7 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
 
 void note_sent(const EncodedMessage& made, std::size_t bytes, std::size_t sent, CallRow& row) noexcept {
   if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
+  row.sum.packed_calls += made.packed;
   row.sum.times[Verb::agree] += made.decided - made.begin;
   row.sum.times[Verb::encode] += made.end - made.decided;
   if (sent == 0) return row.note_plain(made.plain);

@@ -23,6 +23,7 @@ struct EncodedMessage {
   const Candidate* candidate = nullptr;
   Bound bound;  // of one value
   std::size_t frames = 0;
+  bool packed = false;                            // integers are packed into the values, by samples
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
 };

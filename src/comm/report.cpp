@@ -24,6 +24,7 @@ void add_counts(json::Object& object, const Statistics& sum) {
     if (sum.plain[i] != 0) plain.add(name_of(static_cast<Plain>(i)), sum.plain[i]);
   object.add("calls", sum.calls).add("compressed_calls", sum.compressed_calls);
   object.add("failed_calls", sum.failed_calls).add_text("plain_calls", plain.text());
+  object.add("packed_calls", sum.packed_calls);
   object.add("message_bytes", sum.message_bytes).add("value_bytes", sum.value_bytes);
   object.add("frame_bytes", sum.frame_bytes).add("ratio", sum.ratio());
   object.add("carried_bytes", sum.carried_bytes).add("sent_bytes", sum.sent_bytes);
@@ -43,7 +44,10 @@ std::string text_or_null(bool known, std::string_view text) { return known ? jso
 
 std::string json_of(const Compressibility& values) {
   json::Object object;
-  object.add("samples", values.samples).add("least", values.least).add("greatest", values.greatest);
+  object.add("samples", values.samples)
+      .add("packed", values.packed)
+      .add("least", values.least)
+      .add("greatest", values.greatest);
   std::string bounds;
   for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
     const bool exact = i + 1 == Compressibility::bounds;
@@ -134,6 +138,7 @@ std::string file_name(const std::string& pattern, const ProcessRank& process) {
 std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
+  all.add("seconds", process.seconds);
   all.add_text("communicators", lines(communicators, [](const Observed* one) { return json_of(*one); }));
   return all.text() + "\n";
 }
@@ -152,7 +157,12 @@ std::string summary_table(std::span<const Observed* const> communicators, const 
     text += table_line(text_of(row->kind), cells(row->sum));
   if (shown < rows.size())
     text += table_line("and " + std::to_string(rows.size() - shown) + " kinds more", "\n");
-  return text + table_line("all", cells(all.total()));
+  text += table_line("all", cells(all.total()));
+  const std::uint64_t packed = all.total().packed_calls;
+  if (packed != 0)
+    text += "taut: " + std::to_string(packed) +
+            " calls had packed integers in their values; these traveled bit for bit\n";
+  return text;
 }
 
 }  // namespace taut

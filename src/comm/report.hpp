@@ -10,6 +10,7 @@ namespace taut {
 // This process among all of the program.
 struct ProcessRank {
   int rank = 0, ranks = 1;
+  double seconds = 0;  // that it has run, as far as this library knows
 };
 
 // What is known of a communicator when its calls are reported.

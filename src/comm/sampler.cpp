@@ -5,6 +5,7 @@
 #include <new>
 
 #include "core/float_environment.hpp"
+#include "core/packing.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -33,7 +34,7 @@ ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
     const std::uint32_t fraction = static_cast<std::uint32_t>(i) * 2654435769U;
     const std::size_t first =
         part.first + static_cast<std::size_t>(std::uint64_t{fraction} * (part.count - n) >> 32);
-    range.merge(range_of({values.part(first, n)}, std::nullopt));
+    range.merge(range_of({values.part(first, n)}, std::nullopt, PackedBits::exact));
   }
   return range;
 }
@@ -66,6 +67,7 @@ void Sampler::sample(CallRow& row, ConstSlice values) {
   const ValueRange range = range_of_some(values);
   Compressibility found;
   found.samples = 1;
+  found.packed = packing_of(values) != Packing::none;
   found.least = range.least;
   found.greatest = range.greatest;
   for (std::size_t i = 0; i + 1 < Compressibility::bounds && !exact_only; ++i)
@@ -78,6 +80,7 @@ void Sampler::sample(CallRow& row, ConstSlice values) {
 void Sampler::sample(ConstSlice values, Bound bound, Compressibility::Sum& sum) {
   Coding coding;
   coding.bound = bound;
+  coding.bits = PackedBits::exact;  // as under rules
   std::unique_ptr<Codec> best;
   Sample least;
   for (const Candidate& candidate : candidates(coding, values.type, bound)) {

@@ -7,7 +7,8 @@ namespace taut {
 
 std::uint64_t Statistics::plain_unsupported() const noexcept {
   std::uint64_t n = 0;
-  for (const Plain why : {Plain::unsupported, Plain::communicator, Plain::type, Plain::memory, Plain::device})
+  for (const Plain why :
+       {Plain::unsupported, Plain::communicator, Plain::type, Plain::memory, Plain::device, Plain::packed})
     n += plain[static_cast<std::size_t>(why)];
   return n;
 }
@@ -26,6 +27,7 @@ Statistics& Statistics::operator+=(const Statistics& other) noexcept {
   carried_bytes += other.carried_bytes;
   sent_bytes += other.sent_bytes;
   sent_messages += other.sent_messages;
+  packed_calls += other.packed_calls;
   for (std::size_t i = 0; i < plain_reasons; ++i) plain[i] += other.plain[i];
   times += other.times;
   return *this;
@@ -33,6 +35,7 @@ Statistics& Statistics::operator+=(const Statistics& other) noexcept {
 
 Compressibility& Compressibility::operator+=(const Compressibility& other) noexcept {
   samples += other.samples;
+  packed += other.packed;
   least = std::min(least, other.least);
   greatest = std::max(greatest, other.greatest);
   for (std::size_t i = 0; i < bounds; ++i) {

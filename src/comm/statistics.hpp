@@ -19,6 +19,7 @@ struct Statistics {
   std::uint64_t value_bytes = 0, frame_bytes = 0;    // encoded, and what became of it
   std::uint64_t carried_bytes = 0;                   // values that the frames sent stand for
   std::uint64_t sent_bytes = 0, sent_messages = 0;   // in compressed calls, agreement included
+  std::uint64_t packed_calls = 0;                    // that samples showed packed integers in
   std::array<std::uint64_t, plain_reasons> plain{};  // calls by reason
   Times times;
 
@@ -67,6 +68,7 @@ struct Compressibility {
   };
 
   std::uint64_t samples = 0;
+  std::uint64_t packed = 0;  // of them, with packed integers (core/packing.hpp)
   double least = std::numeric_limits<double>::infinity(), greatest = -least;  // finite values that were seen
   std::array<Sum, bounds> sums{};
 

@@ -28,6 +28,10 @@ struct Bound {
   friend constexpr bool operator==(const Bound&, const Bound&) = default;
 };
 
+// What becomes of integers packed into floating-point values (core/packed_bits.hpp): they are treated as the
+// numbers that they read as, or kept bit for bit.
+enum class PackedBits : std::uint8_t { rounded, exact };
+
 inline constexpr std::uint8_t frame_bound_kinds = 5;
 
 }  // namespace taut

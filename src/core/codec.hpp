@@ -22,12 +22,13 @@ struct Contract {
 };
 
 struct CodecOptions {
-  Bound bound = {};                // for one value; of a kind that stands in frames
-  bool checksum = false;           // protect the payload as well as the header
-  const char* predictor = "auto";  // one that the codec knows; auto: by a sample of what is encoded
-  const char* kernels = "";        // name of a kernel set; empty: the best of this processor
-  Dims dims = {};                  // of the field that values come from
-  int threads = 1;                 // of this process that a frame may be worked on by; 1 to 64
+  Bound bound = {};                       // for one value; of a kind that stands in frames
+  bool checksum = false;                  // protect the payload as well as the header
+  const char* predictor = "auto";         // one that the codec knows; auto: by a sample of what is encoded
+  const char* kernels = "";               // name of a kernel set; empty: the best of this processor
+  Dims dims = {};                         // of the field that values come from
+  int threads = 1;                        // of this process that a frame may be worked on by; 1 to 64
+  PackedBits bits = PackedBits::rounded;  // of packed integers
 };
 
 // Sums of encoded data, for codecs whose contract says so. The sum of frames decodes to the sum of the

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/float_environment.hpp"
+#include "core/packed_bits.hpp"
 
 namespace taut {
 namespace {
@@ -10,7 +11,8 @@ namespace {
 // Several extremes side by side, so that compilers make vector code of it: an infinity or NaN enters none of
 // them, as its difference from itself is no number.
 template <class Number>
-ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double> excluded) noexcept {
+ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double> excluded,
+                          PackedBits bits) noexcept {
   using T = ComputedIn<Number>;
   const Number* const x = static_cast<const Number*>(data);
   const bool has_fill = excluded.has_value();
@@ -20,8 +22,10 @@ ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double>
   T least[lanes], greatest[lanes];
   std::fill_n(least, lanes, infinity);
   std::fill_n(greatest, lanes, -infinity);
+  const bool exact = bits == PackedBits::exact && NumberZone<Number>::limited;
   const auto take = [&](T value, std::size_t lane) {
-    const bool counts = (value - value == T{0}) & !(has_fill & (value == fill));
+    const bool counts = (value - value == T{0}) & !(has_fill & (value == fill)) &
+                        !(exact & is_packed(static_cast<Number>(value)));
     const T low = counts ? value : infinity, high = counts ? value : -infinity;
     least[lane] = low < least[lane] ? low : least[lane];
     greatest[lane] = high > greatest[lane] ? high : greatest[lane];
@@ -43,14 +47,14 @@ void ValueRange::merge(const ValueRange& other) noexcept {
   greatest = std::max(greatest, other.greatest);
 }
 
-ValueRange range_of(ConstSlice values, std::optional<double> fill) noexcept {
+ValueRange range_of(ConstSlice values, std::optional<double> fill, PackedBits bits) noexcept {
   const FloatEnvironment environment;  // differences of infinities trap nowhere
   const std::size_t n = values.count * components_of(values.type);
   switch (component_of(values.type)) {
-    case DType::f32: return range_of_reals<float>(values.data, n, fill);
-    case DType::f64: return range_of_reals<double>(values.data, n, fill);
-    case DType::f16: return range_of_reals<f16>(values.data, n, fill);
-    case DType::bf16: return range_of_reals<bf16>(values.data, n, fill);
+    case DType::f32: return range_of_reals<float>(values.data, n, fill, bits);
+    case DType::f64: return range_of_reals<double>(values.data, n, fill, bits);
+    case DType::f16: return range_of_reals<f16>(values.data, n, fill, bits);
+    case DType::bf16: return range_of_reals<bf16>(values.data, n, fill, bits);
     default: return {};
   }
 }

@@ -17,8 +17,9 @@ struct ValueRange {
 };
 
 // Of the finite values, those equal to `fill` (as rounded to the type) left out; of complex values, of all
-// parts.
-ValueRange range_of(ConstSlice values, std::optional<double> fill) noexcept;
+// parts. Under PackedBits::exact packed integers do not count either.
+ValueRange range_of(ConstSlice values, std::optional<double> fill,
+                    PackedBits bits = PackedBits::rounded) noexcept;
 
 // Whether `bound` is known only once the range of the values is.
 constexpr bool is_relative(Bound bound) noexcept {

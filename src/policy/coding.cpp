@@ -116,7 +116,8 @@ std::unique_ptr<Codec> Candidate::make(const Coding& coding, Bound bound, const 
                       .predictor = predictor.c_str(),
                       .kernels = kernels.c_str(),
                       .dims = coding.dims,
-                      .threads = std::max(coding.threads, 1)});
+                      .threads = std::max(coding.threads, 1),
+                      .bits = coding.bits});
 }
 
 const CodecInfo* find_codec(std::uint8_t frame_id) noexcept {
@@ -208,6 +209,8 @@ bool read_coding_option(const Item& item, Coding& coding) {
     read_dims(item, coding.dims);
   } else if (item.name == "fill") {
     read_fill(item, coding);
+  } else if (item.name == "bits") {
+    coding.bits = choose<PackedBits>(item, {{"exact", PackedBits::exact}, {"rounded", PackedBits::rounded}});
   } else if (item.name == "threads") {
     if (!read_number(item.value, coding.threads) || coding.threads < 1 || coding.threads > most_threads)
       item.reject("give a number from 1 to " + std::to_string(most_threads));

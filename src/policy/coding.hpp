@@ -18,7 +18,8 @@ struct Coding {
   const CodecInfo* codec = nullptr;  // null: chosen for each message
   std::string predictor = "auto";
   bool checksum = false;
-  int threads = 0;  // of this process that work on one frame; 0: not said
+  int threads = 0;                        // of this process that work on one frame; 0: not said
+  PackedBits bits = PackedBits::rounded;  // of packed integers; under rules exact unless they say otherwise
 };
 
 // A codec with one of its predictors.
@@ -69,7 +70,7 @@ Coding parse_coding(std::string_view text, const std::string& kernels = "");
 // For policies: the bound at the start of a text; an option, false when it is none of these.
 Bound read_bound(const Item& item);
 bool read_coding_option(const Item& item, Coding& coding);
-inline constexpr const char* coding_options = "codec, predictor, dims, fill, threads and checksum";
+inline constexpr const char* coding_options = "codec, predictor, dims, fill, bits, threads and checksum";
 
 // As it stands in policies: "abs:0.001", "lossless". To so many digits; 0: as many as tell it from others.
 std::string text_of(Bound bound, int digits = 0);

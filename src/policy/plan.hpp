@@ -32,9 +32,10 @@ enum class Plain : std::uint8_t {
   slower,        // plain MPI has proved to be faster
   trial,         // to see how plain MPI does
   sender,        // a message that its sender did not compress
-  device         // values in memory of a GPU, on some rank
+  device,        // values in memory of a GPU, on some rank
+  packed         // large integers packed into the values, which bits=exact cannot tell one by one
 };
-inline constexpr std::size_t plain_reasons = 12;
+inline constexpr std::size_t plain_reasons = 13;
 
 struct Plan {
   Way way() const noexcept { return {algorithm, by_nodes}; }

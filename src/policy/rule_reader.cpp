@@ -10,7 +10,10 @@ constexpr const char* rule_keys = "call, dtype, op, min_bytes, max_bytes, comm, 
 // Reads one rule; each key has a function.
 class RuleReader {
  public:
-  RuleReader(const SourceText& source, const std::string& kernels) : source_(source), kernels_(kernels) {}
+  // Nobody looked at the buffers of the calls that rules serve.
+  RuleReader(const SourceText& source, const std::string& kernels) : source_(source), kernels_(kernels) {
+    rule_.policy.coding.bits = PackedBits::exact;
+  }
 
   Rule read(std::size_t at, std::span<const RuleEntry> entries);
 

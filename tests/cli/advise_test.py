@@ -61,6 +61,30 @@ class Advise(ProgramTest):
         ints = kind("bcast", "i32", None, MIB, 1, {"lossless": 4})
         self.assertEqual(self.rules(self.advise(report(ints))), "Bcast i32 >=1MiB : lossless ; * : off")
 
+    def test_packed_integers_lose_nothing(self):
+        moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
+        packed = copy.deepcopy(moved)
+        packed["compressibility"]["packed"] = 1
+        self.assertIn("rel", self.rules(self.advise(report(moved))))
+        printed = self.advise(report(packed))
+        self.assertEqual(self.rules(printed), "Alltoall f64 >=1MiB : lossless ; * : off")
+        self.assertIn("alltoall f64: values of some of these calls are integers packed bit by bit", printed)
+        # Calls that no such rule serves are not concerned.
+        self.assertIn("Allreduce f32 sum >=64MiB : rel", self.rules(self.advise(report(packed, LARGE))))
+        hard = packed | {"compressibility": samples(dict.fromkeys(RATIOS, 1.1)) | {"packed": 1}}
+        self.assertIsNone(self.rules(self.advise(report(hard))))
+        # Another size, another rank: one rule would be for all of them.
+        larger = kind("alltoall", "f64", None, 4 * MIB, 10 * 0.75 * 4 * MIB / 125e6, RATIOS | {"lossless": 2})
+        for reports in ([report(larger, packed)], [report(larger, moved), report(larger, packed, rank=1)]):
+            self.assertEqual(self.rules(self.advise(*reports)), "Alltoall f64 >=1MiB : lossless ; * : off")
+
+    def test_the_gain_as_a_share_of_the_run(self):
+        saved = re.search(r"(\S+) s of plain MPI would become (\S+) s", self.advise(report(LARGE) | {"seconds": 200}))
+        share = 100 * (float(saved[1]) - float(saved[2])) / 200
+        printed = self.advise(report(LARGE) | {"seconds": 200})
+        self.assertAlmostEqual(float(re.search(r"\((\S+) % of the run's 200 s\)", printed)[1]), share, delta=0.05 * share)
+        self.assertNotIn("% of the run", self.advise(report(LARGE)))
+
     def test_minima_are_named(self):
         least = kind("allreduce", "f32", "min", MIB, 1)
         self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel=1e-04 ; * : off")

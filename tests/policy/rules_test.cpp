@@ -48,6 +48,16 @@ TEST(Rules, TheFirstThatMatchesWins) {
   EXPECT_EQ(rules.least_bytes(), MiB);
 }
 
+// Nobody looked at the buffers that rules are for.
+TEST(Rules, PackedIntegersAreExactUnlessARuleSaysOtherwise) {
+  const auto bits = [](const Rules& rules) { return rules.all()[0].policy.coding.bits; };
+  EXPECT_EQ(bits(line("* : abs=1")), PackedBits::exact);
+  EXPECT_EQ(bits(line("* : abs=1 bits=rounded")), PackedBits::rounded);
+  EXPECT_EQ(bits(toml("[[rule]]\ncall = \"Bcast\"\nbound = \"abs:1\"\n")), PackedBits::exact);
+  EXPECT_EQ(parse_policy("abs:1").coding.bits, PackedBits::rounded);
+  EXPECT_EQ(parse_policy("abs:1,bits=exact").coding.bits, PackedBits::exact);
+}
+
 TEST(Rules, MinimaAndMaximaMustBeNamed) {
   CallFacts call = sum_of_f32(MiB);
   call.op = Reduction::max;

@@ -40,7 +40,7 @@ SIDE_BAR = {
         "howto/measure_codec", "howto/prove_the_bounds",
     ],
     "Reference": [
-        "configuration", "cli", "observe", "drop_in", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
+        "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],

@@ -23,10 +23,12 @@ class Sums:
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     plain_calls: dict[str, int] = field(default_factory=dict)
     nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERBS, 0))
+    packed_calls: int = 0
 
     def add(self, one: dict[str, Any]) -> None:
         for name in COUNTS:
             self.counts[name] += one[name]
+        self.packed_calls += one.get("packed_calls", 0)
         for reason, calls in one["plain_calls"].items():
             self.plain_calls[reason] = self.plain_calls.get(reason, 0) + calls
         for verb in VERBS:

@@ -56,6 +56,8 @@ def how_text(kind: Kind) -> str:
         coding = "/".join(word for word in (decision["codec"], decision["predictor"]) if word)
         parts.append(f"{coding}, {decision['algorithm']}, {_short(decision['bound'])}")
     parts += [f"{calls} plain: {reason}" for reason, calls in kind.sums.plain_calls.items()]
+    if kind.sums.packed_calls:
+        parts.append(f"{kind.sums.packed_calls} with packed integers")
     return "; ".join(parts)
 
 

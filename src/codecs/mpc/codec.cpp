@@ -22,6 +22,7 @@ class Mpc final : public Codec {
   // distance 0: by a sample of what is encoded
   Mpc(const CodecOptions& options, unsigned distance, const KernelSet& kernels)
       : contract_{.bound = options.bound, .idempotent = true},
+        bits_(options.bits),
         distance_(distance),
         checksum_(options.checksum),
         threads_(options.threads),
@@ -90,7 +91,7 @@ class Mpc final : public Codec {
     const DType component = component_of(values.type);
     Layout layout{.word_bytes = size_of(component), .distance = distance_};
     if (contract_.bound.kind == Bound::Kind::pointwise && info_of(component).family == Family::real)
-      layout.rounding = Rounding::within(contract_.bound.value, component);
+      layout.rounding = Rounding::within(contract_.bound.value, component, bits_);
     if (distance_ == 0) layout.distance = best_distance(values, layout);
     return layout;
   }
@@ -112,6 +113,7 @@ class Mpc final : public Codec {
   }
 
   Contract contract_;
+  PackedBits bits_;
   unsigned distance_;
   bool checksum_;
   int threads_;

@@ -1,7 +1,16 @@
 #include "codecs/mpc/rounding.hpp"
 
+#include "core/packed_bits.hpp"
+
 namespace taut::mpc {
 namespace {
+
+// Leaves packed integers as they are.
+template <class T>
+void keep_packed(Rounding& r) noexcept {
+  r.least_normal = NumberZone<T>::least;
+  r.range = NumberZone<T>::beyond - NumberZone<T>::least;
+}
 
 constexpr unsigned mantissa_bits(DType type) noexcept {
   switch (type) {
@@ -14,7 +23,7 @@ constexpr unsigned mantissa_bits(DType type) noexcept {
 
 }  // namespace
 
-Rounding Rounding::within(double bound, DType type) noexcept {
+Rounding Rounding::within(double bound, DType type, PackedBits packed) noexcept {
   const unsigned all = mantissa_bits(type), sign = 8 * static_cast<unsigned>(size_of(type)) - 1;
   // Half of the spacing around 1 with so many bits; |x - x'| / |x| is greatest at x = 1 + half. The test is
   // half / (1 + half) <= bound, and exact: the difference of neighbours in size has no rounding, nor has the
@@ -30,6 +39,8 @@ Rounding Rounding::within(double bound, DType type) noexcept {
   const std::uint64_t infinity = (std::uint64_t{1} << sign) - (std::uint64_t{1} << all);
   r.least_normal = std::uint64_t{1} << all;
   r.range = infinity - (std::uint64_t{1} << (r.dropped - 1)) - r.least_normal;
+  if (packed == PackedBits::exact && type == DType::f32) keep_packed<float>(r);
+  if (packed == PackedBits::exact && type == DType::f64) keep_packed<double>(r);
   return r;
 }
 

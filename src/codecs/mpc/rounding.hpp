@@ -2,6 +2,7 @@
 // keeps the bound: docs/error-model.md, section pwrel.
 #pragma once
 
+#include "core/bound.hpp"
 #include "core/dtype.hpp"
 
 namespace taut::mpc {
@@ -13,7 +14,8 @@ struct Rounding {
   std::uint64_t least_normal = 0, range = 0;
 
   // The fewest bits that keep |x - x'| <= bound * |x| for every finite x of a real type; bound > 0.
-  static Rounding within(double bound, DType type) noexcept;
+  // PackedBits::exact: packed integers are outside the range that is rounded.
+  static Rounding within(double bound, DType type, PackedBits packed = PackedBits::rounded) noexcept;
 };
 
 // Of one value, the formula of all kernels.

@@ -7,6 +7,7 @@
 #include "codecs/planes/avx2_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
 #include "codecs/planes/lag_loops.hpp"
+#include "codecs/planes/packed_loops.hpp"
 
 namespace taut::planes {
 namespace {
@@ -225,8 +226,8 @@ bool converts_halves() noexcept {
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise<T>,
-                                   decode<T>, decode_add<T>, decode_lagged<T>};
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,    dequantise<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>, find_tiny<T>};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include "codecs/planes/avx512_values.hpp"
 #include "codecs/planes/avx512_widths.hpp"
 #include "codecs/planes/general_kernels.hpp"
+#include "codecs/planes/packed_loops.hpp"
 
 namespace taut::planes {
 namespace {
@@ -286,8 +287,8 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise<T>,
-                                   decode<T>, decode_add<T>, decode_lagged<T>};
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,    dequantise<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>, find_tiny<T>};
 
 }  // namespace
 

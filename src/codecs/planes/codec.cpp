@@ -26,10 +26,10 @@ class Planes final : public Codec, private FrameArithmetic {
       : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
         checksum_(options.checksum),
-        f32_(options.bound, kernels, options.threads),
-        f64_(options.bound, kernels, options.threads),
-        f16_(options.bound, kernels, options.threads),
-        bf16_(options.bound, kernels, options.threads) {}
+        f32_(options.bound, options.bits, kernels, options.threads),
+        f64_(options.bound, options.bits, kernels, options.threads),
+        f16_(options.bound, options.bits, kernels, options.threads),
+        bf16_(options.bound, options.bits, kernels, options.threads) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }

@@ -34,7 +34,8 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
   const std::size_t groups = groups_of(n);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   std::uint8_t flags = 0;
-  const bool likely_small = before == Form::simple || general_.may_be_small(values, n, z_);
+  const bool likely_small =
+      !may_hold_packed(values, n) && (before == Form::simple || general_.may_be_small(values, n, z_));
   const bool small = likely_small && kernels_.of<T>().encode(whole, groups, z_, planes);
   if (!small) {
     alignas(64) std::int32_t q[chunk_values];

@@ -64,10 +64,12 @@ class Piece {
       std::copy(values_, values_ + (piece_values - absent), padded + absent);
       x = padded;
     }
-    if (kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
+    const bool packed = z_.exact_bits && kernels_.of<T>().any_tiny(x, piece_values);
+    if (!packed && kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
     const GeneralValueKernels<T>& general = kernels_.general().template of<T>();
     Marks marks;
-    if (general.quantise(x, piece_groups, z_, q, marks).complete) return 0;
+    if (general.quantise(x, piece_groups, z_, q, marks).complete && !packed) return 0;
+    if (packed) mark_packed(x, piece_values, marks);
     std::byte runs[piece_values * run_bytes<T>(false) + 64];
     return general.take_runs(x, piece_values, marks, piece_values, q, runs);
   }

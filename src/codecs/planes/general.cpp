@@ -95,11 +95,20 @@ void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int3
   writer.advance(whole_words(used));
 }
 
+// Whether 64-bit integers `q` serve many more values than those of 32 bits; `marks`, of the values without
+// one, are then theirs.
 template <class T>
-bool GeneralPath<T>::wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
-                                std::int64_t* q) const noexcept {
-  return sizeof(T) == 8 && n - coded > tolerated_escapes &&
-         general_.of<T>().quantise_wide(values, n, z, q) > coded + tolerated_escapes;
+bool GeneralPath<T>::becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
+                                  Marks& marks) const noexcept {
+  const std::size_t marked = marked_values(marks);
+  if (sizeof(T) < 8 || marked <= tolerated_escapes) return false;
+  if (general_.of<T>().quantise_wide(values, n, z, q) <= n - marked + tolerated_escapes) return false;
+  Marks left;
+  general_.mark_escaped(q, n, left);
+  if (z.exact_bits) mark_packed(values, n, left);
+  if (marked_values(left) + tolerated_escapes >= marked) return false;
+  marks = left;
+  return true;
 }
 
 template <class T>
@@ -134,8 +143,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
   const Marks no_integer = marks;  // of 32 bits
-  const bool is_wide = wants_wide(values, n, n - marked_values(marks), z, wide_q);
-  if (is_wide) general_.mark_escaped(wide_q, n, marks);
+  const bool is_wide = becomes_wide(values, n, z, wide_q, marks);
 
   alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];
   const std::size_t each = run_bytes<T>(is_wide), most = n * sizeof(T) / each;

@@ -21,7 +21,9 @@ class GeneralPath {
   // Integers for values beyond the small range; where that is not complete, go on with encode.
   Quantised quantise(const T* whole, std::size_t n, const Quantiser<T>& z, std::int32_t* q,
                      Marks& marks) const noexcept {
-    return general_.of<T>().quantise(whole, groups_of(n), z, q, marks);
+    Quantised found = general_.of<T>().quantise(whole, groups_of(n), z, q, marks);
+    if (z.exact_bits) found.complete &= !mark_packed(whole, groups_of(n) * group_values, marks);
+    return found;
   }
 
   // Writes the record of a chunk of n values, `q` and `marks` being what quantise gave and `flags` large or
@@ -54,8 +56,8 @@ class GeneralPath {
 
   void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
                    const Quantiser<T>& z, Records& writer) const noexcept;
-  bool wants_wide(const T* values, std::size_t n, std::size_t coded, const Quantiser<T>& z,
-                  std::int64_t* q) const noexcept;
+  bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
+                    Marks& marks) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                           std::byte* out) const noexcept;
   std::size_t pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,

@@ -16,6 +16,20 @@ inline void trim(Marks& marks, std::size_t n) noexcept {
   if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
 }
 
+// Marks packed integers too; false when there are none.
+template <class T>
+bool mark_packed(const T* values, std::size_t n, Marks& marks) noexcept {
+  std::uint64_t any = 0;
+  for (std::size_t first = 0; first < n; first += 64) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = first; i < std::min(n, first + 64); ++i)
+      bits |= std::uint64_t{is_packed(values[i])} << (i - first);
+    marks.of[first / 64] |= bits;
+    any |= bits;
+  }
+  return any != 0;
+}
+
 struct Quantised {
   bool complete;  // no value was marked
   bool small;     // all others are in the small range

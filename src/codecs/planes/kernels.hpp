@@ -66,6 +66,9 @@ struct Kernels {
   // The first of them with lags; `q` stands in a History.
   void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                         std::int32_t* q, T* values) noexcept;
+
+  // As core/packed_bits.hpp has it.
+  bool (*any_tiny)(const T* values, std::size_t n) noexcept;
 };
 
 inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;

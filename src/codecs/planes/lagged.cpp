@@ -91,7 +91,8 @@ bool TypedCodec<T>::quantise_chunk(const T* values, std::size_t n, Form& form, s
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   flags = 0;
-  const bool likely_small = form == Form::simple || general_.may_be_small(values, n, z_);
+  const bool likely_small =
+      !may_hold_packed(values, n) && (form == Form::simple || general_.may_be_small(values, n, z_));
   form = Form::simple;
   if (likely_small && kernels_.of<T>().quantise(whole, groups_of(n), z_, q)) return true;
   form = Form::general;

@@ -6,6 +6,7 @@
 
 #include "codecs/planes/format.hpp"
 #include "core/bound.hpp"
+#include "core/packed_bits.hpp"
 
 namespace taut::planes {
 
@@ -45,13 +46,20 @@ struct Quantiser {
   Step step = 0;     // 0: the bound cannot be coded
   Step inverse = 0;  // 1 / step, rounded
   Predictor predictor = Predictor::delta;
-  bool snaps = false;  // every value comes to a multiple of the step, also one that has no integer
+  bool snaps = false;       // every value comes to a multiple of the step, also one that has no integer
+  bool exact_bits = false;  // packed integers have none, and do not
 
   // The step of a snapping bound, and of halves under any: the greatest power of two up to twice the bound.
   // All products are exact. Other steps are rounded towards zero to the type of the values; their margin of
   // 2^-7 absorbs every rounding of a small or wide q.
-  static Quantiser make(const Bound& of, Predictor predictor) noexcept {
-    Quantiser z{of.value, 0, 0, predictor, of.kind == Bound::Kind::snap};
+  static Quantiser make(const Bound& of, Predictor predictor,
+                        PackedBits bits = PackedBits::rounded) noexcept {
+    Quantiser z{of.value,
+                0,
+                0,
+                predictor,
+                of.kind == Bound::Kind::snap,
+                bits == PackedBits::exact && NumberZone<T>::limited};
     const bool power_of_two = z.snaps || is_half<T>;
     double wanted = std::min(power_of_two ? 2 * z.bound : 2 * z.bound * (1 - 0x1p-7), StepRange<T>::highest);
     if (std::is_same_v<T, f16> && z.bound > 0) wanted = std::max(wanted, StepRange<T>::lowest);
@@ -112,6 +120,7 @@ T nearest_multiple(T x, double step) noexcept {
 // What a value comes to: the multiple of its integer, or itself where it has to travel exactly.
 template <class T>
 T as_decoded(T x, const Quantiser<T>& z) noexcept {
+  if (z.exact_bits && is_packed(x)) return x;
   std::int64_t q = 0;
   if constexpr (std::is_same_v<T, float>) {  // the small range is quantised in the arithmetic of T
     const float s = x * z.inverse;

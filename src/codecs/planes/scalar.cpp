@@ -4,6 +4,7 @@
 #include "codecs/planes/kernels.hpp"
 #include "codecs/planes/lag_loops.hpp"
 #include "codecs/planes/large.hpp"
+#include "codecs/planes/packed_loops.hpp"
 #include "core/reduction.hpp"
 
 namespace taut::planes {
@@ -246,8 +247,8 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
 }
 
 template <class T>
-constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,   dequantise_large<T>,
-                                   decode<T>, decode_add<T>, decode_lagged<T>};
+constexpr Kernels<T> value_kernels{encode<T>, quantise<T>,   accumulate<T>,    dequantise_large<T>,
+                                   decode<T>, decode_add<T>, decode_lagged<T>, find_tiny<T>};
 
 }  // namespace
 

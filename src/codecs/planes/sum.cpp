@@ -127,7 +127,7 @@ bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, s
 template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
                                      std::uint32_t addends, unsigned& width_class, Records& writer) const {
-  if (operand.simple() && fits_narrow(operand.size_flag(), addends)) {
+  if (operand.simple() && fits_narrow(operand.size_flag(), addends) && !may_hold_packed(values, n)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);

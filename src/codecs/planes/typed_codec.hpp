@@ -30,8 +30,8 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
 template <class T>
 class TypedCodec {
  public:
-  TypedCodec(const Bound& bound, const KernelSet& kernels, int threads)
-      : z_(Quantiser<T>::make(bound, Predictor::delta)),
+  TypedCodec(const Bound& bound, PackedBits bits, const KernelSet& kernels, int threads)
+      : z_(Quantiser<T>::make(bound, Predictor::delta, bits)),
         threads_(threads),
         kernels_(kernels),
         general_(kernels) {}
@@ -129,6 +129,12 @@ class TypedCodec {
   Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
                                  std::uint32_t addends, Form& form, unsigned& width_class,
                                  Records& writer) const;
+
+  // Whether packed integers among the values may keep the kernels for small chunks from being used. Those
+  // beyond the zone of numbers are for these kernels what other outliers are.
+  bool may_hold_packed(const T* values, std::size_t n) const noexcept {
+    return z_.exact_bits && (z_.step >= coarse_step<T> || kernels_.of<T>().any_tiny(values, n));
+  }
 
   // Leaves in planes.width_class what would have served.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;

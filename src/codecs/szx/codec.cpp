@@ -23,7 +23,9 @@ class Szx final : public Codec {
         threads_(options.threads),
         kernels_(kernels),
         f32_(Grid<float>::make(options.bound.value)),
-        f64_(Grid<double>::make(options.bound.value)) {}
+        f64_(Grid<double>::make(options.bound.value)) {
+    f32_.exact_bits = f64_.exact_bits = options.bits == PackedBits::exact;
+  }
 
   const Contract& contract() const noexcept override { return contract_; }
 

@@ -16,10 +16,10 @@ template <class T>
 void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, Plan<T>& plan) noexcept {
   const double step = static_cast<double>(grid.step), inverse = 1 / step;
   const T* const end = x + block_values;
-  const T fill = *std::find_if(x, end, [&](T v) { return !served(v, inverse); });
+  const T fill = *std::find_if(x, end, [&](T v) { return !served(v, inverse, grid); });
   double least = std::numeric_limits<double>::infinity(), greatest = -least;
   for (const T* v = x; v != end; ++v) {
-    if (served(*v, inverse)) {
+    if (served(*v, inverse, grid)) {
       least = std::min(least, static_cast<double>(*v));
       greatest = std::max(greatest, static_cast<double>(*v));
     } else if (!same_bits(*v, fill)) {
@@ -46,7 +46,7 @@ void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const Plan<T>& p
   std::uint64_t holes = 0;
   T fill = 0;
   for (std::size_t i = 0; i < block_values; ++i) {
-    const bool good = served(x[i], inverse);
+    const bool good = served(x[i], inverse, grid);
     others[i] = good ? x[i] : grid.value(plan.low[b]);
     fill = good ? fill : x[i];
     holes |= std::uint64_t{!good} << i;

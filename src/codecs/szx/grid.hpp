@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "codecs/szx/format.hpp"
+#include "core/packed_bits.hpp"
 
 namespace taut::szx {
 
@@ -35,9 +36,10 @@ inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::
 
 template <class T>
 struct Grid {
-  double bound = 0;  // that encoders keep: the one asked for, or less
-  T step = 0;        // m 2^k with 8 <= m <= 15; 0: the bound cannot be coded
-  T inverse = 0;     // 1 / step, rounded to T
+  double bound = 0;         // that encoders keep: the one asked for, or less
+  T step = 0;               // m 2^k with 8 <= m <= 15; 0: the bound cannot be coded
+  T inverse = 0;            // 1 / step, rounded to T
+  bool exact_bits = false;  // packed integers have no integer of the grid
 
   // The coarsest step that leaves a margin of 2^-7 for the roundings of an encoder. It is above the bound,
   // which is taken to be no more than the highest step allows.
@@ -75,6 +77,12 @@ inline std::int64_t nearest(double s) noexcept {
 template <class T>
 bool served(T x, double inverse) noexcept {
   return std::abs(static_cast<double>(x) * inverse) < static_cast<double>(greatest_integer<T>);
+}
+
+// The same, packed integers left out where the grid asks for that.
+template <class T>
+bool served(T x, double inverse, const Grid<T>& grid) noexcept {
+  return served(x, inverse) && !(grid.exact_bits && is_packed(x));
 }
 
 // A block on the grid: its values become multiples low .. low + span. Integers below 2^52 in double.

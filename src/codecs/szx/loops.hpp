@@ -86,12 +86,26 @@ void sum_up(Count blocks, Plan<T>& plan) noexcept {
   plan.body_bytes = bytes_of_blocks<Set, T>(plan.code, blocks, valid);
 }
 
+// Leaves blocks with packed integers to plan_exact.
+template <class Set, class T>
+void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
+  const bool coarse = grid.step >= coarse_step<T>;
+  if (!coarse && !any_tiny(values, blocks * block_values)) return;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const T* const x = values + b * block_values;
+    if (std::none_of(x, x + block_values, is_packed<T>)) continue;
+    plan.code[b] = raw;
+    plan.span[b] = 0;
+  }
+}
+
 template <class Set, class T>
 void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
   alignas(64) T least[chunk_blocks], greatest[chunk_blocks];
   Set::extremes(values, blocks, least, greatest);
   with_count(blocks, [&](auto n) {
     find_intervals<Set>(least, greatest, n, grid, plan);
+    if (grid.exact_bits) refuse_packed<Set>(values, blocks, grid, plan);
     if (any_raw<Set>(plan.code, n))
       for (std::size_t b = 0; b < blocks; ++b)
         if (plan.code[b] == raw) plan_exact(values + b * block_values, b, grid, plan);

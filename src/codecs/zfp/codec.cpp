@@ -18,7 +18,9 @@ class Zfp final : public Codec {
   explicit Zfp(const CodecOptions& options)
       : contract_{.bound = options.bound,
                   .fixed_size = options.bound.kind == Bound::Kind::rate &&
-                                options.bound.value >= least_fixed_rate && options.dims.n < 2},
+                                options.bound.value >= least_fixed_rate && options.dims.n < 2 &&
+                                options.bits == PackedBits::rounded},
+        bits_(options.bits),
         dims_(options.dims),
         checksum_(options.checksum) {}
 
@@ -93,7 +95,7 @@ class Zfp final : public Codec {
     std::byte* next = payload + front_bytes(shape.dims, grid.boxes());
     for (std::size_t i = 0; i < grid.boxes(); ++i, entry += entry_bytes) {
       const Bytes room = out.subspan(static_cast<std::size_t>(next - out.data()));
-      const Piece piece = encode_piece(grid.box(values, i), contract_.bound, scratch, room);
+      const Piece piece = encode_piece(grid.box(values, i), contract_.bound, bits_, scratch, room);
       if (piece.bytes == 0 && piece.form == Form::stored) return {Status::internal};
       write_entry(piece, entry);
       next += piece.bytes;
@@ -119,6 +121,7 @@ class Zfp final : public Codec {
   }
 
   Contract contract_;
+  PackedBits bits_;
   Dims dims_;
   bool checksum_;
 };

@@ -5,6 +5,7 @@
 
 #include "codecs/zfp/classes.hpp"
 #include "codecs/zfp/escapes.hpp"
+#include "core/packed_bits.hpp"
 
 namespace taut::zfp {
 namespace {
@@ -69,10 +70,17 @@ std::size_t without_zeros(const std::byte* stream, std::size_t size) noexcept {
 }
 
 template <class T>
-Piece encode_within(double bound, const View<const T>& box, Scratch<T>& scratch, Bytes out) noexcept {
+Piece encode_within(double bound, const View<const T>& box, PackedBits bits, Scratch<T>& scratch,
+                    Bytes out) noexcept {
   if (bound < least_bound<T>) return store(box, out);
   const T most = reach<T>(bound), limit = not_above<T>(bound);
-  const auto tame = [most](T x) { return std::abs(x) <= most; };  // not true of NaN
+  const bool exact = bits == PackedBits::exact;
+  const auto tame = [=](T x) {  // not true of NaN
+    return (std::abs(x) <= most) & !(exact && is_packed(x));
+  };
+  const auto holds = [=](T x, T decoded) {
+    return (std::abs(x - decoded) < limit) & !(exact && is_packed(x));
+  };
   View<const T> source = box;
   if (!all(box, tame)) {
     gather_kept(box, scratch.source(), tame);
@@ -88,7 +96,7 @@ Piece encode_within(double bound, const View<const T>& box, Scratch<T>& scratch,
 
   bool held = true;
   box.for_each_row([&](const T* row, std::size_t at) {
-    for (std::size_t i = 0; i < box.shape.extent[3]; ++i) held &= std::abs(row[i] - decoded[at + i]) < limit;
+    for (std::size_t i = 0; i < box.shape.extent[3]; ++i) held &= holds(row[i], decoded[at + i]);
   });
   ByteWriter piece(out.first(raw));
   if (held) {
@@ -101,8 +109,7 @@ Piece encode_within(double bound, const View<const T>& box, Scratch<T>& scratch,
   piece.put(&stream_bytes, sizeof stream_bytes);
   piece.put(coder.stream(), size);
   write_escapes(
-      values, box.values(), [&](std::size_t i) { return !(std::abs(values[i] - decoded[i]) < limit); },
-      piece);
+      values, box.values(), [&](std::size_t i) { return !holds(values[i], decoded[i]); }, piece);
   return piece.fits() ? Piece{Form::mended, piece.bytes()} : store(box, out);
 }
 
@@ -122,9 +129,11 @@ bool decode_within(double bound, Form form, ConstBytes piece, Coder& coder, cons
 // ---- At a fixed rate
 
 template <class T>
-Piece encode_at(double rate, const View<const T>& box, Scratch<T>& scratch, Bytes out) noexcept {
+Piece encode_at(double rate, const View<const T>& box, PackedBits packed, Scratch<T>& scratch,
+                Bytes out) noexcept {
   const std::size_t count = box.values(), raw = count * sizeof(T), size = coded_bytes<T>(rate, box.shape);
   if (size >= raw) return store(box, out);
+  if (packed == PackedBits::exact && !all(box, [](T x) { return !is_packed(x); })) return store(box, out);
   constexpr T greatest = std::numeric_limits<T>::max();
   const auto finite = [](T x) { return std::abs(x) <= greatest; };
   const auto usual = [](T x) {
@@ -211,9 +220,10 @@ Scratch<T>::Scratch(const Shape& largest)
 }
 
 template <class T>
-Piece encode_piece(const View<const T>& box, const Bound& bound, Scratch<T>& scratch, Bytes out) noexcept {
-  return bound.kind == Bound::Kind::rate ? encode_at(bound.value, box, scratch, out)
-                                         : encode_within(bound.value, box, scratch, out);
+Piece encode_piece(const View<const T>& box, const Bound& bound, PackedBits bits, Scratch<T>& scratch,
+                   Bytes out) noexcept {
+  return bound.kind == Bound::Kind::rate ? encode_at(bound.value, box, bits, scratch, out)
+                                         : encode_within(bound.value, box, bits, scratch, out);
 }
 
 template <class T>
@@ -235,8 +245,10 @@ template class Scratch<float>;
 template class Scratch<double>;
 template std::size_t coded_bytes<float>(double, const Shape&) noexcept;
 template std::size_t coded_bytes<double>(double, const Shape&) noexcept;
-template Piece encode_piece(const View<const float>&, const Bound&, Scratch<float>&, Bytes) noexcept;
-template Piece encode_piece(const View<const double>&, const Bound&, Scratch<double>&, Bytes) noexcept;
+template Piece encode_piece(const View<const float>&, const Bound&, PackedBits, Scratch<float>&,
+                            Bytes) noexcept;
+template Piece encode_piece(const View<const double>&, const Bound&, PackedBits, Scratch<double>&,
+                            Bytes) noexcept;
 template bool decode_piece(Form, ConstBytes, const Bound&, Scratch<float>&, const View<float>&) noexcept;
 template bool decode_piece(Form, ConstBytes, const Bound&, Scratch<double>&, const View<double>&) noexcept;
 

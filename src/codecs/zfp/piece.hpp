@@ -57,7 +57,8 @@ class Scratch {
 // `out` holds the values as they are, or at a rate of least_fixed_rate or more coded_bytes() if that is less.
 // Stored in no bytes: it did not.
 template <class T>
-Piece encode_piece(const View<const T>& box, const Bound& bound, Scratch<T>& scratch, Bytes out) noexcept;
+Piece encode_piece(const View<const T>& box, const Bound& bound, PackedBits bits, Scratch<T>& scratch,
+                   Bytes out) noexcept;
 
 // Any bytes are safe; false: damaged.
 template <class T>

@@ -1,0 +1,78 @@
+#include "core/packing.hpp"
+
+#include <limits>
+
+#include "core/packed_bits.hpp"
+#include "core/sample.hpp"
+
+namespace taut {
+namespace {
+
+// Values, packed values, and neighbours by what they are and how far apart.
+struct Signs {
+  std::size_t values = 0, packed = 0;
+  std::size_t far_numbers = 0;          // neither is packed
+  std::size_t declines = 0, steps = 0;  // one of the two is packed; near each other, and far apart
+
+  Packing packing() const noexcept {
+    constexpr std::size_t one_in = 64;
+    if (far_numbers > 0 && far_numbers * one_in >= values) return Packing::spread;
+    return packed > 0 && declines <= steps ? Packing::marked : Packing::none;
+  }
+};
+
+template <class T>
+inline constexpr std::int32_t far_apart = sizeof(T) == 8 ? 128 : 48;
+
+// The exponent field of a value, or none where the value counts as no neighbour.
+constexpr std::int32_t no_exponent = -1;
+
+template <class T>
+void look_at(const T* x, std::size_t n, Signs& signs) noexcept {
+  using Zone = NumberZone<T>;
+  using Word = typename Zone::Word;
+  constexpr Word infinity = magnitude_of(std::numeric_limits<T>::infinity());
+  Word top = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Word m = magnitude_of(x[i]);
+    top = m < infinity && m > top ? m : top;
+  }
+  std::int32_t exponent[Pieces::most_values];
+  for (std::size_t i = 0; i < n; ++i) {
+    const Word m = magnitude_of(x[i]);
+    const bool counts = (m != 0) & (m < infinity) & ((m != top) | (m < Zone::least));
+    exponent[i] = counts ? static_cast<std::int32_t>(m >> Zone::fraction_bits) : no_exponent;
+  }
+  constexpr auto least = static_cast<std::int32_t>(Zone::least >> Zone::fraction_bits);
+  signs.values += n;
+  for (std::size_t i = 0; i < n; ++i) signs.packed += (exponent[i] >= 0) & (exponent[i] < least);
+  for (std::size_t i = 1; i < n; ++i) {
+    const std::int32_t a = exponent[i - 1], b = exponent[i], distance = a < b ? b - a : a - b;
+    const bool both = (a >= 0) & (b >= 0), far = distance >= far_apart<T>;
+    const bool first = a < least, second = b < least;
+    signs.far_numbers += both & far & !first & !second;
+    signs.steps += both & far & (first != second);
+    signs.declines += both & !far & (first != second);
+  }
+}
+
+template <class T>
+Packing packing_of_pieces(const T* x, std::size_t count) noexcept {
+  Signs signs;
+  const Pieces pieces(count);
+  for (std::size_t i = 0; i < pieces.count; ++i) look_at(x + pieces.first(i), pieces.values, signs);
+  return signs.packing();
+}
+
+}  // namespace
+
+Packing packing_of(ConstSlice values) noexcept {
+  const ConstSlice parts{values.components()};
+  switch (parts.type) {
+    case DType::f32: return packing_of_pieces(static_cast<const float*>(parts.data), parts.count);
+    case DType::f64: return packing_of_pieces(static_cast<const double*>(parts.data), parts.count);
+    default: return Packing::none;
+  }
+}
+
+}  // namespace taut

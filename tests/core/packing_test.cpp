@@ -1,0 +1,105 @@
+// What a few pieces of a message show of packed integers.
+#include "core/packing.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/value_range.hpp"
+#include "support/packed.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr std::size_t count = 50000;
+
+template <class T>
+Packing packing(const std::vector<T>& x) {
+  return packing_of({{x.data(), x.size(), dtype_of<T>}});
+}
+
+template <class T>
+std::vector<T> field(auto value) {
+  std::vector<T> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<T>(value(i));
+  return x;
+}
+
+TEST(PackingOf, BuffersOfPrograms) {
+  EXPECT_EQ(packing(lammps(9000).values), Packing::marked);
+  EXPECT_EQ(packing(gromacs(9000).values), Packing::marked);
+  EXPECT_EQ(packing(amrex(9000).values), Packing::marked);
+}
+
+template <class T>
+class PackingOfFields : public testing::Test {};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(PackingOfFields, Reals);
+
+TYPED_TEST(PackingOfFields, NumbersAreNone) {
+  using T = TypeParam;
+  EXPECT_EQ(packing(field<T>([](std::size_t i) { return coordinate(i, 0); })), Packing::none);
+  EXPECT_EQ(packing(field<T>([](std::size_t) { return 0; })), Packing::none);
+  EXPECT_EQ(packing(field<T>([](std::size_t i) { return i % 50 < 20 ? 9.96921e36 : coordinate(i, 0); })),
+            Packing::none);
+  EXPECT_EQ(packing(field<T>([](std::size_t i) { return i % 9 < 2 ? NAN : coordinate(i, 0); })),
+            Packing::none);
+  EXPECT_EQ(packing(std::vector<T>{}), Packing::none);
+  EXPECT_EQ(packing(std::vector<T>{T{1}}), Packing::none);
+}
+
+// A tail that falls below what is taken for numbers, smoothly: exp(-x).
+TYPED_TEST(PackingOfFields, TailsAreNone) {
+  const double most = sizeof(TypeParam) == 4 ? 100 : 700;
+  EXPECT_EQ(packing(field<TypeParam>([=](std::size_t i) {
+              const double x = static_cast<double>(i % 600) / 600;
+              return std::exp(-most * x) * (1 + 0.1 * std::sin(static_cast<double>(i)));
+            })),
+            Packing::none);
+}
+
+// Words of any bits, beside numbers or not.
+TYPED_TEST(PackingOfFields, HashesAreSpread) {
+  using T = TypeParam;
+  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  std::mt19937_64 random(7);
+  for (const std::size_t one_in : {1u, 2u, 8u}) {
+    std::vector<T> x = field<T>([](std::size_t i) { return coordinate(i, 0); });
+    for (std::size_t i = 0; i < count; i += one_in) x[i] = std::bit_cast<T>(static_cast<Word>(random()));
+    EXPECT_EQ(packing(x), Packing::spread) << one_in;
+  }
+}
+
+TEST(PackingOf, LargeIndicesBesideNumbersAreSpread) {
+  PackedBuffer<float> b{"300 million indices", {}, {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    for (int axis = 0; axis < 3; ++axis) b.number(coordinate(i, axis));
+    b.integer(static_cast<std::int32_t>(300'000'000 + i));
+  }
+  EXPECT_EQ(packing(b.values), Packing::spread);
+}
+
+TEST(PackingOf, OtherTypesAreNone) {
+  const std::vector<std::uint16_t> x(count, 3);
+  EXPECT_EQ(packing_of({{x.data(), x.size(), DType::f16}}), Packing::none);
+  const auto pairs = gromacs(9000);
+  EXPECT_EQ(packing_of({{pairs.values.data(), pairs.values.size() / 2, DType::c64}}), Packing::marked);
+}
+
+// ---- The range of a message
+
+TEST(PackingOf, PackedIntegersHaveNoPartInTheRange) {
+  std::vector<float> x = field<float>([](std::size_t i) { return 100 + coordinate(i, 0); });
+  const ConstSlice all{{x.data(), x.size(), DType::f32}};
+  const ValueRange before = range_of(all, {}, PackedBits::exact);
+  EXPECT_EQ(before.greatest - before.least, range_of(all, {}).greatest - range_of(all, {}).least);
+  x[10] = std::bit_cast<float>(std::int32_t{77});
+  x[20] = std::bit_cast<float>(std::int32_t{-20'000'000});  // -3.6e35
+  const ValueRange after = range_of(all, {}, PackedBits::exact), rounded = range_of(all, {});
+  EXPECT_EQ(after.least, before.least);
+  EXPECT_EQ(after.greatest, before.greatest);
+  EXPECT_LT(rounded.least, -1e34);
+}
+
+}  // namespace
+}  // namespace taut::test
