@@ -215,7 +215,7 @@ def creation_wrapper(function):
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   const int code = next({function.arguments});
-  if (code == MPI_SUCCESS) prepare(*{function.parameters[-1].name});
+  if (code == MPI_SUCCESS) connect_made({function.parameters[0].name}, *{function.parameters[-1].name});
   return code;
 }}
 """
@@ -276,7 +276,8 @@ def fortran_creation(function, kind, spellings):
     listed = ", ".join(f'"{name}"' for name in spellings)
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
   call_fortran({{{listed}}}, {function.arguments}, ierror);
-  if (ierror == nullptr || *ierror == MPI_SUCCESS) prepare(PMPI_Comm_f2c(*{function.parameters[-1].name}));
+  if (ierror == nullptr || *ierror == MPI_SUCCESS)
+    connect_made(PMPI_Comm_f2c(*{function.parameters[0].name}), PMPI_Comm_f2c(*{function.parameters[-1].name}));
 }}
 """
 
