@@ -109,6 +109,8 @@ void read_one(const std::string& file, SeenProgram& program, Kinds& all) {
     fail(file + ": is a report of another version of Taut; run the program with this one");
   program.ranks = static_cast<int>(std::clamp(report["ranks"].number, 1.0, 1e9));
   ++program.files;
+  for (const auto& [name, calls] : report["unserved_calls"].members)
+    program.unserved[name] = std::max(program.unserved[name], calls.number);
   Kinds kinds;
   for (const Json& communicator : report["communicators"].items) {
     const double ranks = std::clamp(communicator["ranks"].number, 0.0, 1e9);

@@ -9,6 +9,7 @@
 #include "dropin/messages.hpp"
 #include "dropin/next.hpp"
 #include "dropin/nonblocking.hpp"
+#include "dropin/unserved.hpp"
 
 namespace taut::dropin {
 
@@ -29,6 +30,7 @@ void* next_of(const char* name) noexcept { return find(name); }
 
 // A tool above may make MPI's MPI_Finalize of the program's, past this library: hence at_finalize().
 void after_init() noexcept {
+  begin_counting_unserved();
   const bool all_here = meet_others();
   bool same_rules = false;
   try {
