@@ -53,7 +53,8 @@ void write_all(std::span<const Observed* const> communicators, const ProcessRank
   write_file(asked.trace, process, [&](std::FILE* file) {
     return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
   });
-  if (asked.summary && process.rank == 0) std::fputs(summary_table(communicators, process, unserved).c_str(), stderr);
+  if (asked.summary && process.rank == 0)
+    std::fputs(summary_table(communicators, process, unserved).c_str(), stderr);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Counts of calls that Taut does not serve, by name, for reports: of the functions in src/preload/unserved.txt.
+// Counts of calls that Taut does not serve, by name, for reports: of the functions in
+// src/preload/unserved.txt.
 #pragma once
 
 #include "dropin/next.hpp"

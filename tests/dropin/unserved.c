@@ -1,4 +1,5 @@
-/* A program of plain MPI that makes calls which Taut does not serve: three puts, a buffered send to itself. */
+/* A program of plain MPI that makes calls which Taut does not serve: three puts, a buffered send to itself.
+ */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -10,7 +11,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   word = rank;
-  MPI_Win_create(&window_word, sizeof window_word, sizeof window_word, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_create(&window_word, sizeof window_word, sizeof window_word, MPI_INFO_NULL, MPI_COMM_WORLD,
+                 &window);
   MPI_Win_fence(0, window);
   for (int i = 0; i < 3; ++i) MPI_Put(&word, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, window);
   MPI_Win_fence(0, window);
