@@ -26,6 +26,9 @@ Inside::~Inside() { --depth; }
 
 bool serves(MPI_Comm comm) noexcept {
   if (depth > 0 || !all_here || !on || comm == MPI_COMM_NULL) return false;
+  const api::CommRecord* const record = api::find_record(comm);
+  if (record != nullptr && record->members != api::CommRecord::unknown)
+    return record->members == api::CommRecord::in_world;
   try {
     return api::ranks_in_world(comm);
   } catch (...) {  // memory for a few bytes a rank; others find out in the agreement

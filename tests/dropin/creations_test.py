@@ -24,7 +24,7 @@ class Creations(unittest.TestCase):
         cls.held = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.held.cleanup)
         cls.program = Path(cls.held.name) / "creations"
-        subprocess.run([MPICC, "-O1", "-rdynamic", "-o", cls.program, HERE / "creations.c", "-lm", "-ldl"], check=True)
+        subprocess.run([MPICC, "-O1", "-w", "-rdynamic", "-o", cls.program, HERE / "creations.c", "-lm", "-ldl"], check=True)
 
     def splits(self, part, **more):
         asked = {"LD_PRELOAD": LAYERS / "libtaut_preload.so", "TAUT_NONBLOCKING": "1", "TAUT_MESSAGES": "1"}
