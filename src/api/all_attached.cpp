@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <vector>
 
 #include "api/at_end.hpp"
@@ -28,20 +29,15 @@ std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 // Changes whenever some communicator gets, inherits or loses what hangs on it.
 std::atomic<std::uint64_t> generation{0};
 
-// What the attribute points to, as long as there is the communicator, whatever policies it gets.
-struct Holder {
-  std::shared_ptr<Attached> attached;  // null: no policy
-  std::shared_ptr<bool> freed = std::make_shared<bool>(false);
-};
-
-int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
+int copy_record(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   try {
-    const Holder& original = *static_cast<Holder*>(from);
+    const CommRecord& original = *static_cast<CommRecord*>(from);
     *copied = original.attached != nullptr && original.attached->inherited();
     if (*copied == 0) return MPI_SUCCESS;
-    auto holder = std::make_unique<Holder>();
-    holder->attached = std::make_shared<Attached>(*original.attached, holder->freed);
-    *static_cast<void**>(to) = holder.release();
+    auto record = std::make_unique<CommRecord>();
+    record->attached = std::make_shared<Attached>(*original.attached, record->freed);
+    record->settled = true;
+    *static_cast<void**>(to) = record.release();
     ++generation;
     return MPI_SUCCESS;
   } catch (...) {
@@ -50,15 +46,21 @@ int copy_attached(MPI_Comm, int, void*, void* from, void* to, int* copied) {
   }
 }
 
-int delete_attached(MPI_Comm, int, void* held, void*) {
-  const std::unique_ptr<Holder> holder(static_cast<Holder*>(held));
-  *holder->freed = true;
+int delete_record(MPI_Comm, int, void* held, void*) {
+  const std::unique_ptr<CommRecord> record(static_cast<CommRecord*>(held));
+  *record->freed = true;
   ++generation;
   return MPI_SUCCESS;
 }
 
+std::vector<void (*)() noexcept>& finalizers() {
+  static auto* const list = new std::vector<void (*)() noexcept>;
+  return *list;
+}
+
 // Calls that nobody has waited for are completed: other ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
+  for (; !finalizers().empty(); finalizers().pop_back()) finalizers().back()();
   end_progress_thread();
   driven_by_thread(false);
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
@@ -75,7 +77,7 @@ void make_keyvals() {
   static std::once_flag once;
   std::call_once(once, [] {
     int ours = MPI_KEYVAL_INVALID, at_end = MPI_KEYVAL_INVALID;
-    check(PMPI_Comm_create_keyval(copy_attached, delete_attached, &ours, nullptr), "MPI_Comm_create_keyval");
+    check(PMPI_Comm_create_keyval(copy_record, delete_record, &ours, nullptr), "MPI_Comm_create_keyval");
     check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &at_end, nullptr),
           "MPI_Comm_create_keyval");
     check(PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
@@ -83,13 +85,29 @@ void make_keyvals() {
   });
 }
 
-Holder* find_holder(MPI_Comm comm) noexcept {
+CommRecord* read_record(MPI_Comm comm) noexcept {
   const int ours = keyval;
-  void* holder = nullptr;
+  void* record = nullptr;
   int found = 0;
   if (ours == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return nullptr;
-  PMPI_Comm_get_attr(comm, ours, &holder, &found);
-  return found != 0 ? static_cast<Holder*>(holder) : nullptr;
+  PMPI_Comm_get_attr(comm, ours, &record, &found);
+  return found != 0 ? static_cast<CommRecord*>(record) : nullptr;
+}
+
+bool look_for_ranks_in_world(MPI_Comm comm) {
+  int inter = 0, size = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &size);
+  if (inter != 0 || size < 2) return false;
+  MPI_Group world, group;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(comm, &group);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, there.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return std::ranges::find(there, MPI_UNDEFINED) == there.end();
 }
 
 }  // namespace
@@ -155,26 +173,49 @@ void finish_own_calls() noexcept {
 void driven_by_thread(bool yes) noexcept { driven = yes; }
 
 // A thread's calls mostly use the communicator of the one before.
-const Found& look_up(MPI_Comm comm) noexcept {
+CommRecord* find_record(MPI_Comm comm) noexcept {
+  struct Found {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::uint64_t generation = 0;
+    CommRecord* record = nullptr;
+  };
   thread_local Found last;
   const std::uint64_t now = generation;
-  if (last.comm == comm && last.generation == now) return last;
-  const Holder* const holder = find_holder(comm);
-  last = {comm, holder != nullptr ? holder->attached.get() : nullptr, holder != nullptr, now};
-  return last;
+  if (last.comm == comm && last.generation == now) return last.record;
+  last = {comm, now, read_record(comm)};
+  return last.record;
+}
+
+CommRecord& record_of(MPI_Comm comm) {
+  if (CommRecord* const known = find_record(comm)) return *known;
+  make_keyvals();
+  static std::mutex making;  // threads may come to a communicator at once
+  const std::lock_guard lock(making);
+  if (CommRecord* const made = read_record(comm)) return *made;
+  auto record = std::make_unique<CommRecord>();
+  check(PMPI_Comm_set_attr(comm, keyval, record.get()), "MPI_Comm_set_attr");
+  ++generation;
+  return *record.release();
+}
+
+bool ranks_in_world(MPI_Comm comm) {
+  CommRecord& record = record_of(comm);
+  if (record.members == CommRecord::unknown)
+    record.members = look_for_ranks_in_world(comm) ? CommRecord::in_world : CommRecord::elsewhere;
+  return record.members == CommRecord::in_world;
+}
+
+void at_finalize(void (*function)() noexcept) {
+  make_keyvals();
+  const std::lock_guard lock(mutex);
+  finalizers().push_back(function);
 }
 
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached) {
-  make_keyvals();
-  Holder* holder = find_holder(comm);
-  if (holder == nullptr) {
-    auto made = std::make_unique<Holder>();
-    check(PMPI_Comm_set_attr(comm, keyval, made.get()), "MPI_Comm_set_attr");
-    holder = made.release();
-  }
-  if (attached != nullptr) attached->belong_to(holder->freed);
-  holder->attached = std::move(attached);
-  ++generation;
+  CommRecord& record = record_of(comm);
+  if (attached != nullptr) attached->belong_to(record.freed);
+  record.attached = std::move(attached);
+  record.settled = true;
 }
 
 }  // namespace taut::api

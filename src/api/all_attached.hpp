@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "api/attached.hpp"
 
@@ -39,16 +40,34 @@ void driven_by_thread(bool yes) noexcept;
 // Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
 bool free_at_finalize() noexcept;
 
-struct Found {
-  MPI_Comm comm = MPI_COMM_NULL;
-  Attached* attached = nullptr;  // null: it has no policy
-  bool settled = false;          // it is known what hangs on the communicator, if anything does
-  std::uint64_t generation = 0;
+// MPI_Finalize calls `function` before anything of MPI's is gone; the function given last comes first.
+// Throws.
+void at_finalize(void (*function)() noexcept);
+
+// The record of a communicator: the one attribute that Taut sets on it, as long as there is the communicator.
+struct CommRecord {
+  std::shared_ptr<Attached> attached;  // null: no policy
+  bool settled = false;                // a policy is set, or the ranks have compared their rules
+  std::shared_ptr<bool> freed = std::make_shared<bool>(false);
+  enum Members : std::uint8_t { unknown, in_world, elsewhere };
+  std::atomic<Members> members = unknown;  // in_world: all ranks are in MPI_COMM_WORLD, and several
+  std::shared_ptr<void> lineage;           // dropin/creations.cpp
 };
-const Found& look_up(MPI_Comm comm) noexcept;
+
+// The record of `comm`; null: it has none yet.
+CommRecord* find_record(MPI_Comm comm) noexcept;
+
+// The same, made if there is none. Throws.
+CommRecord& record_of(MPI_Comm comm);
+
+// Whether `comm` is an intracommunicator of several ranks, all of which are in MPI_COMM_WORLD. Local; throws.
+bool ranks_in_world(MPI_Comm comm);
 
 // What hangs on `comm`; null when it has no policy.
-inline Attached* find_attached(MPI_Comm comm) noexcept { return look_up(comm).attached; }
+inline Attached* find_attached(MPI_Comm comm) noexcept {
+  const CommRecord* const record = find_record(comm);
+  return record != nullptr ? record->attached.get() : nullptr;
+}
 
 // Takes the place of what hung there before; null: nothing hangs there any more.
 void attach(MPI_Comm comm, std::shared_ptr<Attached> attached);

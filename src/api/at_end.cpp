@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -28,6 +29,8 @@ Kept* kept() noexcept {
   return all;
 }
 
+std::atomic<std::vector<UnservedCalls> (*)()> unserved_counts{nullptr};
+
 void complain(const std::string& name, const char* why) noexcept {
   std::fprintf(stderr, "taut: cannot write %s: %s\n", name.c_str(), why);
 }
@@ -45,14 +48,17 @@ void write_file(const std::string& pattern, const ProcessRank& process, Write wr
 
 void write_all(std::span<const Observed* const> communicators, const ProcessRank& process) {
   const Options& asked = options();
+  const auto counts = unserved_counts.load();
+  const std::vector<UnservedCalls> unserved = counts != nullptr ? counts() : std::vector<UnservedCalls>();
   write_file(asked.report, process, [&](std::FILE* file) {
-    const std::string text = report_json(communicators, process);
+    const std::string text = report_json(communicators, process, unserved);
     return std::fwrite(text.data(), 1, text.size(), file) == text.size();
   });
   write_file(asked.trace, process, [&](std::FILE* file) {
     return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
   });
-  if (asked.summary && process.rank == 0) std::fputs(summary_table(communicators, process).c_str(), stderr);
+  if (asked.summary && process.rank == 0)
+    std::fputs(summary_table(communicators, process, unserved).c_str(), stderr);
 }
 
 }  // namespace
@@ -74,6 +80,8 @@ void keep(std::unique_ptr<Observed> gone) noexcept {
   all.rest.calls.merge(gone->calls);
   ++all.rest.communicators;
 }
+
+void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept { unserved_counts = counts; }
 
 MessagesSeen* messages_seen() noexcept {
   static auto* const all = new (std::nothrow) MessagesSeen;

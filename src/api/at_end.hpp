@@ -24,6 +24,9 @@ struct MessagesSeen {
 };
 MessagesSeen* messages_seen() noexcept;
 
+// `counts` tells which calls are not served; it is asked whenever a report or summary is written.
+void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept;
+
 // Writes all that is asked for, of the communicators that are still there and of those kept. Needs MPI.
 void write_at_end(std::span<const Observed* const> living) noexcept;
 

@@ -1,5 +1,7 @@
 #include "api/attached.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <mutex>
 
 #include "api/all_attached.hpp"
@@ -68,6 +70,24 @@ void Attached::connect(MPI_Comm comm) {
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
   begin_progress(group_.rank == 0);
+}
+
+// Each rank says of 64 at a time which it does not use.
+std::shared_ptr<Attached> Attached::spare(MPI_Comm comm) {
+  constexpr std::size_t at_a_time = 64;
+  finish_calls();
+  for (std::size_t first = 0; first < spares_.size(); first += at_a_time) {
+    std::uint64_t mine = 0, common = 0;
+    for (std::size_t i = first; i < std::min(spares_.size(), first + at_a_time); ++i)
+      if (spares_[i].use_count() == 1) mine |= std::uint64_t{1} << (i - first);
+    check(PMPI_Allreduce(&mine, &common, 1, MPI_UINT64_T, MPI_BAND, comm), "MPI_Allreduce");
+    std::atomic_thread_fence(std::memory_order_acquire);  // whoever had it is done
+    if (common != 0) return spares_[first + static_cast<std::size_t>(std::countr_zero(common))];
+  }
+  auto made = std::make_shared<Attached>(*this, std::make_shared<const bool>(false));
+  made->name_after(comm);
+  made->connect(comm);
+  return spares_.emplace_back(std::move(made));
 }
 
 // By then the communicator has its name.

@@ -61,6 +61,18 @@ class Attached : public std::enable_shared_from_this<Attached> {
   // Makes the private communicator unless it is there or not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
 
+  // Whether it is connected, or never will be.
+  bool connected() const noexcept { return communicator_ != nullptr || !usable(); }
+
+  // One with a private communicator that nobody else uses: for a persistent request, whose starts keep no
+  // order with other calls. It is used again once all ranks have let go of it. Collective over `comm`.
+  std::shared_ptr<Attached> spare(MPI_Comm comm);
+
+  // Whether a call is plain MPI's at every start, whatever ranks learn. Local, the same on all ranks.
+  bool always_plain(const std::optional<Request>& request) const noexcept {
+    return !request || (request->bytes_known && request->bytes < rules_.least_bytes());
+  }
+
   // Why a call is for plain MPI without further ado, if it is; no request: the call is none that is
   // compressed. Local.
   Plain plain_at_once(const std::optional<Request>& request, const Shape& shape = {}) noexcept;
@@ -172,6 +184,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
     std::uint32_t calls = 0;        // since then that rested
     std::uint64_t nanoseconds = 0;  // the last one that was timed
   } again_;                         // the last call of a shape that was plain at once, and will be so again
+  std::vector<std::shared_ptr<Attached>> spares_;  // the same number on all ranks
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

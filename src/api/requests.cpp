@@ -63,11 +63,10 @@ int CollectiveRequest::init(MPI_Info info) {
   return code;
 }
 
-bool CollectiveRequest::set_apart() {
+bool CollectiveRequest::set_apart(bool counts) {
   if (attached_ == nullptr || !attached_->usable()) return false;
-  auto own = std::make_shared<Attached>(*attached_, std::make_shared<const bool>(false));
-  own->name_after(comm_of(call_));
-  own->connect(comm_of(call_));
+  if (!counts && attached_->always_plain(describe())) return false;
+  std::shared_ptr<Attached> own = attached_->spare(comm_of(call_));
   apart_from_ = std::exchange(attached_, std::move(own));
   return true;
 }

@@ -58,8 +58,9 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
   int init(MPI_Info info);
 
   // After init(): from now on it may be started in any order among other calls, which may differ between
-  // ranks. Collective over the communicator. False: no policy serves it.
-  bool set_apart();
+  // ranks. Collective over the communicator. False: no policy serves it, or it is too small for any;
+  // `counts`: such calls are started by Taut all the same, for reports.
+  bool set_apart(bool counts);
 
   int start() override;
   bool complete() noexcept override;

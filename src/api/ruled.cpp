@@ -63,6 +63,30 @@ struct Vote {
 };
 static_assert(sizeof(Vote) == 8 * sizeof(std::uint64_t));
 
+std::optional<Vote> world_vote;  // of the ranks of MPI_COMM_WORLD
+
+Vote own_vote(MPI_Comm comm) {
+  const bool has_rules = !process_rules().rules.empty();
+  return {Same(process_rules().rules.hash() ^ Facts::tag), Same(has_rules ? hash_of(name_of(comm)) : 0),
+          Same(has_rules ? node_hash() : 0), options().enabled, process_rules().fault.empty()};
+}
+
+Vote agreed_vote(MPI_Comm comm, const Vote& mine) {
+  Vote agreed = mine;
+  finish_calls();
+  if (group_of(comm).size > 1 &&
+      PMPI_Allreduce(&mine, &agreed, sizeof mine / 8, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS)
+    throw Error(Status::transport_failed, "MPI_Allreduce");
+  return agreed;
+}
+
+// Whether rules depend on names or nodes, which differ between communicators.
+bool rules_differ_by_communicator() {
+  return std::ranges::any_of(process_rules().rules.all(), [](const Rule& rule) {
+    return !rule.when.name.empty() || rule.when.scope != Conditions::Scope::any;
+  });
+}
+
 void say(int rank, const char* what) noexcept {
   static std::atomic_flag said;
   if (!said.test_and_set() && rank == 0) std::fprintf(stderr, "taut: %s\n", what);
@@ -107,20 +131,20 @@ std::shared_ptr<Attached> ruled(MPI_Comm comm) {
   if (!may_have_rules(comm)) return nullptr;
   const Group group = group_of(comm);
   print_warnings_once(group.rank);
-  const bool has_rules = !process_rules().rules.empty();
-  const Vote mine{Same(process_rules().rules.hash() ^ Facts::tag),
-                  Same(has_rules ? hash_of(name_of(comm)) : 0), Same(has_rules ? node_hash() : 0),
-                  options().enabled, process_rules().fault.empty()};
-  Vote agreed = mine;
-  finish_calls();
-  if (group.size > 1 &&
-      PMPI_Allreduce(&mine, &agreed, sizeof mine / 8, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS)
-    throw Error(Status::transport_failed, "MPI_Allreduce");
+  const Vote mine = own_vote(comm);
+  const Vote agreed = world_vote && ranks_in_world(comm) ? *world_vote : agreed_vote(comm, mine);
   Rules rules = rules_on(comm, group, mine, agreed);
   if (rules.off() && !options().observe()) return nullptr;
   auto made = std::make_shared<Attached>(std::move(rules), agreed.enabled != 0, false, group);
   made->name_after(comm);
   return made;
+}
+
+bool compare_rules_in_world() {
+  const Vote mine = own_vote(MPI_COMM_WORLD), agreed = agreed_vote(MPI_COMM_WORLD, mine);
+  const bool same = mine.rules.on_all(agreed.rules) && agreed.readable != 0 && agreed.enabled != 0;
+  if (same && !rules_differ_by_communicator()) world_vote = agreed;
+  return same;
 }
 
 namespace {
@@ -152,10 +176,11 @@ bool rules_name_messages() {
 }
 
 Attached* attached_or_ruled(MPI_Comm comm) {
-  const Found& found = look_up(comm);
-  if (found.settled && found.attached == nullptr) return nullptr;
+  const CommRecord* const record = find_record(comm);
+  const bool settled = record != nullptr && record->settled;
+  if (settled && record->attached == nullptr) return nullptr;
   if (without_rules > 0) return nullptr;
-  if (found.attached != nullptr) return found.attached;
+  if (settled) return record->attached.get();
   std::shared_ptr<Attached> made = ruled(comm);
   if (made != nullptr || may_have_rules(comm)) attach(comm, std::move(made));
   return find_attached(comm);

@@ -33,6 +33,10 @@ class WithoutRules {
 // What rules make of a communicator: they compare them. Null as above. Collective over `comm`.
 std::shared_ptr<Attached> ruled(MPI_Comm comm);
 
+// In MPI_Init, by all ranks of MPI_COMM_WORLD: compares their rules, once for all communicators among them
+// unless rules ask for names or nodes. True: all ranks have the same. Throws.
+bool compare_rules_in_world();
+
 // What is wrong with the environment, on stderr, once in a process.
 void print_warnings_once(int rank) noexcept;
 

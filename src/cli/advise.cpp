@@ -122,6 +122,15 @@ void print_link(const SeenProgram& program, const Circumstances& circumstances) 
       circumstances.bound.exact() ? ": sums are left to MPI" : " of the range of the values, on the result");
 }
 
+void print_unserved(const SeenProgram& program) {
+  if (program.unserved.empty()) return;
+  std::string names;
+  for (const auto& [name, calls] : program.unserved)
+    names.append(names.empty() ? "" : ", ").append(name).append(" (").append(rounded(calls, 9)).append(")");
+  std::printf("not served by Taut, and left as they are, with calls of the rank that made most: %s\n\n",
+              names.c_str());
+}
+
 constexpr const char* nothing_seen =
     "Nothing to advise on: no call of 4 KiB or more on two ranks was sampled and left to plain MPI.\n"
     "Rules and policies compress calls; run the program without them.";
@@ -175,6 +184,7 @@ Exit run(const Arguments& arguments) {
   const SeenProgram program = read_reports(arguments.names());
   const std::vector<Outlook> all = outlooks(program, circumstances);
   print_link(program, circumstances);
+  print_unserved(program);
   if (all.empty()) return say_nothing(program);
   print_table(all);
   print_other_bounds(program, circumstances);

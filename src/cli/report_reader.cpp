@@ -112,6 +112,8 @@ void read_one(const std::string& file, SeenProgram& program, Kinds& all) {
   program.ranks = static_cast<int>(std::clamp(report["ranks"].number, 1.0, 1e9));
   program.seconds = std::max(program.seconds, report["seconds"].number);
   ++program.files;
+  for (const auto& [name, calls] : report["unserved_calls"].members)
+    program.unserved[name] = std::max(program.unserved[name], calls.number);
   Kinds kinds;
   for (const Json& communicator : report["communicators"].items) {
     const double ranks = std::clamp(communicator["ranks"].number, 0.0, 1e9);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,7 @@ struct SeenProgram {
   std::size_t files = 0;
   double seconds = 0;  // that the rank ran which ran longest; 0: not known
   std::vector<SeenCalls> kinds;
+  std::map<std::string, double> unserved;  // calls that Taut does not serve, by name; of the rank with most
 };
 
 // The report of one rank, or those of all: of `name`, or else name.0, name.1, ... Throws Failure.

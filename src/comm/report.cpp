@@ -135,15 +135,20 @@ std::string file_name(const std::string& pattern, const ProcessRank& process) {
   return name == pattern && process.ranks > 1 ? name + "." + rank : name;
 }
 
-std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process) {
+std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process,
+                        std::span<const UnservedCalls> unserved) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add("seconds", process.seconds);
   all.add_text("communicators", lines(communicators, [](const Observed* one) { return json_of(*one); }));
+  json::Object names;
+  for (const UnservedCalls& one : unserved) names.add(one.name, one.calls);
+  all.add_text("unserved_calls", names.text());
   return all.text() + "\n";
 }
 
-std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process) {
+std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process,
+                          std::span<const UnservedCalls> unserved) {
   constexpr std::size_t most = 20;
   CallTable all;
   for (const Observed* communicator : communicators) add_sums(communicator->calls, all);
@@ -162,7 +167,10 @@ std::string summary_table(std::span<const Observed* const> communicators, const 
   if (packed != 0)
     text += "taut: " + std::to_string(packed) +
             " calls had packed integers in their values; these traveled bit for bit\n";
-  return text;
+  std::string names;
+  for (const UnservedCalls& one : unserved)
+    names.append(names.empty() ? "" : ", ").append(one.name).append(" ").append(std::to_string(one.calls));
+  return names.empty() ? text : text + table_line("not served by Taut", names + "\n");
 }
 
 }  // namespace taut

@@ -25,12 +25,20 @@ struct Observed {
   CallTable calls = {};
 };
 
+// Calls of a function of MPI that Taut does not serve.
+struct UnservedCalls {
+  const char* name;
+  std::uint64_t calls;
+};
+
 // `pattern` with the rank for each %r; without one with ".RANK" behind it, if there are several ranks.
 std::string file_name(const std::string& pattern, const ProcessRank& process);
 
-std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process);
+std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process,
+                        std::span<const UnservedCalls> unserved = {});
 
-// A line for each kind of call, over all communicators; at most 20.
-std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process);
+// A line for each kind of call, over all communicators; at most 20. Then one for calls that are not served.
+std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process,
+                          std::span<const UnservedCalls> unserved = {});
 
 }  // namespace taut

@@ -3,6 +3,7 @@
 #include <list>
 #include <mutex>
 
+#include "api/all_attached.hpp"
 #include "api/plain.hpp"
 #include "core/status.hpp"
 
@@ -32,19 +33,9 @@ void clear_complete(std::list<Sent>& sent) noexcept {
   });
 }
 
-// In MPI_Finalize, in which the attributes of MPI_COMM_SELF go first.
-int wait_for_all(MPI_Comm, int, void*, void*) noexcept {
+void wait_for_all() noexcept {
   for (Sent& one : all().sent) PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
   all().sent.clear();
-  return MPI_SUCCESS;
-}
-
-void wait_at_end() noexcept {
-  [[maybe_unused]] static const int once = [] {
-    int key = MPI_KEYVAL_INVALID;
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_all, &key, nullptr);
-    return PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-  }();
 }
 
 }  // namespace
@@ -54,7 +45,7 @@ int send_detached(const Expected& values, int dest, int tag) {
   Sent& sent = one.emplace_back(packed(values), MPI_REQUEST_NULL);
   if (!api::plain::fits(static_cast<MPI_Count>(sent.bytes.size())))
     throw Error(Status::invalid_count, "a count that needs MPI 4");
-  wait_at_end();
+  [[maybe_unused]] static const bool once = (api::at_finalize(wait_for_all), true);
   All& here = all();
   const std::lock_guard lock(here.mutex);
   clear_complete(here.sent);

@@ -112,7 +112,7 @@ TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcont
 
 }  // extern "C"
 #else
-#include "dropin/gate.hpp"
+#include "dropin/init_finalize.hpp"
 #include "dropin/nonblocking.hpp"
 
 using taut::dropin::call_fortran;
@@ -123,18 +123,18 @@ extern "C" {
 TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {
   int level = taut::dropin::wants_nonblocking() ? MPI_THREAD_MULTIPLE : *required;
   call_fortran({"mpi_init_thread_f08_"}, &level, provided, ierror);
-  taut::dropin::meet_others();
+  taut::dropin::after_init();
 }
 
 TAUT_API void taut_f08_MPI_Init(int* ierror) {
   int provided = MPI_THREAD_SINGLE, level = MPI_THREAD_MULTIPLE;
   if (taut::dropin::wants_nonblocking()) return taut_f08_MPI_Init_thread(&level, &provided, ierror);
   call_fortran({"mpi_init_f08_"}, ierror);
-  taut::dropin::meet_others();
+  taut::dropin::after_init();
 }
 
 TAUT_API void taut_f08_MPI_Finalize(int* ierror) {
-  taut::dropin::part();
+  taut::dropin::before_finalize();
   call_fortran({"mpi_finalize_f08_"}, ierror);
 }
 

@@ -22,10 +22,10 @@ class Inside {
 // served.
 void switch_on(bool on) noexcept;
 
-// To be called after MPI_Init, by all ranks: finds out whether all run with Taut, once.
-void meet_others() noexcept;
+// After MPI_Init, by all ranks, once: finds out whether all run with Taut. Only then calls are served.
+bool meet_others() noexcept;
 
-// To be called before MPI_Finalize; again is nothing.
+// Before MPI_Finalize: no call is served any more. Again is nothing.
 void part() noexcept;
 
 }  // namespace taut::dropin

@@ -57,17 +57,6 @@ Started* take_ended() noexcept {
   return nullptr;
 }
 
-// Forgets those of which MPI knows no more.
-void clear_ended() noexcept {
-  All& calls = all();
-  std::list<Started> freed;  // goes after the lock
-  const std::lock_guard lock(calls.mutex);
-  for (auto one = calls.ended.begin(); one != calls.ended.end();) {
-    const auto here = one++;
-    if (here->freed) freed.splice(freed.end(), calls.ended, here);
-  }
-}
-
 // ---- Of the thread
 
 bool needs_steps() noexcept { return any_in_progress() || api::calls_in_flight(); }
@@ -77,6 +66,16 @@ void take_step() noexcept {
 }
 
 }  // namespace
+
+void forget_freed() noexcept {
+  All& calls = all();
+  std::list<Started> freed;  // goes after the lock
+  const std::lock_guard lock(calls.mutex);
+  for (auto one = calls.ended.begin(); one != calls.ended.end();) {
+    const auto here = one++;
+    if (here->freed) freed.splice(freed.end(), calls.ended, here);
+  }
+}
 
 int hand_over(std::list<Started> one, MPI_Request* request) noexcept {
   Started& started = one.front();
@@ -93,7 +92,7 @@ int hand_over(std::list<Started> one, MPI_Request* request) noexcept {
 }
 
 Waiting keep_ready(std::list<Started> one) noexcept {
-  clear_ended();
+  forget_freed();
   const Waiting here = one.begin();
   All& calls = all();
   const std::lock_guard lock(calls.mutex);
@@ -129,7 +128,7 @@ bool start_thread() noexcept { return api::start_progress_thread({needs_steps, t
 
 void end_thread() noexcept {
   api::end_progress_thread();
-  clear_ended();
+  forget_freed();
 }
 
 }  // namespace taut::dropin

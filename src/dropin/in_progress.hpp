@@ -50,6 +50,9 @@ using Waiting = std::list<Started>::iterator;
 Waiting keep_ready(std::list<Started> one) noexcept;
 void see_to(Waiting started) noexcept;
 
+// Forgets calls of which MPI knows no more.
+void forget_freed() noexcept;
+
 // Whether any of these calls is not complete.
 bool any_in_progress() noexcept;
 

@@ -3,14 +3,14 @@
 #include <atomic>
 #include <cstdio>
 
-#include "api/ruled.hpp"
+#include "api/all_attached.hpp"
 #include "dropin/persistent.hpp"
 #include "policy/options.hpp"
 
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> on{false}, prepares{false};
+std::atomic<bool> on{false}, counts{false};
 
 bool has_threads() noexcept {
   int level = MPI_THREAD_SINGLE;
@@ -36,40 +36,34 @@ void end_calls() noexcept {
 
 bool wants_nonblocking() noexcept { return options().nonblocking; }
 
-void begin_nonblocking() noexcept {
+bool begin_nonblocking() noexcept {
   const bool threads = has_threads();
   const bool able = wants_nonblocking() && threads && begin_persistent() && start_thread();
-  const int mine[] = {able, !api::rules_ask_for_names()};
+  const int mine[] = {able, !options().observe()};
   int all[] = {0, 0};
   PMPI_Allreduce(mine, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   on = all[0] != 0;
-  prepares = on && all[1] != 0;
+  counts = all[1] == 0;
   api::driven_by_thread(on);
   if (!on) end_calls();
   if (!on && options().nonblocking) explain(threads);
-  prepare(MPI_COMM_WORLD);
+  return on;
 }
 
 void end_nonblocking() noexcept {
-  on = prepares = false;
+  on = false;
   end_calls();
   api::driven_by_thread(false);
 }
 
 bool serves_nonblocking(MPI_Comm comm) noexcept {
-  return on && serves(comm) && api::find_attached(comm) != nullptr;
+  if (!on || !serves(comm)) return false;
+  const api::Attached* const attached = api::find_attached(comm);
+  return attached != nullptr && attached->connected();
 }
 
 bool serves_persistent(MPI_Comm comm) noexcept { return on && serves(comm); }
 
-void prepare(MPI_Comm comm) noexcept {
-  if (!prepares || !serves(comm)) return;
-  const Inside inside;
-  try {
-    api::Attached* const attached = api::attached_or_ruled(comm);
-    if (attached != nullptr) attached->connect(comm);
-  } catch (...) {  // the calls on it fail likewise, and say why
-  }
-}
+bool counts_all_calls() noexcept { return counts; }
 
 }  // namespace taut::dropin

@@ -3,6 +3,7 @@
 
 #include "api/errors.hpp"
 #include "api/requests.hpp"
+#include "dropin/creations.hpp"
 #include "dropin/gate.hpp"
 #include "dropin/in_progress.hpp"
 
@@ -12,22 +13,21 @@ namespace taut::dropin {
 bool wants_nonblocking() noexcept;
 
 // After MPI_Init, by all ranks of MPI_COMM_WORLD, all of which run with Taut: finds out whether all of them
-// serve nonblocking calls, and begins.
-void begin_nonblocking() noexcept;
+// serve nonblocking calls, and begins; true: they do.
+bool begin_nonblocking() noexcept;
 
 // Before MPI_Finalize.
 void end_nonblocking() noexcept;
 
-// Whether nonblocking calls on this communicator are for Taut: those on which the ranks have compared their
-// rules before, since a nonblocking call must not wait for others. The same on all its ranks.
+// Whether nonblocking calls on this communicator are for Taut: only if it is connected, since a nonblocking
+// call must not wait for others. The same on all its ranks.
 bool serves_nonblocking(MPI_Comm comm) noexcept;
 
 // Whether persistent calls on it may be: their making waits for others. The same on all its ranks.
 bool serves_persistent(MPI_Comm comm) noexcept;
 
-// After the making of a communicator, by all its ranks; MPI_COMM_NULL: it has not this one. Prepares it, so
-// that nonblocking calls on it are served from the first.
-void prepare(MPI_Comm comm) noexcept;
+// Whether some rank counts calls for a report, those too that Taut certainly leaves to plain MPI.
+bool counts_all_calls() noexcept;
 
 // Starts a call: `start(kept, &call)` is one of taut.h. What is plain MPI's at once is a request of MPI's
 // own.
@@ -40,7 +40,10 @@ int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
     if (const int code = start(one.front().kept, &call); code != MPI_SUCCESS) return code;
     one.front().call.reset(call);
     const MPI_Request plain = static_cast<api::CollectiveRequest*>(call)->give_plain();
-    if (plain == MPI_REQUEST_NULL) return hand_over(std::move(one), request);
+    if (plain == MPI_REQUEST_NULL) {
+      note_nonblocking_use(comm);
+      return hand_over(std::move(one), request);
+    }
     *request = plain;
     return MPI_SUCCESS;
   });

@@ -87,7 +87,8 @@ void end_persistent() noexcept {
 }
 
 int make_request(MPI_Comm comm, Kept kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request) {
-  if (!static_cast<api::CollectiveRequest&>(*call).set_apart()) return MPI_SUCCESS;
+  forget_freed();
+  if (!static_cast<api::CollectiveRequest&>(*call).set_apart(counts_all_calls())) return MPI_SUCCESS;
   std::list<Started> one(1);
   Started& made = one.front();
   made.kept = std::move(kept);

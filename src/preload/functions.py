@@ -1,5 +1,5 @@
-"""The functions of MPI that the drop-in wraps: those of functions.txt, and the nonblocking and persistent forms of the
-collective ones."""
+"""The functions of MPI that the drop-in wraps: those of functions.txt, the nonblocking and persistent forms of the
+collective ones, and those of unserved.txt, whose calls are only counted."""
 
 import re
 from dataclasses import dataclass
@@ -131,3 +131,20 @@ def functions():
         if not (function.by_hand or function.creates or function.message):
             yield nonblocking(function)
             yield persistent(function)
+
+
+@dataclass
+class Unserved:
+    """A function that Taut does not serve, of so many arguments: its calls are counted for reports."""
+
+    name: str
+    arguments: list
+
+
+def unserved():
+    """Those of unserved.txt but for what is served after all. All are older than MPI 4, so any MPI has them."""
+    served = {function.name for function in functions()}
+    for line in (Path(__file__).parent / "unserved.txt").read_text().splitlines():
+        name, number = line.split()
+        if name not in served:
+            yield Unserved(name, [f"a{i}" for i in range(int(number))])

@@ -14,7 +14,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from functions import REQUEST, functions
+from functions import REQUEST, functions, unserved
 
 
 def beyond_c(function):
@@ -38,6 +38,9 @@ def fortran_names(function):
     """How compilers spell it, and how Open MPI's module mpi_f08 calls it."""
     lower = function.name.lower()
     return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
+
+
+COUNTED = 4  # asked by TAUT_REPORT or TAUT_SUMMARY, as in preload.h
 
 
 def in_fortran(function):
@@ -81,8 +84,15 @@ def entries(all_functions):
             yield Entry(f"{f.name.lower()}_f08_", f"taut_f08_{f.name}", "void", arguments, f.asked_by)
 
 
+def counted_entries():
+    for f in unserved():
+        yield Entry(f.name, f"taut_dropin_{f.name}", "int", f.arguments, COUNTED)
+        for symbol in fortran_names(f):
+            yield Entry(symbol, f"taut_fortran_{f.name}", "void", [*f.arguments, "ierror"], COUNTED)
+
+
 def preload(all_functions):
-    listed = list(entries(all_functions))
+    listed = [*entries(all_functions), *counted_entries()]
     names = "".join(f'    {{"{e.symbol}", "{e.served}", {e.asked_by}}},\n' for e in listed)
     wrappers = "\n".join(e.definition % i for i, e in enumerate(listed))
     return f"""/* Made by generate.py. */
@@ -215,8 +225,28 @@ def creation_wrapper(function):
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   const int code = next({function.arguments});
-  if (code == MPI_SUCCESS) prepare(*{function.parameters[-1].name});
+  if (code == MPI_SUCCESS) connect_made({function.parameters[0].name}, *{function.parameters[-1].name});
   return code;
+}}
+"""
+
+
+def counting_wrapper(function):
+    """Counts the call and hands it on; arguments are words, as in preload.h."""
+    declared = ", ".join(f"std::uint64_t {name}" for name in function.arguments)
+    return f"""TAUT_API int taut_dropin_{function.name}({declared}) {{
+  count_unserved(Wrapped::{function.name});
+  return call_next(Wrapped::{function.name}, {", ".join(function.arguments)});
+}}
+"""
+
+
+def fortran_counting_wrapper(function):
+    declared = ", ".join(f"void* {name}" for name in function.arguments)
+    listed = ", ".join(f'"{name}"' for name in fortran_names(function))
+    return f"""TAUT_API void taut_fortran_{function.name}({declared}, MPI_Fint* ierror) {{
+  count_unserved(Wrapped::{function.name});
+  call_fortran({{{listed}}}, {", ".join(function.arguments)}, ierror);
 }}
 """
 
@@ -234,7 +264,7 @@ def wrapper(function):
 
 
 def dropin(all_functions):
-    wrappers = "\n".join(wrapper(f) for f in generated(all_functions))
+    wrappers = "\n".join([*(wrapper(f) for f in generated(all_functions)), *map(counting_wrapper, unserved())])
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
@@ -245,6 +275,7 @@ def dropin(all_functions):
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/sends.hpp"
+#include "dropin/unserved.hpp"
 #include "dropin/widened.hpp"
 
 using namespace taut::api;
@@ -276,7 +307,8 @@ def fortran_creation(function, kind, spellings):
     listed = ", ".join(f'"{name}"' for name in spellings)
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
   call_fortran({{{listed}}}, {function.arguments}, ierror);
-  if (ierror == nullptr || *ierror == MPI_SUCCESS) prepare(PMPI_Comm_f2c(*{function.parameters[-1].name}));
+  if (ierror == nullptr || *ierror == MPI_SUCCESS)
+    connect_made(PMPI_Comm_f2c(*{function.parameters[0].name}), PMPI_Comm_f2c(*{function.parameters[-1].name}));
 }}
 """
 
@@ -338,7 +370,8 @@ def fortran(all_functions):
     served = [f for f in all_functions if not f.large and (not f.by_hand or f.message or f.completes)]
     declared = "".join(f"int taut_dropin_{f.name}({f.declaration});\n" for f in served if not f.creates)
     by_f08 = [f for f in served if by_f08_itself(f)]
-    wrappers = "\n".join([*(fortran_wrapper(f) for f in served), *(fortran_message(f, "f08") for f in by_f08)])
+    made = [*(fortran_wrapper(f) for f in served), *(fortran_message(f, "f08") for f in by_f08)]
+    wrappers = "\n".join([*made, *map(fortran_counting_wrapper, unserved())])
     created = [fortran_creation(f, "f08", [f"{f.name.lower()}_f08_"]) for f in served if f.creates]
     beyond = "\n".join([*created, *(fortran_message(f, "f08") for f in served if without_buffer(f))])
     return f"""// Made by generate.py.
@@ -346,6 +379,7 @@ def fortran(all_functions):
 
 #include "dropin/fortran.hpp"
 #include "dropin/nonblocking.hpp"
+#include "dropin/unserved.hpp"
 
 using namespace taut::dropin;
 
@@ -362,8 +396,9 @@ extern "C" {{
 
 
 def names(all_functions):
-    listed = ", ".join(f.name for f in all_functions)
-    texts = ", ".join(f'"{f.name}"' for f in all_functions)
+    all_names = [f.name for f in [*all_functions, *unserved()]]
+    listed = ", ".join(all_names)
+    texts = ", ".join(f'"{name}"' for name in all_names)
     return f"""// Made by generate.py.
 #pragma once
 

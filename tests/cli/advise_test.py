@@ -51,6 +51,12 @@ class Advise(ProgramTest):
         self.assertRegex(printed, r"allreduce f32 sum 64MiB +4 +10 +5.5")  # at 1e-4/4: between 8 and 4
         self.assertRegex(printed, r"allreduce f32 sum 8KiB .* would lose")
 
+    def test_what_taut_does_not_serve_is_named(self):
+        self.assertNotIn("not served", self.advise(report(LARGE)))
+        printed = self.advise(report(LARGE) | {"unserved_calls": {"MPI_Put": 3}},
+                              report(LARGE, rank=1) | {"unserved_calls": {"MPI_Put": 5, "MPI_Scan": 1}})
+        self.assertIn("MPI_Put (5), MPI_Scan (1)", printed)
+
     def test_another_bound(self):
         self.assertIn("rel=0.01", self.rules(self.advise(report(LARGE), arguments=["--bound", "rel:1e-2"])))
         self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--bound", "lossless"])))  # sums are MPI's

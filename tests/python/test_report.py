@@ -51,6 +51,14 @@ def test_ranks_are_added_up(tmp_path):
     assert table.columns[2:] == ["rel:0.01", "rel:1e-06", "lossless"] and table.rows[0][2:] == ["20", "2.5", "1.25"]
 
 
+def test_calls_that_are_not_served(tmp_path):
+    for rank in range(2):
+        one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "communicators": []}
+        (tmp_path / f"report.json.{rank}").write_text(json.dumps(one | {"unserved_calls": {"MPI_Put": 1, "MPI_Scan": 2 + rank}}))
+    (table,) = _rows.tables(_read.read([str(tmp_path / "report.json")]))
+    assert table.rows == [["MPI_Scan", "5"], ["MPI_Put", "2"]]
+
+
 def test_the_command(tmp_path, capsys):
     name, page = write(tmp_path), tmp_path / "page.html"
     assert report.main([str(name), "--html", str(page)]) == 0

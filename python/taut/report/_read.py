@@ -75,6 +75,7 @@ class Report:
     of_ranks: int  # of the job
     communicators: list[Communicator]
     by_rank: dict[int, Sums]
+    unserved: dict[str, int] = field(default_factory=dict)  # calls that Taut does not serve, by name
 
     @property
     def kinds(self) -> list[Kind]:
@@ -98,6 +99,7 @@ def read(names: Sequence[str]) -> Report:
     """Reads files of one job, one a rank."""
     communicators: dict[tuple[str, str, int], Communicator] = {}
     by_rank: dict[int, Sums] = {}
+    unserved: dict[str, int] = {}
     of_ranks = 0
     for path in files_of(names):
         try:
@@ -111,9 +113,11 @@ def read(names: Sequence[str]) -> Report:
             for communicator in one["communicators"]:
                 _add(communicators, communicator)
                 total.add(communicator)
+            for name, calls in one.get("unserved_calls", {}).items():
+                unserved[name] = unserved.get(name, 0) + calls
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ReportError(f"{path}: is no report, or a damaged one ({error!r})") from None
-    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank)
+    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank, unserved)
 
 
 def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ class Table:
 
 def tables(report: Report) -> list[Table]:
     """All that there is something to say in."""
-    found = [_communicators(report), _kinds(report), _compressibility(report)]
+    found = [_communicators(report), _kinds(report), _unserved(report), _compressibility(report)]
     return [table for table in found if table.rows]
 
 
@@ -92,6 +92,11 @@ def _kinds(report: Report) -> Table:
                      seconds_text(kind.sums.seconds / report.ranks), longest_verbs(kind.sums), how_text(kind)])  # fmt: skip
     columns = ["calls of the kind", "at", "on", "calls", "compressed", "ratio", "sent", "time a rank", "of that", "how"]
     return Table("Kinds of calls, what took the longest first", columns, rows)
+
+
+def _unserved(report: Report) -> Table:
+    rows = [[name, str(calls)] for name, calls in sorted(report.unserved.items(), key=lambda one: -one[1])]
+    return Table("Calls that Taut does not serve", ["function", "calls"], rows, "Calls of all ranks together.")
 
 
 def bounds_of(kinds: list[Kind]) -> list[str]:

@@ -1,10 +1,15 @@
-// Where the drop-in begins and ends; the calls that it serves are made by src/preload/generate.py.
+#include "dropin/init_finalize.hpp"
+
 #include <taut/taut.h>
 
 #include "api/all_attached.hpp"
+#include "api/ruled.hpp"
+#include "dropin/creations.hpp"
 #include "dropin/gate.hpp"
+#include "dropin/messages.hpp"
 #include "dropin/next.hpp"
 #include "dropin/nonblocking.hpp"
+#include "dropin/unserved.hpp"
 
 namespace taut::dropin {
 
@@ -15,13 +20,36 @@ namespace {
 void* (*find)(const char*) = nullptr;
 
 int started(int code) noexcept {
-  if (code == MPI_SUCCESS) meet_others();
+  if (code == MPI_SUCCESS) after_init();
   return code;
 }
 
 }  // namespace
 
 void* next_of(const char* name) noexcept { return find(name); }
+
+// A tool above may make MPI's MPI_Finalize of the program's, past this library: hence at_finalize().
+void after_init() noexcept {
+  begin_counting_unserved();
+  const bool all_here = meet_others();
+  bool same_rules = false;
+  try {
+    api::at_finalize(before_finalize);
+    const Inside inside;
+    same_rules = all_here && api::compare_rules_in_world();
+  } catch (...) {  // communicators compare theirs one by one
+  }
+  if (!all_here) return;
+  begin_messages();
+  if (begin_nonblocking() && same_rules) begin_creations();
+}
+
+void before_finalize() noexcept {
+  end_creations();
+  end_nonblocking();
+  end_messages();
+  part();
+}
 
 }  // namespace taut::dropin
 
@@ -51,7 +79,7 @@ TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, 
 }
 
 TAUT_API int taut_dropin_MPI_Finalize() {
-  part();
+  before_finalize();
   return next_as<int (*)()>(Wrapped::MPI_Finalize)();
 }
 

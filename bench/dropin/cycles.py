@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""What making and freeing persistent requests and communicators costs under the drop-in, as a ratio to bare MPI.
+
+  cycles.py BUILD_DIR [--mpi mpich-wheel ...] [--ranks 2 4] [--rounds 7] [--out bench-out]
+
+Every round runs cycles.c bare and under the drop-in, in random order, with rules for all calls, TAUT_NONBLOCKING=1 and
+TAUT_MESSAGES=1. The ratios are medians of the rounds' quotients. Writes dropin_cycles.json, and prints a Markdown table.
+The MPIs are those of tests/dropin/matrix.py; those that are not installed are left out.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "tests/dropin"))
+from matrix import MPIS  # noqa: E402
+
+CASES = [  # name, arguments of cycles.c
+    ("Gather_init of 8 bytes, 10 starts", ("requests", "1", "300")),
+    ("Gather_init of 8 KiB, 10 starts", ("requests", "1024", "100")),
+    ("Gather_init of 512 KiB, 10 starts", ("requests", "65536", "20")),
+    ("dup, split, dist_graph_create, free", ("communicators", "0", "100")),
+]
+ASKED = {"TAUT_RULES": "* : abs=1e-3", "TAUT_NONBLOCKING": "1", "TAUT_MESSAGES": "1"}
+
+
+def seconds(mpi, program, case, ranks, environment):
+    variables = ["env", *(f"{k}={v}" for k, v in environment.items())]
+    command = [mpi.mpiexec, "-n", str(ranks), *variables, program, *case]
+    here = dict(os.environ) | mpi.environment
+    done = subprocess.run(command, env=here, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return float(done.stdout.split()[-1])
+
+
+def measure(mpi, program, case, ranks, preload, rounds):
+    """{bare, dropin: [seconds a cycle of each round]}"""
+    modes = {"bare": {}, "dropin": {"LD_PRELOAD": str(preload)} | ASKED}
+    times = {mode: [] for mode in modes}
+    for _ in range(rounds):
+        for mode in random.sample(list(modes), len(modes)):
+            times[mode].append(seconds(mpi, program, case, ranks, modes[mode]))
+    return times
+
+
+def rows(options, folder, preload):
+    for name in options.mpi:
+        mpi = MPIS[name]
+        program = Path(folder) / f"cycles-{name}"
+        if not (shutil.which(mpi.cc) and shutil.which(mpi.mpiexec)):
+            continue
+        source = HERE / "cycles.c"
+        built = subprocess.run([mpi.cc, "-O2", "-o", program, source], check=False, capture_output=True)
+        lacks_requests = built.returncode != 0
+        if lacks_requests:
+            subprocess.run([mpi.cc, "-O2", "-DNO_PERSISTENT", "-o", program, source], check=True)
+        for ranks in options.ranks:
+            for title, case in CASES:
+                if lacks_requests and case[0] == "requests":
+                    continue
+                times = measure(mpi, program, case, ranks, preload, options.rounds)
+                ratios = [taut / bare for taut, bare in zip(times["dropin"], times["bare"], strict=True)]
+                yield {"mpi": name, "ranks": ranks, "case": title, "ratio": statistics.median(ratios)} | times
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--mpi", nargs="+", default=list(MPIS), choices=list(MPIS))
+    parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--out", type=Path, default=Path("bench-out"))
+    options = parser.parse_args()
+    preload = options.build.resolve() / "lib/taut/libtaut_preload.so"
+    made = []
+    print("| MPI | ranks | cycle | bare, us | drop-in, us | ratio |\n|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows(options, folder, preload):
+            made.append(row)
+            bare, taut = (statistics.median(row[mode]) * 1e6 for mode in ("bare", "dropin"))
+            line = f"| {row['mpi']} | {row['ranks']} | {row['case']} | {bare:.0f} | {taut:.0f} | {row['ratio']:.2f} |"
+            print(line, flush=True)
+    options.out.mkdir(exist_ok=True)
+    (options.out / "dropin_cycles.json").write_text(json.dumps(made, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+#include "dropin/creations.hpp"
+
+#include <atomic>
+#include <bit>
+
+#include "api/ruled.hpp"
+#include "dropin/gate.hpp"
+
+namespace taut::dropin {
+namespace {
+
+constexpr unsigned connected_at_first = 8;  // communicators made from one parent
+
+std::atomic<bool> connects{false};
+
+// What a connected communicator knows of those made from it, and of itself as one of several.
+struct Lineage {
+  using Used = std::atomic<bool>;  // whether a nonblocking call on some of them has been served
+
+  std::shared_ptr<Used> siblings;  // of MPI_COMM_WORLD: null
+  std::shared_ptr<Used> children = std::make_shared<Used>(false);
+  unsigned children_made = 0;
+  bool connects_children = true;
+};
+
+Lineage* lineage_of(MPI_Comm comm) noexcept {
+  const api::CommRecord* const record = api::find_record(comm);
+  return record != nullptr ? static_cast<Lineage*>(record->lineage.get()) : nullptr;
+}
+
+// Whether the communicator that has just been made from `parent` is to be connected: the same on all ranks of
+// the parent, which count alike, and compare what they have seen whenever the number has doubled.
+bool connects_next(MPI_Comm parent, Lineage& lineage) noexcept {
+  const unsigned number = lineage.children_made++;
+  if (number < connected_at_first || !std::has_single_bit(number)) return lineage.connects_children;
+  const int mine = lineage.children->exchange(false);
+  int any = 0;
+  PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, parent);
+  return lineage.connects_children = any != 0;
+}
+
+void connect(MPI_Comm comm, std::shared_ptr<Lineage::Used> siblings) {
+  api::Attached* const attached = api::attached_or_ruled(comm);
+  if (attached != nullptr) attached->connect(comm);
+  const auto lineage = std::make_shared<Lineage>();
+  lineage->siblings = std::move(siblings);
+  api::record_of(comm).lineage = lineage;
+}
+
+}  // namespace
+
+void begin_creations() noexcept {
+  const Inside inside;
+  try {
+    connects = !api::rules_ask_for_names();
+    if (connects) connect(MPI_COMM_WORLD, nullptr);
+  } catch (...) {  // the calls on it fail likewise, and say why
+  }
+}
+
+void end_creations() noexcept { connects = false; }
+
+void connect_made(MPI_Comm parent, MPI_Comm made) noexcept {
+  if (!connects || !serves(parent)) return;
+  Lineage* const lineage = lineage_of(parent);
+  const Inside inside;
+  if (lineage == nullptr || !connects_next(parent, *lineage) || made == MPI_COMM_NULL) return;
+  try {
+    if (api::ranks_in_world(made)) connect(made, lineage->children);
+  } catch (...) {  // the calls on it fail likewise, and say why
+  }
+}
+
+void note_nonblocking_use(MPI_Comm comm) noexcept {
+  const Lineage* const lineage = lineage_of(comm);
+  if (lineage != nullptr && lineage->siblings != nullptr)
+    lineage->siblings->store(true, std::memory_order_relaxed);
+}
+
+}  // namespace taut::dropin
