@@ -15,7 +15,6 @@
 namespace taut::dropin {
 namespace {
 
-thread_local int depth = 0;
 std::atomic<bool> on{true}, all_here{false};
 std::atomic<std::uint64_t> generation{1};  // changes when a communicator may have gone
 std::optional<Handshake> handshake;
@@ -83,9 +82,6 @@ constexpr const char* not_all_here =
 
 }  // namespace
 
-Inside::Inside() noexcept { ++depth; }
-Inside::~Inside() { --depth; }
-
 bool serves(MPI_Comm comm) noexcept {
   struct Found {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -93,7 +89,7 @@ bool serves(MPI_Comm comm) noexcept {
     bool serve = false;
   };
   thread_local Found last;
-  if (depth > 0 || !all_here || !on || comm == MPI_COMM_NULL) return false;
+  if (Inside::active() || !all_here || !on || comm == MPI_COMM_NULL) return false;
   const std::uint64_t now = generation;
   if (last.comm == comm && last.generation == now) return last.serve;
   try {
