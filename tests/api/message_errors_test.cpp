@@ -51,6 +51,17 @@ class MessageErrors : public testing::Test {
   Comm comm_;
 };
 
+// Open MPI 5.0.11 itself writes beyond the buffer, in MPI_Recv too, where more than some KiB come
+// (docs/adr/0006).
+bool mpi_writes_beyond([[maybe_unused]] Pattern pattern, [[maybe_unused]] int sent,
+                       [[maybe_unused]] int room) {
+#ifdef OPEN_MPI
+  return sent == 100000 && (pattern == Pattern::wild || room == 10);  // smooth ones are coded
+#else
+  return false;
+#endif
+}
+
 TEST_F(MessageErrors, ALongerMessageIsTruncated) {
   for (const Pattern pattern : {Pattern::smooth, Pattern::wild}) {
     const Values values = make_values(DType::f32, 100000, pattern, 1);
