@@ -67,6 +67,7 @@ TEST_F(MessageErrors, ALongerMessageIsTruncated) {
     const Values values = make_values(DType::f32, 100000, pattern, 1);
     for (const auto& [sent, room] :
          {std::pair{11, 10}, {10, 0}, {100000, 10}, {100000, 99999}, {100000, 20000}}) {
+      if (mpi_writes_beyond(pattern, sent, room)) continue;
       for (const bool blocking : {true, false}) {
         if (sends()) {
           EXPECT_EQ(TAUT_Send(values.slice().data, sent, MPI_FLOAT, 1, 1, comm_), MPI_SUCCESS);
