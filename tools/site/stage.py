@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Where the texts that do not lie in docs/ have their place.
 ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
     "HACKING.md": "develop.md",
     "README.md": "index.md",  # for links alone: docs/README.md is the first page
     "include/taut/taut.h": "reference/c_api.md",
@@ -44,7 +45,8 @@ SIDE_BAR = {
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],
     "Develop": [
-        "develop", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_transport", "testing", "adr/index", "changelog",
+        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_transport", "testing",
+        "adr/index", "changelog",
     ],
 }  # fmt: skip
 FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
@@ -63,7 +65,8 @@ def place_of(path):
 
 def pages():
     """Each text with its place."""
-    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/codecs").glob("*/spec.md"), ROOT / "CHANGELOG.md", ROOT / "HACKING.md"]
+    texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/codecs").glob("*/spec.md")]
+    texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md")]
     return {place_of(path): path for path in sorted(texts)}
 
 

@@ -1,0 +1,26 @@
+// A tar archive in memory: files by name. `tar -tvf tests/golden/planes.tar` lists one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/slice.hpp"
+
+namespace taut::test {
+
+using ArchiveMember = std::pair<std::string, std::vector<std::byte>>;  // name, contents
+using Archive = std::vector<ArchiveMember>;
+
+// An archive of plain files, as `write_archive` and `tar --format=ustar` make them. A missing file is an
+// empty archive; a damaged one throws.
+Archive read_archive(const std::filesystem::path& path);
+
+// The same members give the same bytes: owner and time are zero, the order is kept.
+void write_archive(const std::filesystem::path& path, const Archive& archive);
+
+// The contents of a member; empty: there is none of that name.
+ConstBytes find_member(const Archive& archive, const std::string& name) noexcept;
+
+}  // namespace taut::test

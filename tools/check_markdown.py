@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Checks that the text of *.md files is wrapped at 100 columns. Usage: check_markdown.py [ROOT]
+
+Tables, headings, code blocks and the targets of links may be longer, and so may a word or `code` that cannot be broken.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from check_links import files
+
+COLUMNS = 100
+GENERATED = ("docs/notes/codec_tables.md",)  # written as a whole by a script
+EXEMPT = re.compile(r"\s*(\||#|<|\[[^\]]+\]: )")  # tables, headings, HTML, definitions of links
+
+
+def without_blocks(text):
+    """The text with its code blocks emptied; the lines stay."""
+    return re.sub(r"^( *)(```+).*?^\1\2", lambda m: "\n" * m.group().count("\n"), text, flags=re.S | re.M)
+
+
+def length(line):
+    """Columns of a line, the targets of its links left out."""
+    return len(re.sub(r"\]\([^)\s]*\)", "]", line))
+
+
+def breakable(line):
+    """Whether a line could be broken: it has a blank behind its first word, outside of `code`."""
+    words = re.sub(r"^\s*([-*+]|\d+[.)])?\s*", "", re.sub(r"`[^`]*`", "code", line))
+    return " " in words.strip()
+
+
+def faults(path):
+    for number, line in enumerate(without_blocks(path.read_text()).split("\n"), 1):
+        if length(line) > COLUMNS and not EXEMPT.match(line) and breakable(line):
+            yield number, f"{length(line)} columns; text is wrapped at {COLUMNS}"
+
+
+def main(root):
+    paths = [path for path in files(root) if path.relative_to(root).as_posix() not in GENERATED]
+    found = [f"{path.relative_to(root)}:{line}: {message}" for path in paths for line, message in faults(path)]
+    print("\n".join([*found, f"check_markdown: {len(found)} faults"]))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()))
