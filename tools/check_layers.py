@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who may include whom: arrows go {cli, dropin} -> api -> comm -> {policy, algorithms, codecs, transports} -> core,
-and {cli, preload} -> loader.
+"""Checks who may include whom: arrows go {cli, dropin} -> api -> p2p -> comm -> {policy, algorithms, codecs, transports}
+-> core, {dropin} -> p2p, and {cli, preload} -> loader. Some headers of api are a level of their own, below p2p: ARGUMENTS.
 
 A file may include its own part and the levels below; never back, never sideways. A codec sees no other codec.
 Some headers and calls are confined to the files named here. Usage: check_layers.py [ROOT]
@@ -10,13 +10,16 @@ import re
 import sys
 from pathlib import Path
 
-LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "api": 3, "cli": 4, "dropin": 4}
-LEVELS |= {"loader": 0, "preload": 1}
+LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "arguments": 3, "p2p": 4, "api": 5}
+LEVELS |= {"cli": 6, "dropin": 6, "loader": 0, "preload": 1}
+
+# MPI's arguments as the library knows them: errors, datatypes, MPI's own calls.
+ARGUMENTS = r"api/(average\.hpp|(errors|datatypes|elements|plain)\.[ch]pp)$"
 
 # What is confined (a pattern on a line without comments) and the files where it may stand.
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
-    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/(api|dropin)/|{OUTSIDE}"),
+    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/(api|p2p|dropin)/|{OUTSIDE}"),
     (r"#include\s*<taut/", rf"src/(api|cli|dropin)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"src/transports/nccl\."),
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r".*cuda|src/transports/nccl\."),
@@ -31,7 +34,9 @@ def without_comments(text):
 
 
 def part(path):
-    """The unit that must not look sideways: a codec's folder, else the folder in src."""
+    """The unit that must not look sideways: a codec's folder, ARGUMENTS, else the folder in src."""
+    if re.match(ARGUMENTS, path):
+        return "arguments"
     folders = path.split("/")
     return "/".join(folders[:2]) if folders[0] == "codecs" and len(folders) > 2 else folders[0]
 

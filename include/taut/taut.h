@@ -473,26 +473,26 @@ TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing
 
 /* ---- Point-to-point messages ----
  *
- * Like MPI's, with MPI's matching, order and modes. On a communicator with a policy each message starts with
- * a header of 24 bytes that says what it is, so that its sender alone decides how it travels: it is
- * compressed if its type is (as with collectives that move values), it has min_bytes or more, and samples of
- * it compress. Its receiver needs to know nothing: wildcards, larger receive buffers and probes are as in
- * MPI.
+ * Like MPI's, with MPI's matching, order and modes. On a communicator with a policy the sender alone decides
+ * how a message travels: it is compressed if its type is (as with collectives that move values), it has
+ * min_bytes or more, and samples of it compress. Then it begins with a header, and its length is 496 and a
+ * multiple of 1024 bytes; else it is the message that MPI_Send would send. Its receiver needs to know
+ * nothing: wildcards, larger receive buffers and probes are as in MPI.
  *
  * - A message is coded once: every value arrives within the policy's bound. The range that rel and psnr refer
  *   to is that of the message.
- * - What TAUT_ calls send with a policy in force, TAUT_ calls receive, and no others: MPI_Recv and MPI_Probe
- *   would see header and frames. MPI's own calls may use other tags on the same communicator; wildcard
- *   receives and probes of either kind may take messages of the other. No message is under way when the
- * policy is changed.
- * - A longer message than the receive has room for is MPI_ERR_TRUNCATE; nothing is written beyond that room.
- *   A message of numbers that is received as numbers of another type is TAUT_ERR_FRAME_MISMATCH, unless one
- *   side gives MPI_BYTE, MPI_CHAR or a type of its own; one that TAUT_ calls did not send is TAUT_ERR_FRAME,
- * as is a damaged one. The communicator remains usable.
+ * - Compressed messages are for TAUT_ calls: MPI_Recv and MPI_Probe see header and frames. Plain messages are
+ *   MPI's: MPI_Recv receives what TAUT_Send sends plain, TAUT_Recv what MPI_Send sends. What TAUT_Probe has
+ *   found TAUT_ calls receive. No message is under way when the policy is changed.
+ * - A longer message than the receive has room for is MPI_ERR_TRUNCATE; Taut writes nothing beyond that room.
+ *   Open MPI 5.0.11 itself may do so, as in MPI_Recv (docs/adr/0020).
+ * - A compressed message of numbers that is received as numbers of another type is TAUT_ERR_FRAME_MISMATCH, a
+ *   damaged one TAUT_ERR_FRAME. A plain one is MPI's, which checks neither. The communicator remains usable
+ *   after both.
  * - Blocking ones drive the calls in flight, and complete none of them. A compressed message is encoded
- * before TAUT_Send or TAUT_Isend hands it to MPI, and decoded when it is received or waited for: between the
- * two it makes progress as any message of MPI's.
- * - Types that are not compressed, and values that lie apart, travel plain behind the same header.
+ *   before TAUT_Send or TAUT_Isend hands it to MPI, and decoded when it is received or waited for: between
+ *   the two it makes progress as any message of MPI's.
+ * - Values that lie apart are packed and compressed; those of several kinds travel plain.
  * - Of a status all is as MPI has it: source, tag, and the count of the values for MPI_Get_count. */
 
 TAUT_API int /* MPI_SUCCESS, or MPI's own errors; what cannot be compressed goes plain */
@@ -513,8 +513,8 @@ TAUT_API int TAUT_Isend(const void* buf, MPI_Count count, MPI_Datatype type, int
 TAUT_API int TAUT_Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                         TAUT_Request* request);
 
-/* Whether a message is there: the next receive that matches gets it. To see its count, the library takes it
- * from MPI and keeps it until then. TAUT_Iprobe says so once all of it has arrived. */
+/* Whether a message is there: the next receive that matches gets it. To see its count, the library takes one
+ * that may be compressed from MPI and keeps it. TAUT_Iprobe says so once all of it has arrived. */
 TAUT_API int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 TAUT_API int TAUT_Iprobe(int source, int tag, MPI_Comm comm, int* flag /* out: 1 if there is one, else 0 */,
                          MPI_Status* status);

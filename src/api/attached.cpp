@@ -29,21 +29,22 @@ void read_name(MPI_Comm comm, Observed::Name& name) noexcept {
 
 }  // namespace
 
-Attached::Attached(Rules rules, bool enabled, bool inter, Group group)
+Attached::Attached(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark)
     : rules_(std::move(rules)),
       enabled_(enabled),
       inter_(inter),
       group_(group),
+      mark_(mark),
       observed_(new Observed{.policy = inherited()      ? policy().text
                                        : rules_.empty() ? "none"
                                                         : "rules",
                              .ranks = group.size}) {
-  if (usable() && inherited()) messages_.emplace(policy());
+  if (usable() && inherited()) messages_.emplace(*this, mark_);
   enlist(*this);
 }
 
 Attached::Attached(const Attached& other, std::shared_ptr<const bool> freed)
-    : Attached(other.rules_, other.enabled_, other.inter_, other.group_) {
+    : Attached(other.rules_, other.enabled_, other.inter_, other.group_, other.mark_) {
   freed_ = std::move(freed);
 }
 
@@ -54,7 +55,6 @@ Attached::~Attached() {
 }
 
 void Attached::disconnect() noexcept {
-  if (messages_) messages_->disconnect();
   communicator_.reset();
   transport_.reset();
 }
@@ -101,7 +101,7 @@ void Attached::sample(const Request& request) noexcept {
   const auto lock = stop_driving();
   CallRow& row = observed_->calls.row(kind);
   const ConstSlice values = own_values(request, group_.rank).most();
-  if (row.kind == kind && !on_device(values.data)) sampler_.look(row, values);
+  if (row.kind == kind && !taut::on_device(values.data)) sampler_.look(row, values);
 }
 
 Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape& shape) noexcept {

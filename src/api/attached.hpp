@@ -50,7 +50,8 @@ struct Shape {
 class Attached : public std::enable_shared_from_this<Attached> {
  public:
   // Nothing collective happens here; the private communicator follows with connect().
-  Attached(Rules rules, bool enabled, bool inter, Group group);  // a policy, or rules on this communicator
+  // A policy, or rules on this communicator. `mark`: that of its messages.
+  Attached(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark = 0);
   Attached(const Attached& other, std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
   ~Attached();
   Attached& operator=(const Attached&) = delete;
@@ -170,6 +171,7 @@ class Attached : public std::enable_shared_from_this<Attached> {
   Rules rules_;
   bool enabled_, inter_, begun_ = false;
   Group group_;
+  std::uint64_t mark_;
   std::shared_ptr<const bool> freed_;   // true once the communicator is
   std::unique_ptr<Observed> observed_;  // the calls, those too that do not reach the communicator below
   bool observed_closely_ = options().observe();

@@ -35,7 +35,7 @@ bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
 }
 
 int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept {
-  if (on_device(values))
+  if (taut::on_device(values))
     return raise(
         comm, Status::invalid_argument,
         "TAUT_Avg() of values in memory of a GPU: recvbuf holds the sum, to be divided by the ranks");

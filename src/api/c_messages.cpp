@@ -9,13 +9,13 @@ namespace taut::api {
 namespace {
 
 // Inlined, so that it sees where the program called from.
-template <class Message, class Arguments>
+template <class Call, class Arguments>
 [[gnu::always_inline]] inline int begin(const Arguments& arguments, TAUT_Request* request) noexcept {
   const void* const site = __builtin_return_address(0);
   return guard(arguments.comm, [&] {
     if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
     *request = TAUT_REQUEST_NULL;
-    auto made = std::make_unique<MessageRequest<Message, Arguments>>(arguments, site);
+    auto made = std::make_unique<MessageRequest<Call, Arguments>>(arguments, site);
     const int code = made->start();
     if (code == MPI_SUCCESS) *request = made.release();
     return code;
@@ -23,7 +23,7 @@ template <class Message, class Arguments>
 }
 
 // The send of a TAUT_Sendrecv, while the receive is posted: it must not be left so.
-int send_or_abandon(OutMessage& sending, InMessage& receiving, MPI_Request& request) {
+int send_or_abandon(SendCall& sending, RecvCall& receiving, MPI_Request& request) {
   int code = MPI_ERR_OTHER;
   try {
     code = sending.send();
@@ -35,10 +35,10 @@ int send_or_abandon(OutMessage& sending, InMessage& receiving, MPI_Request& requ
   return code;
 }
 
-int sendrecv(const SendArguments& out, const RecvArguments& in, MPI_Status* status, const void* site) {
+int sendrecv(const p2p::SendArguments& out, const RecvArguments& in, MPI_Status* status, const void* site) {
   Attached* const attached = find_attached(in.comm);
-  OutMessage sending(attached, out, site);
-  InMessage receiving(attached, in, site);
+  SendCall sending(attached, out, site);
+  RecvCall receiving(attached, in, site);
   MPI_Request request = MPI_REQUEST_NULL;
   if (const int code = receiving.start(&request); code != MPI_SUCCESS) return code;
   if (const int code = send_or_abandon(sending, receiving, request); code != MPI_SUCCESS) return code;
@@ -49,19 +49,17 @@ int sendrecv(const SendArguments& out, const RecvArguments& in, MPI_Status* stat
   return code;
 }
 
-// Where MPI's own probe sees what there is to see; null: it does.
-Messages* to_probe(MPI_Comm comm, int source) noexcept {
-  Attached* const attached = source != MPI_PROC_NULL ? find_attached(comm) : nullptr;
-  return attached != nullptr ? attached->messages() : nullptr;
+// What can be coded among the messages that a probe may find; null: nothing.
+const MessageFormat* format_of(MPI_Comm comm, int source) noexcept {
+  const p2p::Endpoint* const endpoint = source != MPI_PROC_NULL ? endpoint_of(find_attached(comm)) : nullptr;
+  return endpoint != nullptr ? &endpoint->format() : nullptr;
 }
 
-int probe(MPI_Comm comm, int source, int tag, bool& found, MPI_Status* status) {
-  if (Messages* const messages = to_probe(comm, source))
-    return messages->probe(comm, source, tag, found, status);
-  int there = 0;
-  const int code = PMPI_Iprobe(source, tag, comm, &there, status);
-  found = there != 0;
-  return code;
+int probe(MPI_Comm comm, int source, int tag, int* there, MPI_Status* status) {
+  const MessageFormat* const format = format_of(comm, source);
+  if (format == nullptr) return PMPI_Iprobe(source, tag, comm, there, status);
+  p2p::StatusAt at(status);
+  return p2p::ProbeQueue().probe({source, tag, comm}, *format, there, *at);
 }
 
 }  // namespace
@@ -74,7 +72,7 @@ extern "C" {
 int TAUT_Send(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
   const void* const site = __builtin_return_address(0);
   return guard(comm, [&] {
-    return OutMessage(find_attached(comm), {buf, count, type, dest, tag, comm}, site).send();
+    return SendCall(find_attached(comm), {buf, count, type, dest, tag, comm}, site).send();
   });
 }
 
@@ -82,7 +80,7 @@ int TAUT_Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag
               MPI_Status* status) {
   const void* const site = __builtin_return_address(0);
   return guard(comm, [&] {
-    return InMessage(find_attached(comm), {buf, count, type, source, tag, comm}, site).receive(status);
+    return RecvCall(find_attached(comm), {buf, count, type, source, tag, comm}, site).receive(status);
   });
 }
 
@@ -98,21 +96,22 @@ int TAUT_Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 int TAUT_Isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                TAUT_Request* request) {
-  return begin<OutMessage>(SendArguments{buf, count, type, dest, tag, comm}, request);
+  return begin<SendCall>(taut::p2p::SendArguments{buf, count, type, dest, tag, comm}, request);
 }
 
 int TAUT_Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                TAUT_Request* request) {
-  return begin<InMessage>(RecvArguments{buf, count, type, source, tag, comm}, request);
+  return begin<RecvCall>(RecvArguments{buf, count, type, source, tag, comm}, request);
 }
 
 int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return guard(comm, [&] {
-    if (to_probe(comm, source) == nullptr && !calls_in_flight()) return PMPI_Probe(source, tag, comm, status);
-    bool found = false;
+    if (format_of(comm, source) == nullptr && !calls_in_flight())
+      return PMPI_Probe(source, tag, comm, status);
+    int there = 0;
     for (taut::Backoff backoff;; backoff.pause()) {
-      const int code = probe(comm, source, tag, found, status);
-      if (found || code != MPI_SUCCESS) return code;
+      const int code = probe(comm, source, tag, &there, status);
+      if (there != 0 || code != MPI_SUCCESS) return code;
       progress(nullptr);
     }
   });
@@ -121,10 +120,8 @@ int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 int TAUT_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   return guard(comm, [&] {
     if (flag == nullptr) throw taut::Error(taut::Status::invalid_argument, "flag is NULL");
-    bool found = false;
-    const int code = probe(comm, source, tag, found, status);
+    const int code = probe(comm, source, tag, flag, status);
     progress(nullptr);
-    *flag = found;
     return code;
   });
 }

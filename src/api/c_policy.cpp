@@ -15,6 +15,7 @@ namespace {
 // What the ranks compare when a policy is set; combined by minimum.
 struct Vote {
   std::uint64_t hash, not_hash, good, enabled;
+  std::uint64_t mark;  // begins coded messages; under the drop-in that of the program's
 };
 
 // What the policy string says, or why it cannot be served here.
@@ -52,8 +53,10 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
   if (!unreadable) unreadable = read_policy(text, policy);
   const std::string_view given = text == nullptr ? "" : text;
   const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), Facts::tag);
-  Vote vote{hashed, ~hashed, !unreadable, options().enabled}, agreed = vote;
-  if (const int code = PMPI_Allreduce(&vote, &agreed, 4, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
+  const p2p::Endpoint* const program = p2p::program_endpoint();
+  const std::uint64_t mark = program != nullptr ? program->format().mark : random_mark();
+  Vote vote{hashed, ~hashed, !unreadable, options().enabled, mark}, agreed = vote;
+  if (const int code = PMPI_Allreduce(&vote, &agreed, 5, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
     return code;
 
   if (agreed.hash != hashed || agreed.not_hash != ~hashed)
@@ -63,8 +66,8 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
     attach(comm, ruled(comm));
     return MPI_SUCCESS;
   }
-  auto attached =
-      std::make_shared<Attached>(std::move(policy), agreed.enabled != 0, inter != 0, Group{rank, size});
+  auto attached = std::make_shared<Attached>(std::move(policy), agreed.enabled != 0, inter != 0,
+                                             Group{rank, size}, agreed.mark);
   attached->name_after(comm);
   attached->connect(comm);
   attach(comm, std::move(attached));

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "api/plain.hpp"
-#include "api/wire.hpp"
 #include "core/device_memory.hpp"
 
 namespace taut::api {
@@ -188,6 +187,18 @@ std::optional<Elements> decoded(const void* attribute, MPI_Datatype type) noexce
 std::uintptr_t address(const void* base) noexcept { return reinterpret_cast<std::uintptr_t>(base); }
 
 }  // namespace
+
+MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
+  MPI_Count element = -1, bytes = -1;
+  if (count < 0 || type == MPI_DATATYPE_NULL) return -1;
+#if MPI_VERSION >= 4
+  const int code = PMPI_Type_size_c(type, &element);
+#else
+  const int code = PMPI_Type_size_x(type, &element);
+#endif
+  if (code != MPI_SUCCESS || element < 0 || __builtin_mul_overflow(count, element, &bytes)) return -1;
+  return bytes;
+}
 
 bool is_derived(MPI_Datatype type) noexcept { return Origin(type).combiner != MPI_COMBINER_NAMED; }
 

@@ -16,6 +16,9 @@ struct Elements {
 };
 std::optional<Elements> elements_of(MPI_Datatype type) noexcept;
 
+// Bytes of `count` elements; less than 0: the arguments are for MPI to complain about.
+MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
+
 // Of the user's making, to be freed by the user.
 bool is_derived(MPI_Datatype type) noexcept;
 

@@ -1,24 +1,24 @@
 // Requests of nonblocking messages.
 #pragma once
 
-#include "api/receiving.hpp"
+#include "api/all_attached.hpp"
+#include "api/message_calls.hpp"
 #include "api/requests.hpp"
-#include "api/sending.hpp"
 
 namespace taut::api {
 
-// `Message`: OutMessage or InMessage.
-template <class Message, class Arguments>
+// `Call`: SendCall or RecvCall.
+template <class Call, class Arguments>
 class MessageRequest final : public TAUT_Request_s {
  public:
   MessageRequest(const Arguments& arguments, const void* site)
       : TAUT_Request_s(false),
         comm_(arguments.comm),
         attached_(shared_attached(arguments.comm)),
-        message_(attached_.get(), arguments, site) {}
+        call_(attached_.get(), arguments, site) {}
 
   int start() override {
-    const int code = message_.start(&request_);
+    const int code = call_.start(&request_);
     active_ = code == MPI_SUCCESS;
     return code;
   }
@@ -43,8 +43,8 @@ class MessageRequest final : public TAUT_Request_s {
       if (status != MPI_STATUS_IGNORE) *status = came_;
       return code_;
     }
-    if constexpr (requires { message_.finish(came_, comm_, status); })
-      return message_.finish(came_, comm(), status);
+    if constexpr (requires { call_.finish(came_, comm_, status); })
+      return call_.finish(came_, comm(), status);
     return MPI_SUCCESS;
   }
 
@@ -60,7 +60,7 @@ class MessageRequest final : public TAUT_Request_s {
 
   MPI_Comm comm_;
   std::shared_ptr<Attached> attached_;
-  Message message_;
+  Call call_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   MPI_Status came_{};
   bool done_ = false;

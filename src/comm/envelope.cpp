@@ -3,56 +3,61 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <random>
 
 #include "core/frame.hpp"
 
 namespace taut {
 namespace {
 
-constexpr std::uint8_t version = 1;
-constexpr std::uint8_t known_flags = Envelope::coded | Envelope::checksummed;
-
-constexpr std::uint32_t magic = 0x4D554154;  // "TAUM"
-
-// The header as three words, little-endian: built and read in registers, as it is in the way of small
-// messages. The checksum is over all of it with zeros in its own place, then over the payload if that is
-// said.
+// Mark | bytes of the values (56 bits), type (8) | padding (24), parts (8), checksum (32), little-endian. The
+// checksum is over the header with zeros in its own place, then over the frames.
 using Words = std::array<std::uint64_t, 3>;
 static_assert(sizeof(Words) == envelope_bytes && std::endian::native == std::endian::little);
 
-std::uint32_t checksum_of(const Words& words, ConstBytes payload, std::uint8_t flags) noexcept {
-  const std::uint32_t sum = crc32c(std::as_bytes(std::span(words)));
-  return (flags & Envelope::checksummed) != 0 ? crc32c(payload, sum) : sum;
+constexpr std::uint64_t low(std::uint64_t word, unsigned bits) noexcept {
+  return word & ((std::uint64_t{1} << bits) - 1);
+}
+
+std::uint32_t checksum(Words words, ConstBytes frames) noexcept {
+  words[2] = low(words[2], 32);
+  return crc32c(frames, crc32c(std::as_bytes(std::span(words))));
 }
 
 }  // namespace
 
-void write_envelope(const Envelope& envelope, ConstBytes payload, Bytes out) noexcept {
-  const std::uint64_t kind =
-      version | std::uint64_t{envelope.flags} << 8 | std::uint64_t{envelope.type} << 16;
-  Words words{magic | kind << 32, envelope.bytes, envelope.sequence};
-  words[2] |= std::uint64_t{checksum_of(words, payload, envelope.flags)} << 32;
-  std::memcpy(out.data(), words.data(), envelope_bytes);
+std::uint64_t random_mark() {
+  std::random_device random;
+  return std::uint64_t{1} << 63 | std::uint64_t{random()} << 32 | random();
 }
 
-Status read_envelope(ConstBytes head, ConstBytes payload, Envelope& envelope) noexcept {
+std::size_t seal(const MessageFormat& format, std::uint8_t type, std::uint64_t bytes, std::size_t frames,
+                 Bytes message) noexcept {
+  const std::size_t used = envelope_bytes + frames, length = format.length(used);
+  Words words{format.mark, bytes | std::uint64_t{type} << 56, length - used};
+  words[2] |= std::uint64_t{checksum(words, message.subspan(envelope_bytes, frames))} << 32;
+  std::memcpy(message.data(), words.data(), envelope_bytes);
+  std::memset(message.data() + used, 0, length - used);
+  return length;
+}
+
+bool has_mark(const MessageFormat& format, ConstBytes begin) noexcept {
+  return begin.size() >= sizeof format.mark &&
+         std::memcmp(begin.data(), &format.mark, sizeof format.mark) == 0;
+}
+
+std::optional<Envelope> open_message(const MessageFormat& format, ConstBytes message) noexcept {
+  if (!has_mark(format, message) || message.size() < envelope_bytes) return {};
   Words words;
-  if (head.size() < envelope_bytes) return Status::corrupt_frame;
-  std::memcpy(words.data(), head.data(), envelope_bytes);
-  if (static_cast<std::uint32_t>(words[0]) != magic) return Status::corrupt_frame;
-  const auto flags = static_cast<std::uint8_t>(words[0] >> 40),
-             type = static_cast<std::uint8_t>(words[0] >> 48);
-  const auto checksum = static_cast<std::uint32_t>(words[2] >> 32);
-  words[2] &= 0xFFFFFFFF;
-  if (checksum != checksum_of(words, payload, flags)) return Status::corrupt_frame;
-  if ((words[0] >> 32 & 0xFF) != version) return Status::unsupported_version;
-  envelope = {flags, type, words[1], static_cast<std::uint32_t>(words[2])};
-  const bool known = (flags & ~known_flags) == 0 && flags != known_flags && words[0] >> 56 == 0;
-  if (!known || (type != 0 && !is_dtype(type))) return Status::corrupt_frame;
-  // Frames are sent only where they are shorter than the values.
-  const bool sized =
-      envelope.has(Envelope::coded) ? payload.size() < envelope.bytes : payload.size() == envelope.bytes;
-  return sized ? Status::ok : Status::corrupt_frame;
+  std::memcpy(words.data(), message.data(), envelope_bytes);
+  const std::size_t padding = low(words[2], 32);  // with a number of parts it is too much
+  const ConstBytes rest = message.subspan(envelope_bytes);
+  if (padding > rest.size() || padding >> 24 != 0) return {};
+  const ConstBytes frames = rest.first(rest.size() - padding);
+  if (checksum(words, frames) != words[2] >> 32) return {};
+  const Envelope envelope{static_cast<std::uint8_t>(words[1] >> 56), low(words[1], 56), frames};
+  const bool sized = message.size() < envelope.bytes;  // coded messages are shorter than their values
+  return sized && is_dtype(envelope.type) ? std::optional(envelope) : std::nullopt;
 }
 
 }  // namespace taut

@@ -8,8 +8,13 @@
 
 namespace taut {
 
-MessageCoder::MessageCoder(const Policy& policy, Place& place, std::string kernels, int threads)
-    : policy_(policy), place_(place), threads_(threads), codecs_(policy.coding, std::move(kernels)) {}
+MessageCoder::MessageCoder(const Policy& policy, const MessageFormat& format, Place& place,
+                           std::string kernels, int threads)
+    : policy_(policy),
+      format_(format),
+      place_(place),
+      threads_(threads),
+      codecs_(policy.coding, std::move(kernels)) {}
 
 float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
   const Buffer scratch = place_.scratch(sample_scratch(codec, values.type));
@@ -59,21 +64,24 @@ void MessageCoder::decide(ConstSlice values, MessagePlan& plan, Favourite& favou
   if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Plain::no_gain;
 }
 
-// Frames that take as much room as the values are of no use, and receivers have no room for them.
+// A coded message that is as long as the values is of no use, and receivers have no room for it.
 void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
   const auto codec = codecs_.of(*made.candidate, plan.bound);
-  std::size_t most = envelope_bytes;
+  std::size_t most = 0;
   for (std::size_t i = 0; i < plan.frames; ++i)
     most += codec->max_bytes(values.type, block(values, i, plan.frames).count);
-  made.buffer = place_.scratch(most);
-  made.bytes = envelope_bytes;
+  made.buffer = place_.scratch(format_.length(envelope_bytes + most));
+  const Bytes frames = made.buffer.bytes().subspan(envelope_bytes);
   for (std::size_t i = 0; i < plan.frames; ++i) {
-    const Bytes out = made.buffer.bytes().subspan(made.bytes);
-    const Sized size = codec->encode(block(values, i, plan.frames), out);
+    const Sized size = codec->encode(block(values, i, plan.frames), frames.subspan(made.frame_bytes));
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
-    made.bytes += size.bytes;
+    made.frame_bytes += size.bytes;
   }
-  if (made.bytes - envelope_bytes >= values.bytes()) made.plain = Plain::no_gain;
+  if (format_.length(envelope_bytes + made.frame_bytes) >= values.bytes())
+    made.plain = Plain::no_gain;
+  else
+    made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
+                      made.buffer.bytes());
 }
 
 MessageCoder::Habit& MessageCoder::habit(ConstSlice values, std::uint64_t stream) noexcept {
@@ -137,18 +145,18 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
   }
 }
 
-void note_sent(const EncodedMessage& made, std::size_t bytes, std::size_t sent, CallRow& row) noexcept {
+void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept {
   if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
   row.sum.packed_calls += made.packed;
   row.sum.times[Verb::agree] += made.decided - made.begin;
   row.sum.times[Verb::encode] += made.end - made.decided;
-  if (sent == 0) return row.note_plain(made.plain);
+  if (made.bytes == 0) return row.note_plain(made.plain);
   ++row.sum.compressed_calls;
   ++row.sum.sent_messages;
   row.sum.value_bytes += bytes;
   row.sum.carried_bytes += bytes;
-  row.sum.frame_bytes += made.bytes - envelope_bytes;
-  row.sum.sent_bytes += sent;
+  row.sum.frame_bytes += made.frame_bytes;
+  row.sum.sent_bytes += made.bytes;
   row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
                   static_cast<int>(made.frames), made.bound};
   made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);

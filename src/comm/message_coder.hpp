@@ -18,19 +18,19 @@ namespace taut {
 // Values made into frames, or why they were not.
 struct EncodedMessage {
   Plain plain = Plain::no;
-  Buffer buffer;          // room for the envelope, then the frames
-  std::size_t bytes = 0;  // of both
+  Buffer buffer{};              // the coded message
+  std::size_t bytes = 0;        // of it; 0: the values travel as they are
+  std::size_t frame_bytes = 0;  // of its frames
   const Candidate* candidate = nullptr;
-  Bound bound;  // of one value
+  Bound bound{};  // of one value
   std::size_t frames = 0;
   bool packed = false;                            // integers are packed into the values, by samples
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
 };
 
-// Counts what became of a message of so many bytes of values: frames, with their envelope `sent` bytes long,
-// or 0: it is plain.
-void note_sent(const EncodedMessage& made, std::size_t bytes, std::size_t sent, CallRow& row) noexcept;
+// Counts what became of a message of so many bytes of values.
+void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept;
 
 // How often to try where trying showed no gain: after each failure in a row about twice as many messages are
 // not tried, at most 62, of short ones more: up to 64 MiB in all, since samples of any message take about
@@ -51,14 +51,15 @@ class Patience {
   std::size_t next_ = 0, left_ = 0;
 };
 
-// For one communicator, and one thread at a time.
+// For one thread at a time.
 class MessageCoder {
  public:
   // `policy` and `place` stay where they are; scratch is from there.
-  MessageCoder(const Policy& policy, Place& place, std::string kernels, int threads);
+  MessageCoder(const Policy& policy, const MessageFormat& format, Place& place, std::string kernels,
+               int threads);
 
-  // A failure makes the message a plain one. `stream`: messages that are likely to be alike; what their
-  // samples showed, by type and size, is remembered.
+  // The values as a coded message. A failure makes the message a plain one. `stream`: messages that are
+  // likely to be alike; what their samples showed, by type and size, is remembered.
   EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0) noexcept;
 
   // Frames to as many bytes of values as `values` has. `type`: DType of them, 0: any.
@@ -84,6 +85,7 @@ class MessageCoder {
   };
 
   const Policy& policy_;
+  MessageFormat format_;
   Place& place_;
   int threads_;
   CandidateTable candidates_;

@@ -40,7 +40,7 @@ void wait_for_all() noexcept {
 
 }  // namespace
 
-int send_detached(const Expected& values, int dest, int tag) {
+int send_detached(const p2p::RecvBuffer& values, int dest, int tag) {
   std::list<Sent> one;
   Sent& sent = one.emplace_back(packed(values), MPI_REQUEST_NULL);
   if (!api::plain::fits(static_cast<MPI_Count>(sent.bytes.size())))

@@ -3,11 +3,11 @@
 
 #include <mpi.h>
 
-#include "dropin/arriving.hpp"
+#include "p2p/recv_decode.hpp"
 
 namespace taut::dropin {
 
 // Sends the values that stand there now. An MPI code. Throws Error.
-int send_detached(const Expected& values, int dest, int tag);
+int send_detached(const p2p::RecvBuffer& values, int dest, int tag);
 
 }  // namespace taut::dropin

@@ -11,7 +11,6 @@
 namespace taut::dropin {
 namespace {
 
-thread_local int depth = 0;
 std::atomic<bool> on{true}, all_here{false};
 std::optional<Handshake> handshake;
 
@@ -21,11 +20,8 @@ constexpr const char* not_all_here =
 
 }  // namespace
 
-Inside::Inside() noexcept { ++depth; }
-Inside::~Inside() { --depth; }
-
 bool serves(MPI_Comm comm) noexcept {
-  if (depth > 0 || !all_here || !on || comm == MPI_COMM_NULL) return false;
+  if (Inside::active() || !all_here || !on || comm == MPI_COMM_NULL) return false;
   const api::CommRecord* const record = api::find_record(comm);
   if (record != nullptr && record->members != api::CommRecord::unknown)
     return record->members == api::CommRecord::in_world;

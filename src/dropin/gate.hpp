@@ -3,20 +3,15 @@
 
 #include <mpi.h>
 
+#include "p2p/bypass.hpp"
+
 namespace taut::dropin {
 
 // Whether calls on this communicator are for Taut: an intracommunicator of several ranks that all run with
 // Taut, and not in a call that Taut itself makes. The same on all its ranks.
 bool serves(MPI_Comm comm) noexcept;
 
-// While it lives, calls of this thread are MPI's: implementations call MPI's public functions themselves.
-class Inside {
- public:
-  Inside() noexcept;
-  ~Inside();
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
-};
+using Inside = p2p::BypassScope;
 
 // MPI_Pcontrol(0) and (1): calls are MPI's again, and Taut's. Collective, for ranks have to agree on what is
 // served.

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "api/all_attached.hpp"
-#include "core/device_memory.hpp"
+#include "dropin/messages.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -21,19 +21,12 @@ CallKind kind_of(Collective direction, std::uint8_t type, std::size_t bytes) noe
   return kind;
 }
 
-// Runs `note(row)`, in which the message is counted already.
-template <class Note>
-void count(Collective direction, std::uint8_t type, std::size_t bytes, Note note) noexcept {
-  if (!counts()) return;
-  api::MessagesSeen& seen = *api::messages_seen();
-  const std::lock_guard lock(seen.mutex);
-  note(seen.observed.calls.count(kind_of(direction, type, bytes), bytes));
-}
-
-// Once its row is there, before the message is counted in it.
-void sample(CallRow& row, ConstSlice values) noexcept {
+// Samples the values, once their row is there, before the message is counted in it.
+void sample(CallRow& row, const p2p::SendArguments& message, const api::Elements& kind) noexcept {
   static Sampler sampler(options().kernels);
-  if (!options().report.empty() && !on_device(values.data)) sampler.look(row, values);
+  if (options().report.empty() || !kind.dense || api::on_device(message.buf, message.type)) return;
+  const std::size_t n = static_cast<std::size_t>(message.count) * kind.values;
+  sampler.look(row, {{message.buf, n, kind.type()}});
 }
 
 }  // namespace
@@ -42,28 +35,34 @@ bool begin_counting() noexcept {
   return counts() && api::free_at_finalize();  // which writes as well
 }
 
-void count_sent(ConstSlice values, const EncodedMessage& made, std::size_t sent) noexcept {
+void count_sent(const p2p::SendArguments& message, const api::Elements& kind,
+                const EncodedMessage& made) noexcept {
   if (!counts()) return;
+  const std::size_t bytes = p2p::bytes_of_values(message, kind);
   api::MessagesSeen& seen = *api::messages_seen();
   const std::lock_guard lock(seen.mutex);
-  CallRow& row = seen.observed.calls.row(
-      kind_of(Collective::send, static_cast<std::uint8_t>(values.type), values.bytes()));
-  sample(row, values);
-  row.add_call(values.bytes());
-  note_sent(made, values.bytes(), sent, row);
+  CallRow& row =
+      seen.observed.calls.row(kind_of(Collective::send, static_cast<std::uint8_t>(kind.type()), bytes));
+  sample(row, message, kind);
+  row.add_call(bytes);
+  note_sent(made, bytes, row);
   row.sum.times[Verb::call] += made.end - made.begin;
 }
 
-void count_decoded(std::uint8_t type, std::size_t bytes, std::uint64_t nanoseconds) noexcept {
-  count(Collective::recv, type, bytes, [&](CallRow& row) {
-    ++row.sum.compressed_calls;
-    row.sum.times[Verb::decode] += nanoseconds;
-    row.sum.times[Verb::call] += nanoseconds;
-  });
-}
-
-void count_received_plain(std::uint8_t type, std::size_t bytes) noexcept {
-  count(Collective::recv, type, bytes, [](CallRow& row) { row.note_plain(Plain::sender); });
+void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
+  if (!counts() || received.failed || received.bytes < least_value_bytes) return;
+  const auto known = api::known_datatype(at.type);
+  const std::uint8_t type = received.coded() ? static_cast<std::uint8_t>(*received.type)
+                            : known          ? static_cast<std::uint8_t>(known->type)
+                                             : 0;
+  const std::uint64_t nanoseconds = received.end - received.begin;
+  api::MessagesSeen& seen = *api::messages_seen();
+  const std::lock_guard lock(seen.mutex);
+  CallRow& row = seen.observed.calls.count(kind_of(Collective::recv, type, received.bytes), received.bytes);
+  if (!received.coded()) return row.note_plain(Plain::sender);
+  ++row.sum.compressed_calls;
+  row.sum.times[Verb::decode] += nanoseconds;
+  row.sum.times[Verb::call] += nanoseconds;
 }
 
 }  // namespace taut::dropin

@@ -2,21 +2,18 @@
 
 #include <atomic>
 #include <cstdio>
-#include <random>
+#include <map>
 
-#include "api/datatypes.hpp"
 #include "api/ruled.hpp"
-#include "core/device_memory.hpp"
 #include "dropin/gate.hpp"
-#include "dropin/held.hpp"
 #include "dropin/imports.hpp"
 #include "dropin/message_counts.hpp"
+#include "p2p/probed_messages.hpp"
 #include "policy/options.hpp"
 
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> on{false};     // frames may travel
 std::atomic<bool> looks{false};  // at what is sent: to code it, or to count it alone
 
 std::string why_plain(const std::string& unseen) {
@@ -33,54 +30,65 @@ void explain(const std::string& unseen) {
   std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", why_plain(unseen).c_str());
 }
 
-// A number that no other job is likely to have.
-std::uint64_t common_mark() {
+// A coded message has more than 64 KiB, by padding. So a receive of less room needs no look: whatever is
+// coded is too long for it, and MPI itself says so.
+constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_rest;
+
+class Program final : public p2p::Endpoint {
+ public:
+  explicit Program(const MessageFormat& format)
+      : Endpoint(format, false), decoder_(Policy{}, format, options().threads) {}
+
+  p2p::Coder& coder() noexcept override { return decoder_; }
+  void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override {
+    count_received(at, received);
+  }
+
+  p2p::Coder& encoder(const Policy& policy) {
+    const std::lock_guard lock(mutex_);
+    return encoders_.try_emplace(policy.text, policy, format(), options().threads).first->second;
+  }
+
+ private:
+  p2p::Coder decoder_;
+  std::mutex mutex_;
+  std::map<std::string, p2p::Coder> encoders_;  // by the texts of their policies
+};
+
+// Outlives static destructors, as the program's requests may.
+Program* program = nullptr;
+
+void begin_coding() {
   std::uint64_t mark = 0;
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0) {
-    std::random_device random;
-    mark = std::uint64_t{random()} << 32 | random();
-  }
+  if (rank == 0) mark = random_mark();
   PMPI_Bcast(&mark, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  return mark;
-}
-
-void begin_coding() {
-  set_mark(common_mark());
-  begin_holding();
-  on = true;
-}
-
-// Of a message that is_looked_at().
-ConstSlice values_of(const Outgoing& message) noexcept {
-  return {{message.buf, static_cast<std::size_t>(message.count), api::known_datatype(message.type)->type}};
+  program = new Program({mark, least_message_bytes});
+  p2p::begin_matched_probes();
+  p2p::set_program_endpoint(program);
 }
 
 // As its sender alone knows it.
-const Policy* policy_for(const Rules& held, ConstSlice values) {
-  return match(held,
-               {.collective = Collective::send, .type = values.type, .bytes = values.bytes(), .sites = 0});
+const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
+  return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
 }
 
-// None where it travels as it is; then made.plain says why.
-CodedMessage frames_of(const Outgoing& message, EncodedMessage& made) noexcept {
-  const ConstSlice values = values_of(message);
+EncodedMessage encode(const p2p::SendArguments& message, const api::Elements& kind) noexcept {
+  if (p2p::program_endpoint() == nullptr) return {.plain = Plain::off};
+  const std::size_t bytes = p2p::bytes_of_values(message, kind);
   try {
-    const Rules held = api::rules_without_asking(message.comm);
-    const Policy* const policy = policy_for(held, values);
-    made.plain = policy == nullptr                    ? Plain::off
-                 : values.bytes() < policy->min_bytes ? Plain::small
-                 : on_device(message.buf)             ? Plain::device
-                                                      : Plain::no;
-    if (made.plain != Plain::no) return {};
-    CodedMessage frames = encode(*policy, values, message.tag, made);
-    if (api::plain::fits(static_cast<MPI_Count>(frames.bytes))) return frames;
-    made.plain = Plain::unsupported;  // a probe receives it as bytes
+    const Rules rules = api::rules_without_asking(message.comm);
+    const Policy* const policy = policy_for(rules, kind.type(), bytes);
+    const Plain plain = policy == nullptr                           ? Plain::off
+                        : bytes < policy->min_bytes                 ? Plain::small
+                        : api::on_device(message.buf, message.type) ? Plain::device
+                                                                    : Plain::no;
+    if (plain != Plain::no) return {.plain = plain};
+    return program->encoder(*policy).encode(message, kind, static_cast<unsigned>(message.tag));
   } catch (...) {
-    made.plain = Plain::memory;
+    return {.plain = Plain::memory};
   }
-  return {};
 }
 
 }  // namespace
@@ -95,42 +103,32 @@ void begin_messages() noexcept {
   }
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   all != 0 ? begin_coding() : explain(unseen);
-  looks = begin_counting() || on;
+  looks = begin_counting() || all != 0;
 }
 
 void end_messages() noexcept {
   looks = false;
-  if (on.exchange(false)) end_holding();
+  if (p2p::program_endpoint() == nullptr) return;
+  p2p::set_program_endpoint(nullptr);
+  p2p::end_matched_probes();
 }
 
-bool messages_may_be_coded() noexcept { return on; }
-
-bool is_looked_at(const Outgoing& message) noexcept {
-  constexpr MPI_Count least_count = least_value_bytes / 16;  // no value has more than 16 bytes
+std::optional<api::Elements> kind_of(const p2p::SendArguments& message) noexcept {
   const auto& [buf, count, type, dest, tag, comm] = message;
-  if (!looks || count < least_count || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0 ||
-      !serves(comm))
-    return false;
+  if (!looks || count <= 0 || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0) return {};
+  if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !serves(comm)) return {};
   const Inside inside;
-  const auto known = api::known_datatype(type);
-  return known && known->computes &&
-         static_cast<std::size_t>(count) * size_of(known->type) >= least_value_bytes;
+  const auto kind = api::elements_of(type);
+  return kind && kind->is.computes ? kind : std::nullopt;
 }
 
-CodedMessage coded(const Outgoing& message) noexcept {
-  if (!is_looked_at(message)) return {};
+EncodedMessage coded(const p2p::SendArguments& message) noexcept {
+  const auto kind = kind_of(message);
+  if (!kind) return {};
   const Inside inside;
-  EncodedMessage made;
-  made.plain = Plain::off;
-  CodedMessage frames = on ? frames_of(message, made) : CodedMessage();
-  count_sent(values_of(message), made, frames.bytes);
-  return frames;
-}
-
-api::plain::Count units(const CodedMessage& frames, MPI_Datatype type) noexcept {
-  int size = 1;
-  PMPI_Type_size(type, &size);
-  return static_cast<api::plain::Count>(frames.bytes / static_cast<std::size_t>(size));
+  EncodedMessage made = encode(message, *kind);
+  count_sent(message, *kind, made);
+  return made;
 }
 
 }  // namespace taut::dropin

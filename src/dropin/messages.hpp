@@ -1,12 +1,12 @@
-// Messages of programs (docs/adr/0014): whether they are served, and which are sent as frames.
+// Messages of programs (docs/adr/0014): whether they are served, and which are sent coded.
 #pragma once
 
-#include <mpi.h>
-
-#include "api/plain.hpp"
-#include "dropin/coded_message.hpp"
+#include "p2p/recv_decode.hpp"
 
 namespace taut::dropin {
+
+// Shorter values travel as they are.
+inline constexpr std::size_t least_value_bytes = std::size_t{128} << 10;
 
 // After MPI_Init, by all ranks of MPI_COMM_WORLD, all of which run with Taut; they agree.
 void begin_messages() noexcept;
@@ -14,27 +14,16 @@ void begin_messages() noexcept;
 // Before MPI_Finalize.
 void end_messages() noexcept;
 
-// Whether coded messages may come, and receives have to be looked at. The same on all ranks.
-bool messages_may_be_coded() noexcept;
+// The kind of values of a message that may be sent coded, if a rule is for it, or is counted for reports.
+// Nothing: it is MPI's.
+std::optional<api::Elements> kind_of(const p2p::SendArguments& message) noexcept;
 
-// What a program sends.
-struct Outgoing {
-  const void* buf;
-  MPI_Count count;
-  MPI_Datatype type;
-  int dest;
-  int tag;
-  MPI_Comm comm;
-};
+// The coded message, if a rule asks for one and it is shorter. Counts the message.
+EncodedMessage coded(const p2p::SendArguments& message) noexcept;
 
-// Whether such a message may be sent as frames, if its values are such and a rule is for them, or is counted
-// for reports.
-bool is_looked_at(const Outgoing& message) noexcept;
-
-// It as frames if it is one to be sent so; no memory: it travels as it is.
-CodedMessage coded(const Outgoing& message) noexcept;
-
-// How many elements of the program's type are as long as the frames.
-api::plain::Count units(const CodedMessage& frames, MPI_Datatype type) noexcept;
+// The buffer of a receive of the program's.
+inline p2p::RecvBuffer here(void* buf, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept {
+  return {buf, count, type, comm, p2p::program_endpoint()};
+}
 
 }  // namespace taut::dropin

@@ -274,7 +274,7 @@ def dropin(all_functions):
 #include "dropin/by_large.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"
-#include "dropin/sends.hpp"
+#include "dropin/send_calls.hpp"
 #include "dropin/unserved.hpp"
 #include "dropin/widened.hpp"
 

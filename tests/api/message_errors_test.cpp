@@ -1,9 +1,9 @@
-// Messages that do not fit their receive, or are none: an error that names what is wrong, nothing written
-// beyond the buffer, and a communicator that goes on.
-#include <cstdio>
+// Messages that do not fit their receive: an error that names what is wrong, nothing written beyond the
+// buffer, and a communicator that goes on. And messages between TAUT_ calls and MPI's own.
+#include <algorithm>
+#include <cstring>
 
 #include "api/messages.hpp"
-#include "comm/message_coder.hpp"
 
 namespace taut::test {
 namespace {
@@ -51,11 +51,23 @@ class MessageErrors : public testing::Test {
   Comm comm_;
 };
 
+// Open MPI 5.0.11 itself writes beyond the buffer, in MPI_Recv too, where more than some KiB come
+// (docs/adr/0006).
+bool mpi_writes_beyond([[maybe_unused]] Pattern pattern, [[maybe_unused]] int sent,
+                       [[maybe_unused]] int room) {
+#ifdef OPEN_MPI
+  return sent == 100000 && (pattern == Pattern::wild || room == 10);  // smooth ones are coded
+#else
+  return false;
+#endif
+}
+
 TEST_F(MessageErrors, ALongerMessageIsTruncated) {
   for (const Pattern pattern : {Pattern::smooth, Pattern::wild}) {
     const Values values = make_values(DType::f32, 100000, pattern, 1);
     for (const auto& [sent, room] :
          {std::pair{11, 10}, {10, 0}, {100000, 10}, {100000, 99999}, {100000, 20000}}) {
+      if (mpi_writes_beyond(pattern, sent, room)) continue;
       for (const bool blocking : {true, false}) {
         if (sends()) {
           EXPECT_EQ(TAUT_Send(values.slice().data, sent, MPI_FLOAT, 1, 1, comm_), MPI_SUCCESS);
@@ -68,18 +80,17 @@ TEST_F(MessageErrors, ALongerMessageIsTruncated) {
   }
 }
 
-TEST_F(MessageErrors, AnotherTypeIsNamed) {
+// The frames of a coded message know their type; a plain one is MPI's.
+TEST_F(MessageErrors, AnotherTypeOfACodedMessageIsNamed) {
   const Values values = make_values(DType::f32, 100000, Pattern::smooth, 1);
-  for (const int count : {2, 100000}) {
-    for (const bool blocking : {true, false}) {
-      if (sends()) {
-        EXPECT_EQ(TAUT_Send(values.slice().data, count, MPI_FLOAT, 1, 1, comm_), MPI_SUCCESS);
-      }
-      if (receives()) {
-        const int code = receive(count, blocking, MPI_DOUBLE);
-        EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_FRAME_MISMATCH);
-        EXPECT_EQ(error_text(code), "Taut: a message of type f32, received as f64");
-      }
+  for (const bool blocking : {true, false}) {
+    if (sends()) {
+      EXPECT_EQ(TAUT_Send(values.slice().data, 100000, MPI_FLOAT, 1, 1, comm_), MPI_SUCCESS);
+    }
+    if (receives()) {
+      const int code = receive(100000, blocking, MPI_DOUBLE);
+      EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_FRAME_MISMATCH);
+      EXPECT_EQ(error_text(code), "Taut: a message of type f32, received as f64");
     }
   }
 }
@@ -102,51 +113,73 @@ TEST_F(MessageErrors, BytesAreNoOtherType) {
   }
 }
 
-TEST_F(MessageErrors, AMessageOfMpisOwnIsNamed) {
-  std::vector<float> x(100000, 1.0f);
-  for (const int count : {0, 1, 100, 90000}) {
+// MPI_Send to TAUT_Recv, whatever the length.
+TEST_F(MessageErrors, AMessageOfMpisOwnIsReceived) {
+  std::vector<float> x(100000, 1.5f), y(x.size());
+  for (const int count : {0, 1, 100, 124, 90000, 380 + 256 * 300}) {  // some as long as coded ones
     for (const bool blocking : {true, false}) {
+      std::fill(y.begin(), y.end(), 0.0f);
       if (sends()) MPI_Send(x.data(), count, MPI_FLOAT, 1, 1, comm_);
-      if (receives()) {
-        const int code = receive(100000, blocking);
-        EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_FRAME);
-        EXPECT_NE(error_text(code).find("was it sent by MPI_Send?"), std::string::npos);
+      if (!receives()) continue;
+      MPI_Status status;
+      TAUT_Request request;
+      if (blocking) {
+        EXPECT_EQ(TAUT_Recv(y.data(), 100000, MPI_FLOAT, 0, 1, comm_, &status), MPI_SUCCESS);
+      } else {
+        EXPECT_EQ(TAUT_Irecv(y.data(), 100000, MPI_FLOAT, 0, 1, comm_, &request), MPI_SUCCESS);
+        EXPECT_EQ(TAUT_Wait(&request, &status), MPI_SUCCESS);
       }
+      EXPECT_EQ(count_of(status, MPI_FLOAT), count);
+      EXPECT_EQ(std::count(y.begin(), y.end(), 1.5f), count);
     }
   }
 }
 
-// What a sender would have sent, changed on its way.
+// TAUT_Send to MPI_Recv, where the sender's policy leaves the message plain.
+TEST_F(MessageErrors, MpiReceivesAPlainMessage) {
+  const Values wild = make_values(DType::f32, 100000, Pattern::wild, 1);
+  for (const int count : {0, 1, 10000, 100000}) {
+    if (sends()) {
+      EXPECT_EQ(TAUT_Send(wild.slice().data, count, MPI_FLOAT, 1, 1, comm_), MPI_SUCCESS);
+    }
+    if (!receives()) continue;
+    Values got(DType::f32, 100000);
+    MPI_Status status;
+    MPI_Recv(got.slice().data, 100000, MPI_FLOAT, 0, 1, comm_, &status);
+    EXPECT_EQ(count_of(status, MPI_FLOAT), count);
+    EXPECT_EQ(std::memcmp(got.slice().data, wild.slice().data, 4 * static_cast<std::size_t>(count)), 0);
+  }
+}
+
+// What a sender has sent, caught by MPI_Recv, which sees a mark, and damaged on its way to a TAUT_Recv.
 TEST_F(MessageErrors, DamagedMessagesAreRefused) {
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 1);
-  const Policy policy = parse_policy("abs:1e-3,checksum=on");
-  HostPlace place;
-  MessageCoder coder(policy, place, "", 1);
-  const EncodedMessage made = coder.encode(values.slice());
-  ASSERT_EQ(made.plain, Plain::no);
-  write_envelope({Envelope::coded, 1, 200000, 0}, {}, made.buffer.bytes());
-  const Bytes good = made.buffer.bytes().first(made.bytes);
-  std::vector<std::byte> plain(envelope_bytes + 80);
-  write_envelope({Envelope::checksummed, 1, 80, 0}, ConstBytes(plain).subspan(envelope_bytes), plain);
-
-  std::vector<std::vector<std::byte>> damaged;
-  for (const std::size_t at : {0u, 5u, 9u, 20u, 30u, 50u, 100u, 1000u}) {
-    damaged.emplace_back(good.begin(), good.end())[at] ^= std::byte{4};
-    if (at < plain.size()) damaged.emplace_back(plain)[at] ^= std::byte{4};
+  if (sends()) {
+    EXPECT_EQ(TAUT_Send(values.slice().data, 50000, MPI_FLOAT, 1, 2, comm_), MPI_SUCCESS);
+    std::vector<std::byte> good(200000);
+    MPI_Status status;
+    MPI_Recv(good.data(), 200000, MPI_BYTE, 1, 2, comm_, &status);
+    good.resize(static_cast<std::size_t>(count_of(status, MPI_BYTE)));
+    EXPECT_LT(good.size(), 100000u);
+    std::vector<std::vector<std::byte>> damaged;
+    for (const std::size_t at : {9u, 15u, 16u, 19u, 20u, 30u, 50u, 100u, 1000u})
+      damaged.emplace_back(good.begin(), good.end())[at] ^= std::byte{4};
+    damaged.emplace_back(good.begin(), good.end() - 1024);
+    damaged.emplace_back(good.begin(), good.end()).resize(good.size() + 1024);
+    for (const auto& message : damaged)
+      for (int twice = 0; twice < 2; ++twice)
+        MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, 1, 1, comm_);
+    MPI_Send(good.data(), 0, MPI_BYTE, 1, 3, comm_);
   }
-  damaged.emplace_back(good.begin(), good.end() - 1);
-  damaged.emplace_back(good.begin(), good.end()).push_back(std::byte{0});
-  damaged.emplace_back(good.begin(), good.begin() + envelope_bytes);
-  for (const auto& message : damaged) {
-    for (const bool blocking : {true, false}) {
-      if (sends()) MPI_Send(message.data(), static_cast<int>(message.size()), MPI_BYTE, 1, 1, comm_);
-      if (receives()) {
-        const int status = TAUT_Error_status(receive(50000, blocking));
-        EXPECT_TRUE(status == TAUT_ERR_FRAME || status == TAUT_ERR_FRAME_MISMATCH ||
-                    status == TAUT_ERR_VERSION)
-            << status;
-      }
-    }
+  if (receives()) {
+    std::vector<std::byte> good(200000);
+    MPI_Status status;
+    MPI_Recv(good.data(), 200000, MPI_BYTE, 0, 2, comm_, &status);
+    MPI_Send(good.data(), count_of(status, MPI_BYTE), MPI_BYTE, 0, 2, comm_);
+    for (int i = 0; i < 11; ++i)
+      for (const bool blocking : {true, false})
+        EXPECT_EQ(TAUT_Error_status(receive(50000, blocking)), TAUT_ERR_FRAME) << i;
+    MPI_Recv(good.data(), 0, MPI_BYTE, 0, 3, comm_, MPI_STATUS_IGNORE);
   }
 }
 

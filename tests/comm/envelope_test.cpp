@@ -1,91 +1,90 @@
-// The header of point-to-point messages: what is written is read, what is damaged is refused.
+// The header of coded messages: what is written is read, what is damaged is refused.
 #include "comm/envelope.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstring>
 #include <vector>
 
 namespace taut::test {
 namespace {
 
-using Head = std::array<std::byte, envelope_bytes>;
+using Message = std::vector<std::byte>;
 
-Head head_of(const Envelope& envelope, ConstBytes payload = {}) {
-  Head head;
-  write_envelope(envelope, payload, head);
-  return head;
+constexpr MessageFormat format{.mark = 0xF0E0D0C0B0A09080};
+
+// A sealed message of `frames` bytes of sevens.
+Message sealed(std::size_t frames, std::uint64_t bytes, std::uint8_t type = 1,
+               const MessageFormat& of = format) {
+  Message message(of.length(envelope_bytes + frames), std::byte{7});
+  EXPECT_EQ(seal(of, type, bytes, frames, message), message.size());
+  return message;
 }
 
 TEST(Envelope, IsReadAsItWasWritten) {
-  const std::vector<std::byte> payload(100, std::byte{7});
-  for (const Envelope& written :
-       {Envelope{0, 1, 100, 0}, Envelope{0, 0, 100, ~0u}, Envelope{Envelope::coded, 14, 101, 77},
-        Envelope{Envelope::coded, 0, ~std::uint64_t{0}, 1}, Envelope{Envelope::checksummed, 2, 100, 5}}) {
-    Envelope read;
-    ASSERT_EQ(read_envelope(head_of(written, payload), payload, read), Status::ok);
-    EXPECT_EQ(read.flags, written.flags);
-    EXPECT_EQ(read.type, written.type);
-    EXPECT_EQ(read.bytes, written.bytes);
-    EXPECT_EQ(read.sequence, written.sequence);
-  }
-}
-
-TEST(Envelope, StandsAsSpecified) {
-  const Head head = head_of({Envelope::coded, 2, 0x0102030405060708, 0xA0B0C0D0});
-  const unsigned char expected[] = {'T', 'A', 'U', 'M', 1, 1, 2,    0,    8,    7,
-                                    6,   5,   4,   3,   2, 1, 0xD0, 0xC0, 0xB0, 0xA0};
-  EXPECT_EQ(std::memcmp(head.data(), expected, sizeof expected), 0);
-}
-
-TEST(Envelope, NoBitMayChange) {
-  const std::vector<std::byte> payload(40, std::byte{1});
-  for (const std::uint8_t flags : {std::uint8_t{0}, std::uint8_t{Envelope::checksummed}}) {
-    const Head good = head_of({flags, 1, 40, 3}, payload);
-    for (std::size_t bit = 0; bit < 8 * envelope_bytes; ++bit) {
-      Head bad = good;
-      bad[bit / 8] ^= std::byte{1} << (bit % 8);
-      Envelope read;
-      EXPECT_EQ(read_envelope(bad, payload, read), Status::corrupt_frame) << "bit " << bit;
+  for (const std::size_t frames : {1u, 400u, 472u, 473u, 5000u}) {
+    for (const std::uint64_t bytes : {std::uint64_t{100000}, (std::uint64_t{1} << 56) - 1}) {
+      const Message message = sealed(frames, bytes, 14);
+      const auto read = open_message(format, message);
+      ASSERT_TRUE(read);
+      EXPECT_EQ(read->type, 14);
+      EXPECT_EQ(read->bytes, bytes);
+      EXPECT_EQ(read->frames.data(), message.data() + envelope_bytes);
+      EXPECT_EQ(read->frames.size(), frames);
     }
   }
 }
 
-TEST(Envelope, AChecksumCoversThePayload) {
-  std::vector<std::byte> payload(40, std::byte{1});
-  const Head head = head_of({Envelope::checksummed, 1, 40, 3}, payload);
-  payload[39] ^= std::byte{16};
-  Envelope read;
-  EXPECT_EQ(read_envelope(head, payload, read), Status::corrupt_frame);
+TEST(Envelope, StandsAsSpecified) {
+  const Message message = sealed(100, 0x02030405060708, 2);
+  const unsigned char expected[] = {0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0, 8,    7,
+                                    6,    5,    4,    3,    2,    2,    0x74, 0x01, 0x00, 0x00};
+  EXPECT_EQ(message.size(), 496u);
+  EXPECT_EQ(std::memcmp(message.data(), expected, sizeof expected), 0);
+  EXPECT_EQ(message.back(), std::byte{0});
 }
 
-// With a checksum that fits.
+TEST(Envelope, LengthsAreFew) {
+  EXPECT_EQ(format.length(1), 496u);
+  EXPECT_EQ(format.length(496), 496u);
+  EXPECT_EQ(format.length(497), 1520u);
+  const MessageFormat longer{.least_bytes = 65536 + 496};
+  EXPECT_EQ(longer.length(1), 66032u);
+  EXPECT_EQ(longer.length(66033), 67056u);
+  for (const std::size_t bytes : {496u, 1520u, 66032u, 67056u}) {
+    EXPECT_TRUE(format.may_have(bytes));
+    EXPECT_EQ(longer.may_have(bytes), bytes >= 66032);
+  }
+  for (const std::size_t bytes : {0u, 495u, 512u, 1024u, 65536u}) EXPECT_FALSE(format.may_have(bytes));
+}
+
+// Without its mark a message is a plain one.
+TEST(Envelope, NoBitMayChange) {
+  const Message good = sealed(40, 5000);
+  ASSERT_TRUE(open_message(format, good));
+  for (std::size_t bit = 0; bit < 8 * (envelope_bytes + 40); ++bit) {
+    Message bad = good;
+    bad[bit / 8] ^= std::byte{1} << (bit % 8);
+    EXPECT_FALSE(open_message(format, bad)) << "bit " << bit;
+    EXPECT_EQ(has_mark(format, bad), bit >= 64);
+  }
+}
+
 TEST(Envelope, WhatIsNotInTheFormatIsRefused) {
-  const std::vector<std::byte> payload(40, std::byte{1});
-  Envelope read;
-  const auto status = [&](const Envelope& envelope) {
-    return read_envelope(head_of(envelope, payload), payload, read);
-  };
-  EXPECT_EQ(status({0, 1, 40, 0}), Status::ok);
-  EXPECT_EQ(status({0, 1, 41, 0}), Status::corrupt_frame) << "plain, and another size";
-  EXPECT_EQ(status({0, 1, 39, 0}), Status::corrupt_frame);
-  EXPECT_EQ(status({Envelope::coded, 1, 40, 0}), Status::corrupt_frame) << "frames as long as the values";
-  EXPECT_EQ(status({Envelope::coded, 1, 41, 0}), Status::ok);
-  EXPECT_EQ(status({0, 15, 40, 0}), Status::corrupt_frame) << "no such type";
-  EXPECT_EQ(status({4, 1, 40, 0}), Status::corrupt_frame) << "no such flag";
-  EXPECT_EQ(status({3, 1, 41, 0}), Status::corrupt_frame) << "flags that exclude each other";
-  EXPECT_EQ(read_envelope(ConstBytes{}, payload, read), Status::corrupt_frame);
-  EXPECT_EQ(read_envelope(ConstBytes{payload}.first(envelope_bytes - 1), {}, read), Status::corrupt_frame);
+  const auto opens = [](const Message& message) { return open_message(format, message).has_value(); };
+  EXPECT_TRUE(opens(sealed(40, 497)));
+  EXPECT_FALSE(opens(sealed(40, 496))) << "as long as the values";
+  EXPECT_FALSE(opens(sealed(40, 5000, 0))) << "no type";
+  EXPECT_FALSE(opens(sealed(40, 5000, 15))) << "no such type";
+  EXPECT_FALSE(open_message({.mark = 1}, sealed(40, 5000))) << "another job's";
+  Message message = sealed(40, 5000);
+  message.resize(envelope_bytes);
+  EXPECT_FALSE(opens(message));
+  message.resize(7);
+  EXPECT_FALSE(has_mark(format, message));
 }
 
-TEST(Envelope, SequencesGoRound) {
-  EXPECT_TRUE(is_before(1, 2));
-  EXPECT_FALSE(is_before(2, 1));
-  EXPECT_FALSE(is_before(5, 5));
-  EXPECT_TRUE(is_before(~0u, 0));
-  EXPECT_TRUE(is_before(~0u - 10, 1000));
-}
+TEST(Envelope, MarksDiffer) { EXPECT_NE(random_mark(), random_mark()); }
 
 }  // namespace
 }  // namespace taut::test

@@ -10,14 +10,14 @@ namespace taut::test {
 namespace {
 
 struct Coder {
-  explicit Coder(const char* text) : policy(parse_policy(text)), coder(policy, place, "", 1) {}
+  explicit Coder(const char* text) : policy(parse_policy(text)), coder(policy, {}, place, "", 1) {}
   Policy policy;
   HostPlace place;
   MessageCoder coder;
 };
 
 ConstBytes frames_of(const EncodedMessage& made) {
-  return made.buffer.bytes().subspan(envelope_bytes, made.bytes - envelope_bytes);
+  return made.buffer.bytes().subspan(envelope_bytes, made.frame_bytes);
 }
 
 Values smooth(std::size_t count, DType type = DType::f32) {
@@ -129,7 +129,7 @@ class LimitedPlace final : public Place {
 TEST(MessageCoder, WithoutMemoryItIsPlain) {
   const Policy policy = parse_policy("abs:1e-3");
   LimitedPlace place;
-  MessageCoder coder(policy, place, "", 1);
+  MessageCoder coder(policy, {}, place, "", 1);
   const Values values = smooth(50000);
   Plain plain = Plain::memory;
   for (int enough = 0; enough < 100 && plain != Plain::no; ++enough) {

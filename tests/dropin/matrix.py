@@ -139,7 +139,7 @@ def calls_made(lines, mode):
 
 
 MESSAGES = ("send", "recv")
-KINDS_OF_SEND = ("Waitall", "Ssend", "Rsend", "Issend", "Irsend", "Sendrecv", "Send_init", "Ssend_init", "Rsend_init")
+KINDS_OF_SEND = ("Waitall", "Ssend", "Rsend", "Issend", "Irsend", "Sendrecv", "Send_init", "Ssend_init", "Rsend_init", "Isend,gaps")
 
 
 def kinds_seen(report):

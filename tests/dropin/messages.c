@@ -92,6 +92,26 @@ static void gaps(int n) {
   }
 }
 
+/* From every other float, by a type that is freed before the message is sent. */
+static void sends_gaps(int n) {
+  MPI_Datatype type;
+  MPI_Request both[2];
+  MPI_Status statuses[2];
+  MPI_Type_vector(n, 1, 2, MPI_FLOAT, &type), MPI_Type_commit(&type);
+  for (int persistent = 0; persistent < 2; ++persistent) {
+    start(n), memset(strided, 0x5a, sizeof strided);
+    for (long i = 0; i < n; ++i) strided[2 * i] = send[i];
+    MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, &both[0]);
+    if (persistent)
+      MPI_Send_init(strided, 1, type, next, tag, comm, &both[1]), MPI_Type_free(&type), MPI_Start(&both[1]);
+    else
+      MPI_Isend(strided, 1, type, next, tag, comm, &both[1]);
+    MPI_Waitall(2, both, statuses), check(&statuses[0], "Isend,gaps");
+    if (persistent) MPI_Request_free(&both[1]);
+    came("Isend,gaps");
+  }
+}
+
 static MPI_Request some[pieces];
 static int got;
 
@@ -295,7 +315,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   next = (rank + 1) % size;
   blocking(0), blocking(1), blocking(1000), blocking(n), blocking(n + 1), blocking(most_ranks * block);
   receives(n);
-  gaps(n);
+  gaps(n), sends_gaps(n);
   completions(n);
   looks(n);
   persistent(n);

@@ -8,12 +8,6 @@ namespace {
 
 constexpr Lane lane = 127;  // of the first call's, which uses fewer
 
-// What is between an envelope and the end.
-template <class B>
-B payload_of(B message) noexcept {
-  return message.subspan(envelope_bytes);
-}
-
 }  // namespace
 
 Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
@@ -30,43 +24,31 @@ Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
   for (int r = 0; r < P && count > 0; ++r) ranks_.push_back(std::make_unique<Rank>(policy_));
 }
 
-// As frames where the coder makes some, else as they are.
+// Coded where the coder makes a coded message, else the values as they are.
 Task<> Messages::send(Transport& transport, Rank& rank, Message& message) {
   const Slice values = message.memory.operands(0).out;
-  const bool tried = values.count > 0 && plain_at_once(rank.policy, values.bytes(), 2) == Plain::no;
   EncodedMessage made;
-  if (tried) made = rank.coder.encode(values);
-  message.coded = tried && made.plain == Plain::no;
-  if (!message.coded) {
-    made.bytes = envelope_bytes + values.bytes();
-    made.buffer = rank.place.scratch(made.bytes);
-    if (values.count > 0) std::memcpy(made.buffer.data() + envelope_bytes, values.data, values.bytes());
-  }
-  const Bytes whole = made.buffer.bytes().first(made.bytes);
-  Envelope envelope{0, static_cast<std::uint8_t>(values.type), values.bytes(), 0};
-  if (message.coded)
-    envelope.flags = Envelope::coded;
-  else if (rank.policy.coding.checksum)
-    envelope.flags = Envelope::checksummed;
-  write_envelope(envelope, payload_of(whole), whole);
+  if (values.count > 0 && plain_at_once(rank.policy, values.bytes(), 2) == Plain::no)
+    made = rank.coder.encode(values);
+  message.coded = made.bytes != 0;
+  const ConstBytes whole = message.coded ? made.buffer.bytes().first(made.bytes) : values.as_bytes();
   co_await transport.send(whole, message.to, lane);
 }
 
 Task<> Messages::receive(Transport& transport, Rank& rank, Message& message) {
   const Slice values = message.memory.operands(1).out;
-  const Buffer buffer = rank.place.scratch(envelope_bytes + values.bytes());
-  const Sized got =
-      co_await transport.recv(buffer.bytes().first(envelope_bytes + values.bytes()), message.from, lane);
+  const Buffer buffer = rank.place.scratch(values.bytes());
+  const Sized got = co_await transport.recv(buffer.bytes().first(values.bytes()), message.from, lane);
   message.status = got.status;
   if (got.status != Status::ok) co_return;
   const ConstBytes whole = ConstBytes(buffer.bytes()).first(got.bytes);
-  Envelope envelope;
-  message.status = read_envelope(whole, payload_of(whole), envelope);
-  if (message.status != Status::ok) co_return;
-  if (envelope.has(Envelope::coded))
-    message.status = rank.coder.decode(payload_of(whole), envelope.type, values.as_bytes());
-  else if (values.count > 0)
-    std::memcpy(values.data, payload_of(whole).data(), values.bytes());
+  if (!has_mark(message_format, whole)) {
+    if (values.count > 0) std::memcpy(values.data, whole.data(), whole.size());
+    co_return;
+  }
+  const auto envelope = open_message(message_format, whole);
+  message.status = envelope ? rank.coder.decode(envelope->frames, envelope->type, values.as_bytes())
+                            : Status::corrupt_frame;
 }
 
 Task<> Messages::of_rank(LoopbackHub& hub, int rank) {

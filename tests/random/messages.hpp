@@ -10,6 +10,8 @@
 
 namespace taut::test {
 
+inline constexpr MessageFormat message_format{.mark = 0x8000A1B2C3D4E5F6};
+
 class Messages {
  public:
   Messages(Draw& draw, int P, const std::string& policy, double scale);
@@ -34,7 +36,8 @@ class Messages {
     Status status = Status::ok;
   };
   struct Rank {
-    explicit Rank(const Policy& of) : policy(of), coder(policy, place, "", policy.coding.threads) {}
+    explicit Rank(const Policy& of)
+        : policy(of), coder(policy, message_format, place, "", policy.coding.threads) {}
     const Policy& policy;
     HostPlace place;
     MessageCoder coder;

@@ -8,10 +8,12 @@
 #include "dropin/by_large.hpp"
 #include "dropin/in_progress.hpp"
 #include "dropin/next.hpp"
-#include "dropin/watched.hpp"
+#include "p2p/request_table.hpp"
 
 namespace taut::dropin {
 namespace {
+
+using p2p::CompletionScope;
 
 // Until nothing of Taut's is in progress, or `test(&done)`, of MPI's, says that there is no more to wait for.
 // Whether it has said so; then `code` is its code.
@@ -107,21 +109,21 @@ class Statuses {
 };
 
 // Request `i` is complete, or has failed.
-int settle_one(Completion& completion, std::size_t i, int code, MPI_Status& status) noexcept {
-  if (code == MPI_SUCCESS) return completion.settle(i, status);
-  completion.forget(i);
+int finish_one(CompletionScope& completion, std::size_t i, int code, MPI_Status& status) noexcept {
+  if (code == MPI_SUCCESS) return completion.finish(i, status);
+  completion.discard(i);
   return code;
 }
 
 // Request `i` is complete, and stays as it is.
-int look_at_one(Completion& completion, std::size_t i, int code, MPI_Status& status) noexcept {
+int look_at_one(CompletionScope& completion, std::size_t i, int code, MPI_Status& status) noexcept {
   return code == MPI_SUCCESS ? completion.look(i, status) : code;
 }
 
 // Of n requests that have completed the k-th is index(k). Codes as MPI gives them.
 template <class Index>
-int settle_all(Completion& completion, int code, int n, const Statuses& statuses, Index index,
-               decltype(settle_one) settle = settle_one) noexcept {
+int finish_all(CompletionScope& completion, int code, int n, const Statuses& statuses, Index index,
+               decltype(finish_one) finish = finish_one) noexcept {
   int error_class = code;
   if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
   if (code != MPI_SUCCESS && error_class != MPI_ERR_IN_STATUS) return code;
@@ -131,7 +133,7 @@ int settle_all(Completion& completion, int code, int n, const Statuses& statuses
     MPI_Status& status = statuses.data()[k];
     const int before = filled ? status.MPI_ERROR : MPI_SUCCESS;
     if (before == MPI_ERR_PENDING) continue;
-    const int after = settle(completion, static_cast<std::size_t>(index(k)), before, status);
+    const int after = finish(completion, static_cast<std::size_t>(index(k)), before, status);
     status.MPI_ERROR = after;
     if (before == MPI_SUCCESS && first == MPI_SUCCESS) first = after;
   }
@@ -144,17 +146,18 @@ int itself(int k) noexcept { return k; }
 // By wait_some or test_some.
 int complete_some(decltype(wait_some) complete, int incount, MPI_Request requests[], int* outcount,
                   int indices[], MPI_Status statuses[]) {
-  Completion completion(listed(incount, requests));
+  CompletionScope completion(listed(incount, requests));
   if (!completion.matters()) return complete(incount, requests, outcount, indices, statuses);
   const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
   const int code = complete(incount, completion.requests(), outcount, indices, some.data());
-  return settle_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
+  return finish_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
 }
 
 }  // namespace
 }  // namespace taut::dropin
 
 using namespace taut::dropin;
+using taut::p2p::CompletionScope;
 
 extern "C" {
 
@@ -212,53 +215,53 @@ int look_for_some(int incount, const MPI_Request requests[], int* outcount, int 
 extern "C" {
 
 TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  Completion completion(listed(1, request));
+  CompletionScope completion(listed(1, request));
   if (!completion.matters()) return wait(request, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = wait(completion.requests(), one.data());
-  return settle_one(completion, 0, code, *one.data());
+  return finish_one(completion, 0, code, *one.data());
 }
 
 TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  Completion completion(listed(1, request));
+  CompletionScope completion(listed(1, request));
   if (!completion.matters()) return test(request, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = test(completion.requests(), flag, one.data());
-  return code != MPI_SUCCESS || *flag != 0 ? settle_one(completion, 0, code, *one.data()) : code;
+  return code != MPI_SUCCESS || *flag != 0 ? finish_one(completion, 0, code, *one.data()) : code;
 }
 
 TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  Completion completion(listed(count, requests));
+  CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return wait_all(count, requests, statuses);
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = wait_all(count, completion.requests(), all.data());
-  return settle_all(completion, code, count, all, itself);
+  return finish_all(completion, code, count, all, itself);
 }
 
 TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  Completion completion(listed(count, requests));
+  CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return test_all(count, requests, flag, statuses);
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = test_all(count, completion.requests(), flag, all.data());
-  return *flag != 0 || code != MPI_SUCCESS ? settle_all(completion, code, count, all, itself) : code;
+  return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself) : code;
 }
 
 TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  Completion completion(listed(count, requests));
+  CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return wait_any(count, requests, index, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = wait_any(count, completion.requests(), index, one.data());
-  return *index >= 0 ? settle_one(completion, static_cast<std::size_t>(*index), code, *one.data()) : code;
+  return *index >= 0 ? finish_one(completion, static_cast<std::size_t>(*index), code, *one.data()) : code;
 }
 
 TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                                      MPI_Status* status) {
-  Completion completion(listed(count, requests));
+  CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return test_any(count, requests, index, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = test_any(count, completion.requests(), index, flag, one.data());
   if (*flag == 0 || *index < 0) return code;
-  return settle_one(completion, static_cast<std::size_t>(*index), code, *one.data());
+  return finish_one(completion, static_cast<std::size_t>(*index), code, *one.data());
 }
 
 TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
@@ -274,7 +277,7 @@ TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* 
 // ---- Looked at, and not completed
 
 TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  Completion completion(listed(1, &request));
+  CompletionScope completion(listed(1, &request));
   if (!completion.matters()) return call_next(Wrapped::MPI_Request_get_status, request, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = call_next(Wrapped::MPI_Request_get_status, *completion.requests(), flag, one.data());
@@ -285,7 +288,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status_any(int count, MPI_Request reque
                                                     MPI_Status* status) {
   constexpr Wrapped function = Wrapped::MPI_Request_get_status_any;
   if (!has(function)) return look_for_any(count, requests, index, flag, status);
-  Completion completion(listed(count, requests));
+  CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return call_next(function, count, requests, index, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = call_next(function, count, completion.requests(), index, flag, one.data());
@@ -297,22 +300,22 @@ TAUT_API int taut_dropin_MPI_Request_get_status_all(int count, MPI_Request reque
                                                     MPI_Status statuses[]) {
   constexpr Wrapped function = Wrapped::MPI_Request_get_status_all;
   if (!has(function)) return look_at_all(count, requests, flag, statuses);
-  Completion completion(listed(count, requests));
+  CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return call_next(function, count, requests, flag, statuses);
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = call_next(function, count, completion.requests(), flag, all.data());
-  return *flag != 0 ? settle_all(completion, code, count, all, itself, look_at_one) : code;
+  return *flag != 0 ? finish_all(completion, code, count, all, itself, look_at_one) : code;
 }
 
 TAUT_API int taut_dropin_MPI_Request_get_status_some(int incount, MPI_Request requests[], int* outcount,
                                                      int indices[], MPI_Status statuses[]) {
   constexpr Wrapped function = Wrapped::MPI_Request_get_status_some;
   if (!has(function)) return look_for_some(incount, requests, outcount, indices, statuses);
-  Completion completion(listed(incount, requests));
+  CompletionScope completion(listed(incount, requests));
   if (!completion.matters()) return call_next(function, incount, requests, outcount, indices, statuses);
   const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
   const int code = call_next(function, incount, completion.requests(), outcount, indices, some.data());
-  return settle_all(
+  return finish_all(
       completion, code, *outcount, some, [&](int k) { return indices[k]; }, look_at_one);
 }
 

@@ -1,41 +1,42 @@
-// The calls that receive messages, or send and receive (docs/adr/0014), int and large counts alike.
+// The calls that receive messages, or send and receive (docs/adr/0020), int and large counts alike.
 #include <taut/taut.h>
 
 #include "api/plain.hpp"
 #include "dropin/by_large.hpp"
 #include "dropin/messages.hpp"
-#include "dropin/watched.hpp"
+#include "p2p/request_table.hpp"
 
 using namespace taut::dropin;
+using namespace taut::p2p;
 namespace plain = taut::api::plain;
 
 namespace {
 
 // Runs `call(&status)`, which receives one message there.
 template <class Call>
-int receiving(const Expected& expected, MPI_Status* status, Call call) noexcept {
-  if (!may_be_coded(expected)) return call(status);
+int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
+  if (!may_be_coded(at)) return call(status);
   StatusAt came(status);
   const int code = call(&*came);
-  return code == MPI_SUCCESS ? settle(expected, *came) : code;
+  return code == MPI_SUCCESS ? finish_recv(at, *came) : code;
 }
 
-// The same where messages may be held; `meanwhile()` is made after the receive has begun.
+// The same where the message may have been probed for; `meanwhile()` is made after the receive has begun.
 template <class Meanwhile>
-int receiving_held(const Wanted& wanted, const Expected& expected, MPI_Status* status,
-                   Meanwhile meanwhile) noexcept {
+int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* status,
+                     Meanwhile meanwhile) noexcept {
   Posted posted;
-  if (const int begun = post(wanted, expected, posted); begun != MPI_SUCCESS) return begun;
+  if (const int begun = post(key, at, posted); begun != MPI_SUCCESS) return begun;
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
   StatusAt came(status);
   const int code = PMPI_Wait(&posted.request, &*came);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
-  return posted.apart ? deliver(posted.apart, expected, *came) : settle(expected, *came);
+  return posted.detached ? deliver(posted.detached, at, *came) : finish_recv(at, *came);
 }
 
 // From MPI_PROC_NULL nothing comes, and MPI's own call knows best how it ends.
-bool may_be_held_from(int source) noexcept { return source != MPI_PROC_NULL && may_be_held(); }
+bool may_be_probed_from(int source) noexcept { return source != MPI_PROC_NULL && may_be_probed(); }
 
 int nothing_else() noexcept { return MPI_SUCCESS; }
 
@@ -44,32 +45,32 @@ int nothing_else() noexcept { return MPI_SUCCESS; }
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) noexcept {
-  const Expected expected{buf, count, type, comm};
-  if (may_be_held_from(source)) return receiving_held({source, tag, comm}, expected, status, nothing_else);
-  return receiving(expected, status, [&](MPI_Status* at) {
-    return call_next(function, buf, count, type, source, tag, comm, at);
+  const RecvBuffer at = here(buf, count, type, comm);
+  if (may_be_probed_from(source)) return receiving_probed({source, tag, comm}, at, status, nothing_else);
+  return receiving(at, status, [&](MPI_Status* came) {
+    return call_next(function, buf, count, type, source, tag, comm, came);
   });
 }
 
 template <class Count>
 int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) noexcept {
-  const Expected expected{buf, count, type, comm};
+  const RecvBuffer at = here(buf, count, type, comm);
   Posted posted;
-  const int code = post({source, tag, comm}, expected, posted, [&](MPI_Request* made) {
+  const int code = post({source, tag, comm}, at, posted, [&](MPI_Request* made) {
     return call_next(function, buf, count, type, source, tag, comm, made);
   });
-  if (code == MPI_SUCCESS) hand_over(std::move(posted), expected, request);
+  if (code == MPI_SUCCESS) hand_over(std::move(posted), at, request);
   return code;
 }
 
-// Each start of it may find a message that is held.
+// Each start of the request may find a message that was probed for.
 template <class Count>
 int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) noexcept {
   const int code = call_next(function, buf, count, type, source, tag, comm, request);
-  if (code == MPI_SUCCESS && messages_may_be_coded())
-    expect_each(*request, {{buf, count, type, comm}, {source, tag, comm}});
+  if (code == MPI_SUCCESS && program_endpoint() != nullptr)
+    track_persistent(*request, PersistentRecv{here(buf, count, type, comm), {source, tag, comm}});
   return code;
 }
 
@@ -77,17 +78,18 @@ template <class Count>
 int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status) noexcept {
-  const Expected expected{recvbuf, recvcount, recvtype, comm};
-  const CodedMessage message = coded({sendbuf, sendcount, sendtype, dest, sendtag, comm});
-  const void* const sent = message ? message.memory.get() : sendbuf;
-  const Count n = message ? static_cast<Count>(units(message, sendtype)) : sendcount;
-  if (may_be_held_from(source))
-    return receiving_held({source, recvtag, comm}, expected, status, [&] {
-      return TAUT_PMPI(Send)(sent, static_cast<plain::Count>(n), sendtype, dest, sendtag, comm);
+  const RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
+  const taut::EncodedMessage made = coded({sendbuf, sendcount, sendtype, dest, sendtag, comm});
+  const SendBuffer sent = made.bytes != 0
+                              ? buffer_of(made, sendtype)
+                              : SendBuffer{sendbuf, static_cast<plain::Count>(sendcount), sendtype};
+  if (may_be_probed_from(source))
+    return receiving_probed({source, recvtag, comm}, at, status, [&] {
+      return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
     });
-  return receiving(expected, status, [&](MPI_Status* at) {
-    return call_next(function, sent, n, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
-                     recvtag, comm, at);
+  return receiving(at, status, [&](MPI_Status* came) {
+    return call_next(function, sent.at, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
+                     recvcount, recvtype, source, recvtag, comm, came);
   });
 }
 
@@ -95,16 +97,16 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
 template <class Count>
 int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag, int source,
             int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
-  const Expected expected{buf, count, type, comm};
-  if (!may_be_held_from(source))
-    return receiving(expected, status, [&](MPI_Status* at) {
-      return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, at);
+  const RecvBuffer at = here(buf, count, type, comm);
+  if (!may_be_probed_from(source))
+    return receiving(at, status, [&](MPI_Status* came) {
+      return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, came);
     });
   return taut::api::guard(comm, [&]() -> int {
-    const std::vector<std::byte> sent = packed(expected);
+    const std::vector<std::byte> sent = packed(at);
     if (!plain::fits(static_cast<MPI_Count>(sent.size())))
       throw taut::Error(taut::Status::invalid_count, "a count that needs MPI 4");
-    return receiving_held({source, recvtag, comm}, expected, status, [&] {
+    return receiving_probed({source, recvtag, comm}, at, status, [&] {
       return TAUT_PMPI(Send)(sent.data(), static_cast<plain::Count>(sent.size()), MPI_PACKED, dest, sendtag,
                              comm);
     });

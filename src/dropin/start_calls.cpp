@@ -1,31 +1,33 @@
-// Start, cancelling and end of requests, of which some are Taut's, or stand for others.
+// Calls that start, cancel and free requests, of which some are Taut's, or stand for others.
 #include <taut/taut.h>
 
 #include "dropin/next.hpp"
 #include "dropin/persistent.hpp"
-#include "dropin/watched.hpp"
+#include "dropin/send_calls.hpp"
+#include "p2p/request_table.hpp"
 
 namespace {
 
 using namespace taut::dropin;
+using namespace taut::p2p;
 
-// A receive gets a message that is held, or is started by MPI.
+// A receive gets a message that was probed for, or is started by MPI.
 int start_receive(MPI_Request* request) noexcept {
-  Holding holding;
+  ProbeQueue queue;
   Posted posted;
   int code = MPI_SUCCESS;
-  const auto receive = find_persistent(*request);
-  if (!receive || !holding.receive(receive->wanted, receive->expected, posted, code))
+  const auto receive = find_persistent_recv(*request);
+  if (!receive || !queue.receive(receive->key, receive->at, posted, code))
     return call_next(Wrapped::MPI_Start, request);
-  if (code == MPI_SUCCESS) stand_in(*request, std::move(posted));
+  if (code == MPI_SUCCESS) substitute(*request, std::move(posted));
   return code;
 }
 
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
   if (request != nullptr && (start_kept(*request, code) || start_coded(*request, code))) return code;
-  return request != nullptr && may_be_held() ? start_receive(request)
-                                             : call_next(Wrapped::MPI_Start, request);
+  return request != nullptr && may_be_probed() ? start_receive(request)
+                                               : call_next(Wrapped::MPI_Start, request);
 }
 
 }  // namespace
@@ -43,13 +45,13 @@ TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
 
 TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
   if (request != nullptr) forget_kept(*request);
-  if (request != nullptr && forget(*request)) return MPI_SUCCESS;
+  if (request != nullptr && untrack(*request)) return MPI_SUCCESS;
   return call_next(Wrapped::MPI_Request_free, request);
 }
 
 TAUT_API int taut_dropin_MPI_Cancel(MPI_Request* request) {
-  MPI_Request instead = request != nullptr ? in_place_of(*request) : MPI_REQUEST_NULL;
-  return instead != MPI_REQUEST_NULL ? PMPI_Cancel(&instead) : call_next(Wrapped::MPI_Cancel, request);
+  MPI_Request substitute = request != nullptr ? substitute_of(*request) : MPI_REQUEST_NULL;
+  return substitute != MPI_REQUEST_NULL ? PMPI_Cancel(&substitute) : call_next(Wrapped::MPI_Cancel, request);
 }
 
 // ---- Fortran

@@ -4,11 +4,11 @@
 #include "api/plain.hpp"
 #include "core/task.hpp"
 #include "dropin/by_large.hpp"
-#include "dropin/held.hpp"
 #include "dropin/messages.hpp"
-#include "dropin/watched.hpp"
+#include "p2p/request_table.hpp"
 
 using namespace taut::dropin;
+using namespace taut::p2p;
 
 namespace {
 
@@ -27,7 +27,8 @@ int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Messa
   if (!taken) return call_next(function, buf, count, type, message, status);
   StatusAt at(status);
   const int code = PMPI_Wait(&taken->posted.request, &*at);
-  return code == MPI_SUCCESS ? deliver(taken->posted.apart, {buf, count, type, taken->comm}, *at) : code;
+  return code == MPI_SUCCESS ? deliver(taken->posted.detached, here(buf, count, type, taken->comm), *at)
+                             : code;
 }
 
 template <class Count>
@@ -36,7 +37,7 @@ int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Mess
   auto taken = receive_taken(message);
   if (!taken) return call_next(function, buf, count, type, message, request);
   *request = taken->posted.request;
-  expect(*request, {buf, count, type, taken->comm}, std::move(taken->posted.apart));
+  track_recv(*request, here(buf, count, type, taken->comm), std::move(taken->posted.detached));
   return MPI_SUCCESS;
 }
 
@@ -45,31 +46,36 @@ int imrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Mess
 extern "C" {
 
 TAUT_API int taut_dropin_MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
+  const Endpoint* const endpoint = program_endpoint();
+  if (endpoint == nullptr) return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
   StatusAt at(status);
-  return Holding().probe({source, tag, comm}, flag, *at);
+  return ProbeQueue().probe({source, tag, comm}, endpoint->format(), flag, *at);
 }
 
 TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
+  const Endpoint* const endpoint = program_endpoint();
+  if (endpoint == nullptr) return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
   StatusAt at(status);
-  return look_until_there([&](int* there) { return Holding().probe({source, tag, comm}, there, *at); });
+  return look_until_there([&](int* there) {
+    return ProbeQueue().probe({source, tag, comm}, endpoint->format(), there, *at);
+  });
 }
 
 TAUT_API int taut_dropin_MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                                      MPI_Status* status) {
-  if (!messages_may_be_coded())
-    return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
+  const Endpoint* const endpoint = program_endpoint();
+  if (endpoint == nullptr) return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
   StatusAt at(status);
-  return Holding().take({source, tag, comm}, flag, message, *at);
+  return ProbeQueue().take({source, tag, comm}, endpoint->format(), flag, message, *at);
 }
 
 TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                                     MPI_Status* status) {
-  if (!messages_may_be_coded()) return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
+  const Endpoint* const endpoint = program_endpoint();
+  if (endpoint == nullptr) return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
   StatusAt at(status);
   return look_until_there([&](int* there) {
-    return Holding().take({source, tag, comm}, there, message, *at);
+    return ProbeQueue().take({source, tag, comm}, endpoint->format(), there, message, *at);
   });
 }
 

@@ -3,26 +3,29 @@
 
 #include "dropin/by_large.hpp"
 #include "dropin/detached.hpp"
-#include "dropin/watched.hpp"
+#include "dropin/messages.hpp"
+#include "p2p/request_table.hpp"
 
 using namespace taut::dropin;
+using namespace taut::p2p;
 
 namespace {
 
-// Where MPI has no such call, or the message to be received may be held, the request of the program is that
-// of the receive, and what is sent goes from memory of Taut's; else `start(&request)` makes one for both.
+// Where MPI has no such call, or the message to be received may have been probed for, the request of the
+// program is that of the receive, and what is sent goes from memory of Taut's; else `start(&request)` makes
+// one for both.
 template <class Start>
-int send_and_receive(Wrapped function, const Expected& sent, int dest, int sendtag, const Wanted& wanted,
-                     const Expected& expected, MPI_Request* request, Start start) noexcept {
+int send_and_receive(Wrapped function, const RecvBuffer& sent, int dest, int sendtag, const MatchKey& key,
+                     const RecvBuffer& at, MPI_Request* request, Start start) noexcept {
   Posted posted;
   int code = MPI_SUCCESS;
-  if (has(function) && !may_be_held()) {
+  if (has(function) && !may_be_probed()) {
     code = start(&posted.request);
   } else {
-    code = taut::api::guard(wanted.comm, [&] { return send_detached(sent, dest, sendtag); });
-    if (code == MPI_SUCCESS) code = post(wanted, expected, posted);
+    code = taut::api::guard(key.comm, [&] { return send_detached(sent, dest, sendtag); });
+    if (code == MPI_SUCCESS) code = post(key, at, posted);
   }
-  if (code == MPI_SUCCESS) hand_over(std::move(posted), expected, request);
+  if (code == MPI_SUCCESS) hand_over(std::move(posted), at, request);
   return code;
 }
 
@@ -36,14 +39,15 @@ int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Dataty
     return call_next(function, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                      source, recvtag, comm, made);
   };
-  return send_and_receive(function, {const_cast<void*>(sendbuf), sendcount, sendtype, comm}, dest, sendtag,
-                          {source, recvtag, comm}, {recvbuf, recvcount, recvtype, comm}, request, start);
+  return send_and_receive(function, here(const_cast<void*>(sendbuf), sendcount, sendtype, comm), dest,
+                          sendtag, {source, recvtag, comm}, here(recvbuf, recvcount, recvtype, comm), request,
+                          start);
 }
 
 template <class Count>
 int isendrecv_replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag,
                       int source, int recvtag, MPI_Comm comm, MPI_Request* request) noexcept {
-  const Expected values{buf, count, type, comm};
+  const RecvBuffer values = here(buf, count, type, comm);
   const auto start = [&](MPI_Request* made) {
     return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, made);
   };

@@ -1,0 +1,242 @@
+#include "p2p/probed_messages.hpp"
+
+#include <atomic>
+#include <list>
+#include <unordered_map>
+
+#include "api/errors.hpp"
+#include "api/plain.hpp"
+#include "p2p/bypass.hpp"
+
+namespace taut::p2p {
+namespace {
+
+// A message with its status: as it came, or of its values once they are known.
+struct Probed {
+  MPI_Message message;
+  MPI_Status status;
+  std::size_t bytes;
+  Posted reading;      // once a probe has asked for it and its length is like a coded one's
+  bool known = false;  // whether the status is that of the values
+
+  bool matches(const MatchKey& key) const noexcept {
+    return (key.source == MPI_ANY_SOURCE || key.source == status.MPI_SOURCE) &&
+           (key.tag == MPI_ANY_TAG || key.tag == status.MPI_TAG);
+  }
+};
+
+// The messages of one communicator, whose attribute the queue is, in the order in which they were taken.
+// Those of one source are all that it has sent before any that MPI still has: so a receive that matches one
+// of them gets it in its turn.
+using Queue = std::list<Probed>;
+
+std::mutex probing;
+std::atomic<std::size_t> probed{0};
+std::atomic<bool> threads{false};
+MPI_Comm self = MPI_COMM_NULL;  // for handles of the program's, where the message's own is spent
+std::atomic<std::size_t> taken_detached{0};
+
+// Messages that were taken, by such handles.
+std::unordered_map<MPI_Message, Taken>& taken() {
+  static auto* const one = new std::unordered_map<MPI_Message, Taken>;
+  return *one;
+}
+
+// What never came of a message that is being received stays for MPI to write to.
+int end_queue(MPI_Comm, int, void* value, void*) noexcept {
+  auto* const queue = static_cast<Queue*>(value);
+  for (Probed& one : *queue)
+    if (one.reading.request != MPI_REQUEST_NULL) one.reading.detached.memory.release();
+  probed -= queue->size();
+  delete queue;
+  return MPI_SUCCESS;
+}
+
+int keyval() noexcept {
+  static const int ours = [] {
+    int key = MPI_KEYVAL_INVALID;
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_queue, &key, nullptr);
+    return key;
+  }();
+  return ours;
+}
+
+Queue* find_queue(MPI_Comm comm) noexcept {
+  void* value = nullptr;
+  int found = 0;
+  if (probed != 0) PMPI_Comm_get_attr(comm, keyval(), &value, &found);
+  return found != 0 ? static_cast<Queue*>(value) : nullptr;
+}
+
+Queue& queue_of(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, keyval(), &value, &found);
+  if (found != 0) return *static_cast<Queue*>(value);
+  auto queue = std::make_unique<Queue>();
+  if (PMPI_Comm_set_attr(comm, keyval(), queue.get()) != MPI_SUCCESS) throw std::bad_alloc();
+  return *queue.release();
+}
+
+struct Found {
+  Queue* queue = nullptr;
+  Queue::iterator at;
+
+  explicit operator bool() const noexcept { return queue != nullptr; }
+};
+
+Found find(const MatchKey& key) noexcept {
+  Queue* const queue = find_queue(key.comm);
+  if (queue == nullptr) return {};
+  for (auto at = queue->begin(); at != queue->end(); ++at)
+    if (at->matches(key)) return {queue, at};
+  return {};
+}
+
+Probed remove(const Found& found) noexcept {
+  Probed one = std::move(*found.at);
+  found.queue->erase(found.at);
+  --probed;
+  return one;
+}
+
+bool may_be_coded(const MessageFormat& format, std::size_t bytes) noexcept {
+  return format.may_have(bytes) && api::plain::fits(static_cast<MPI_Count>(bytes));
+}
+
+// Takes the first message of this source with this tag, and all that it has sent before.
+int take_up_to(int source, int tag, MPI_Comm comm) {
+  Queue& queue = queue_of(comm);
+  for (bool last = false; !last;) {
+    queue.emplace_back();
+    Probed& one = queue.back();
+    int there = 0;
+    const int code = PMPI_Improbe(source, MPI_ANY_TAG, comm, &there, &one.message, &one.status);
+    if (code != MPI_SUCCESS || there == 0) return queue.pop_back(), code;
+    ++probed;
+    one.bytes = bytes_of(one.status);
+    last = one.status.MPI_TAG == tag;
+  }
+  return MPI_SUCCESS;
+}
+
+int begin_to_read(Probed& one) {
+  Detached& detached = one.reading.detached;
+  detached.memory = std::make_unique_for_overwrite<std::byte[]>(one.bytes);
+  detached.bytes = one.bytes;
+  return TAUT_PMPI(Imrecv)(detached.memory.get(), static_cast<api::plain::Count>(one.bytes), MPI_BYTE,
+                           &one.message, &one.reading.request);
+}
+
+// Finds the status that the program is to see, if the message is there.
+int know(Probed& one, const MessageFormat& format, int* known) {
+  *known = 1;
+  if (one.known || !may_be_coded(format, one.bytes)) return MPI_SUCCESS;
+  if (!one.reading.detached)
+    if (const int code = begin_to_read(one); code != MPI_SUCCESS) return code;
+  MPI_Status status;
+  const int code = PMPI_Request_get_status(one.reading.request, known, &status);
+  if (code != MPI_SUCCESS || *known == 0) return code;
+  set_bytes(one.status, bytes_of_values(one.reading.detached, format));
+  one.known = true;
+  return MPI_SUCCESS;
+}
+
+// A message of this rank to itself is to be received in the place of one that has been read.
+int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
+  if (!one.reading.detached) return *message = one.message, MPI_SUCCESS;
+  Taken made{std::move(one.reading), comm, MPI_REQUEST_NULL};
+  int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &made.sent);
+  if (code == MPI_SUCCESS) code = PMPI_Mprobe(0, 0, self, message, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) return code;
+  taken().insert_or_assign(*message, std::move(made));
+  ++taken_detached;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void begin_matched_probes() noexcept {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  threads = level == MPI_THREAD_MULTIPLE;
+  const BypassScope scope;
+  PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self);
+}
+
+void end_matched_probes() noexcept {
+  const BypassScope scope;
+  threads = false;
+  if (self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+}
+
+bool may_be_probed() noexcept { return threads || probed != 0; }
+
+ProbeQueue::ProbeQueue() : lock_(probing) {}
+
+bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, Posted& posted, int& code) noexcept {
+  const Found found = find(key);
+  if (!found) return false;
+  const BypassScope scope;
+  Probed one = remove(found);
+  code = MPI_SUCCESS;
+  if (one.reading.detached)
+    posted = std::move(one.reading);
+  else
+    code = TAUT_PMPI(Imrecv)(at.buf, static_cast<api::plain::Count>(at.count), at.type, &one.message,
+                             &posted.request);
+  return true;
+}
+
+int ProbeQueue::probe(const MatchKey& key, const MessageFormat& format, int* there,
+                      MPI_Status& status) noexcept {
+  const BypassScope scope;
+  return api::guard(key.comm, [&]() -> int {
+    *there = 0;
+    Found found = find(key);
+    if (!found) {
+      const int code = PMPI_Iprobe(key.source, key.tag, key.comm, there, &status);
+      if (code != MPI_SUCCESS || *there == 0 || !may_be_coded(format, bytes_of(status))) return code;
+      *there = 0;
+      if (const int taken = take_up_to(status.MPI_SOURCE, status.MPI_TAG, key.comm)) return taken;
+      found = find(key);
+    }
+    if (!found) return MPI_SUCCESS;
+    const int code = know(*found.at, format, there);
+    if (code == MPI_SUCCESS && *there != 0) status = found.at->status;
+    return code;
+  });
+}
+
+int ProbeQueue::take(const MatchKey& key, const MessageFormat& format, int* there, MPI_Message* message,
+                     MPI_Status& status) noexcept {
+  const int code = probe(key, format, there, status);
+  if (code != MPI_SUCCESS || *there == 0) return code;
+  const BypassScope scope;
+  if (const Found found = find(key))
+    return api::guard(key.comm, [&]() -> int { return make_handle(remove(found), key.comm, message); });
+  return PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status);
+}
+
+int post(const MatchKey& key, const RecvBuffer& at, Posted& posted) noexcept {
+  return post(key, at, posted, [&](MPI_Request* request) {
+    return TAUT_PMPI(Irecv)(at.buf, static_cast<api::plain::Count>(at.count), at.type, key.source, key.tag,
+                            key.comm, request);
+  });
+}
+
+std::optional<Taken> receive_taken(MPI_Message* message) noexcept {
+  if (taken_detached == 0) return {};
+  std::unique_lock lock(probing);
+  const auto found = taken().find(*message);
+  if (found == taken().end()) return {};
+  Taken one = std::move(found->second);
+  taken().erase(found);
+  --taken_detached;
+  lock.unlock();
+  PMPI_Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE);
+  PMPI_Wait(&one.sent, MPI_STATUS_IGNORE);
+  return one;
+}
+
+}  // namespace taut::p2p

@@ -1,0 +1,148 @@
+#include "p2p/recv_decode.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/errors.hpp"
+#include "core/frame.hpp"
+#include "p2p/bypass.hpp"
+
+namespace taut::p2p {
+namespace {
+
+// Where the host can touch it: MPI, which has received to a GPU, packs and unpacks there as well.
+bool lies_together(const RecvBuffer& at) noexcept {
+  const auto elements = api::elements_of(at.type);
+  return elements && elements->dense && !api::on_device(at.buf, at.type);
+}
+
+// Looks at as many elements as hold the mark.
+bool begins_with_mark(const RecvBuffer& at) {
+  const MessageFormat& format = at.endpoint->format();
+  if (lies_together(at)) return has_mark(format, {static_cast<const std::byte*>(at.buf), sizeof format.mark});
+  const MPI_Count element = std::max<MPI_Count>(api::bytes_of(1, at.type), 1);
+  return has_mark(format, packed({at.buf, std::min(at.count, 8 / element + 1), at.type, at.comm}));
+}
+
+void check(Status status) {
+  if (status != Status::ok) throw Error(status, describe(status));
+}
+
+// What stands behind the values is written as it was: MPI_Unpack takes no values that end within an element.
+void place(ConstBytes values, const RecvBuffer& at) {
+  if (values.empty()) return;
+  if (lies_together(at)) return void(std::memcpy(at.buf, values.data(), values.size()));
+  std::vector<std::byte> all = packed(at);
+  std::memcpy(all.data(), values.data(), values.size());
+  api::unpack_values(all, at.buf, at.count, at.type);
+}
+
+void check_types(DType sent, const RecvBuffer& at) {
+  const auto expected = api::known_datatype(at.type);
+  if (!at.endpoint->checks_types() || !expected || !expected->computes || expected->type == sent) return;
+  throw Error(Status::frame_mismatch,
+              std::string("a message of type ") + name_of(sent) + ", received as " + name_of(expected->type));
+}
+
+// The frames stand elsewhere.
+void decode_to(const RecvBuffer& at, const Envelope& message) {
+  Coder& coder = at.endpoint->coder();
+  const bool aligned = reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0;
+  if (aligned && lies_together(at))
+    return check(
+        coder.decode(message.frames, message.type, {static_cast<std::byte*>(at.buf), message.bytes}));
+  const Buffer memory = coder.scratch(message.bytes);
+  const Bytes values = memory.bytes().first(message.bytes);
+  check(coder.decode(message.frames, message.type, values));
+  place(values, at);
+}
+
+// Decodes a message that stands elsewhere.
+int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status, Received& received) {
+  const auto envelope = open_message(at.endpoint->format(), message);
+  if (!envelope) throw Error(Status::corrupt_frame, "a coded message came damaged");
+  received.type = static_cast<DType>(envelope->type);
+  received.bytes = envelope->bytes;
+  FrameHeader header;
+  if (read_header(envelope->frames, header) == Status::ok) {
+    received.codec = find_codec(header.codec);
+    received.bound = header.bound;
+  }
+  check_types(*received.type, at);
+  if (envelope->bytes > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
+  received.begin = clock_now();
+  decode_to(at, *envelope);
+  received.end = clock_now();
+  set_bytes(status, envelope->bytes);
+  return MPI_SUCCESS;
+}
+
+// The message as it came there, in memory of its own.
+Buffer moved_away(const RecvBuffer& at, std::size_t bytes) {
+  if (lies_together(at)) {
+    Buffer copy = at.endpoint->coder().scratch(bytes);
+    std::memcpy(copy.data(), at.buf, bytes);
+    return copy;
+  }
+  Buffer copy = at.endpoint->coder().scratch(room(at));
+  api::pack_values(at.buf, at.count, at.type, copy.bytes().first(room(at)));
+  return copy;
+}
+
+// Runs `action(received)`, which returns an MPI code, and counts the message.
+template <class Action>
+int counted(const RecvBuffer& at, std::size_t bytes, Action action) noexcept {
+  Received received;
+  received.bytes = bytes;
+  const int code = api::guard(at.comm, [&]() -> int { return action(received); });
+  received.failed = code != MPI_SUCCESS;
+  at.endpoint->count(at, received);
+  return code;
+}
+
+}  // namespace
+
+std::size_t room(const RecvBuffer& at) noexcept {
+  return static_cast<std::size_t>(std::max<MPI_Count>(api::bytes_of(at.count, at.type), 0));
+}
+
+std::vector<std::byte> packed(const RecvBuffer& at) {
+  std::vector<std::byte> all(room(at));
+  api::pack_values(at.buf, at.count, at.type, all);
+  return all;
+}
+
+bool may_be_coded(const RecvBuffer& at) noexcept {
+  return at.endpoint != nullptr && room(at) >= at.endpoint->format().least_bytes;
+}
+
+int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept {
+  const BypassScope scope;
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  const std::size_t bytes = cancelled == 0 ? bytes_of(status) : 0;
+  return counted(at, bytes, [&](Received& received) -> int {
+    if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return MPI_SUCCESS;
+    set_bytes(status, 0);
+    const Buffer message = moved_away(at, bytes);
+    return decode_message(ConstBytes(message.bytes()).first(bytes), at, status, received);
+  });
+}
+
+std::size_t bytes_of_values(const Detached& message, const MessageFormat& format) noexcept {
+  const auto envelope = open_message(format, {message.memory.get(), message.bytes});
+  return envelope ? envelope->bytes : message.bytes;
+}
+
+int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept {
+  const BypassScope scope;
+  const ConstBytes all{message.memory.get(), message.bytes};
+  return counted(at, all.size(), [&](Received& received) -> int {
+    if (has_mark(at.endpoint->format(), all)) return decode_message(all, at, status, received);
+    if (all.size() > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
+    place(all, at);
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace taut::p2p

@@ -1,0 +1,245 @@
+#include "p2p/request_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "api/elements.hpp"
+#include "p2p/bypass.hpp"
+
+namespace taut::p2p {
+
+struct Tracked {
+  RecvBuffer at{};                      // of a receive
+  Detached detached;                    // where its message comes, if that is not the program's buffer
+  EncodedMessage sent;                  // of a send
+  std::optional<MatchKey> key;          // of a persistent receive
+  std::optional<PersistentSend> sends;  // of a persistent send
+  MPI_Request substitute = MPI_REQUEST_NULL;
+  MPI_Datatype kept_type = MPI_DATATYPE_NULL;
+  bool looked_at = false;  // before its completion; then what came of that:
+  int code = MPI_SUCCESS;
+  std::size_t bytes = 0;
+
+  Tracked() = default;
+  Tracked(const Tracked&) = delete;
+  ~Tracked() {
+    if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
+  }
+
+  bool persistent() const noexcept { return key || sends; }
+  bool is_send() const noexcept { return sent.bytes != 0 || sends; }
+
+  // The program may free a type of its own before the request ends.
+  void keep(MPI_Datatype& type) noexcept {
+    const BypassScope scope;
+    if (api::is_derived(type) && PMPI_Type_dup(type, &kept_type) == MPI_SUCCESS) type = kept_type;
+  }
+};
+
+namespace {
+
+struct All {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, std::unique_ptr<Tracked>> tracked;
+};
+
+All& all() {
+  static auto* const one = new All;
+  return *one;
+}
+
+std::atomic<std::size_t> open_requests{0};
+
+void insert(MPI_Request request, std::unique_ptr<Tracked> tracked) noexcept {
+  All& here = all();
+  const std::lock_guard lock(here.mutex);
+  here.tracked.insert_or_assign(request, std::move(tracked));
+  open_requests = here.tracked.size();
+}
+
+std::unique_ptr<Tracked> take(All& here, MPI_Request request) noexcept {
+  const auto found = here.tracked.find(request);
+  if (found == here.tracked.end()) return nullptr;
+  std::unique_ptr<Tracked> tracked = std::move(found->second);
+  here.tracked.erase(found);
+  open_requests = here.tracked.size();
+  return tracked;
+}
+
+// Runs `use(tracked)` if the request is in the table.
+template <class Use>
+void with(MPI_Request request, Use use) noexcept {
+  if (open_requests == 0) return;
+  All& here = all();
+  const std::lock_guard lock(here.mutex);
+  const auto found = here.tracked.find(request);
+  if (found != here.tracked.end()) use(*found->second);
+}
+
+std::unique_ptr<Tracked> receiving(const RecvBuffer& at) noexcept {
+  auto tracked = std::make_unique<Tracked>();
+  tracked->at = at;
+  tracked->keep(tracked->at.type);
+  return tracked;
+}
+
+// Ends a request, which may be started again if it is persistent.
+void end(std::unique_ptr<Tracked>& tracked) noexcept {
+  if (!tracked->persistent()) return tracked.reset();
+  tracked->looked_at = false;
+  tracked->substitute = MPI_REQUEST_NULL;
+  tracked->detached = {};
+  tracked->sent = {};
+}
+
+int finish_tracked(const Tracked& tracked, MPI_Status& status) noexcept {
+  if (tracked.is_send()) return MPI_SUCCESS;
+  if (tracked.looked_at) {
+    set_bytes(status, tracked.bytes);
+    return tracked.code;
+  }
+  return tracked.detached ? deliver(tracked.detached, tracked.at, status) : finish_recv(tracked.at, status);
+}
+
+// Frees a request for which the program does not wait. A message that comes to memory of Taut's is on its
+// way.
+void free_started(Tracked& tracked, MPI_Request& started) noexcept {
+  if (started == MPI_REQUEST_NULL) return;
+  if (!tracked.detached) return void(PMPI_Request_free(&started));
+  MPI_Status status;
+  if (PMPI_Wait(&started, &status) == MPI_SUCCESS) finish_tracked(tracked, status);
+}
+
+}  // namespace
+
+void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached) noexcept {
+  auto tracked = receiving(at);
+  tracked->detached = std::move(detached);
+  insert(request, std::move(tracked));
+}
+
+void hand_over(Posted posted, const RecvBuffer& at, MPI_Request* request) noexcept {
+  *request = posted.request;
+  if (posted.detached || may_be_coded(at)) track_recv(*request, at, std::move(posted.detached));
+}
+
+void track_send(MPI_Request request, EncodedMessage message) noexcept {
+  auto tracked = std::make_unique<Tracked>();
+  tracked->sent = std::move(message);
+  insert(request, std::move(tracked));
+}
+
+bool untrack(MPI_Request& request) noexcept {
+  if (open_requests == 0) return false;
+  All& here = all();
+  std::unique_lock lock(here.mutex);
+  auto tracked = take(here, request);
+  lock.unlock();
+  if (!tracked) return false;
+  if (tracked->sent.bytes != 0) new Buffer(std::move(tracked->sent.buffer));  // MPI may still read it
+  const bool comes_detached = !tracked->persistent() && tracked->detached;
+  free_started(*tracked, comes_detached ? request : tracked->substitute);
+  return comes_detached;
+}
+
+// ---- Persistent requests
+
+void track_persistent(MPI_Request request, const PersistentRecv& recv) noexcept {
+  auto tracked = receiving(recv.at);
+  tracked->key = recv.key;
+  insert(request, std::move(tracked));
+}
+
+std::optional<PersistentRecv> find_persistent_recv(MPI_Request request) noexcept {
+  std::optional<PersistentRecv> found;
+  with(request, [&](const Tracked& tracked) {
+    if (tracked.key) found = {tracked.at, *tracked.key};
+  });
+  return found;
+}
+
+void track_persistent(MPI_Request request, const PersistentSend& send) noexcept {
+  auto tracked = std::make_unique<Tracked>();
+  tracked->sends = send;
+  tracked->keep(tracked->sends->message.type);
+  insert(request, std::move(tracked));
+}
+
+std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept {
+  std::optional<PersistentSend> found;
+  with(request, [&](const Tracked& tracked) { found = tracked.sends; });
+  return found;
+}
+
+void substitute(MPI_Request request, Posted posted) noexcept {
+  with(request, [&](Tracked& tracked) {
+    tracked.substitute = posted.request;
+    tracked.detached = std::move(posted.detached);
+  });
+}
+
+void substitute(MPI_Request request, MPI_Request started, EncodedMessage sent) noexcept {
+  with(request, [&](Tracked& tracked) {
+    tracked.substitute = started;
+    tracked.sent = std::move(sent);
+  });
+}
+
+MPI_Request substitute_of(MPI_Request request) noexcept {
+  MPI_Request substitute = MPI_REQUEST_NULL;
+  with(request, [&](const Tracked& tracked) { substitute = tracked.substitute; });
+  return substitute;
+}
+
+// ---- Completion
+
+CompletionScope::CompletionScope(std::span<MPI_Request> requests) noexcept : requests_(requests) {
+  if (open_requests == 0) return;
+  All& here = all();
+  const std::lock_guard lock(here.mutex);
+  const auto known = [&](MPI_Request request) { return here.tracked.contains(request); };
+  if (std::ranges::none_of(requests, known)) return;
+  for (const MPI_Request request : requests) {
+    auto tracked = take(here, request);
+    const bool substituted = tracked && tracked->substitute != MPI_REQUEST_NULL;
+    of_mpi_.push_back(substituted ? tracked->substitute : request);
+    mine_.push_back({request, std::move(tracked), substituted});
+  }
+}
+
+// Requests that have not been completed return to the table.
+CompletionScope::~CompletionScope() {
+  for (std::size_t i = 0; i < mine_.size(); ++i) {
+    auto& [request, tracked, substituted] = mine_[i];
+    if (!substituted) requests_[i] = of_mpi_[i];
+    if (!tracked) continue;
+    const bool over = of_mpi_[i] == MPI_REQUEST_NULL;
+    if (over) end(tracked);
+    if (tracked) insert(request, std::move(tracked));
+  }
+}
+
+int CompletionScope::finish(std::size_t i, MPI_Status& status) noexcept {
+  auto& tracked = mine_[i].tracked;
+  if (!tracked) return MPI_SUCCESS;
+  const int code = finish_tracked(*tracked, status);
+  end(tracked);
+  return code;
+}
+
+void CompletionScope::discard(std::size_t i) noexcept {
+  if (auto& tracked = mine_[i].tracked) end(tracked);
+}
+
+int CompletionScope::look(std::size_t i, MPI_Status& status) noexcept {
+  auto& tracked = mine_[i].tracked;
+  if (!tracked) return MPI_SUCCESS;
+  tracked->code = finish_tracked(*tracked, status);
+  tracked->looked_at = true;
+  tracked->bytes = bytes_of(status);
+  return tracked->code;
+}
+
+}  // namespace taut::p2p

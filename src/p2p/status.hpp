@@ -1,0 +1,29 @@
+// MPI statuses of messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace taut::p2p {
+
+// Length of a message that has come, or is there.
+std::size_t bytes_of(const MPI_Status& status) noexcept;
+
+void set_bytes(MPI_Status& status, std::size_t bytes) noexcept;
+
+// The status that the program wants, or one of our own where it wants none.
+class StatusAt {
+ public:
+  explicit StatusAt(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}
+  StatusAt(const StatusAt&) = delete;
+  StatusAt& operator=(const StatusAt&) = delete;
+
+  MPI_Status& operator*() noexcept { return *at_; }
+
+ private:
+  MPI_Status own_;
+  MPI_Status* at_;
+};
+
+}  // namespace taut::p2p
