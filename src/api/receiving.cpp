@@ -223,16 +223,13 @@ void InMessage::unpack_layout(ConstBytes values) {
 void InMessage::account(const Opened& opened, bool failed) noexcept {
   const Envelope& envelope = opened.envelope;
   const auto bytes = static_cast<std::size_t>(envelope.bytes);
-  CallKind kind;
-  kind.collective = static_cast<std::uint8_t>(Collective::recv);
-  kind.type = envelope.type;
-  kind.size_class = static_cast<std::uint8_t>(std::bit_width(envelope.bytes));
-  kind.site = site_;
+  Call call{.collective = Collective::recv, .type = DType(envelope.type), .bytes = bytes};
+  call.site = site_;
   const bool coded = opened.codec != nullptr;
   const std::uint64_t end = began_ != 0 ? clock_now() : 0;
   const std::uint64_t decoding = opened.end > opened.begin ? opened.end - opened.begin : 0;
   attached_->account([&](CallTable& calls) {
-    CallRow& row = calls.count(kind, bytes);
+    CallRow& row = calls.count(call.key(), bytes);
     row.sum.failed_calls += failed;
     Times& times = row.sum.times;
     const std::uint64_t all = began_ != 0 ? end - began_ : decoding;
@@ -248,8 +245,7 @@ void InMessage::account(const Opened& opened, bool failed) noexcept {
   });
   Recorder* const events = began_ != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
-  const DType type = envelope.type != 0 ? static_cast<DType>(envelope.type) : DType::u8;
-  const CallTag tag = events->open({Collective::recv, type, Reduction::sum, envelope.type != 0});
+  const CallTag tag = events->open(call.kind());
   tag.add(coded ? Verb::wait : Verb::plain, 0, began_, end - decoding, bytes);
   if (coded) tag.add(Verb::decode, 0, opened.begin, opened.end, bytes);
   tag.add(Verb::call, 0, began_, end, bytes);

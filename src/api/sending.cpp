@@ -20,10 +20,10 @@ bool OutMessage::describe() noexcept {
           : bytes_of(arguments_.count, arguments_.type);
   const bool missing = known && known->dense && bytes > 0 && arguments_.buf == nullptr;
   if (bytes < 0 || missing || arguments_.dest == MPI_PROC_NULL) return false;
-  kind_.collective = static_cast<std::uint8_t>(Collective::send);
-  kind_.type = known ? static_cast<std::uint8_t>(known->type()) : 0;
-  kind_.size_class = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
-  kind_.site = site_;
+  call_.collective = Collective::send;
+  call_.type = known ? known->type() : DType{};
+  call_.bytes = static_cast<std::size_t>(bytes);
+  call_.site = site_;
   envelope_.bytes = static_cast<std::uint64_t>(bytes);
   elements_ = known;
   if (known && known->is.computes) envelope_.type = static_cast<std::uint8_t>(known->type());
@@ -116,15 +116,14 @@ void OutMessage::account(const EncodedMessage& made, std::uint64_t begin, std::u
   const bool coded = made.plain == Plain::no && attached_->messages() != nullptr;
   const std::uint64_t end = begin != 0 ? clock_now() : 0;
   attached_->account([&](CallTable& calls) {
-    CallRow& row = calls.count(kind_, bytes);
+    CallRow& row = calls.count(call_.key(), bytes);
     note_sent(made, bytes, coded ? made.bytes : 0, row);
     row.sum.times[coded ? Verb::wait : Verb::plain] += end - begin - (made.end - made.begin);
     row.sum.times[Verb::call] += end - begin;
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
-  const CallTag tag = events->open(
-      {Collective::send, elements_ ? elements_->type() : DType{}, Reduction::sum, elements_.has_value()});
+  const CallTag tag = events->open(call_.kind());
   if (made.begin != 0) tag.add(Verb::agree, 0, made.begin, made.decided, 0);
   if (coded) tag.add(Verb::encode, 0, made.decided, made.end, bytes);
   tag.add(coded ? Verb::wait : Verb::plain, 0, prepared, end, coded ? made.bytes : bytes);
@@ -138,7 +137,7 @@ template <class HandOver>
 int OutMessage::run(bool keep, HandOver hand_over) {
   const bool ours = describe();
   const auto bytes = static_cast<std::size_t>(envelope_.bytes);
-  const bool counted = ours || (attached_ != nullptr && kind_.collective != 0);
+  const bool counted = ours || (attached_ != nullptr && call_.collective != Collective{});
   const std::uint64_t begin = counted && attached_->times(bytes) ? clock_now() : 0;
   EncodedMessage made;
   if (ours) {

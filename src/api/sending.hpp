@@ -42,7 +42,7 @@ class OutMessage {
   SendArguments arguments_;
   Attached* attached_;
   const void* site_;
-  CallKind kind_;
+  Call call_;  // the message as it is counted
   Envelope envelope_;
   std::optional<Elements> elements_;  // none: not looked into, or several kinds of values
   Wire wire_;                         // of what lies below, or in the user's memory

@@ -1,7 +1,5 @@
 #include "dropin/message_counts.hpp"
 
-#include <bit>
-
 #include "api/all_attached.hpp"
 #include "core/device_memory.hpp"
 
@@ -13,12 +11,8 @@ bool counts() noexcept {
   return asked;
 }
 
-CallKind kind_of(Collective direction, std::uint8_t type, std::size_t bytes) noexcept {
-  CallKind kind;
-  kind.collective = static_cast<std::uint8_t>(direction);
-  kind.type = type;
-  kind.size_class = static_cast<std::uint8_t>(std::bit_width(bytes));
-  return kind;
+CallKey key_of(Collective direction, DType type, std::size_t bytes) noexcept {
+  return Call{.collective = direction, .type = type, .bytes = bytes}.key();
 }
 
 // Runs `note(row)`, in which the message is counted already.
@@ -27,7 +21,7 @@ void count(Collective direction, std::uint8_t type, std::size_t bytes, Note note
   if (!counts()) return;
   api::MessagesSeen& seen = *api::messages_seen();
   const std::lock_guard lock(seen.mutex);
-  note(seen.observed.calls.count(kind_of(direction, type, bytes), bytes));
+  note(seen.observed.calls.count(key_of(direction, DType(type), bytes), bytes));
 }
 
 // Once its row is there, before the message is counted in it.
@@ -46,8 +40,7 @@ void count_sent(ConstSlice values, const EncodedMessage& made, std::size_t sent)
   if (!counts()) return;
   api::MessagesSeen& seen = *api::messages_seen();
   const std::lock_guard lock(seen.mutex);
-  CallRow& row = seen.observed.calls.row(
-      kind_of(Collective::send, static_cast<std::uint8_t>(values.type), values.bytes()));
+  CallRow& row = seen.observed.calls.row(key_of(Collective::send, values.type, values.bytes()));
   sample(row, values);
   row.add_call(values.bytes());
   note_sent(made, values.bytes(), sent, row);
