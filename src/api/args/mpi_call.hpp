@@ -56,6 +56,9 @@ inline const BufferArg& telling_buffer(const MpiCall& call, int me) noexcept {
 // no array of counts: functions that have one are for the caller to leave out.
 inline bool alike(const MpiCall& a, const MpiCall& b, int me) noexcept {
   if (a.function != b.function || a.site != b.site || a.op != b.op) return false;
+  if (a.root == b.root && a.recv.count == b.recv.count && a.recv.type == b.recv.type &&
+      a.send.count == b.send.count && a.send.type == b.send.type)
+    return true;
   const BufferArg &of_a = telling_buffer(a, me), &of_b = telling_buffer(b, me);
   return of_a.count == of_b.count && of_a.type == of_b.type;
 }

@@ -31,7 +31,7 @@ bool asks_for_root(const MpiCall& call) noexcept {
 
 // Why plain MPI cannot make the call; MPI_SUCCESS if it can.
 int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
-  if (!args.send.fits || !args.recv.fits) return MPI_ERR_COUNT;
+  if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
   return args.op != call.op && !has_average(call.recv.type, on) ? MPI_ERR_OP : MPI_SUCCESS;
 }
 

@@ -8,21 +8,39 @@
 namespace taut::api {
 
 // Counts and displacements of one buffer as plain MPI takes them: 0 and null where they do not matter on this
-// rank.
-struct PmpiBuffer {
-  PmpiBuffer(const BufferArg& buffer, int blocks, bool matters)
-      : count(plain::count(buffer.count, matters)),
-        counts(matters ? buffer.counts : nullptr, blocks),
-        displs(matters ? buffer.displs : nullptr, blocks),
-        fits((!matters || plain::fits(buffer.count)) && counts.fit() && displs.fit()) {}
+// rank. Refers to `buffer`.
+class PmpiBuffer {
+ public:
+#if MPI_VERSION >= 4
+  PmpiBuffer(const BufferArg& buffer, int, bool matters) noexcept : buffer_(buffer), matters_(matters) {}
+  MPI_Count count() const noexcept { return matters_ ? buffer_.count : 0; }
+  const MPI_Count* counts() const noexcept { return matters_ ? buffer_.counts : nullptr; }
+  const MPI_Aint* displs() const noexcept { return matters_ ? buffer_.displs : nullptr; }
+  bool fits() const noexcept { return true; }
 
-  plain::Count count;
-  plain::Numbers<MPI_Count> counts;
-  plain::Numbers<MPI_Aint> displs;
-  bool fits;
+ private:
+  const BufferArg& buffer_;
+  bool matters_;
+#else
+  PmpiBuffer(const BufferArg& buffer, int blocks, bool matters)
+      : count_(plain::count(buffer.count, matters)),
+        counts_(matters ? buffer.counts : nullptr, blocks),
+        displs_(matters ? buffer.displs : nullptr, blocks),
+        fits_((!matters || plain::fits(buffer.count)) && counts_.fit() && displs_.fit()) {}
+  int count() const noexcept { return count_; }
+  const int* counts() const noexcept { return counts_.data(); }
+  const int* displs() const noexcept { return displs_.data(); }
+  bool fits() const noexcept { return fits_; }
+
+ private:
+  int count_;
+  plain::Numbers<MPI_Count> counts_;
+  plain::Numbers<MPI_Aint> displs_;
+  bool fits_;
+#endif
 };
 
-// What plain MPI reads until a call is complete.
+// What plain MPI reads until a call is complete, the call besides.
 struct PmpiArgs {
   PmpiArgs(const MpiCall& call, MPI_Comm on);
 

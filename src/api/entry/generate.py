@@ -57,7 +57,7 @@ def argument(function, parameter):
         return "c.send.at" if side == "send" else "c.recv.writable()"
     if parameter.kind in ("type", "types"):
         return f"c.{side}.{parameter.kind}"
-    return f"a.{side}.{FIELDS[parameter.kind]}" + ("" if parameter.kind == "count" else ".data()")
+    return f"a.{side}.{FIELDS[parameter.kind]}()"
 
 
 def calls(name, more=""):
