@@ -31,7 +31,6 @@ foreach(folder ${MPI_C_INCLUDE_DIRS} ${PROJECT_SOURCE_DIR}/.venv/include ${PROJE
 endforeach()
 
 # The wrappers of the drop-in are made from a list of MPI's functions.
-find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(generator ${PROJECT_SOURCE_DIR}/src/preload/generate.py)
 set(wrapper_folder ${PROJECT_BINARY_DIR}/generated/wrappers)
 file(MAKE_DIRECTORY ${wrapper_folder})
@@ -43,6 +42,7 @@ foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dr
     OUTPUT ${wrapper_folder}/${file}
     COMMAND ${Python3_EXECUTABLE} ${generator} ${what} > ${wrapper_folder}/${file}
     DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/src/preload/functions.py ${PROJECT_SOURCE_DIR}/src/preload/functions.txt
+            ${collectives}
     VERBATIM)
 endforeach()
 

@@ -1,23 +1,13 @@
 #!/usr/bin/env python3
 """Prints the C prototypes of the MPI functions that the drop-in wraps: what src/preload/functions.txt holds.
 
-They come from the MPI Forum's machine-readable standard, by the package pympistandard. Functions with large-count
+Those of collectives are made from src/core/collectives.txt. They come from the MPI Forum's machine-readable standard, by the package pympistandard. Functions with large-count
 twins are followed by these. Usage: list_mpi_functions.py > src/preload/functions.txt
 """
 
 import pympistandard as standard
 
-COLLECTIVES = (
-    "Allreduce Reduce_scatter_block Reduce_scatter Reduce Bcast Allgather Allgatherv Gather Gatherv Scatter Scatterv "
-    "Alltoall Alltoallv"
-).split()
 ALWAYS = "Init Init_thread Finalize Pcontrol".split()
-
-
-def names():
-    for call in COLLECTIVES:
-        yield call
-    yield from ALWAYS
 
 
 def prototypes(name):
@@ -29,6 +19,6 @@ def prototypes(name):
 
 if __name__ == "__main__":
     standard.use_api_version(1)
-    for name in names():
+    for name in ALWAYS:
         for prototype in prototypes(name):
             print(prototype)

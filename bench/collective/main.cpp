@@ -53,11 +53,11 @@ int main_of_rank(int argc, char** argv) {
     options = parse(argc, argv);
     for (const std::string& name : options.operations) find_collective(name);
   } catch (const std::exception& error) {
-    if (rank == 0) std::fprintf(stderr, "taut_bench_collectives: %s\n%s", error.what(), usage());
+    if (rank == 0) std::fprintf(stderr, "taut_bench_collectives: %s\n%s", error.what(), usage().c_str());
     return 2;
   }
   if (options.help) {
-    if (rank == 0) std::fputs(usage(), stdout);
+    if (rank == 0) std::fputs(usage().c_str(), stdout);
     return 0;
   }
   try {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "../command_line.hpp"
+#include "collectives.hpp"
 
 namespace bench {
 namespace {
@@ -55,9 +56,12 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-const char* usage() {
+std::string usage() {
+  std::string names;
+  for (const Collective& one : collectives()) names.append(names.empty() ? "" : ", ").append(one.name);
   return R"(taut_bench_collectives: latency of collectives, plain MPI and Taut in alternation.
-  --ops A,B,..      allreduce, bcast, allgather, reduce_scatter_block, scatter, reduce, gather, alltoall  (all)
+  --ops A,B,..      )" +
+         names + R"(  (all)
   -m MIN:MAX        bytes of the whole buffer, doubling: 64K, 16M, 64MB         (1M:16M)
   -i N  -x N        timed calls of each variant; calls to warm up               (9, 2)
   --bound E         absolute bound of the result                                (1e-4)

@@ -23,6 +23,6 @@ struct Options {
 };
 
 Options parse(int argc, char** argv);  // throws std::invalid_argument
-const char* usage();
+std::string usage();
 
 }  // namespace bench

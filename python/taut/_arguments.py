@@ -1,6 +1,7 @@
 """The arguments of each collective call: what mpi4py's methods take, as what the C functions take.
 
-The C functions TAUT_X, TAUT_IX and TAUT_X_init begin with the same arguments, which are made here.
+The C functions TAUT_X, TAUT_IX and TAUT_X_init begin with the same arguments, which are made here. The methods of `Comm`
+(generate_forms.py) have the docstrings of these functions.
 """
 
 from dataclasses import dataclass, field
@@ -53,6 +54,7 @@ def _same_count(send: Message, recv: Message) -> Message:
 
 
 def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    """Sum, minimum, maximum or mean over the ranks, on every rank."""
     half = _half.stage(sendbuf, recvbuf)
     send, recv = message(half.send, False), message(half.recv, True)
     what = _same_count(send, recv)
@@ -61,6 +63,7 @@ def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
 
 
 def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Call:
+    """Sum, minimum, maximum or mean over the ranks, at the root."""
     at_root = comm.Get_rank() == root
     half = _half.stage(sendbuf, recvbuf if at_root else None)
     send, recv = message(half.send, False), message(half.recv, True)
@@ -70,6 +73,7 @@ def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Ca
 
 
 def reduce_scatter_block(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    """Sum, minimum, maximum or mean over the ranks; rank r gets block r of it."""
     half, ranks = _half.stage(sendbuf, recvbuf), comm.Get_size()
     send = message(half.send, False, ranks)
     recv = message(half.recv, True, ranks if send is IN_PLACE else 1)
@@ -79,6 +83,7 @@ def reduce_scatter_block(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) ->
 
 
 def reduce_scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, recvcounts: Any, op: Any) -> Call:
+    """`Reduce_scatter_block` with blocks of any size."""
     half, ranks = _half.stage(sendbuf, recvbuf), comm.Get_size()
     send, recv = message(half.send, False), message(half.recv, True)
     if recvcounts is None:
@@ -93,6 +98,7 @@ def reduce_scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, recvcounts: Any, 
 
 
 def bcast(comm: MPI.Comm, buf: Any, root: int) -> Call:
+    """The root's values on every rank, as decoded at the root too."""
     both = message(buf, True) if comm.Get_rank() != root else message(buf, False)
     if comm.Get_rank() == root and both.array is not None and not both.array.flags.writeable:
         raise ArgumentError("the root's array gets the values that the others get, but it is read-only: pass a copy")
@@ -105,31 +111,37 @@ def _pair(name: str, send: Message, recv: Message, *more: int) -> Call:
 
 
 def allgather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """Every rank's block on every rank."""
     return _pair("Allgather", message(sendbuf, False), message(recvbuf, True, comm.Get_size()), handle(comm))
 
 
 def alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """Block r to rank r, from every rank."""
     ranks = comm.Get_size()
     return _pair("Alltoall", message(sendbuf, False, ranks), message(recvbuf, True, ranks), handle(comm))
 
 
 def gather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+    """Every rank's block at the root."""
     recv = message(recvbuf, True, comm.Get_size()) if comm.Get_rank() == root else NOTHING
     return _pair("Gather", message(sendbuf, False), recv, root, handle(comm))
 
 
 def scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+    """Block r of the root's array to rank r."""
     send = message(sendbuf, False, comm.Get_size()) if comm.Get_rank() == root else NOTHING
     return _pair("Scatter", send, message(recvbuf, True), root, handle(comm))
 
 
 def allgatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Allgather` with blocks of any size."""
     send, recv = message(sendbuf, False), vector_message(recvbuf, True, comm.Get_size())
     words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
     return Call("Allgatherv", words, [send, recv])
 
 
 def gatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+    """`Gather` with blocks of any size."""
     recv = vector_message(recvbuf, True, comm.Get_size()) if comm.Get_rank() == root else NOTHING
     send = message(sendbuf, False)
     words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, root, handle(comm)]
@@ -137,6 +149,7 @@ def gatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
 
 
 def scatterv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+    """`Scatter` with blocks of any size."""
     send = vector_message(sendbuf, False, comm.Get_size()) if comm.Get_rank() == root else NOTHING
     recv = message(recvbuf, True)
     words = [send.address, *send.vector(), send.type, recv.address, recv.count, recv.type, root, handle(comm)]
@@ -144,6 +157,7 @@ def scatterv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
 
 
 def alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Alltoall` with blocks of any size."""
     ranks = comm.Get_size()
     send, recv = vector_message(sendbuf, False, ranks), vector_message(recvbuf, True, ranks)
     words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]

@@ -6,11 +6,10 @@ from typing import Any, Optional, Union
 from mpi4py import MPI
 
 from ._arguments import AVG, Average
-from ._blocking import Blocking
 from ._errors import ArgumentError, DTypeError
+from ._forms import Blocking, Nonblocking, Persistent
 from ._layer import call, handle
 from ._messages import Messages
-from ._nonblocking import Nonblocking, Persistent
 from ._policy import Policy, current_policy, policy_text
 
 __all__ = ["AVG", "Average", "Comm"]

@@ -96,15 +96,16 @@ void Attached::begin(MPI_Comm comm) {
   connect(comm);
 }
 
-void Attached::sample(const Request& request) noexcept {
-  const CallKind kind = kind_of(request);
+void Attached::sample(const CollectiveCall& request) noexcept {
+  const CallKey key = request.key();
   const auto lock = stop_driving();
-  CallRow& row = observed_->calls.row(kind);
+  CallRow& row = observed_->calls.row(key);
   const ConstSlice values = own_values(request, group_.rank).most();
-  if (row.kind == kind && !taut::on_device(values.data)) sampler_.look(row, values);
+  if (row.key == key && !taut::on_device(values.data)) sampler_.look(row, values);
 }
 
-Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape& shape) noexcept {
+Plain Attached::plain_at_once(const std::optional<CollectiveCall>& request,
+                              const MpiCall& as_called) noexcept {
   if (request && samples_) sample(*request);
   if (again_.rests) again_ = {};
   Plain why = request.has_value() && !usable() ? Plain::communicator : Plain::unsupported;
@@ -117,23 +118,24 @@ Plain Attached::plain_at_once(const std::optional<Request>& request, const Shape
                                                                           : Plain::no;
   }
   if (why != Plain::no) count_plain(request, why);
-  if (why != Plain::no && request.has_value()) remember(shape, *request, why);
+  if (why != Plain::no && request.has_value()) remember(as_called, *request, why);
   return why;
 }
 
 // Datatypes and operators that Taut knows are MPI's own: the handles always mean the same. Why calls are
 // plain that no policy is for does not depend on those before; a kind that rests counts them. Each has its
 // place in a trace.
-void Attached::remember(const Shape& shape, const Request& request, Plain why) noexcept {
-  if (!request.coded_type || !known_datatype(shape.type) || recorder() != nullptr) return;
+void Attached::remember(const MpiCall& as_called, const CollectiveCall& request, Plain why) noexcept {
+  if (!request.coded() || as_called.function == Function::none || as_called.info().has_counts) return;
+  if (!known_datatype(telling_buffer(as_called, group_.rank).type) || recorder() != nullptr) return;
   const bool rests = communicator_ != nullptr && communicator_->rests();
   if (rests || request.bytes < rules_.least_bytes())
-    again_ = {shape, kind_of(request), request.bytes, why, rests};
+    again_ = {as_called, request.key(), request.bytes, why, rests};
 }
 
-bool Attached::plain_again(const Shape& shape) noexcept {
-  if (!(again_.shape == shape) || shape.collective == Collective{} || open_ != 0) return false;
-  CallRow& row = observed_->calls.row(again_.kind);
+bool Attached::plain_again(const MpiCall& call) noexcept {
+  if (!alike(again_.call, call, group_.rank) || open_ != 0) return false;
+  CallRow& row = observed_->calls.row(again_.key);
   if (samples_ && Sampler::is_due(row)) return false;
   if (again_.rests && communicator_->plain_again() == Plain::no) return false;
   row.add_call(again_.bytes);
@@ -146,12 +148,12 @@ bool Attached::plain_again(const Shape& shape) noexcept {
 bool Attached::times_again() noexcept {
   if (observed_closely_ || !again_.rests) return observed_closely_;
   if (communicator_->time_matters() || ++again_.calls % 8 == 0) return true;
-  add_plain_time(again_.kind, again_.nanoseconds);
+  add_plain_time(again_.key, again_.nanoseconds);
   return false;
 }
 
 void Attached::ran_again(std::uint64_t nanoseconds) noexcept {
-  add_plain_time(again_.kind, again_.nanoseconds = nanoseconds);
+  add_plain_time(again_.key, again_.nanoseconds = nanoseconds);
   if (compares(again_.why)) communicator_->note_plain(again_.bytes, nanoseconds);
 }
 
@@ -163,26 +165,26 @@ std::unique_lock<std::mutex> Attached::stop_driving() const {
   return lock;
 }
 
-void Attached::count_plain(const std::optional<Request>& request, Plain why) noexcept {
+void Attached::count_plain(const std::optional<CollectiveCall>& request, Plain why) noexcept {
   const auto lock = stop_driving();
   CallRow& row =
-      request ? observed_->calls.count(kind_of(*request), request->bytes) : observed_->calls.count({}, 0);
+      request ? observed_->calls.count(request->key(), request->bytes) : observed_->calls.count(CallKey{}, 0);
   row.note_plain(why);
 }
 
-void Attached::add_plain_time(const CallKind& kind, std::uint64_t nanoseconds) noexcept {
-  Times& times = observed_->calls.row(kind).sum.times;
+void Attached::add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept {
+  Times& times = observed_->calls.row(key).sum.times;
   times[Verb::plain] += nanoseconds;
   times[Verb::call] += nanoseconds;
 }
 
-void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
+void Attached::ran_plain(const CollectiveCall& request, Plain why, std::uint64_t begin,
                          const CallTag& tag) noexcept {
   const std::uint64_t end = clock_now();
   const auto lock = stop_driving();
   if (compares(why)) communicator_->note_plain(request.bytes, end - begin);
   again_.nanoseconds = end - begin;
-  add_plain_time(kind_of(request), end - begin);
+  add_plain_time(request.key(), end - begin);
   tag.add(Verb::plain, 0, begin, end, request.bytes);
   if (tag.recorder != nullptr) tag.recorder->close(tag);
 }
@@ -190,7 +192,7 @@ void Attached::ran_plain(const Request& request, Plain why, std::uint64_t begin,
 // ---- Calls
 
 // Its lanes come after those of the calls in flight; it waits for none of them.
-Verdict Attached::run(MPI_Comm comm, const Request& request) {
+Verdict Attached::run(MPI_Comm comm, const CollectiveCall& request) {
   begin(comm);
   const std::lock_guard lock(driving_);
   Task<Verdict> task = communicator_->start(request);
@@ -202,7 +204,7 @@ Verdict Attached::run(MPI_Comm comm, const Request& request) {
   return task.result();
 }
 
-void Attached::start(MPI_Comm comm, const Request& request, PlainCall& plain,
+void Attached::start(MPI_Comm comm, const CollectiveCall& request, PlainCall& plain,
                      std::optional<CallInFlight>& call) {
   begin(comm);
   const std::lock_guard lock(driving_);

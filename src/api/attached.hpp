@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "api/args/group.hpp"
+#include "api/args/mpi_call.hpp"
 #include "api/at_end.hpp"
 #include "api/messages.hpp"
 #include "comm/in_flight.hpp"
@@ -16,35 +18,6 @@
 #include "transports/mpi.hpp"
 
 namespace taut::api {
-
-// A rank among others.
-struct Group {
-  int rank = 0, size = 1;
-
-  bool has(int root) const noexcept { return root >= 0 && root < size; }
-  std::size_t index() const noexcept { return static_cast<std::size_t>(rank); }
-  std::size_t count() const noexcept { return static_cast<std::size_t>(size); }
-  ConstSlice own_block(ConstSlice all) const noexcept { return block(all, index(), count()); }
-};
-
-// Of an intracommunicator.
-inline Group group_of(MPI_Comm comm) noexcept {
-  Group group;
-  PMPI_Comm_rank(comm, &group.rank);
-  PMPI_Comm_size(comm, &group.size);
-  return group;
-}
-
-// What a call asks for but for its memory and its root, which say nothing about whether it is compressed.
-struct Shape {
-  Collective collective{};  // 0: none, of calls that have no shape
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  MPI_Op op = MPI_OP_NULL;
-  MPI_Count count = 0;
-  const void* site = nullptr;
-
-  friend bool operator==(const Shape&, const Shape&) = default;
-};
 
 // One thread at a time may use it; beside that one, others may drive its calls in flight.
 class Attached : public std::enable_shared_from_this<Attached> {
@@ -70,17 +43,17 @@ class Attached : public std::enable_shared_from_this<Attached> {
   std::shared_ptr<Attached> spare(MPI_Comm comm);
 
   // Whether a call is plain MPI's at every start, whatever ranks learn. Local, the same on all ranks.
-  bool always_plain(const std::optional<Request>& request) const noexcept {
+  bool always_plain(const std::optional<CollectiveCall>& request) const noexcept {
     return !request || (request->bytes_known && request->bytes < rules_.least_bytes());
   }
 
   // Why a call is for plain MPI without further ado, if it is; no request: the call is none that is
-  // compressed. Local.
-  Plain plain_at_once(const std::optional<Request>& request, const Shape& shape = {}) noexcept;
+  // compressed. `as_called`: of a call that plain_again() may know again. Local.
+  Plain plain_at_once(const std::optional<CollectiveCall>& request, const MpiCall& as_called = {}) noexcept;
 
   // Whether a call is like the last one, which was plain at once and will be so again. Then it is counted,
-  // and plain too; run_again() makes it.
-  bool plain_again(const Shape& shape) noexcept;
+  // and plain too; run_again() makes it. Looks at no datatype.
+  bool plain_again(const MpiCall& call) noexcept;
 
   template <class Call>
   int run_again(Call call) {
@@ -92,10 +65,11 @@ class Attached : public std::enable_shared_from_this<Attached> {
   }
 
   // Serves a call, or says why not. Collective over `comm`.
-  Verdict run(MPI_Comm comm, const Request& request);
+  Verdict run(MPI_Comm comm, const CollectiveCall& request);
 
   // Makes `call` and starts it. Collective over `comm`.
-  void start(MPI_Comm comm, const Request& request, PlainCall& plain, std::optional<CallInFlight>& call);
+  void start(MPI_Comm comm, const CollectiveCall& request, PlainCall& plain,
+             std::optional<CallInFlight>& call);
 
   // A step of all calls in flight here, unless another thread is at it.
   void progress() noexcept;
@@ -103,10 +77,10 @@ class Attached : public std::enable_shared_from_this<Attached> {
 
   // Runs `call`, which is plain MPI's for that reason, and takes its time where that does not show.
   template <class Call>
-  int run_plain(const std::optional<Request>& request, Plain why, Call call) {
+  int run_plain(const std::optional<CollectiveCall>& request, Plain why, Call call) {
     const bool counts = compares(why) || observed_closely_;
     if (!request || !(counts || request->bytes >= rules_.least_bytes())) return call();
-    const CallTag tag = recorder() != nullptr ? recorder()->open(label_of(*request)) : CallTag{};
+    const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};
     const std::uint64_t begin = clock_now();
     const int code = call();
     ran_plain(*request, why, begin, tag);
@@ -156,17 +130,17 @@ class Attached : public std::enable_shared_from_this<Attached> {
   void drive() noexcept;
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
-  void count_plain(const std::optional<Request>& request, Plain why) noexcept;
-  void remember(const Shape& shape, const Request& request, Plain why) noexcept;
+  void count_plain(const std::optional<CollectiveCall>& request, Plain why) noexcept;
+  void remember(const MpiCall& as_called, const CollectiveCall& request, Plain why) noexcept;
   bool times_again() noexcept;
   void ran_again(std::uint64_t nanoseconds) noexcept;
-  void add_plain_time(const CallKind& kind, std::uint64_t nanoseconds) noexcept;
-  void sample(const Request& request) noexcept;
+  void add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept;
+  void sample(const CollectiveCall& request) noexcept;
   // Whether the time of a call that is plain for that reason is to be compared with those of frames.
   static bool compares(Plain why) noexcept {
     return why == Plain::slower || why == Plain::trial || why == Plain::no_gain;
   }
-  void ran_plain(const Request& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
+  void ran_plain(const CollectiveCall& request, Plain why, std::uint64_t begin, const CallTag& tag) noexcept;
 
   Rules rules_;
   bool enabled_, inter_, begun_ = false;
@@ -178,14 +152,14 @@ class Attached : public std::enable_shared_from_this<Attached> {
   bool samples_ = !options().report.empty();
   Sampler sampler_{options().kernels};
   struct {
-    Shape shape;
-    CallKind kind;
+    MpiCall call;
+    CallKey key{};
     std::size_t bytes = 0;
     Plain why = Plain::no;
     bool rests = false;             // what its kind has shown is why: as long as no other call comes between
     std::uint32_t calls = 0;        // since then that rested
     std::uint64_t nanoseconds = 0;  // the last one that was timed
-  } again_;                         // the last call of a shape that was plain at once, and will be so again
+  } again_;                         // the last call that was plain at once, and will be so again
   std::vector<std::shared_ptr<Attached>> spares_;  // the same number on all ranks
   std::optional<Messages> messages_;
   HostPlace place_;

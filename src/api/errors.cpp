@@ -1,5 +1,7 @@
 #include "api/errors.hpp"
 
+#include <taut/taut.h>
+
 #include <array>
 #include <mutex>
 #include <string>
@@ -61,3 +63,7 @@ int raise(MPI_Comm comm, int code) noexcept {
 }
 
 }  // namespace taut::api
+
+extern "C" int TAUT_Error_status(int mpi_error_code) {
+  return static_cast<int>(taut::api::status_of(mpi_error_code));
+}

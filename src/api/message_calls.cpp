@@ -53,23 +53,21 @@ EncodedMessage SendCall::encode() {
 }
 
 void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
-  CallKind kind;
-  kind.collective = static_cast<std::uint8_t>(Collective::send);
-  kind.type = kind_ ? static_cast<std::uint8_t>(kind_->type()) : 0;
-  kind.size_class = static_cast<std::uint8_t>(std::bit_width(bytes_));
-  kind.site = site_;
+  const Call call{.collective = Collective::send,
+                  .type = kind_ ? kind_->type() : DType{},
+                  .bytes = bytes_,
+                  .site = site_};
   const bool coded = made_.bytes != 0;
   const std::uint64_t end = begin != 0 ? clock_now() : 0;
   attached_->account([&](CallTable& calls) {
-    CallRow& row = calls.count(kind, bytes_);
+    CallRow& row = calls.count(call.key(), bytes_);
     note_sent(made_, bytes_, row);
     row.sum.times[coded ? Verb::wait : Verb::plain] += end - begin - (made_.end - made_.begin);
     row.sum.times[Verb::call] += end - begin;
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
-  const CallTag tag =
-      events->open({Collective::send, kind_ ? kind_->type() : DType{}, Reduction::sum, kind_.has_value()});
+  const CallTag tag = events->open(call.kind());
   if (made_.begin != 0) tag.add(Verb::agree, 0, made_.begin, made_.decided, 0);
   if (coded) tag.add(Verb::encode, 0, made_.decided, made_.end, bytes_);
   tag.add(coded ? Verb::wait : Verb::plain, 0, prepared, end, coded ? made_.bytes : bytes_);

@@ -1,7 +1,5 @@
 #include "api/messages.hpp"
 
-#include <bit>
-
 #include "api/attached.hpp"
 
 namespace taut::api {
@@ -14,23 +12,17 @@ std::optional<DType> type_of(const p2p::RecvBuffer& at, const p2p::Received& rec
   return elements ? std::optional(elements->type()) : std::nullopt;
 }
 
-CallKind kind_of(std::optional<DType> type, std::size_t bytes, const void* site) noexcept {
-  CallKind kind;
-  kind.collective = static_cast<std::uint8_t>(Collective::recv);
-  kind.type = type ? static_cast<std::uint8_t>(*type) : 0;
-  kind.size_class = static_cast<std::uint8_t>(std::bit_width(bytes));
-  kind.site = site;
-  return kind;
+Call call_of(std::optional<DType> type, std::size_t bytes, const void* site) noexcept {
+  return {.collective = Collective::recv, .type = type.value_or(DType{}), .bytes = bytes, .site = site};
 }
 
 // A timed receive in the trace.
-void trace(std::optional<DType> type, const p2p::RecvBuffer& at, const p2p::Received& received,
+void trace(const Call& call, const p2p::RecvBuffer& at, const p2p::Received& received,
            std::uint64_t end) noexcept {
   Recorder* const events = at.began != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
   const std::uint64_t decoding = received.end - received.begin;
-  const CallTag tag =
-      events->open({Collective::recv, type.value_or(DType::u8), Reduction::sum, type.has_value()});
+  const CallTag tag = events->open(call.kind());
   tag.add(received.coded() ? Verb::wait : Verb::plain, 0, at.began, end - decoding, received.bytes);
   if (received.coded()) tag.add(Verb::decode, 0, received.begin, received.end, received.bytes);
   tag.add(Verb::call, 0, at.began, end, received.bytes);
@@ -45,10 +37,10 @@ Messages::Messages(Attached& attached, std::uint64_t mark)
       coder_(attached.policy(), format(), attached.policy().coding.threads) {}
 
 void Messages::count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
-  const auto type = type_of(at, received);
+  const Call call = call_of(type_of(at, received), received.bytes, at.site);
   const std::uint64_t end = at.began != 0 ? clock_now() : 0, decoding = received.end - received.begin;
   attached_.account([&](CallTable& calls) {
-    CallRow& row = calls.count(kind_of(type, received.bytes, at.site), received.bytes);
+    CallRow& row = calls.count(call.key(), received.bytes);
     row.sum.failed_calls += received.failed;
     Times& times = row.sum.times;
     const std::uint64_t all = at.began != 0 ? end - at.began : decoding;
@@ -62,7 +54,7 @@ void Messages::count(const p2p::RecvBuffer& at, const p2p::Received& received) n
       row.note_plain(received.bytes < attached_.policy().min_bytes ? Plain::small : Plain::sender);
     }
   });
-  trace(type, at, received, end);
+  trace(call, at, received, end);
 }
 
 p2p::Endpoint* endpoint_of(Attached* attached) noexcept {

@@ -13,13 +13,13 @@ namespace taut::api::plain {
 #if MPI_VERSION >= 4
 #define TAUT_PMPI(name) PMPI_##name##_c
 #define TAUT_PMPI_INIT(name) PMPI_##name##_init_c
-inline constexpr bool has_persistent = true;
+inline constexpr bool has_persistent = true, has_large_counts = true;
 using Count = MPI_Count;
 inline bool fits(MPI_Count) noexcept { return true; }
 #else
 #define TAUT_PMPI(name) PMPI_##name
 #define TAUT_PMPI_INIT(name) [](auto...) { return MPI_ERR_UNSUPPORTED_OPERATION; }
-inline constexpr bool has_persistent = false;
+inline constexpr bool has_persistent = false, has_large_counts = false;
 using Count = int;
 inline bool fits(MPI_Count count) noexcept { return count <= INT_MAX && count >= INT_MIN; }
 #endif

@@ -1,5 +1,6 @@
 #include "api/requests.hpp"
 
+#include "api/args/describe.hpp"
 #include "api/average.hpp"
 #include "api/datatypes.hpp"
 #include "api/elements.hpp"
@@ -8,29 +9,11 @@
 namespace taut::api {
 namespace {
 
-MPI_Comm comm_of(const AnyCall& call) noexcept {
-  return std::visit([](const auto& c) { return c.comm; }, call);
-}
-
 // The user may free an operator of its own as soon as a call is started, and only MPI can keep it: such a
 // call has to be MPI's at once. Any rank's call then is, as the operator is the same.
-bool keeps_its_operator(const AnyCall& call) noexcept {
-  return std::visit(
-      [](const auto& c) {
-        if constexpr (requires { c.op; }) return is_predefined(c.op);
-        return true;
-      },
-      call);
-}
+bool keeps_its_operator(const MpiCall& call) noexcept { return !call.reduces() || is_predefined(call.op); }
 
-bool takes_mean(const AnyCall& call) noexcept {
-  return std::visit(
-      [](const auto& c) {
-        if constexpr (requires { c.op; }) return is_average(c.op);
-        return false;
-      },
-      call);
-}
+bool takes_mean(const MpiCall& call) noexcept { return call.reduces() && is_average(call.op); }
 
 }  // namespace
 
@@ -45,20 +28,21 @@ bool CollectiveRequest::freed() const noexcept {
   return users != nullptr && users->freed();
 }
 
-MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NULL : comm_of(call_); }
+MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NULL : call_.comm; }
 
 int CollectiveRequest::init(MPI_Info info) {
-  if (takes_mean(call_)) group_ = group_of(comm_of(call_));
+  if (takes_mean(call_)) group_ = group_of(call_.comm);
   Attached* attached = nullptr;  // what a nonblocking call cannot wait for, it goes without
   if (keeps_its_operator(call_))
-    attached = persistent_ ? attached_or_ruled(comm_of(call_)) : attached_if_known(comm_of(call_));
+    attached = persistent_ ? attached_or_ruled(call_.comm) : attached_if_known(call_.comm);
   if (attached != nullptr) attached_ = attached->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
   if (attached_ != nullptr || !plain::has_persistent) keep_types();
   const bool serves =
       attached_ != nullptr && attached_->usable();  // else it counts calls, on some ranks perhaps
   if (serves || !plain::has_persistent) return MPI_SUCCESS;
-  const int code = std::visit([&](auto& call) { return call.init(info, &plain_); }, call_);
+  plain_args_.emplace(call_, call_.comm);
+  const int code = init_plain(call_, *plain_args_, info, &plain_);
   plain_is_persistent_ = code == MPI_SUCCESS;
   return code;
 }
@@ -66,34 +50,34 @@ int CollectiveRequest::init(MPI_Info info) {
 bool CollectiveRequest::set_apart(bool counts) {
   if (attached_ == nullptr || !attached_->usable()) return false;
   if (!counts && attached_->always_plain(describe())) return false;
-  std::shared_ptr<Attached> own = attached_->spare(comm_of(call_));
+  std::shared_ptr<Attached> own = attached_->spare(call_.comm);
   apart_from_ = std::exchange(attached_, std::move(own));
   return true;
 }
 
 // Derived types may be freed as soon as a call is started, before it needs them. Whether there are any.
 bool CollectiveRequest::keep_types() {
-  const MPI_Comm comm = comm_of(call_);
+  const MPI_Comm comm = call_.comm;
   Group group;
   int inter = 0;
   if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
   if (comm == MPI_COMM_NULL || inter != 0) return false;
   PMPI_Comm_rank(comm, &group.rank);
-  const Types types = std::visit([&](auto& call) { return call.types(group); }, call_);
+  const Significance matters(call_, group.rank == call_.root);
   bool any = false;
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    if (types[i] == nullptr || !is_derived(*types[i])) continue;
-    if (PMPI_Type_dup(*types[i], &kept_types_[i]) != MPI_SUCCESS) throw std::bad_alloc();
-    *types[i] = kept_types_[i];
+  const auto keep = [&](MPI_Datatype& type, MPI_Datatype& kept) {
+    if (!is_derived(type)) return;
+    if (PMPI_Type_dup(type, &kept) != MPI_SUCCESS) throw std::bad_alloc();
+    type = kept;
     any = true;
-  }
+  };
+  if (matters.send && call_.send.type != MPI_DATATYPE_NULL) keep(call_.send.type, kept_types_[0]);
+  if (matters.recv) keep(call_.recv.type, kept_types_[1]);
   return any;
 }
 
-Described CollectiveRequest::describe() const {
-  Described request = std::visit([&](const auto& call) { return call.describe(attached_->group()); }, call_);
-  if (request) request->site = site_;
-  return request;
+std::optional<CollectiveCall> CollectiveRequest::describe() const {
+  return api::describe(call_, attached_->group());
 }
 
 int CollectiveRequest::start() {
@@ -102,27 +86,29 @@ int CollectiveRequest::start() {
   in_flight_.reset();
   plain_complete_ = false;
   if (attached_ == nullptr) return start_plain();
-  Described request = describe();
+  std::optional<CollectiveCall> request = describe();
   if (attached_->plain_at_once(request) != Plain::no) return start_plain();
   if (!persistent_ && keep_types()) request = describe();
-  attached_->start(comm_of(call_), *request, *this, in_flight_);
+  attached_->start(call_.comm, *request, *this, in_flight_);
   active_ = true;
   return MPI_SUCCESS;
 }
 
 int CollectiveRequest::start_plain() {
-  const MPI_Comm comm = apart_from_ != nullptr ? attached_->private_communicator() : comm_of(call_);
-  const int code = plain_is_persistent_
-                       ? PMPI_Start(&plain_)
-                       : std::visit([&](auto& call) { return call.start(comm, &plain_); }, call_);
+  const MPI_Comm comm = apart_from_ != nullptr ? attached_->private_communicator() : call_.comm;
+  const int code = plain_is_persistent_ ? PMPI_Start(&plain_) : start_plain_on(comm);
   active_ = code == MPI_SUCCESS;
   return code;
 }
 
+int CollectiveRequest::start_plain_on(MPI_Comm comm) {
+  plain_args_.emplace(call_, comm);
+  return api::start_plain(call_, *plain_args_, comm, &plain_);
+}
+
 // In the place of a call in flight.
 void CollectiveRequest::issue() {
-  plain_code_ =
-      std::visit([&](auto& call) { return call.start(attached_->private_communicator(), &plain_); }, call_);
+  plain_code_ = start_plain_on(attached_->private_communicator());
   plain_complete_ = plain_code_ != MPI_SUCCESS;
 }
 
@@ -150,25 +136,15 @@ void CollectiveRequest::wait() noexcept {
   for (Backoff backoff; !complete(); backoff.pause()) progress(attached_.get());
 }
 
-// Plain MPI has come to its end.
-int CollectiveRequest::settle() noexcept {
-  return std::visit(
-      [&](const auto& call) -> int {
-        if constexpr (requires { call.settle(group_); }) return call.settle(group_);
-        return MPI_SUCCESS;
-      },
-      call_);
-}
-
 int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
   if (!in_flight_) {
-    return plain_code_ == MPI_SUCCESS ? settle() : plain_code_;  // which MPI has raised
+    return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : plain_code_;  // which MPI has raised
   }
   return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
     if (verdict.plain != Plain::no) {
-      return plain_code_ == MPI_SUCCESS ? settle() : raise(comm(), plain_code_);
+      return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_code_);
     }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
   });

@@ -4,16 +4,8 @@
 
 #include <taut/taut.h>
 
-#include <variant>
-
-#include "api/vector_calls.hpp"
-
-namespace taut::api {
-
-using AnyCall = std::variant<Allreduce, ReduceScatterBlock, ReduceScatter, Reduce, Bcast, Allgather, Alltoall,
-                             Gather, Scatter, Allgatherv, Gatherv, Scatterv, Alltoallv>;
-
-}  // namespace taut::api
+#include "api/args/pmpi.hpp"
+#include "api/attached.hpp"
 
 // One thread at a time.
 struct TAUT_Request_s {
@@ -48,9 +40,8 @@ namespace taut::api {
 // communicator.
 class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
  public:
-  // `site`: where the program made it.
-  CollectiveRequest(const AnyCall& call, bool persistent, const void* site) noexcept
-      : TAUT_Request_s(persistent), call_(call), site_(site) {}
+  CollectiveRequest(const MpiCall& call, bool persistent) noexcept
+      : TAUT_Request_s(persistent), call_(call) {}
   ~CollectiveRequest() override;
 
   // Finds the policy, which stays with the request; of a persistent call that none serves, and with an MPI
@@ -75,14 +66,15 @@ class CollectiveRequest final : public TAUT_Request_s, private PlainCall {
  private:
   bool freed() const noexcept;  // whether the user has freed the communicator
   bool keep_types();
-  Described describe() const;
+  std::optional<CollectiveCall> describe() const;
   int start_plain();
-  int settle() noexcept;
   void issue() override;
   bool ready() override;
 
-  AnyCall call_;
-  const void* site_;
+  int start_plain_on(MPI_Comm comm);
+
+  MpiCall call_;
+  std::optional<PmpiArgs> plain_args_;    // what plain MPI may read until the call is complete
   Group group_;                           // of a mean
   std::shared_ptr<Attached> attached_;    // null: no policy, or not a call for it
   std::shared_ptr<Attached> apart_from_;  // that of the user's communicator, if this call has its own

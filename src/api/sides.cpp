@@ -131,19 +131,18 @@ bool agree_here(Collective collective, const Group& group, const Sides& sides) n
 
 }  // namespace
 
-Described describe_move(Collective collective, const Group& group, Sides sides, int root,
-                        std::optional<std::size_t> bytes, bool bytes_known) {
-  if (!bytes) return {};
-  Request request{collective, {}, *bytes};
+CollectiveCall describe_move(Collective collective, const Group& group, Sides sides, int root,
+                             std::size_t bytes, bool bytes_known) {
+  CollectiveCall request{collective, {}, bytes, false};
   request.bytes_known = bytes_known;
   request.data.root = root;
-  request.coded_type = (!sides.in || sides.in->known()) && (!sides.out || sides.out->known()) &&
-                       agree_here(collective, group, sides);
-  if (!request.coded_type) return request;
+  const bool coded = (!sides.in || sides.in->known()) && (!sides.out || sides.out->known()) &&
+                     agree_here(collective, group, sides);
+  if (!coded) return request;
 
   Operands& data = request.data;
   data.out.type = sides.out ? sides.out->elements->type() : sides.in->elements->type();
-  data.in.type = data.out.type;
+  request.type = data.in.type = data.out.type;
   if (sides.in) {
     request.layouts[0] = in_values(*sides.in);
     data.in = Blocks<ConstSlice>(ConstSlice(values_of(*sides.in)), request.layouts[0].get());

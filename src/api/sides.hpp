@@ -4,13 +4,12 @@
 
 #include <optional>
 
-#include "api/attached.hpp"
+#include "api/args/group.hpp"
 #include "api/elements.hpp"
 #include "api/layouts.hpp"
+#include "comm/collective_call.hpp"
 
 namespace taut::api {
-
-using Described = std::optional<Request>;
 
 // A buffer: elements of one datatype, all in a row or in blocks, one a rank.
 struct Side {
@@ -50,10 +49,9 @@ struct Sides {
   }
 };
 
-// `bytes` of the whole message; nothing: the arguments are for MPI to complain about. The values are served
-// if both sides are of one kind that the library knows; a rank may have other datatypes of the same
-// signature, so that all ask the others.
-Described describe_move(Collective collective, const Group& group, Sides sides, int root,
-                        std::optional<std::size_t> bytes, bool bytes_known = true);
+// The call that moves `bytes` of the whole message. The values are served if both sides are of one kind that
+// the library knows; a rank may have other datatypes of the same signature, so that all ask the others.
+CollectiveCall describe_move(Collective collective, const Group& group, Sides sides, int root,
+                             std::size_t bytes, bool bytes_known = true);
 
 }  // namespace taut::api

@@ -5,6 +5,7 @@
 
 #include "comm/communicator.hpp"
 #include "core/by_nodes.hpp"
+#include "core/device_memory.hpp"
 #include "core/packing.hpp"
 #include "core/sample.hpp"
 
@@ -19,10 +20,10 @@ void mix(std::uint64_t& signature, const T& fact) noexcept {
 }
 
 // Whether the call writes to `out` here.
-bool receives(const Request& request, int rank) noexcept {
-  const bool at_root = rank == request.data.root;
-  switch (request.collective) {
-    case Collective::scatter: return !at_root || request.data.out.data != nullptr;
+bool receives(const CollectiveCall& call, int rank) noexcept {
+  const bool at_root = rank == call.data.root;
+  switch (call.collective) {
+    case Collective::scatter: return !at_root || call.data.out.data != nullptr;
     case Collective::reduce:
     case Collective::gather: return at_root;
     default: return true;
@@ -43,63 +44,65 @@ ValueRange range_of_all(const Blocks<ConstSlice>& values, const Coding& coding) 
   return range;
 }
 
+bool values_on_device(const CollectiveCall& call) noexcept {
+  if (call.staging != nullptr) return call.staging->on_device();
+  return on_device(call.data.in.data) || on_device(call.data.out.data);
+}
+
 }  // namespace
 
-Blocks<ConstSlice> own_values(const Request& request, int rank) noexcept {
-  const Operands& data = request.data;
-  if (request.collective == Collective::bcast)
+Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
+  const Operands& data = call.data;
+  if (call.collective == Collective::bcast)
     return rank == data.root ? Blocks<ConstSlice>(data.out) : Blocks<ConstSlice>{};
-  if (request.collective == Collective::scatter && rank != data.root) return {};
+  if (call.collective == Collective::scatter && rank != data.root) return {};
   return data.in;
 }
 
-Call Communicator::call_of(const Request& request) const noexcept {
-  const DType type = request.data.out.type;
-  return {.collective = request.collective,
-          .count = request.bytes / size_of(type),
-          .type = type,
-          .op = request.data.op,
-          .ranks = transport_.size(),
-          .nodes = nodes_.even() ? nodes_.count() : 0,
-          .any_blocks = request.any_blocks(),
-          .mean = request.mean};
+// What the caller of the library need not know.
+void Communicator::complete(CollectiveCall& call) noexcept {
+  call.data.op = call.op;
+  call.ranks = transport_.size();
+  call.nodes = nodes_.even() ? nodes_.count() : 0;
+  call.any_blocks = call.data.in.layout != nullptr || call.data.out.layout != nullptr || !call.bytes_known;
+  call.sites = terms_.sites(call.site);
+  call.on_device = values_on_device(call);
 }
 
-std::uint64_t Communicator::signature(const Request& request) const noexcept {
+std::uint64_t Communicator::signature(const CollectiveCall& call) const noexcept {
   std::uint64_t signature = terms_.rules().hash();
-  mix(signature, request.collective);
-  mix(signature, static_cast<std::uint64_t>(request.bytes_known ? request.bytes : 0));
-  mix(signature, request.bytes_known);
-  if (request.bytes_known)  // then so are the sizes of all blocks
-    for (const BlockLayout* layout : {request.data.in.layout, request.data.out.layout})
+  mix(signature, call.collective);
+  mix(signature, static_cast<std::uint64_t>(call.bytes_known ? call.bytes : 0));
+  mix(signature, call.bytes_known);
+  if (call.bytes_known)  // then so are the sizes of all blocks
+    for (const BlockLayout* layout : {call.data.in.layout, call.data.out.layout})
       if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
-  mix(signature, request.data.op);
-  if (reduces(request.collective))
-    mix(signature, request.coded_type);  // whoever moves data may use another type
-  mix(signature, request.data.root);
-  mix(signature, request.mean);
+  mix(signature, call.op);
+  if (reduces(call.collective)) mix(signature, call.coded());  // whoever moves data may use another type
+  mix(signature, call.data.root);
+  mix(signature, call.mean);
   return signature;
 }
 
 // Of the largest frame that this rank makes or receives.
-std::size_t Communicator::block_values(const Request& request, const Plan& plan) const noexcept {
-  const Operands& data = request.data;
+std::size_t Communicator::block_values(const CollectiveCall& call, const Plan& plan) const noexcept {
+  const Operands& data = call.data;
   const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
-  if (request.any_blocks() && !whole) return std::max(data.in.most().count, data.out.most().count);
-  const Call part = call_of_algorithm(call_of(request), plan.by_nodes);
-  return part_range(part.count, 0, static_cast<std::size_t>(plan.algorithm->parts(part.ranks))).count;
+  if (call.any_blocks && !whole) return std::max(data.in.most().count, data.out.most().count);
+  const Call part = call_of_algorithm(call, plan.by_nodes);
+  return part_range(part.count(), 0, static_cast<std::size_t>(plan.algorithm->parts(part.ranks))).count;
 }
 
 // Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // holds.
-void Communicator::prepare(const Request& request, const Plan& plan, CodecCache& codecs, Means& means) {
-  const Operands& data = request.data;
-  if (missing(own_values(request, transport_.rank())) ||
-      (receives(request, transport_.rank()) && missing(data.out)))
+void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCache& codecs, Means& means) {
+  const Operands& data = call.data;
+  if (missing(own_values(call, transport_.rank())) ||
+      (receives(call, transport_.rank()) && missing(data.out)))
     throw Error(Status::invalid_argument, "a buffer is NULL");
-  const Call part = call_of_algorithm(call_of(request), plan.by_nodes);
+  const Call part = call_of_algorithm(call, plan.by_nodes);
   const auto segments = static_cast<std::size_t>(plan.segments);
-  const std::size_t values = part_range(block_values(request, plan), 0, segments).count;
+  const std::size_t values = part_range(block_values(call, plan), 0, segments).count;
   const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
@@ -109,10 +112,10 @@ void Communicator::prepare(const Request& request, const Plan& plan, CodecCache&
   const int me = plan.by_nodes ? nodes_.node(transport_.rank()) : transport_.rank();
   const int root = plan.by_nodes ? nodes_.node(data.root) : data.root;
   Scratch scratch = plan.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
-  if (plan.how == Arithmetic::values && reduces(request.collective)) ++scratch.buffers;
+  if (plan.how == Arithmetic::values && reduces(call.collective)) ++scratch.buffers;
   std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
-  if (plan.by_nodes && reduces(request.collective)) {
-    bytes = std::max(bytes, part_range(part.count, 0, segments).count * size_of(data.out.type));
+  if (plan.by_nodes && reduces(call.collective)) {
+    bytes = std::max(bytes, part_range(part.count(), 0, segments).count * size_of(data.out.type));
     scratch.buffers += buffers_by_nodes;
   }
   means.place.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
@@ -120,17 +123,17 @@ void Communicator::prepare(const Request& request, const Plan& plan, CodecCache&
 }
 
 // In the values of this rank, where a bound is not to touch them.
-void Communicator::look_for_packed(const Request& request, const Policy& policy, Means& means,
+void Communicator::look_for_packed(const CollectiveCall& call, const Policy& policy, Means& means,
                                    Facts& mine) const noexcept {
   if (policy.coding.bits == PackedBits::rounded || policy.coding.bound.exact()) return;
-  const Packing found = packing_of(own_values(request, transport_.rank()).most());
+  const Packing found = packing_of(own_values(call, transport_.rank()).most());
   means.packed = found != Packing::none;
   if (found == Packing::spread) mine.obstacles |= Facts::packed;
 }
 
 // Of the values of this rank.
-float Communicator::estimate_ratio(const Request& request, const Codec& coder, Place& place) {
-  const ConstSlice values = own_values(request, transport_.rank()).most();
+float Communicator::estimate_ratio(const CollectiveCall& call, const Codec& coder, Place& place) {
+  const ConstSlice values = own_values(call, transport_.rank()).most();
   if (values.count == 0) return std::numeric_limits<float>::max();
   const Buffer scratch = place.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());
@@ -140,26 +143,26 @@ float Communicator::estimate_ratio(const Request& request, const Codec& coder, P
 
 // What the ranks' calls have to have in common, and the range of this rank's values where the bound of
 // `policy` depends on it. Null: it is not known yet.
-Facts Communicator::identify(const Request& request, const Policy* policy) noexcept {
+Facts Communicator::identify(const CollectiveCall& call, const Policy* policy) noexcept {
   Facts mine;
-  mine.set_signature(signature(request));
-  mine.set_type(request.coded_type ? static_cast<std::uint8_t>(request.data.out.type) : 0);
+  mine.set_signature(signature(call));
+  mine.set_type(static_cast<std::uint8_t>(call.type));
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
-  mine.bytes_high = request.bytes;
-  if (request.on_device) mine.obstacles = Facts::on_device;
-  const Blocks<ConstSlice> values = own_values(request, transport_.rank());
+  mine.bytes_high = call.bytes;
+  if (call.on_device) mine.obstacles = Facts::on_device;
+  const Blocks<ConstSlice> values = own_values(call, transport_.rank());
   if (policy == nullptr)
-    mine.sites = terms_.facts_of(request).sites;
-  else if (is_relative(policy->coding.bound) && values.data != nullptr && !request.on_device)
+    mine.sites = call.sites;
+  else if (is_relative(policy->coding.bound) && values.data != nullptr && !call.on_device)
     mine.range = range_of_all(values, policy->coding);
   return mine;
 }
 
 // Once, and not before the values are needed: most calls that are left to plain MPI are known by then.
-void Communicator::gather(Request& request, Means& means, Status& failure) const noexcept {
-  if (request.staging == nullptr || request.on_device || std::exchange(means.gathered, true)) return;
+void Communicator::gather(CollectiveCall& call, Means& means, Status& failure) const noexcept {
+  if (call.staging == nullptr || call.on_device || std::exchange(means.gathered, true)) return;
   try {
-    means.staged = request.staging->gather(place_, request.data);
+    means.staged = call.staging->gather(place_, call.data);
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {

@@ -1,30 +1,15 @@
 #include "comm/call_record.hpp"
 
-#include <bit>
 #include <limits>
 
 #include "comm/communicator.hpp"
 
 namespace taut {
 
-CallKind kind_of(const Request& request) noexcept {
-  CallKind kind;
-  kind.collective = static_cast<std::uint8_t>(request.collective);
-  if (request.coded_type) kind.type = static_cast<std::uint8_t>(request.data.out.type);
-  if (request.coded_type && reduces(request.collective)) kind.op = static_cast<std::uint8_t>(request.data.op);
-  kind.size_class = static_cast<std::uint8_t>(std::bit_width(request.bytes));
-  kind.site = request.site;
-  return kind;
-}
-
-CallLabel label_of(const Request& request) noexcept {
-  return {request.collective, request.data.out.type, request.data.op, request.coded_type};
-}
-
-CallRecord::CallRecord(const Observer& observer, const Request& request) noexcept
-    : observer_(observer), kind_(kind_of(request)), bytes_(request.bytes) {
-  observer_.table->count(kind_, bytes_);
-  if (observer_.recorder != nullptr) ledger_.tag = observer_.recorder->open(label_of(request));
+CallRecord::CallRecord(const Observer& observer, const Call& call) noexcept
+    : observer_(observer), key_(call.key()), bytes_(call.bytes) {
+  observer_.table->count(key_, bytes_);
+  if (observer_.recorder != nullptr) ledger_.tag = observer_.recorder->open(call.kind());
 }
 
 CallRecord::~CallRecord() {

@@ -5,10 +5,7 @@
 
 namespace taut {
 
-struct Request;
 struct Verdict;
-CallKind kind_of(const Request& request) noexcept;
-CallLabel label_of(const Request& request) noexcept;
 
 // Who is told of a communicator's calls.
 struct Observer {
@@ -19,7 +16,7 @@ struct Observer {
 class CallRecord {
  public:
   // Counts the call.
-  CallRecord(const Observer& observer, const Request& request) noexcept;
+  CallRecord(const Observer& observer, const Call& call) noexcept;
   CallRecord(const CallRecord&) = delete;
   ~CallRecord();
 
@@ -38,12 +35,12 @@ class CallRecord {
   Ledger& ledger() noexcept { return ledger_; }
 
  private:
-  CallRow& row() noexcept { return observer_.table->row(kind_); }
+  CallRow& row() noexcept { return observer_.table->row(key_); }
   void add_traffic(Statistics& sum) const noexcept;
   Times split() noexcept;
 
   Observer observer_;
-  CallKind kind_;
+  CallKey key_;
   std::size_t bytes_;
   Ledger ledger_;
   std::uint64_t began_ = 0;

@@ -4,7 +4,6 @@
 #include <new>
 
 #include "core/by_nodes.hpp"
-#include "core/device_memory.hpp"
 #include "core/mean.hpp"
 
 namespace taut {
@@ -14,11 +13,6 @@ namespace {
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
-
-bool values_on_device(const Request& request) noexcept {
-  if (request.staging != nullptr) return request.staging->on_device();
-  return on_device(request.data.in.data) || on_device(request.data.out.data);
-}
 
 }  // namespace
 
@@ -91,28 +85,28 @@ struct Communicator::Lesson {
   }
 };
 
-Communicator::Lesson Communicator::lesson(Terms& terms, const Request& request, bool adds) noexcept {
+Communicator::Lesson Communicator::lesson(Terms& terms, const CollectiveCall& call, bool adds) noexcept {
   resting_ = nullptr;  // its place may be taken by this kind
-  Experience& kind = experience(terms, request);
+  Experience& kind = experience(terms, call);
   return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.way()};
 }
 
-Plain Communicator::plain_at_once(const Request& request) noexcept {
+Plain Communicator::plain_at_once(const CollectiveCall& call) noexcept {
   last_ = resting_ = nullptr;
   const Rules& rules = terms_.rules();
   if (rules.off()) return Plain::off;
   if (transport_.size() < 2) return Plain::communicator;
-  if (request.bytes_known && request.bytes < rules.least_bytes()) return Plain::small;
-  const Match match = rules.match(terms_.facts_of(request));
+  if (call.bytes_known && call.bytes < rules.least_bytes()) return Plain::small;
+  const Match match = terms_.match(call);
   if (match.off) return Plain::off;
   if (match.open) return Plain::no;
   Terms& terms = terms_.of(*match.rule);
-  if (request.bytes_known) {
-    const Plain why = taut::plain_at_once(terms.policy, request.bytes, transport_.size());
+  if (call.bytes_known) {
+    const Plain why = taut::plain_at_once(terms.policy, call.bytes, transport_.size());
     if (why != Plain::no) return why;
   }
   if (!terms.policy.has_to_pay()) return Plain::no;
-  last_ = &experience(terms, request);
+  last_ = &experience(terms, call);
   const Plain rest = last_->next();
   if (rest != Plain::no) resting_ = last_;
   return rest;
@@ -124,21 +118,22 @@ void Communicator::note_plain(std::size_t bytes, std::uint64_t nanoseconds) noex
 
 // ---- Before the agreement: before_agreement.cpp has the parts
 
-Facts Communicator::facts(Request& request, const Call& call, Bound bound, Plan& plan, Means& means,
-                          Lesson& lesson, Status& failure) {
+Facts Communicator::facts(CollectiveCall& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
+                          Status& failure) {
   Terms& terms = lesson.terms;
-  Facts mine = identify(request, &terms.policy);
+  Facts mine = identify(call, &terms.policy);
+  if (!call.coded()) return mine;
   try {
-    plan = make_plan(terms.policy, call, bound, terms.candidates);
-    if (!request.coded_type || request.on_device || plan.plain != Plain::no) return mine;
-    gather(request, means, failure);
-    if (failure == Status::ok) prepare(request, plan, terms.codecs, means);
-    if (failure == Status::ok) look_for_packed(request, terms.policy, means, mine);
+    plan = make_plan(terms.policy, call, bound, terms.candidates, lesson.way);
+    if (call.on_device || plan.plain != Plain::no) return mine;
+    gather(call, means, failure);
+    if (failure == Status::ok) prepare(call, plan, terms.codecs, means);
+    if (failure == Status::ok) look_for_packed(call, terms.policy, means, mine);
     const bool matters = failure == Status::ok && (plan.least_ratio > 0 || plan.candidates.size() > 1);
     if (lesson.favourite >= plan.candidates.size()) lesson.favourite.reset();
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
       mine.ratio_low[i] =
-          i == lesson.favourite.value_or(i) ? estimate_ratio(request, *means.codecs[i], means.place) : 0;
+          i == lesson.favourite.value_or(i) ? estimate_ratio(call, *means.codecs[i], means.place) : 0;
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
@@ -166,23 +161,23 @@ Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t c
   return {};
 }
 
-Task<Verdict> Communicator::run(Request request) {
-  const Plain why = plain_at_once(request);
-  if (why == Plain::no) co_return co_await start(request);
-  CallRecord(observer_, request).end({why});
+Task<Verdict> Communicator::run(CollectiveCall call) {
+  const Plain why = plain_at_once(call);
+  if (why == Plain::no) co_return co_await start(call);
+  CallRecord(observer_, call).end({why});
   co_return Verdict{why};
 }
 
-Task<Verdict> Communicator::start(Request request, bool* served) {
-  CallRecord record(observer_, request);
+Task<Verdict> Communicator::start(CollectiveCall call, bool* served) {
+  CallRecord record(observer_, call);
   record.begin();
-  request.on_device = values_on_device(request);
-  const Match match = terms_.rules().match(terms_.facts_of(request));
+  complete(call);
+  const Match match = terms_.match(call);
   std::optional<Lesson> lesson;
   if (!match.open && match.rule != nullptr)
-    lesson.emplace(this->lesson(terms_.of(*match.rule), request, served == nullptr));
-  const std::size_t bytes = request.bytes;  // as note_plain() knows them
-  const Verdict verdict = co_await serve(request, record, lesson, served);
+    lesson.emplace(this->lesson(terms_.of(*match.rule), call, served == nullptr));
+  const std::size_t bytes = call.bytes;  // as note_plain() knows them
+  const Verdict verdict = co_await serve(call, record, lesson, served);
   record.end(verdict);
   if (record.compressed()) lesson->end(record.ledger(), bytes);  // failed or not: ranks may differ in that
   if (verdict.plain == Plain::no_gain && record.has_agreed()) lesson->end_asking(record.ledger(), bytes);
@@ -191,18 +186,19 @@ Task<Verdict> Communicator::start(Request request, bool* served) {
 
 // Where ranks may know different things of the call, they agree on these first, and by that on the rule.
 // Calls that others overlap learn nothing from others then: these may have ended on some ranks alone.
-Task<Verdict> Communicator::find_rule(Request& request, Lane lane, std::optional<Lesson>& lesson, bool adds) {
-  const Facts known = co_await agree(transport_, lane, identify(request, nullptr));
+Task<Verdict> Communicator::find_rule(CollectiveCall& call, Lane lane, std::optional<Lesson>& lesson,
+                                      bool adds) {
+  const Facts known = co_await agree(transport_, lane, identify(call, nullptr));
   if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
   if (known.type_low == 0) co_return Verdict{Plain::type};
   if (known.type_low != known.type_high) co_return Verdict{Plain::no, Status::rank_mismatch};
-  request.bytes = static_cast<std::size_t>(known.bytes_high);
-  CallFacts call = terms_.facts_of(request);
-  call.sites = known.sites;
-  call.bytes_known = call.type_agreed = call.sites_agreed = true;
-  const Match match = terms_.rules().match(call);
+  call.bytes = static_cast<std::size_t>(known.bytes_high);
+  Call agreed = call;
+  agreed.sites = known.sites;
+  agreed.bytes_known = agreed.type_agreed = agreed.sites_agreed = true;
+  const Match match = terms_.rules().match(agreed);
   if (match.off) co_return Verdict{Plain::off};
-  lesson.emplace(this->lesson(terms_.of(*match.rule), request, adds));
+  lesson.emplace(this->lesson(terms_.of(*match.rule), call, adds));
   if (!adds) {
     lesson->favourite.reset();
     lesson->way = {};
@@ -212,15 +208,14 @@ Task<Verdict> Communicator::find_rule(Request& request, Lane lane, std::optional
   co_return Verdict{lesson->has_to_pay ? lesson->kind.next() : Plain::no};
 }
 
-Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::optional<Lesson>& lesson_or_open,
-                                  bool* served) {
+Task<Verdict> Communicator::serve(CollectiveCall& call, CallRecord& record,
+                                  std::optional<Lesson>& lesson_or_open, bool* served) {
   Lanes own(*this);
   const Lane lane = co_await own;
   int rounds = 1;
-  bool bytes_agreed = request.bytes_known;
+  bool bytes_agreed = call.bytes_known;
   if (!lesson_or_open) {
-    const Verdict found =
-        co_await find_rule(request, lane + agreement_lane, lesson_or_open, served == nullptr);
+    const Verdict found = co_await find_rule(call, lane + agreement_lane, lesson_or_open, served == nullptr);
     if (found.plain != Plain::no || found.status != Status::ok) co_return found;
     ++rounds;
     bytes_agreed = true;
@@ -230,22 +225,20 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
   Bound bound = policy.coding.bound;
   Means means{{}, false, false, Reserve(place_), {}};
   Status failure = Status::ok;
-  if (is_relative(bound)) gather(request, means, failure);
+  if (is_relative(bound)) gather(call, means, failure);
   if (is_relative(bound) || !bytes_agreed) {
-    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(request, &policy));
+    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(call, &policy));
     if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
     if ((known.obstacles & Facts::on_device) != 0) co_return Verdict{Plain::device};
     bound = resolved(bound, known.range);
-    request.bytes = static_cast<std::size_t>(known.bytes_high);
+    call.bytes = static_cast<std::size_t>(known.bytes_high);
     ++rounds;
   }
-  const Plain plain = rounds == 1 ? Plain::no : taut::plain_at_once(policy, request.bytes, transport_.size());
+  const Plain plain = rounds == 1 ? Plain::no : taut::plain_at_once(policy, call.bytes, transport_.size());
   if (plain != Plain::no) co_return Verdict{plain};
   Plan made;
-  Call call = call_of(request);
-  call.way = lesson.way;
-  Facts mine = facts(request, call, bound, made, means, lesson, failure);
-  const bool rooted = has_root(request.collective);
+  Facts mine = facts(call, bound, made, means, lesson, failure);
+  const bool rooted = has_root(call.collective);
   lesson.begin(mine, rooted);
   const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
@@ -257,16 +250,15 @@ Task<Verdict> Communicator::serve(Request& request, CallRecord& record, std::opt
 
   std::array<Way, most_alternatives> found;
   lesson.go_by(made.way(), agreed.pace(rooted),
-               request.bytes_known ? alternatives(policy, call, made, found) : std::span<const Way>());
+               call.bytes_known ? alternatives(policy, call, made, found) : std::span<const Way>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
   const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
-  co_await pipelined(*made.algorithm, team, request.data, made.segments, made.by_nodes ? &nodes_ : nullptr);
-  if (request.mean && request.data.out.data != nullptr) divide(request.data.out, transport_.size());
-  if (request.move_to != nullptr && request.data.out.count != 0)
-    std::memmove(request.move_to, request.data.out.data, request.data.out.bytes());
-  if (request.staging != nullptr && record.ledger().status == Status::ok)
-    request.staging->spread(request.data);
+  co_await pipelined(*made.algorithm, team, call.data, made.segments, made.by_nodes ? &nodes_ : nullptr);
+  if (call.mean && call.data.out.data != nullptr) divide(call.data.out, transport_.size());
+  if (call.move_to != nullptr && call.data.out.count != 0)
+    std::memmove(call.move_to, call.data.out.data, call.data.out.bytes());
+  if (call.staging != nullptr && record.ledger().status == Status::ok) call.staging->spread(call.data);
   co_return Verdict{Plain::no, record.ledger().status};
 }
 

@@ -97,12 +97,13 @@ std::string size_text(std::uint64_t bytes) {
   return rounded(size, size >= 1000 ? 4 : 3) + units[unit];
 }
 
-std::string text_of(const CallKind& kind) {
-  if (kind.collective == 0) return "all other kinds";
-  std::string text = name_of(static_cast<Collective>(kind.collective));
-  text += std::string(" ") + (kind.type == 0 ? "other" : name_of(static_cast<DType>(kind.type)));
-  if (kind.op != 0) text += std::string(" ") + name_of(static_cast<Reduction>(kind.op));
-  return text + " " + size_text(kind.least_bytes());
+std::string text_of(const CallKey& key) {
+  const Call call = Call::of_key(key);
+  if (call.collective == Collective{}) return "all other kinds";
+  std::string text = name_of(call.collective);
+  text += std::string(" ") + (call.coded() ? name_of(call.type) : "other");
+  if (call.op != Reduction{}) text += std::string(" ") + name_of(call.op);
+  return text + " " + size_text(call.bytes);
 }
 
 std::string text_of(const Decision& decision) {
@@ -127,8 +128,8 @@ std::string text_of(const Times& times) {
 }
 
 std::string explain(const CallRow& row) {
-  const std::string site = call_site_name(row.kind.site), plain = plain_calls(row);
-  std::string text = text_of(row.kind) + (site.empty() ? "" : " at " + site) + ": " + summary(row.sum);
+  const std::string site = call_site_name(row.call().site), plain = plain_calls(row);
+  std::string text = text_of(row.key) + (site.empty() ? "" : " at " + site) + ": " + summary(row.sum);
   if (row.sum.compressed_calls != 0) {
     text += " by " + text_of(row.decision);
     if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // nothing, where messages are received

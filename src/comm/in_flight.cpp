@@ -2,8 +2,8 @@
 
 namespace taut {
 
-Task<Verdict> CallInFlight::run(Communicator& comm, Request request, PlainCall& plain) {
-  const Verdict verdict = co_await comm.start(request, &settled_);
+Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, PlainCall& plain) {
+  const Verdict verdict = co_await comm.start(call, &settled_);
   if (verdict.plain != Plain::no) {
     co_await turn_;
     plain.issue();

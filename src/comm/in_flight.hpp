@@ -24,8 +24,8 @@ class CallInFlight {
   // `plain` takes the call's place if the ranks agree to leave it to plain MPI. It is not issued before the
   // plain calls of all earlier calls are: so every rank issues them in the same order, on a communicator that
   // nothing else uses.
-  CallInFlight(Communicator& comm, const Request& request, PlainCall& plain)
-      : task_(run(comm, request, plain)) {}
+  CallInFlight(Communicator& comm, const CollectiveCall& call, PlainCall& plain)
+      : task_(run(comm, call, plain)) {}
   CallInFlight(const CallInFlight&) = delete;
 
   // Any thread may ask; the one that finds it done may look at the verdict, or destroy it.
@@ -41,7 +41,7 @@ class CallInFlight {
     void result() const noexcept {}
   };
 
-  Task<Verdict> run(Communicator& comm, Request request, PlainCall& plain);
+  Task<Verdict> run(Communicator& comm, CollectiveCall call, PlainCall& plain);
   bool step(bool& turn) noexcept;
 
   Turn turn_;

@@ -63,14 +63,13 @@ std::string json_of(const Compressibility& values) {
 }
 
 std::string json_of(const CallRow& row) {
-  const CallKind& kind = row.kind;
-  const std::string site = call_site_name(kind.site);
-  const auto collective = static_cast<Collective>(kind.collective);
+  const Call call = row.call();
+  const std::string site = call_site_name(call.site);
   json::Object object;
-  object.add_text("collective", text_or_null(kind.collective != 0, name_of(collective)));
-  object.add_text("type", kind.type == 0 ? "null" : json::quoted(name_of(static_cast<DType>(kind.type))));
-  object.add_text("operator", kind.op == 0 ? "null" : json::quoted(name_of(static_cast<Reduction>(kind.op))));
-  object.add("least_bytes", kind.least_bytes()).add_text("site", text_or_null(!site.empty(), site));
+  object.add_text("collective", text_or_null(call.collective != Collective{}, name_of(call.collective)));
+  object.add_text("type", call.coded() ? json::quoted(name_of(call.type)) : "null");
+  object.add_text("operator", call.op == Reduction{} ? "null" : json::quoted(name_of(call.op)));
+  object.add("least_bytes", std::uint64_t{call.bytes}).add_text("site", text_or_null(!site.empty(), site));
   add_counts(object, row.sum);
   object.add_text("decision", row.decision.codec == nullptr ? "null" : json_of(row.decision));
   object.add_text("plain", text_or_null(row.plain != Plain::no, name_of(row.plain)));
@@ -116,9 +115,9 @@ std::string cells(const Statistics& sum) {
 // Wherever the program called from.
 void add_sums(const CallTable& calls, CallTable& all) {
   for (const CallRow* row : in_order(calls)) {
-    CallKind kind = row->kind;
-    kind.site = nullptr;
-    all.row(kind).sum += row->sum;
+    Call call = row->call();
+    call.site = nullptr;
+    all.row(call.key()).sum += row->sum;
   }
 }
 
@@ -159,7 +158,7 @@ std::string summary_table(std::span<const Observed* const> communicators, const 
   std::vector<const CallRow*> rows = in_order(all);
   const std::size_t shown = std::min(rows.size(), most);
   for (const CallRow* row : std::span(rows).first(shown))
-    text += table_line(text_of(row->kind), cells(row->sum));
+    text += table_line(text_of(row->key), cells(row->sum));
   if (shown < rows.size())
     text += table_line("and " + std::to_string(rows.size() - shown) + " kinds more", "\n");
   text += table_line("all", cells(all.total()));

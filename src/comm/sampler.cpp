@@ -43,7 +43,7 @@ void Sampler::look(CallRow& row, ConstSlice values) noexcept {
   if (!is_due(row) || values.data == nullptr) return;
   const std::uint64_t call = row.sum.calls + 1;
   if (values.bytes() < least_bytes) {
-    if (row.kind.least_bytes() < least_bytes) row.next_sample = UINT64_MAX;
+    if (row.call().bytes < least_bytes) row.next_sample = UINT64_MAX;
     return;
   }
   if (!may_spend(row.values.samples == 0)) {

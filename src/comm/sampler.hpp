@@ -23,7 +23,7 @@ class Sampler {
 
   // Whether the next call of this kind is to be looked at.
   static bool is_due(const CallRow& row) noexcept {
-    return row.kind.type != 0 && row.sum.calls + 1 >= row.next_sample;
+    return row.call().coded() && row.sum.calls + 1 >= row.next_sample;
   }
 
   // Before the call is counted in `row`, which is of its kind.

@@ -46,27 +46,23 @@ Compressibility& Compressibility::operator+=(const Compressibility& other) noexc
   return *this;
 }
 
-std::uint64_t CallKind::least_bytes() const noexcept {
-  return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
-}
-
-CallRow* CallTable::add(const CallKind& kind) noexcept {
+CallRow* CallTable::add(const CallKey& key) noexcept {
   if (rows_.size() == most_kinds) return nullptr;
   try {
     rows_.reserve(rows_.size() + 1);
-    kinds_.push_back(kind);
-    rows_.push_back({kind, {}, {}});
+    keys_.push_back(key);
+    rows_.push_back({key, {}, {}});
     return &rows_.back();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-CallRow& CallTable::find(const CallKind& kind) noexcept {
-  const auto found = std::ranges::find(kinds_, kind);
-  last_ = static_cast<std::size_t>(found - kinds_.begin());
-  if (last_ < kinds_.size()) return rows_[last_];
-  CallRow* const added = kind == rest_.kind ? nullptr : add(kind);
+CallRow& CallTable::find(const CallKey& key) noexcept {
+  const auto found = std::ranges::find(keys_, key);
+  last_ = static_cast<std::size_t>(found - keys_.begin());
+  if (last_ < keys_.size()) return rows_[last_];
+  CallRow* const added = key == rest_.key ? nullptr : add(key);
   return added != nullptr ? *added : rest_;
 }
 
@@ -78,7 +74,7 @@ Statistics CallTable::total() const noexcept {
 
 void CallTable::merge(const CallTable& other) noexcept {
   const auto take = [this](const CallRow& from) {
-    CallRow& to = row(from.kind);
+    CallRow& to = row(from.key);
     to.sum += from.sum;
     to.values += from.values;
     if (from.decision.codec != nullptr) to.decision = from.decision;

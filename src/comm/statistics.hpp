@@ -1,10 +1,8 @@
 // What a communicator's calls did on this rank: counts, bytes and times, by kind of call.
 #pragma once
 
-#include <bit>
 #include <limits>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "core/times.hpp"
@@ -26,23 +24,6 @@ struct Statistics {
   std::uint64_t plain_unsupported() const noexcept;  // by reasons of what was asked for, not of size or gain
   double ratio() const noexcept;                     // of values to frames; 0: nothing was encoded
   Statistics& operator+=(const Statistics& other) noexcept;
-};
-
-// Calls that are counted together.
-struct CallKind {
-  std::uint8_t collective = 0;  // Collective; 0: any, in the row of kinds that had no row of their own
-  std::uint8_t type = 0;        // DType; 0: none that is compressed
-  std::uint8_t op = 0;          // Reduction; 0: none
-  std::uint8_t size_class = 0;  // c: messages of 2^(c-1) to 2^c - 1 bytes
-  std::uint32_t reserved = 0;   // no padding: two words are compared
-  const void* site = nullptr;   // where the program called from, if that is known
-
-  friend bool operator==(const CallKind& a, const CallKind& b) noexcept {
-    using Words = std::array<std::uint64_t, 2>;
-    static_assert(std::has_unique_object_representations_v<CallKind>);
-    return std::bit_cast<Words>(a) == std::bit_cast<Words>(b);
-  }
-  std::uint64_t least_bytes() const noexcept;
 };
 
 // How a compressed call was served.
@@ -75,8 +56,9 @@ struct Compressibility {
   Compressibility& operator+=(const Compressibility& other) noexcept;
 };
 
+// The calls of one key.
 struct CallRow {
-  CallKind kind;
+  CallKey key{};
   Statistics sum;
   Decision decision;        // of the last one that was compressed
   Plain plain = Plain::no;  // why the last one that was not, was not
@@ -84,6 +66,8 @@ struct CallRow {
       0;  // by samples of the rank that gains least, at the last agreement; 0: none were taken
   Compressibility values = {};
   std::uint64_t next_sample = 1;  // the call that is to be looked at next, counted from 1
+
+  Call call() const noexcept { return Call::of_key(key); }  // the smallest of them
 
   void add_call(std::size_t message_bytes) noexcept {
     ++sum.calls;
@@ -100,11 +84,11 @@ class CallTable {
  public:
   static constexpr std::size_t most_kinds = 64;
 
-  CallRow& row(const CallKind& kind) noexcept {
-    return last_ < kinds_.size() && kinds_[last_] == kind ? rows_[last_] : find(kind);
+  CallRow& row(const CallKey& key) noexcept {
+    return last_ < keys_.size() && keys_[last_] == key ? rows_[last_] : find(key);
   }
-  CallRow& count(const CallKind& kind, std::size_t message_bytes) noexcept {  // one call more
-    CallRow& found = row(kind);
+  CallRow& count(const CallKey& key, std::size_t message_bytes) noexcept {  // one call more
+    CallRow& found = row(key);
     found.add_call(message_bytes);
     return found;
   }
@@ -114,10 +98,10 @@ class CallTable {
   void merge(const CallTable& other) noexcept;
 
  private:
-  CallRow& find(const CallKind& kind) noexcept;
-  CallRow* add(const CallKind& kind) noexcept;
+  CallRow& find(const CallKey& key) noexcept;
+  CallRow* add(const CallKey& key) noexcept;
 
-  std::vector<CallKind> kinds_;  // of the rows: what is searched lies close together
+  std::vector<CallKey> keys_;  // of the rows: what is searched lies close together
   std::vector<CallRow> rows_;
   std::size_t last_ = 0;  // found: calls of a kind come in a row
   CallRow rest_;

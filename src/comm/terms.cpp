@@ -4,7 +4,6 @@
 #include <new>
 
 #include "comm/call_site.hpp"
-#include "comm/communicator.hpp"
 
 namespace taut {
 
@@ -15,17 +14,9 @@ AllTerms::AllTerms(Rules rules, const std::string& kernels) : rules_(std::move(r
   }
 }
 
-CallFacts AllTerms::facts_of(const Request& request) noexcept {
-  return {.collective = request.collective,
-          .type = request.coded_type ? request.data.out.type : DType{},
-          .op = request.data.op,
-          .bytes = request.bytes,
-          .bytes_known = request.bytes_known,
-          .sites = rules_.ask_for_sites() ? sites(request.site) : ~std::uint64_t{0}};
-}
-
 // Names of addresses take microseconds to find, and programs call from few places.
 std::uint64_t AllTerms::sites(const void* address) noexcept {
+  if (!rules_.ask_for_sites()) return ~std::uint64_t{0};
   const auto known = std::ranges::find(sites_, address, &std::pair<const void*, std::uint64_t>::first);
   if (known != sites_.end()) return known->second;
   std::uint64_t found = 0;

@@ -11,8 +11,6 @@
 
 namespace taut {
 
-struct Request;
-
 // What calls under one policy share.
 struct Terms {
   Terms(const Policy& asked, const std::string& kernels) : policy(asked), codecs(asked.coding, kernels) {}
@@ -31,8 +29,14 @@ class AllTerms {
 
   const Rules& rules() const noexcept { return rules_; }
 
-  // The call as far as this rank alone knows it.
-  CallFacts facts_of(const Request& request) noexcept;
+  // Bit i: the call site is the one that rule i names.
+  std::uint64_t sites(const void* address) noexcept;
+
+  // The rule for a call, as far as this rank alone knows it.
+  Match match(Call call) noexcept {
+    call.sites = sites(call.site);
+    return rules_.match(call);
+  }
 
   // Of one of these rules.
   Terms& of(const Rule& rule) noexcept {
@@ -40,8 +44,6 @@ class AllTerms {
   }
 
  private:
-  std::uint64_t sites(const void* address) noexcept;
-
   Rules rules_;
   std::deque<Terms> terms_;                                   // of each rule
   std::vector<std::pair<const void*, std::uint64_t>> sites_;  // that were looked up

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/algorithm.hpp"
+#include "core/call.hpp"
 
 namespace taut {
 namespace {
@@ -14,10 +15,10 @@ static_assert(segments_of_a_slot >= max_segments);
 
 unsigned thread_of(const Event& event) noexcept { return event.slot * segments_of_a_slot + event.segment; }
 
-std::string label_text(const CallLabel& label) {
-  std::string text = name_of(label.collective);
-  if (label.coded) text += std::string(" ") + name_of(label.type);
-  return label.coded && reduces(label.collective) ? text + " " + name_of(label.op) : text;
+std::string label_text(const Call& call) {
+  std::string text = name_of(call.collective);
+  if (call.coded()) text += std::string(" ") + name_of(call.type);
+  return call.coded() && reduces(call.collective) ? text + " " + name_of(call.op) : text;
 }
 
 // Nanoseconds as microseconds, with a point in any locale.
@@ -27,7 +28,7 @@ std::string microseconds(std::uint64_t nanoseconds) {
 }
 
 void write_event(std::FILE* file, const Event& event, std::uint64_t origin, int rank) {
-  const std::string call = label_text(event.label);
+  const std::string call = label_text(Call::of_kind(event.kind));
   std::fprintf(file,
                ",\n{\"ph\": \"X\", \"name\": \"%s\", \"cat\": \"%s\", \"pid\": %d, \"tid\": %u, \"ts\": %s, "
                "\"dur\": %s, \"args\": {\"call\": %lu, \"bytes\": %llu}}",

@@ -1,42 +1,12 @@
 // Algorithms of collectives and what they declare. The text of an algorithm sees a Team and nothing else.
 #pragma once
 
+#include "core/collective.hpp"
 #include "core/team.hpp"
 
 namespace taut {
 
 class Nodes;
-
-enum class Collective : std::uint8_t {
-  allreduce = 1,
-  reduce_scatter = 2,
-  allgather = 3,
-  bcast = 4,
-  scatter = 5,
-  reduce = 6,
-  gather = 7,
-  alltoall = 8,
-  send = 9,  // these two are no collectives, and have no algorithms: they are counted along with them
-  recv = 10
-};
-inline constexpr Collective all_collectives[] = {
-    Collective::allreduce, Collective::reduce_scatter, Collective::allgather, Collective::bcast,
-    Collective::scatter,   Collective::reduce,         Collective::gather,    Collective::alltoall};
-
-constexpr const char* name_of(Collective call) noexcept {
-  constexpr const char* names[] = {"",       "allreduce", "reduce_scatter", "allgather", "bcast", "scatter",
-                                   "reduce", "gather",    "alltoall",       "send",      "recv"};
-  return names[static_cast<int>(call)];
-}
-
-constexpr bool reduces(Collective call) noexcept {
-  return call == Collective::allreduce || call == Collective::reduce_scatter || call == Collective::reduce;
-}
-
-constexpr bool has_root(Collective call) noexcept {
-  return call == Collective::bcast || call == Collective::scatter || call == Collective::reduce ||
-         call == Collective::gather;
-}
 
 // The user's memory.
 //

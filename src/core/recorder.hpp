@@ -1,23 +1,13 @@
 // The last events of this process, for traces: what it did when.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
-#include "core/reduction.hpp"
 #include "core/times.hpp"
 
 namespace taut {
-
-enum class Collective : std::uint8_t;
-
-// What a call was. `type` is meant where `coded`, `op` where the collective reduces.
-struct CallLabel {
-  Collective collective{};
-  DType type = DType::f32;
-  Reduction op = Reduction::sum;
-  bool coded = false;
-};
 
 // A verb from begin to end, in nanoseconds of clock_now().
 struct Event {
@@ -27,7 +17,7 @@ struct Event {
   Verb verb = Verb::call;
   std::uint8_t slot = 0;  // calls that are under way at the same time have different ones
   std::uint8_t segment = 0;
-  CallLabel label = {};
+  std::uint32_t kind = 0;  // Call::kind()
 };
 
 class Recorder;
@@ -37,7 +27,7 @@ struct CallTag {
   Recorder* recorder = nullptr;
   std::uint32_t call = 0;
   std::uint8_t slot = 0;
-  CallLabel label = {};
+  std::uint32_t kind = 0;
 
   void add(Verb verb, int segment, std::uint64_t begin, std::uint64_t end, std::size_t bytes) const noexcept;
 };
@@ -53,7 +43,7 @@ class Recorder {
   void add(const Event& event) noexcept;
 
   // Around each call.
-  CallTag open(const CallLabel& label) noexcept;
+  CallTag open(std::uint32_t kind) noexcept;
   void close(const CallTag& tag) noexcept;
 
   std::uint64_t lost() const noexcept;  // events that were overwritten, or had no room
@@ -79,7 +69,7 @@ class Recorder {
 inline void CallTag::add(Verb verb, int segment, std::uint64_t begin, std::uint64_t end,
                          std::size_t bytes) const noexcept {
   if (recorder != nullptr)
-    recorder->add({begin, end, bytes, call, verb, slot, static_cast<std::uint8_t>(segment), label});
+    recorder->add({begin, end, bytes, call, verb, slot, static_cast<std::uint8_t>(segment), kind});
 }
 
 }  // namespace taut

@@ -1,7 +1,5 @@
 #include "dropin/message_counts.hpp"
 
-#include <bit>
-
 #include "api/all_attached.hpp"
 #include "dropin/messages.hpp"
 
@@ -13,12 +11,8 @@ bool counts() noexcept {
   return asked;
 }
 
-CallKind kind_of(Collective direction, std::uint8_t type, std::size_t bytes) noexcept {
-  CallKind kind;
-  kind.collective = static_cast<std::uint8_t>(direction);
-  kind.type = type;
-  kind.size_class = static_cast<std::uint8_t>(std::bit_width(bytes));
-  return kind;
+CallKey key_of(Collective direction, DType type, std::size_t bytes) noexcept {
+  return Call{.collective = direction, .type = type, .bytes = bytes}.key();
 }
 
 // Samples the values, once their row is there, before the message is counted in it.
@@ -41,8 +35,7 @@ void count_sent(const p2p::SendArguments& message, const api::Elements& kind,
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   api::MessagesSeen& seen = *api::messages_seen();
   const std::lock_guard lock(seen.mutex);
-  CallRow& row =
-      seen.observed.calls.row(kind_of(Collective::send, static_cast<std::uint8_t>(kind.type()), bytes));
+  CallRow& row = seen.observed.calls.row(key_of(Collective::send, kind.type(), bytes));
   sample(row, message, kind);
   row.add_call(bytes);
   note_sent(made, bytes, row);
@@ -52,13 +45,11 @@ void count_sent(const p2p::SendArguments& message, const api::Elements& kind,
 void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
   if (!counts() || received.failed || received.bytes < least_value_bytes) return;
   const auto known = api::known_datatype(at.type);
-  const std::uint8_t type = received.coded() ? static_cast<std::uint8_t>(*received.type)
-                            : known          ? static_cast<std::uint8_t>(known->type)
-                                             : 0;
+  const DType type = received.coded() ? *received.type : known ? known->type : DType{};
   const std::uint64_t nanoseconds = received.end - received.begin;
   api::MessagesSeen& seen = *api::messages_seen();
   const std::lock_guard lock(seen.mutex);
-  CallRow& row = seen.observed.calls.count(kind_of(Collective::recv, type, received.bytes), received.bytes);
+  CallRow& row = seen.observed.calls.count(key_of(Collective::recv, type, received.bytes), received.bytes);
   if (!received.coded()) return row.note_plain(Plain::sender);
   ++row.sum.compressed_calls;
   row.sum.times[Verb::decode] += nanoseconds;

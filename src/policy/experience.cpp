@@ -1,7 +1,6 @@
 #include "policy/experience.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace taut {
 namespace {
@@ -78,11 +77,11 @@ void Experience::note_no_gain(bool by_favourite, const Pace& agreed) noexcept {
 }
 
 Experience& Experiences::of(const Call& call, std::size_t bytes) noexcept {
-  const bool typed = reduces(call.collective);
-  const std::uint32_t key = static_cast<std::uint32_t>(call.collective) |
-                            static_cast<std::uint32_t>(std::bit_width(bytes)) << 8 |
-                            (typed ? static_cast<std::uint32_t>(call.type) << 16 : 0) |
-                            (typed ? static_cast<std::uint32_t>(call.op) << 24 : 0);
+  const std::uint32_t key = Call{.collective = call.collective,
+                                 .type = reduces(call.collective) ? call.type : DType{},
+                                 .op = call.op,
+                                 .bytes = bytes}
+                                .kind();
   Kind* const home = &kinds_[key * 2654435769U >> 26];  // Fibonacci hashing to 6 bits
   static_assert(most_kinds == 64);
   for (std::size_t i = 0; i < 4; ++i) {

@@ -17,11 +17,11 @@ bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
 
 bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
   return policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 && !call.any_blocks &&
-         runs_by_nodes(call.collective, call.count, call.ranks);
+         runs_by_nodes(call.collective, call.count(), call.ranks);
 }
 
-bool goes_by_nodes(const Policy& policy, const Call& call) noexcept {
-  return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || call.way.by_nodes);
+bool goes_by_nodes(const Policy& policy, const Call& call, Way way) noexcept {
+  return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || way.by_nodes);
 }
 
 // What a policy asks for, else about 1 MiB of values each: small enough for the caches and for overlap, large
@@ -47,21 +47,21 @@ const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments
 }
 
 const char* by_size(const Policy& policy, const Call& call) noexcept {
-  const std::size_t bytes = call.count * size_of(call.type), ranks = static_cast<std::size_t>(call.ranks);
+  const auto ranks = static_cast<std::size_t>(call.ranks);
   switch (call.collective) {
-    case Collective::allreduce: return for_allreduce(bytes, ranks);
-    case Collective::bcast: return for_bcast(bytes, ranks, wanted_segments(policy, bytes));
+    case Collective::allreduce: return for_allreduce(call.bytes, ranks);
+    case Collective::bcast: return for_bcast(call.bytes, ranks, wanted_segments(policy, call.bytes));
     default: return "";
   }
 }
 
-const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call) {
+const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Way way) {
   const auto usable = [&](const char* name) -> const AlgorithmInfo* {
     const AlgorithmInfo* const found = find_algorithm(call.collective, name);
     return found != nullptr && serves(*found, call) ? found : nullptr;
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
-  if (call.way.algorithm != nullptr && serves(*call.way.algorithm, call)) return call.way.algorithm;
+  if (way.algorithm != nullptr && serves(*way.algorithm, call)) return way.algorithm;
   for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
@@ -140,10 +140,9 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 // More than wanted where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                     bool by_nodes) noexcept {
-  const std::size_t bytes = call.count * size_of(call.type);
-  const std::size_t frame = bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
+  const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
   const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::bundle || call.any_blocks || by_nodes;
-  const std::size_t message = may_be_all ? bytes : frame;
+  const std::size_t message = may_be_all ? call.bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
   return static_cast<int>(std::max(least, wanted_segments(policy, frame)));
@@ -161,7 +160,8 @@ Plain plain_at_once(const Policy& policy, std::size_t bytes, int ranks) noexcept
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   if (!by_nodes) return call;
   Call part = call;
-  part.count = part_range(call.count, 0, static_cast<std::size_t>(call.ranks / call.nodes)).count;
+  const auto ranks_of_a_node = static_cast<std::size_t>(call.ranks / call.nodes);
+  part.bytes = part_range(call.count(), 0, ranks_of_a_node).count * size_of(call.type);
   part.ranks = call.nodes;
   return part;
 }
@@ -187,13 +187,13 @@ std::span<const Way> alternatives(const Policy& policy, const Call& call, const 
   return found.first(n);
 }
 
-Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table) {
+Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Way way) {
   Plan plan;
-  plan.plain = plain_at_once(policy, call.count * size_of(call.type), call.ranks);
+  plan.plain = plain_at_once(policy, call.bytes, call.ranks);
   if (plan.plain != Plain::no) return plan;
-  plan.by_nodes = goes_by_nodes(policy, call);
+  plan.by_nodes = goes_by_nodes(policy, call, way);
   const Call part = call_of_algorithm(call, plan.by_nodes);
-  plan.algorithm = choose_algorithm(policy, part);
+  plan.algorithm = choose_algorithm(policy, part, way);
   plan.segments =
       plan.algorithm == nullptr ? 0 : choose_segments(policy, part, *plan.algorithm, plan.by_nodes);
   if (plan.segments == 0) {

@@ -1,23 +1,11 @@
 // From a call to the way it is served: a pure function of facts that are equal on all ranks.
 #pragma once
 
+#include "core/call.hpp"
 #include "policy/policy.hpp"
 #include "policy/way.hpp"
 
 namespace taut {
-
-// A collective call, without its memory.
-struct Call {
-  Collective collective = Collective::allreduce;
-  std::size_t count = 0;  // values of the whole message: of all P blocks where there are blocks
-  DType type = DType::f32;
-  Reduction op = Reduction::sum;
-  int ranks = 1;
-  int nodes = 0;            // with as many ranks each, several of both; 0: it is not so
-  bool any_blocks = false;  // of sizes that differ
-  bool mean = false;        // the sum is divided by the number of ranks
-  Way way = {};             // to be taken if it can serve the call
-};
 
 // Why a call goes to plain MPI.
 enum class Plain : std::uint8_t {
@@ -66,7 +54,8 @@ inline constexpr std::size_t most_alternatives = 8;
 std::span<const Way> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                   std::span<Way> found) noexcept;
 
-// `bound` is the policy's, not relative any more; `table` is of this policy.
-Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table);
+// `bound` is the policy's, not relative any more; `table` is of this policy; `way` is taken if it can serve
+// the call.
+Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Way way = {});
 
 }  // namespace taut

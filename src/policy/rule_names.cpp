@@ -7,18 +7,27 @@
 namespace taut {
 namespace {
 
-constexpr struct {
-  const char* name;
+struct RuleCall {
+  std::string name;
   Collective collective;
-} calls[] = {{"Allreduce", Collective::allreduce},
-             {"Reduce", Collective::reduce},
-             {"Reduce_scatter", Collective::reduce_scatter},
-             {"Bcast", Collective::bcast},
-             {"Allgather", Collective::allgather},
-             {"Gather", Collective::gather},
-             {"Scatter", Collective::scatter},
-             {"Alltoall", Collective::alltoall},
-             {"Send", Collective::send}};
+};
+
+// What rules can be for: each collective by its name in MPI, which stands for all of its forms, and messages.
+const std::vector<RuleCall>& calls() {
+  static const std::vector<RuleCall> all = [] {
+    std::vector<RuleCall> made;
+    const auto add = [&](Collective collective) {
+      std::string name = name_of(collective);
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      made.push_back({std::move(name), collective});
+    };
+    for (const Collective collective : all_collectives) add(collective);
+    add(Collective::send);
+    return made;
+  }();
+  return all;
+}
+
 constexpr Reduction operators[] = {Reduction::sum, Reduction::min, Reduction::max};
 
 std::string lower(std::string_view text) {
@@ -72,8 +81,8 @@ std::vector<DType> all_types() {
 
 }  // namespace
 
-std::uint32_t call_bit(std::string_view name) noexcept {
-  for (const auto& call : calls)
+std::uint32_t call_bit(std::string_view name) {
+  for (const RuleCall& call : calls())
     if (equal(name, call.name)) return Conditions::bit(call.collective);
   return 0;
 }
@@ -90,9 +99,9 @@ std::uint32_t operator_bit(std::string_view name) noexcept {
   return 0;
 }
 
-const char* call_name(Collective collective) noexcept {
-  for (const auto& call : calls)
-    if (call.collective == collective) return call.name;
+const char* call_name(Collective collective) {
+  for (const RuleCall& call : calls())
+    if (call.collective == collective) return call.name.c_str();
   return "";
 }
 
@@ -102,11 +111,11 @@ std::string call_remedy(std::string_view name) {
            "policy on their communicator (TAUT_Comm_set_policy), as both sides have to know";
   std::string_view form = name;
   if (equal(form.substr(0, 4), "MPI_")) form.remove_prefix(4);
-  for (const auto& call : calls)
+  for (const RuleCall& call : calls())
     if (is_form_of(form, call.name) || (!form.empty() && is_form_of(form.substr(1), call.name)))
-      return std::string("use ") + call.name + ", which stands for all of its forms";
+      return "use " + call.name + ", which stands for all of its forms";
   std::string remedy = "use *";
-  for (const auto& call : calls) remedy += std::string(" or ") + call.name;
+  for (const RuleCall& call : calls()) remedy += " or " + call.name;
   return remedy;
 }
 
@@ -115,7 +124,7 @@ std::string text_of(const Rule& rule) {
   std::string text = when.calls == Conditions::any
                          ? "*"
                          : names_of(
-                               when.calls, calls, [](const auto& c) { return c.collective; },
+                               when.calls, calls(), [](const auto& c) { return c.collective; },
                                [](const auto& c) { return c.name; });
   const auto itself = [](auto value) { return value; };
   if (when.types != Conditions::any)

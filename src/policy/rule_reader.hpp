@@ -19,10 +19,10 @@ Rule read_rule(const SourceText& source, std::size_t at, std::span<const RuleEnt
                const std::string& kernels);
 
 // Values by the names that rules have for them; 0: no such name.
-std::uint32_t call_bit(std::string_view name) noexcept;
+std::uint32_t call_bit(std::string_view name);
 std::uint32_t type_bit(std::string_view name) noexcept;
 std::uint32_t operator_bit(std::string_view name) noexcept;
-const char* call_name(Collective collective) noexcept;  // "Reduce_scatter"
+const char* call_name(Collective collective);  // "Reduce_scatter"
 
 // What to write instead of a name that no call has.
 std::string call_remedy(std::string_view name);

@@ -67,7 +67,7 @@ Rules Rules::on(const CommFacts& comm) const {
 
 // Every rank walks down the same rules. Where a condition is about what ranks may know differently of a call,
 // some may stop there and others go on: what they all go by is known when they have agreed on that.
-Match Rules::match(const CallFacts& call) const noexcept {
+Match Rules::match(const Call& call) const noexcept {
   Match found;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     const Rule& rule = rules_[i];
@@ -92,8 +92,8 @@ Match Rules::match(const CallFacts& call) const noexcept {
   return found;
 }
 
-const Policy* match(const Rules& rules, const CallFacts& call) noexcept {
-  CallFacts known = call;
+const Policy* match(const Rules& rules, const Call& call) noexcept {
+  Call known = call;
   known.type_agreed = known.sites_agreed = known.bytes_known = true;
   const Rule* const rule = rules.match(known).rule;
   return rule == nullptr || rule->policy.off ? nullptr : &rule->policy;

@@ -58,18 +58,6 @@ struct CommFacts {
   bool several_nodes = false;
 };
 
-// A call as rules see it. What one rank cannot know of the others is left open.
-struct CallFacts {
-  Collective collective = Collective::allreduce;
-  DType type{};  // DType{}: none that is known
-  Reduction op = Reduction::sum;
-  std::size_t bytes = 0;                    // of the whole message
-  bool bytes_known = true;                  // on every rank, else they do not matter
-  bool type_agreed = false;                 // ranks that move data may use other types
-  std::uint64_t sites = ~std::uint64_t{0};  // bit i: the call site is that of rule i
-  bool sites_agreed = false;
-};
-
 // The first rule that fits.
 struct Match {
   const Rule* rule = nullptr;  // null: none; the call is plain MPI's
@@ -102,7 +90,7 @@ class Rules {
   // Those that can hold on such a communicator, without their conditions on it.
   Rules on(const CommFacts& comm) const;
 
-  Match match(const CallFacts& call) const noexcept;
+  Match match(const Call& call) const noexcept;
 
  private:
   void summarize();
@@ -113,8 +101,8 @@ class Rules {
   std::uint64_t hash_ = 0;
 };
 
-// The policy for a call of which all is known, null where it is plain MPI's.
-const Policy* match(const Rules& rules, const CallFacts& call) noexcept;
+// The policy for a call that the ranks agree on, null where it is plain MPI's.
+const Policy* match(const Rules& rules, const Call& call) noexcept;
 
 // Rules of a line, then those of a file, if it has a name. Throws Error: invalid_policy that points at the
 // fault, invalid_argument where the file cannot be read.

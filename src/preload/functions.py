@@ -1,9 +1,13 @@
-"""The functions of MPI that the drop-in wraps: those of functions.txt, the nonblocking and persistent forms of the
-collective ones, and those of unserved.txt, whose calls are only counted."""
+"""The functions of MPI that the drop-in wraps: the collective ones of core/collectives.txt in all their forms, those of
+functions.txt, and those of unserved.txt, whose calls are only counted."""
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "core"))
+from collectives import collectives
 
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
@@ -122,15 +126,22 @@ def persistent(function):
     return Function(f"{name}_init{large or ''}", [*function.parameters, INFO, REQUEST])
 
 
+def collective_functions():
+    """The collective ones with all their forms: with int and large counts, nonblocking, persistent."""
+    for collective in collectives():
+        narrow = collective.declarations("int", collective.int_displacement)
+        wide = collective.declarations("MPI_Count", "MPI_Aint")
+        for suffix, declarations in (("", narrow), ("_c", wide)):
+            function = Function(f"MPI_{collective.name}{suffix}", [parameter(text) for text in declarations])
+            yield from (function, nonblocking(function), persistent(function))
+
+
 def functions():
+    yield from collective_functions()
     for line in (Path(__file__).parent / "functions.txt").read_text().splitlines():
         name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
         texts = [] if parameters == "void" else parameters.split(", ")
-        function = Function(name, [parameter(text) for text in texts])
-        yield function
-        if not (function.by_hand or function.creates or function.message):
-            yield nonblocking(function)
-            yield persistent(function)
+        yield Function(name, [parameter(text) for text in texts])
 
 
 @dataclass

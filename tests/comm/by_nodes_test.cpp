@@ -64,7 +64,7 @@ TEST_F(OnNodes, OtherCallsGoAsEver) {
 TEST_F(OnNodes, MeansStayWithinTheirBound) {
   const auto on = ranks("abs:1e-3,when=always,nodes=on");
   Job job(Collective::allreduce, P, 10000, DType::f64, Pattern::noisy, 1);
-  on->run(Collective::allreduce, job, [](int, Request& request) { request.mean = true; });
+  on->run(Collective::allreduce, job, [](int, CollectiveCall& request) { request.mean = true; });
   double worst = 0;
   for (std::size_t i = 0; i < job.count(); ++i)
     worst = std::max(worst, static_cast<double>(std::abs(job.outputs[0].at(i) - job.exact(0, i).value / P)));
@@ -85,7 +85,7 @@ TEST_F(OnNodes, IsTriedWhereCallsHaveToPay) {
       const auto verdicts = on->run(Collective::allreduce, job);
       ASSERT_EQ(verdicts[0].status, Status::ok);
       for (int r = 0; r < P && verdicts[0].plain != Plain::no; ++r) {
-        Request request{Collective::allreduce, job.operands(r), job.bytes()};
+        CollectiveCall request{Collective::allreduce, job.operands(r), job.bytes()};
         on->comms[static_cast<std::size_t>(r)]->note_plain(request.bytes, 1'000'000'000);
       }
       by_nodes |= on->comms[0]->calls().rows()[0].decision.by_nodes;

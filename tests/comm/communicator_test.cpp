@@ -61,14 +61,14 @@ TEST(Communicator, TheWorstRankDecidesWhetherItPays) {
 }
 
 TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
-  const std::pair<const char*, void (*)(Request&)> differences[] = {
-      {"count", [](Request& r) { r.bytes += 4; }},
-      {"operator", [](Request& r) { r.data.op = Reduction::max; }},
-      {"root", [](Request& r) { r.data.root = 1; }},
-      {"collective", [](Request& r) { r.collective = Collective::bcast; }},
+  const std::pair<const char*, void (*)(CollectiveCall&)> differences[] = {
+      {"count", [](CollectiveCall& r) { r.bytes += 4; }},
+      {"operator", [](CollectiveCall& r) { r.op = Reduction::max; }},
+      {"root", [](CollectiveCall& r) { r.data.root = 1; }},
+      {"collective", [](CollectiveCall& r) { r.collective = Collective::bcast; }},
       {"type",
-       [](Request& r) {  // half as many, of the same bytes: they are read before the ranks compare
-         r.data.in.type = r.data.out.type = DType::f64;
+       [](CollectiveCall& r) {  // half as many, of the same bytes: they are read before the ranks compare
+         r.type = r.data.in.type = r.data.out.type = DType::f64;
          r.data.in.count = r.data.out.count /= 2;
        }},
   };
@@ -77,7 +77,8 @@ TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
       SCOPED_TRACE(testing::Message() << name << " P " << P);
       Ranks ranks(P, "abs:1e-3");
       Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::smooth, 1);
-      for (const Verdict& verdict : ranks.run(Collective::allreduce, job, [&](int rank, Request&request) {
+      for (const Verdict& verdict :
+           ranks.run(Collective::allreduce, job, [&](int rank, CollectiveCall&request) {
              if (rank == P - 1) change(request);
            })) {
         EXPECT_EQ(verdict.plain, Plain::no);
@@ -102,10 +103,10 @@ TEST(Communicator, DifferentPoliciesAreAnErrorOnEveryRank) {
 TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
   Ranks ranks(3, "abs:1e-3");
   Job job(Collective::bcast, 3, 100000, DType::f32, Pattern::smooth, 1);
-  for (const Verdict& verdict : ranks.run(Collective::bcast, job, [](int rank, Request&request) {
+  for (const Verdict& verdict : ranks.run(Collective::bcast, job, [](int rank, CollectiveCall&request) {
          if (rank != 1) return;
          request.data = {};
-         request.coded_type = false;
+         request.type = {};
        }))
     EXPECT_EQ(verdict.plain, Plain::type);
 }
@@ -113,7 +114,7 @@ TEST(Communicator, ATypeThatOneRankCannotCompressSendsAllToPlain) {
 TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
   Ranks ranks(3, "abs:1e-3");
   Job job(Collective::allreduce, 3, 100000, DType::f32, Pattern::smooth, 1);
-  const auto verdicts = ranks.run(Collective::allreduce, job, [](int rank, Request& request) {
+  const auto verdicts = ranks.run(Collective::allreduce, job, [](int rank, CollectiveCall& request) {
     if (rank == 1) request.data.in.data = nullptr;
   });
   EXPECT_EQ(verdicts[0].status, Status::peer_failed);
@@ -252,7 +253,7 @@ TEST(Communicator, CallsInFlightAllocateNothingInTheSteadyState) {
       for (std::size_t i = 0; i < 2; ++i) {
         const Collective collective = i == 0 ? Collective::allreduce : Collective::allgather;
         open[r][i].emplace(*ranks.comms[r],
-                           Request{collective, jobs[i].operands(static_cast<int>(r)), jobs[i].bytes()},
+                           CollectiveCall{collective, jobs[i].operands(static_cast<int>(r)), jobs[i].bytes()},
                            plain);
         flights[r].start(*open[r][i]);
       }
@@ -279,11 +280,11 @@ TEST(Recorder, LivesWithoutMemory) {
 TEST(CallTable, LivesWithoutMemory) {
   CallTable calls;
   allocations.until_failure = 0;
-  ++calls.count({.collective = 1}, 10).sum.compressed_calls;
+  ++calls.count(Call{.collective = Collective::allreduce}.key(), 10).sum.compressed_calls;
   allocations.until_failure = Allocations::never;
   EXPECT_EQ(calls.rows().size(), 0u);
   EXPECT_EQ(calls.rest().sum.calls, 1u);
-  calls.count({.collective = 1}, 10);
+  calls.count(Call{.collective = Collective::allreduce}.key(), 10);
   EXPECT_EQ(calls.rows().size(), 1u);
   EXPECT_EQ(calls.total().message_bytes, 20u);
 }

@@ -26,18 +26,19 @@ class ValuesOnADevice : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(ValuesOnADevice, OfAllRanks) {
-  expect_plain(Collective::allreduce,
-               [&](int, Request& request) { request.data.in.data = request.data.out.data = there.data(); });
+  expect_plain(Collective::allreduce, [&](int, CollectiveCall& request) {
+    request.data.in.data = request.data.out.data = there.data();
+  });
 }
 
 TEST_P(ValuesOnADevice, SentByOne) {
-  expect_plain(Collective::allgather, [&](int rank, Request& request) {
+  expect_plain(Collective::allgather, [&](int rank, CollectiveCall& request) {
     if (rank == 1) request.data.in.data = there.data();
   });
 }
 
 TEST_P(ValuesOnADevice, ReceivedByOne) {
-  expect_plain(Collective::bcast, [&](int rank, Request& request) {
+  expect_plain(Collective::bcast, [&](int rank, CollectiveCall& request) {
     if (rank == 2) request.data.out.data = there.data();
   });
 }
@@ -54,7 +55,7 @@ class Apart final : public Staging {
 };
 
 TEST_P(ValuesOnADevice, LyingApart) {
-  expect_plain(Collective::alltoall, [&](int rank, Request& request) {
+  expect_plain(Collective::alltoall, [&](int rank, CollectiveCall& request) {
     if (rank != 0) return;
     request.staging = std::make_shared<Apart>();
     request.data.in.data = request.data.out.data = nullptr;

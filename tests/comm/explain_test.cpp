@@ -10,7 +10,9 @@ namespace {
 
 CallRow a_row() {
   CallRow row;
-  row.kind = {.collective = 1, .type = 1, .op = 1, .size_class = 21};
+  row.key =
+      Call{.collective = Collective::allreduce, .type = DType::f32, .op = Reduction::sum, .bytes = 1 << 20}
+          .key();
   Statistics& sum = row.sum;
   sum.calls = 12;
   sum.compressed_calls = 10;
@@ -38,7 +40,7 @@ TEST(Explain, ALine) {
 
 TEST(Explain, NothingButPlainCalls) {
   CallRow row;
-  row.kind = {.collective = 4, .size_class = 4};
+  row.key = Call{.collective = Collective::bcast, .bytes = 8}.key();
   row.sum.calls = 1;
   row.sum.plain[static_cast<std::size_t>(Plain::small)] = 1;
   EXPECT_EQ(explain(row), "bcast other 8B: 1 call, 0 compressed; 1 plain (below min_bytes)");
@@ -46,11 +48,11 @@ TEST(Explain, NothingButPlainCalls) {
 
 TEST(Explain, WhatTookLongestComesFirst) {
   CallTable calls;
-  CallKind kind{.collective = 1};
+  Call call{.collective = Collective::allreduce, .bytes = 1};
   for (const std::uint64_t time : {10, 30, 0, 20}) {
-    ++kind.size_class;
-    calls.count(kind, 1);
-    calls.row(kind).sum.times[Verb::call] = time;
+    calls.count(call.key(), 1);
+    calls.row(call.key()).sum.times[Verb::call] = time;
+    call.bytes *= 2;
   }
   std::vector<std::uint64_t> times;
   for (const CallRow* row : in_order(calls)) times.push_back(row->sum.times[Verb::call]);
@@ -92,9 +94,9 @@ TEST(FileName, HasTheRank) {
 
 TEST(Summary, HasALineForEachKindUpToTwenty) {
   Observed a{.policy = "abs:1", .ranks = 4}, b{.policy = "abs:1", .ranks = 2};
-  for (std::uint8_t c = 1; c <= 15; ++c) {
-    a.calls.count({.collective = 1, .size_class = c}, 1);
-    b.calls.count({.collective = 4, .size_class = c}, 1);
+  for (std::size_t bytes = 1; bytes <= 1 << 14; bytes *= 2) {
+    a.calls.count(Call{.collective = Collective::allreduce, .bytes = bytes}.key(), 1);
+    b.calls.count(Call{.collective = Collective::bcast, .bytes = bytes}.key(), 1);
   }
   const Observed* const both[] = {&a, &b};
   const std::string text = summary_table(both, {0, 4});

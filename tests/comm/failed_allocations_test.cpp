@@ -27,7 +27,7 @@ bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::siz
   bool starved = false;
   const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) -> Task<Verdict> {
     Communicator& comm = *ranks.comms[static_cast<std::size_t>(rank)];
-    const Request request{algorithm.collective, job.operands(rank), job.bytes()};
+    const CollectiveCall request{algorithm.collective, job.operands(rank), job.bytes()};
     if (rank != victim) co_return co_await comm.start(request);
     Starved<Verdict> call([&] { return comm.start(request); }, allocations_left);
     const Verdict verdict = co_await call;

@@ -25,7 +25,7 @@ struct Mixture {
     for (std::size_t r = 0; r < calls.size(); ++r) {
       const int rank = static_cast<int>(r);
       calls[r].push_back(std::make_unique<OneCall>(
-          *ranks.comms[r], Request{collective, jobs.back()->operands(rank), jobs.back()->bytes()},
+          *ranks.comms[r], CollectiveCall{collective, jobs.back()->operands(rank), jobs.back()->bytes()},
           ranks.hub.transport(rank), issued[r], jobs.size()));
     }
   }
@@ -215,8 +215,8 @@ TEST(InFlight, AMismatchIsAnErrorOfThatCallAlone) {
   for (std::uint64_t i = 0; i < 5; ++i)
     mixture.add(Collective::allreduce, 30000, DType::f32, Pattern::smooth, i);
   OneCall& other = mixture.at(2, 1);
-  Request changed = other.request;
-  changed.data.op = Reduction::max;
+  CollectiveCall changed = other.request;
+  changed.op = Reduction::max;
   mixture.calls[2][1] = std::make_unique<OneCall>(*mixture.ranks.comms[2], changed,
                                                   mixture.ranks.hub.transport(2), mixture.issued[2], 2);
   mixture.run([&](int rank) { return start_all_then_wait(mixture, rank, 5); });
@@ -229,7 +229,7 @@ TEST(InFlight, AnUnusableBufferIsAnErrorOfThatCallAlone) {
   Mixture mixture(3, "abs:1e-3,codec=planes", 6);
   for (std::uint64_t i = 0; i < 3; ++i)
     mixture.add(Collective::allreduce, 30000, DType::f32, Pattern::smooth, i);
-  Request changed = mixture.at(1, 1).request;
+  CollectiveCall changed = mixture.at(1, 1).request;
   changed.data.in.data = nullptr;
   mixture.calls[1][1] = std::make_unique<OneCall>(*mixture.ranks.comms[1], changed,
                                                   mixture.ranks.hub.transport(1), mixture.issued[1], 2);

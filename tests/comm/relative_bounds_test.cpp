@@ -80,8 +80,8 @@ TEST(RelativeBounds, ConstantsArriveAsTheyAre) {
 TEST(RelativeBounds, MismatchesAreFound) {
   Ranks ranks(3, "rel:1e-3");
   Job job(Collective::allreduce, 3, 60000, DType::f32, Pattern::smooth, 3);
-  for (const Verdict& verdict : ranks.run(Collective::allreduce, job, [](int rank, Request&request) {
-         if (rank == 1) request.data.op = Reduction::max;
+  for (const Verdict& verdict : ranks.run(Collective::allreduce, job, [](int rank, CollectiveCall&request) {
+         if (rank == 1) request.op = Reduction::max;
        }))
     EXPECT_EQ(verdict.status, Status::rank_mismatch);
 }

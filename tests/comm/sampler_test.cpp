@@ -12,10 +12,13 @@ namespace {
 
 constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
 
+CallKey key_of(DType type, std::size_t bytes = 0) {
+  return Call{.collective = Collective::allreduce, .type = type, .bytes = bytes}.key();
+}
+
 CallRow row_of(DType type) {
   CallRow row;
-  row.kind.collective = 1;
-  row.kind.type = static_cast<std::uint8_t>(type);
+  row.key = key_of(type);
   return row;
 }
 
@@ -83,7 +86,7 @@ TEST(Sampler, StopsWhenItsTimeIsUp) {
 TEST(Sampler, ShortCallsAreNeverDueAgain) {
   Sampler sampler("", unlimited);
   CallRow row = row_of(DType::f32);
-  row.kind.size_class = 3;
+  row.key = key_of(DType::f32, 4);
   const std::vector<float> one(1);
   EXPECT_TRUE(Sampler::is_due(row));
   sampler.look(row, slice_of(one));
@@ -96,7 +99,7 @@ TEST(Sampler, NothingToSee) {
   const auto values = wave(1000);  // 4000 bytes
   sampler.look(row, slice_of(values));
   sampler.look(row, ConstSlice{});
-  row.kind.type = 0;
+  row.key = key_of({});
   const auto more = wave(5000);
   sampler.look(row, slice_of(more));
   EXPECT_EQ(row.values.samples, 0u);

@@ -34,7 +34,7 @@ class Copies final : public Staging {
 };
 
 std::vector<Verdict> run_staged(Ranks& ranks, Job& job, int bad_rank, Status fault) {
-  return ranks.run(Collective::allgather, job, [&](int rank, Request& request) {
+  return ranks.run(Collective::allgather, job, [&](int rank, CollectiveCall& request) {
     request.staging = std::make_shared<Copies>(request.data, rank == bad_rank ? fault : Status::ok);
     request.data.in.data = nullptr;
     request.data.out.data = nullptr;

@@ -136,7 +136,7 @@ TEST(CallCounts, SentIsWhatTheTransportSent) {
 TEST(CallCounts, AMismatchFailsAndCompressesNothing) {
   Ranks ranks(2, "abs:1e-3");
   Job job(Collective::allreduce, 2, 100000, DType::f32, Pattern::smooth, 1);
-  ranks.run(Collective::allreduce, job, [](int rank, Request& request) { request.data.root = rank; });
+  ranks.run(Collective::allreduce, job, [](int rank, CollectiveCall& request) { request.data.root = rank; });
   EXPECT_EQ(ranks.statistics(0).failed_calls, 1u);
   EXPECT_EQ(ranks.statistics(0).compressed_calls, 0u);
   EXPECT_EQ(ranks.statistics(0).sent_bytes, 0u);
@@ -144,9 +144,9 @@ TEST(CallCounts, AMismatchFailsAndCompressesNothing) {
 
 // ---- Kinds
 
-const CallRow* row_of(const CallTable& calls, const CallKind& kind) {
+const CallRow* row_of(const CallTable& calls, const Call& call) {
   for (const CallRow& row : calls.rows())
-    if (row.kind == kind) return &row;
+    if (row.key == call.key()) return &row;
   return nullptr;
 }
 
@@ -155,7 +155,7 @@ TEST(CallKinds, AreCountedApart) {
   const char here = 0;
   const auto run = [&](Collective collective, std::size_t count, DType type, const void* site) {
     Job job(collective, 2, count, type, Pattern::smooth, 1);
-    ranks.run(collective, job, [&](int, Request& request) { request.site = site; });
+    ranks.run(collective, job, [&](int, CollectiveCall& request) { request.site = site; });
   };
   run(Collective::allreduce, 100000, DType::f32, &here);
   run(Collective::allreduce, 100001, DType::f32, &here);  // the same power of two
@@ -166,14 +166,13 @@ TEST(CallKinds, AreCountedApart) {
   const CallTable& calls = ranks.comms[0]->calls();
   EXPECT_EQ(calls.rows().size(), 5u);
   EXPECT_EQ(calls.rest().sum.calls, 0u);
-  const auto code = [](auto value) { return static_cast<std::uint8_t>(value); };
-  const CallRow* const twice = row_of(calls, {.collective = code(Collective::allreduce),
-                                              .type = code(DType::f32),
-                                              .op = code(Reduction::sum),
-                                              .size_class = 19,
+  const CallRow* const twice = row_of(calls, {.collective = Collective::allreduce,
+                                              .type = DType::f32,
+                                              .op = Reduction::sum,
+                                              .bytes = 1 << 18,
                                               .site = &here});
   ASSERT_NE(twice, nullptr);
-  EXPECT_EQ(twice->kind.least_bytes(), 262144u);
+  EXPECT_EQ(twice->call().bytes, 262144u);
   EXPECT_EQ(twice->sum.compressed_calls, 2u);
   EXPECT_STREQ(twice->decision.codec, "planes");
   EXPECT_STREQ(twice->decision.algorithm, "ring");
@@ -181,9 +180,8 @@ TEST(CallKinds, AreCountedApart) {
   EXPECT_EQ(twice->decision.segments, 2);
   EXPECT_EQ(twice->decision.bound, Bound(0.5e-3));
   EXPECT_GT(twice->expected_ratio, 1.2f);
-  const CallRow* const small = row_of(
-      calls,
-      {.collective = code(Collective::bcast), .type = code(DType::f32), .size_class = 9, .site = &here});
+  const CallRow* const small =
+      row_of(calls, {.collective = Collective::bcast, .type = DType::f32, .bytes = 1 << 8, .site = &here});
   ASSERT_NE(small, nullptr);  // moves have no operator
   EXPECT_EQ(small->plain, Plain::small);
   EXPECT_EQ(small->sum.times[Verb::call], 0u);
@@ -203,11 +201,8 @@ TEST(CallKinds, WhyACallWasPlain) {
   EXPECT_EQ(row.sum.sent_bytes, 0u);
 }
 
-CallKind kind_number(std::size_t i) {
-  CallKind kind;
-  kind.collective = 1;
-  kind.site = reinterpret_cast<const void*>(i);
-  return kind;
+CallKey kind_number(std::size_t i) {
+  return Call{.collective = Collective::allreduce, .site = reinterpret_cast<const void*>(i)}.key();
 }
 
 TEST(CallTable, WhatExceedsItSharesARow) {
@@ -254,7 +249,7 @@ TEST(CallEvents, OneForEachVerb) {
   recorder.for_each([&](const Event& event) {
     ++count[{event.verb, event.segment}];
     EXPECT_LE(event.begin, event.end);
-    EXPECT_EQ(event.label.collective, Collective::allreduce);
+    EXPECT_EQ(Call::of_kind(event.kind).collective, Collective::allreduce);
     EXPECT_EQ(event.slot, 0);
     EXPECT_LT(event.call, 2u);
     if (event.verb == Verb::call) return;  // around the others

@@ -25,7 +25,7 @@ TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
     Job job(collective, P, 40000, DType::f32, Pattern::noisy, 3);
     std::vector<Verdict> verdicts(P);
     std::vector<Task<>> tasks;
-    const auto call = [](Communicator& comm, Request request, Verdict& verdict) -> Task<> {
+    const auto call = [](Communicator& comm, CollectiveCall request, Verdict& verdict) -> Task<> {
       verdict = co_await comm.start(request);
     };
     for (std::size_t r = 0; r < P; ++r)

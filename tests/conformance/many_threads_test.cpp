@@ -80,7 +80,7 @@ class Group {
     Rank& mine = *ranks_[static_cast<std::size_t>(number)];
     std::vector<std::unique_ptr<OneCall>> calls;
     const auto request = [&](std::size_t i) {
-      return Request{collective_of(i), jobs_[i]->operands(number), jobs_[i]->bytes()};
+      return CollectiveCall{collective_of(i), jobs_[i]->operands(number), jobs_[i]->bytes()};
     };
     mine.verdicts.resize(jobs_.size());
     for (std::size_t i = 0; i < jobs_.size(); i += 3) {

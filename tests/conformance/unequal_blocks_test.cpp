@@ -54,11 +54,10 @@ class VectorJob {
     for (std::size_t r = 0; r < P_; ++r) fill_want(r);
   }
 
-  Request request(int rank) {
+  CollectiveCall request(int rank) {
     const auto r = static_cast<std::size_t>(rank);
     Rank& mine = ranks[r];
-    Request request{collective_, {}, 0};
-    Operands& data = request.data;
+    Operands data;
     data.root = static_cast<int>(root_);
     const bool in_blocks = many_in(r), out_blocks = many_out(r);
     if (sends(r)) data.in = {std::as_const(mine.in).slice(), in_blocks ? &mine.in_layout : nullptr};
@@ -68,7 +67,8 @@ class VectorJob {
     if (receives(r) && !out_blocks)
       data.out =
           Slice{{data.out.address(mine.out_layout.offsets[r]), mine.out_layout.counts[r], data.out.type}};
-    request.bytes = std::max(data.in.values(), data.out.values()) * size_of(data.in.type);
+    const std::size_t bytes = std::max(data.in.values(), data.out.values()) * size_of(data.in.type);
+    CollectiveCall request{collective_, data, bytes};
     request.bytes_known = collective_ == Collective::allgather || collective_ == Collective::reduce_scatter;
     return request;
   }

@@ -144,7 +144,8 @@ TEST(Experience, FollowsALinkThatChanges) {
 
 TEST(Experiences, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperatorToo) {
   Experiences all;
-  const Call sum{.collective = Collective::allreduce}, bcast{.collective = Collective::bcast};
+  const Call sum{.collective = Collective::allreduce, .type = DType::f32},
+      bcast{.collective = Collective::bcast, .type = DType::f32};
   Call doubles = sum, most = sum, bcast_of_doubles = bcast;
   doubles.type = bcast_of_doubles.type = DType::f64;
   most.op = Reduction::max;

@@ -14,8 +14,8 @@ Plan plan(const char* policy, Collective collective, std::size_t bytes, int rank
   static std::deque<CandidateTable> tables;  // the plan refers to them
   CandidateTable& table = tables.emplace_back();
   const Policy asked = parse_policy(policy);
-  return make_plan(asked, {collective, bytes / 4, DType::f32, op, ranks},
-                   resolved(asked.coding.bound, {-1, 1}), table);
+  const Call call{.collective = collective, .type = DType::f32, .op = op, .bytes = bytes, .ranks = ranks};
+  return make_plan(asked, call, resolved(asked.coding.bound, {-1, 1}), table);
 }
 
 TEST(Plan, SomeCallsArePlainAtOnce) {
@@ -48,8 +48,8 @@ TEST(Plan, AMeanMayBeCodedWithinTheWholeBound) {
   CandidateTable table;
   const auto bound = [&](const char* policy, int P) {
     const Policy parsed = parse_policy(policy);
-    Call call{Collective::allreduce, MiB, DType::f32, Reduction::sum, P};
-    call.mean = true;
+    const Call call{
+        .collective = Collective::allreduce, .type = DType::f32, .bytes = 4 * MiB, .ranks = P, .mean = true};
     return make_plan(parsed, call, parsed.coding.bound, table).bound.value;
   };
   EXPECT_EQ(bound("abs:0.1", 7), 0.1);

@@ -10,11 +10,11 @@ Rules toml(const std::string& text) { return Rules(parse_rules_toml({"run.toml",
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-CallFacts sum_of_f32(std::size_t bytes) {
+Call sum_of_f32(std::size_t bytes) {
   return {.collective = Collective::allreduce, .type = DType::f32, .op = Reduction::sum, .bytes = bytes};
 }
 
-std::string served_by(const Rules& rules, const CallFacts& call) {
+std::string served_by(const Rules& rules, const Call& call) {
   const Policy* const policy = match(rules, call);
   return policy == nullptr ? "none" : policy->text;
 }
@@ -36,7 +36,7 @@ TEST(Rules, TheFirstThatMatchesWins) {
       line("Allreduce f32 sum >=1MiB : abs=1e-4 on=input ; Bcast,Allgather >=4MiB : lossless ; * : off");
   EXPECT_EQ(served_by(rules, sum_of_f32(MiB)), "abs:1e-4,on=input");
   EXPECT_EQ(served_by(rules, sum_of_f32(MiB - 1)), "none");
-  CallFacts call = sum_of_f32(4 * MiB);
+  Call call = sum_of_f32(4 * MiB);
   call.type = DType::f64;
   EXPECT_EQ(served_by(rules, call), "none");
   call.collective = Collective::bcast;
@@ -59,7 +59,7 @@ TEST(Rules, PackedIntegersAreExactUnlessARuleSaysOtherwise) {
 }
 
 TEST(Rules, MinimaAndMaximaMustBeNamed) {
-  CallFacts call = sum_of_f32(MiB);
+  Call call = sum_of_f32(MiB);
   call.op = Reduction::max;
   EXPECT_EQ(served_by(line("* : abs=1"), call), "none");
   EXPECT_EQ(served_by(line("* : off ; * max : abs=1"), call), "none");
@@ -70,7 +70,7 @@ TEST(Rules, MinimaAndMaximaMustBeNamed) {
 
 TEST(Rules, MessagesHaveRulesOfTheirOwn) {
   const Rules rules = line("Send f32 >=256KiB : abs=1 ; Allreduce : abs=2 ; * : off");
-  CallFacts message{.collective = Collective::send, .type = DType::f32, .bytes = 256 << 10};
+  Call message{.collective = Collective::send, .type = DType::f32, .bytes = 256 << 10};
   EXPECT_EQ(served_by(rules, message), "abs:1");
   EXPECT_EQ(served_by(rules, sum_of_f32(MiB)), "abs:2");
   message.type = DType::f64;
@@ -114,7 +114,7 @@ TEST(Rules, CommunicatorsChooseAmongThem) {
 
 TEST(Rules, TypesOfMovedDataAreOpenUntilRanksAgree) {
   const Rules rules = line("Bcast f32 : abs=1 ; Bcast : lossless");
-  CallFacts call{.collective = Collective::bcast, .type = DType::f32, .bytes = MiB};
+  Call call{.collective = Collective::bcast, .type = DType::f32, .bytes = MiB};
   EXPECT_TRUE(rules.match(call).open);
   EXPECT_FALSE(rules.match(call).off);
   call.type_agreed = true;
@@ -124,13 +124,13 @@ TEST(Rules, TypesOfMovedDataAreOpenUntilRanksAgree) {
 }
 
 TEST(Rules, NothingIsOpenWhereAllIsOff) {
-  CallFacts call{.collective = Collective::bcast, .type = DType::f32, .bytes = MiB};
+  Call call{.collective = Collective::bcast, .type = DType::f32, .bytes = MiB};
   EXPECT_TRUE(line("Bcast f32 : off ; Allreduce : abs=1").match(call).off);
   EXPECT_FALSE(line("Bcast f32 : off ; Bcast : abs=1").match(call).off);
 }
 
 TEST(Rules, UnknownSizesAreOpen) {
-  CallFacts call{.collective = Collective::gather, .type = DType::f32, .bytes = 12, .bytes_known = false};
+  Call call{.collective = Collective::gather, .type = DType::f32, .bytes = 12, .bytes_known = false};
   EXPECT_TRUE(line("Gather >=1MiB : abs=1").match(call).open);
   EXPECT_FALSE(line("Gather : abs=1").match(call).open);
 }
@@ -138,7 +138,7 @@ TEST(Rules, UnknownSizesAreOpen) {
 TEST(Rules, CallSitesCountWhereAllRanksAreThere) {
   const Rules rules = line("* callsite=solve : abs=1 ; * : abs=2");
   EXPECT_TRUE(rules.ask_for_sites());
-  CallFacts call = sum_of_f32(MiB);
+  Call call = sum_of_f32(MiB);
   EXPECT_TRUE(rules.match(call).open);
   call.sites_agreed = true;
   EXPECT_EQ(rules.match(call).rule->policy.text, "abs:1");
@@ -176,7 +176,7 @@ TEST(Rules, APolicyIsARuleForAllCalls) {
   const Rules rules(parse_policy("abs:1e-3,min_bytes=8"));
   EXPECT_NE(rules.only(), nullptr);
   EXPECT_EQ(rules.least_bytes(), 8u);
-  CallFacts call = sum_of_f32(8);
+  Call call = sum_of_f32(8);
   call.op = Reduction::max;
   EXPECT_EQ(served_by(rules, call), "abs:1e-3,min_bytes=8");
   EXPECT_TRUE(Rules(Policy{}).off());

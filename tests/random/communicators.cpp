@@ -10,12 +10,12 @@ namespace taut::test {
 namespace {
 
 // Alone.
-Task<> make_call(Communicator& comm, Request request, Verdict& verdict, std::uint64_t nanoseconds) {
+Task<> make_call(Communicator& comm, CollectiveCall request, Verdict& verdict, std::uint64_t nanoseconds) {
   verdict = co_await comm.run(request);
   note_plain(comm, request, verdict, nanoseconds);
 }
 // Others may overlap it.
-Task<> start_call(Communicator& comm, Request request, Verdict& verdict) {
+Task<> start_call(Communicator& comm, CollectiveCall request, Verdict& verdict) {
   bool served = false;
   verdict = {comm.plain_at_once(request)};
   if (verdict.plain == Plain::no) verdict = co_await comm.start(request, &served);

@@ -43,7 +43,7 @@ class Trial {
     std::vector<Outcome> outcomes(static_cast<std::size_t>(s_.P));
     std::vector<Task<>> tasks;
     for (int r = 0; r < s_.P; ++r) {
-      Request request = request_of(memory, r);
+      CollectiveCall request = request_of(memory, r);
       if (faulty && r == s_.victim) harm(request);
       tasks.push_back(one_rank(r, request, faulty && r == s_.victim, outcomes[static_cast<std::size_t>(r)]));
     }
@@ -68,7 +68,7 @@ class Trial {
   }
   static int slow(const Scenario& s) noexcept { return s.is(Fault::delay) && !s.threads ? s.victim : -1; }
 
-  void harm(Request& request) {
+  void harm(CollectiveCall& request) {
     struck_ = s_.is(Fault::delay);
     if (s_.is(Fault::other_call))
       struck_ = s_.other_policy() ? s_.policy != s_.policy_of_victim : make_other(request, s_);
@@ -76,7 +76,7 @@ class Trial {
   }
 
   // As under MPI_ERRORS_ARE_FATAL where it has to be: a rank that cannot go on ends the job.
-  Task<> one_rank(int rank, Request request, bool victim, Outcome& outcome) {
+  Task<> one_rank(int rank, CollectiveCall request, bool victim, Outcome& outcome) {
     Communicator& comm = *ranks_.comms[static_cast<std::size_t>(rank)];
     if (victim && s_.threads && s_.is(Fault::delay))
       std::this_thread::sleep_for(std::chrono::milliseconds(s_.at));

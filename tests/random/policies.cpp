@@ -99,9 +99,9 @@ Call draw_call(Draw& draw, int P, int nodes, double scale) {
   return call;
 }
 
-Request request_of(Memory& memory, int rank) {
+CollectiveCall request_of(Memory& memory, int rank) {
   const Call& call = memory.call();
-  Request request{call.collective, memory.operands(rank), call.message_bytes()};
+  CollectiveCall request{call.collective, memory.operands(rank), call.message_bytes()};
   request.mean = call.mean;
   request.staging = memory.staging(rank);
   if (!call.any_blocks()) return request;
@@ -111,7 +111,7 @@ Request request_of(Memory& memory, int rank) {
   return request;
 }
 
-void note_plain(Communicator& comm, const Request& request, const Verdict& verdict,
+void note_plain(Communicator& comm, const CollectiveCall& request, const Verdict& verdict,
                 std::uint64_t nanoseconds) {
   if (verdict.plain == Plain::trial || verdict.plain == Plain::slower)
     comm.note_plain(request.bytes, nanoseconds);
@@ -122,9 +122,9 @@ Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) 
   const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
   return make_plan(policy,
                    {.collective = call.collective,
-                    .count = message_bytes(call) / size_of(call.type),
                     .type = call.type,
                     .op = call.op,
+                    .bytes = message_bytes(call),
                     .ranks = call.P,
                     .nodes = call.nodes,
                     .any_blocks = call.any_blocks(),

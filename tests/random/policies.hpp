@@ -12,10 +12,10 @@ std::string draw_policy(Draw& draw, double scale);
 // A call on P ranks and some nodes.
 Call draw_call(Draw& draw, int P, int nodes, double scale);
 
-Request request_of(Memory& memory, int rank);
+CollectiveCall request_of(Memory& memory, int rank);
 
 // After a call by itself: what plain MPI took, if it was tried.
-void note_plain(Communicator& comm, const Request& request, const Verdict& verdict,
+void note_plain(Communicator& comm, const CollectiveCall& request, const Verdict& verdict,
                 std::uint64_t nanoseconds);
 
 // How the call is to be served, if its values gain by it. It refers to the table.

@@ -89,13 +89,11 @@ void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
       });
 }
 
-bool make_other(Request& request, const Scenario& s) {
+bool make_other(CollectiveCall& request, const Scenario& s) {
   const DType type = other_type(request.data.in.type);
   switch (s.variant % 5) {
     case 0: request.bytes += size_of(type); return request.bytes_known;
-    case 1:
-      request.data.op = request.data.op == Reduction::max ? Reduction::min : Reduction::max;
-      return true;
+    case 1: request.op = request.op == Reduction::max ? Reduction::min : Reduction::max; return true;
     case 2: request.data.root = (request.data.root + 1) % s.P; return true;
     case 3:
       request.collective =
@@ -103,13 +101,13 @@ bool make_other(Request& request, const Scenario& s) {
       return true;
     default: {
       const bool changed = type != request.data.in.type;
-      request.data.in.type = request.data.out.type = type;
+      request.type = request.data.in.type = request.data.out.type = type;
       return changed;
     }
   }
 }
 
-bool take_buffer(Request& request) {
+bool take_buffer(CollectiveCall& request) {
   Operands& data = request.data;
   if (request.staging != nullptr) return false;  // values that lie apart have no address here
   if (data.in.data != nullptr && data.in.values() > 0) {

@@ -42,9 +42,9 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario);
 void damage_messages(LoopbackHub& hub, const Scenario& scenario, int& damaged);
 
 // Whether the request has become another one.
-bool make_other(Request& request, const Scenario& scenario);
+bool make_other(CollectiveCall& request, const Scenario& scenario);
 
 // Whether a buffer with values was taken away.
-bool take_buffer(Request& request);
+bool take_buffer(CollectiveCall& request);
 
 }  // namespace taut::test

@@ -33,9 +33,9 @@ class ComparedPlainCall final : public PlainCall {
 
 // One rank's side of a call.
 struct OneCall {
-  OneCall(Communicator& comm, Request what, Transport& transport, int& issued, std::uint64_t identity)
+  OneCall(Communicator& comm, CollectiveCall what, Transport& transport, int& issued, std::uint64_t identity)
       : request(what), plain(transport, issued, identity), call(comm, what, plain) {}
-  Request request;
+  CollectiveCall request;
   ComparedPlainCall plain;
   CallInFlight call;
 };

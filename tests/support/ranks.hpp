@@ -23,13 +23,13 @@ class Ranks {
   template <class Change>
   std::vector<Verdict> run(Collective collective, Job& job, Change change) {
     return run_all<Verdict>(hub, [&](int rank) {
-      Request request{collective, job.operands(rank), job.bytes()};
+      CollectiveCall request{collective, job.operands(rank), job.bytes()};
       change(rank, request);
       return comms[static_cast<std::size_t>(rank)]->run(request);
     });
   }
   std::vector<Verdict> run(Collective collective, Job& job) {
-    return run(collective, job, [](int, Request&) {});
+    return run(collective, job, [](int, CollectiveCall&) {});
   }
   Statistics statistics(int rank) const { return comms[static_cast<std::size_t>(rank)]->calls().total(); }
 

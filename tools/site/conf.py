@@ -12,6 +12,8 @@ import stand_ins  # noqa: E402
 stand_ins.install()  # the package is read where it lies
 import taut  # noqa: E402
 
+taut.__path__.append(stand_ins.folder_of_generated_modules())
+
 for made_late in (taut.Comm, taut.Request):
     made_late.__module__ = "taut"
 

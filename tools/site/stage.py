@@ -45,7 +45,7 @@ SIDE_BAR = {
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],
     "Develop": [
-        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_transport", "testing",
+        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "testing",
         "adr/index", "changelog",
     ],
 }  # fmt: skip

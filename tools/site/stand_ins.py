@@ -1,7 +1,9 @@
 """Stand-ins for what the Python package imports and a machine that makes the site need not have: an MPI, what is compiled."""
 
 import sys
+import tempfile
 import types
+from pathlib import Path
 
 
 class StandIn(types.ModuleType):
@@ -30,3 +32,12 @@ def install():
     sys.modules["mpi4py"] = types.ModuleType("mpi4py")
     sys.modules["mpi4py"].MPI = sys.modules["mpi4py.MPI"] = StandIn("mpi4py.MPI")
     sys.modules["taut._core"] = StandIn("taut._core")
+
+
+def folder_of_generated_modules():
+    """Modules of the package that are made when it is built."""
+    import generate_forms
+
+    folder = tempfile.mkdtemp(prefix="taut-site-")
+    (Path(folder) / "_forms.py").write_text(generate_forms.module())
+    return folder

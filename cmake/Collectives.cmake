@@ -1,0 +1,25 @@
+# What is made of the list of collectives, src/core/collectives.txt: headers as soon as the build is configured, since
+# everything includes them, and the C calls. Sets COLLECTIVE_SOURCES.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(collectives ${PROJECT_SOURCE_DIR}/src/core/collectives.py ${PROJECT_SOURCE_DIR}/src/core/collectives.txt)
+set(entry_generator ${PROJECT_SOURCE_DIR}/src/api/entry/generate.py)
+set(collective_folder ${PROJECT_BINARY_DIR}/generated/entry)
+file(MAKE_DIRECTORY ${collective_folder})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${collectives})
+
+foreach(what collectives functions)
+  list(GET collectives 0 program)
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${program} ${what} OUTPUT_VARIABLE content COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE functions collective_functions file ${what})
+  string(REPLACE collectives collective_list file ${file})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${file}.hpp CONTENT "${content}" @ONLY) # written only when it changes
+endforeach()
+
+foreach(made entry pmpi)
+  add_custom_command(
+    OUTPUT ${collective_folder}/${made}.cpp
+    COMMAND ${Python3_EXECUTABLE} ${entry_generator} ${made} > ${collective_folder}/${made}.cpp
+    DEPENDS ${entry_generator} ${collectives}
+    VERBATIM)
+  list(APPEND COLLECTIVE_SOURCES ${collective_folder}/${made}.cpp)
+endforeach()

@@ -1,0 +1,179 @@
+#include "api/args/describe.hpp"
+
+#include "api/datatypes.hpp"
+#include "api/sides.hpp"
+
+namespace taut::api {
+namespace {
+
+using Described = std::optional<CollectiveCall>;
+
+// Bytes of `blocks` blocks of `count` elements; nothing when the arguments are for MPI to complain about.
+std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) noexcept {
+  int element = 0;
+  std::size_t bytes = 0;
+  if (count < 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &element) != MPI_SUCCESS || element < 0)
+    return {};
+  if (__builtin_mul_overflow(static_cast<std::size_t>(count), static_cast<std::size_t>(element), &bytes))
+    return {};
+  if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(blocks), &bytes)) return {};
+  return bytes;
+}
+
+// ---- Reductions
+
+template <class S, class Void>
+S slice(Void* data, MPI_Count count, DType type) noexcept {
+  return {{data, static_cast<std::size_t>(count), type}};
+}
+
+// `in` holds `blocks` blocks of `count` elements each, `out` one of them.
+Described reduction(const MpiCall& call, const void* in, void* out, MPI_Count count, int blocks) {
+  const auto reducing = known_reduction(call.recv.type, call.op);
+  const auto bytes = message_bytes(count, call.recv.type, blocks);
+  if (!bytes) return {};
+  if (!reducing) return CollectiveCall{call.info().collective, {}, *bytes, false};
+  const Operands data{slice<ConstSlice>(in, count * blocks, reducing->type),
+                      slice<Slice>(out, count, reducing->type), reducing->op};
+  CollectiveCall made{call.info().collective, data, *bytes};
+  made.mean = reducing->mean;
+  return made;
+}
+
+const void* reduced(const MpiCall& call) noexcept {
+  return call.send.at == MPI_IN_PLACE ? call.recv.at : call.send.at;
+}
+
+Described rooted_reduction(const MpiCall& call, const Group& group) {
+  const bool at_root = group.rank == call.root;
+  Described made = reduction(call, at_root ? reduced(call) : call.send.at,
+                             at_root ? call.recv.writable() : nullptr, call.recv.count, 1);
+  if (made) made->data.root = call.root;
+  return made;
+}
+
+// Reduce_scatter: blocks of any size.
+Described reduction_to_blocks(const MpiCall& call, const Group& group) {
+  const Layout layout = layout_of(call.recv.counts, nullptr, group.size);
+  if (layout == nullptr) return {};
+  const auto all = static_cast<MPI_Count>(values_of(*layout));
+  Described made = reduction(call, reduced(call), call.recv.writable(), all, 1);
+  if (!made || !made->coded()) return made;
+  Operands& data = made->data;
+  data.in.layout = layout.get();
+  data.out.count = layout->counts[group.index()];
+  if (call.send.at == MPI_IN_PLACE) {  // in front it would lie across blocks that other segments still need
+    made->move_to = call.recv.writable();
+    data.out.data = data.out.address(layout->offsets[group.index()]);
+  }
+  made->layouts[0] = layout;
+  return made;
+}
+
+// ---- Movement of values
+
+// A buffer of `blocks` blocks: equal ones, or of any size where it has counts; nothing where MPI complains.
+std::optional<Side> side_of(const BufferArg& buffer, bool any_size, int blocks) {
+  if (!any_size) return Side(buffer.at, buffer.count * blocks, buffer.type);
+  Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
+  if (layout == nullptr) return {};
+  return Side(buffer.at, std::move(layout), buffer.type);
+}
+
+std::optional<std::size_t> bytes_of_all(const Side& side) noexcept {
+  return message_bytes(side.count, side.type, 1);
+}
+
+// Every rank's block to every rank, or to the root.
+Described gathering(const MpiCall& call, const Group& group) {
+  const bool any_size = call.info().has_counts, rooted = call.info().has_root;
+  const bool receives = !rooted || group.rank == call.root;
+  std::optional<std::size_t> bytes = any_size   ? std::size_t{0}
+                                     : receives ? message_bytes(call.recv.count, call.recv.type, group.size)
+                                                : message_bytes(call.send.count, call.send.type, group.size);
+  if (!bytes) return {};
+  Sides sides;
+  if (receives) {
+    sides.out = side_of(call.recv, any_size, group.size);
+    if (!sides.out) return {};
+  }
+  sides.send(call.send.at, call.send.count, call.send.type, Sides::Sends::own_block);
+  if (any_size) bytes = bytes_of_all(receives ? *sides.out : *sides.in);
+  if (!bytes) return {};
+  return describe_move(call.info().collective, group, std::move(sides), rooted ? call.root : 0, *bytes,
+                       !(any_size && rooted));
+}
+
+Described scattering(const MpiCall& call, const Group& group) {
+  const bool any_size = call.info().has_counts, at_root = group.rank == call.root;
+  const BufferArg& told = at_root ? call.send : call.recv;
+  std::optional<std::size_t> bytes =
+      any_size ? std::size_t{0} : message_bytes(told.count, told.type, group.size);
+  if (!bytes) return {};
+  Sides sides;
+  if (at_root) {
+    sides.in = side_of(call.send, any_size, group.size);
+    if (!sides.in) return {};
+  }
+  if (!at_root || call.recv.at != MPI_IN_PLACE)
+    sides.out = Side(call.recv.at, call.recv.count, call.recv.type);
+  if (any_size) bytes = bytes_of_all(sides.in ? *sides.in : *sides.out);
+  if (!bytes) return {};
+  return describe_move(Collective::scatter, group, std::move(sides), call.root, *bytes, !any_size);
+}
+
+Described exchange(const MpiCall& call, const Group& group) {
+  const bool any_size = call.info().has_counts, in_place = call.send.at == MPI_IN_PLACE;
+  std::optional<std::size_t> bytes =
+      any_size ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
+  if (!bytes) return {};
+  Sides sides{.in = {}, .out = side_of(call.recv, any_size, group.size), .sends = Sides::Sends::all};
+  if (!sides.out) return {};
+  if (any_size) bytes = bytes_of_all(*sides.out);
+  if (!in_place) {
+    sides.in = side_of(call.send, any_size, group.size);
+    if (!sides.in) return {};
+    sides.sends = Sides::Sends::in;
+    if (any_size) bytes = std::max(bytes, bytes_of_all(*sides.in));
+  }
+  if (!bytes) return {};
+  return describe_move(Collective::alltoall, group, std::move(sides), 0, *bytes, !any_size);
+}
+
+Described broadcast(const MpiCall& call, const Group& group) {
+  const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
+  if (!bytes) return {};
+  const auto sends = group.rank == call.root ? Sides::Sends::all : Sides::Sends::in;
+  return describe_move(Collective::bcast, group,
+                       {{}, Side(call.recv.at, call.recv.count, call.recv.type), sends}, call.root, *bytes);
+}
+
+Described describe_arguments(const MpiCall& call, const Group& group) {
+  if (call.info().has_root && !group.has(call.root)) return {};
+  switch (call.info().collective) {
+    case Collective::allreduce:
+      return reduction(call, reduced(call), call.recv.writable(), call.recv.count, 1);
+    case Collective::reduce_scatter:
+      if (call.info().has_counts) return reduction_to_blocks(call, group);
+      return reduction(call, reduced(call), call.recv.writable(), call.recv.count, group.size);
+    case Collective::reduce: return rooted_reduction(call, group);
+    case Collective::bcast: return broadcast(call, group);
+    case Collective::allgather:
+    case Collective::gather: return gathering(call, group);
+    case Collective::scatter: return scattering(call, group);
+    case Collective::alltoall: return exchange(call, group);
+    case Collective::send:
+    case Collective::recv: break;  // these are messages
+  }
+  return {};
+}
+
+}  // namespace
+
+Described describe(const MpiCall& call, const Group& group) {
+  Described made = describe_arguments(call, group);
+  if (made) made->site = call.site;
+  return made;
+}
+
+}  // namespace taut::api

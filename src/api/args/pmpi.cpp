@@ -1,0 +1,73 @@
+#include "api/args/pmpi.hpp"
+
+#include "api/average.hpp"
+
+namespace taut::api {
+namespace {
+
+// Intercommunicators name the root by MPI_ROOT.
+bool is_root(MPI_Comm comm, int root) noexcept {
+  int rank = 0, inter = 0;
+  if (comm == MPI_COMM_NULL) return false;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &rank);
+  return inter != 0 ? root == MPI_ROOT : rank == root;
+}
+
+// How many blocks the arrays of a call are of.
+int blocks_on(MPI_Comm comm) noexcept {
+  int size = 0, inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  if (inter != 0)
+    PMPI_Comm_remote_size(comm, &size);
+  else
+    PMPI_Comm_size(comm, &size);
+  return size;
+}
+
+bool asks_for_root(const MpiCall& call) noexcept {
+  return call.info().send_at_root || call.info().recv_at_root;
+}
+
+// Why plain MPI cannot make the call; MPI_SUCCESS if it can.
+int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
+  if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
+  return args.op != call.op && !has_average(call.recv.type, on) ? MPI_ERR_OP : MPI_SUCCESS;
+}
+
+}  // namespace
+
+PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm on)
+    : PmpiArgs(call, Significance(call, asks_for_root(call) && is_root(on, call.root)),
+               call.info().has_counts && !plain::has_large_counts ? blocks_on(on) : 0) {}
+
+PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, int blocks)
+    : op(plain_operator(call.op)),
+      send(call.send, blocks, matters.send),
+      recv(call.recv, blocks, matters.recv) {}
+
+int run_plain(const MpiCall& call) {
+  const PmpiArgs args(call, call.comm);
+  if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);
+  const int code = pmpi_blocking(call, args, call.comm);
+  return code == MPI_SUCCESS && args.op != call.op ? settle(call, group_of(call.comm)) : code;
+}
+
+int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request) {
+  if (const int fault = fault_of(call, args, on); fault != MPI_SUCCESS) return raise(on, fault);
+  return pmpi_nonblocking(call, args, on, request);
+}
+
+int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Info info, MPI_Request* request) {
+  if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);
+  return pmpi_init(call, args, call.comm, info, request);
+}
+
+int settle(const MpiCall& call, const Group& group) noexcept {
+  const bool has_result = !call.info().has_root || group.rank == call.root;
+  if (!is_average(call.op) || !has_result) return MPI_SUCCESS;
+  const MPI_Count count = call.info().has_counts ? call.recv.counts[group.rank] : call.recv.count;
+  return divide(call.recv.writable(), count, call.recv.type, group.size, call.comm);
+}
+
+}  // namespace taut::api

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Writes C++ of the collective functions in core/collectives.txt, one line a function.
+
+generate.py entry    the C calls of taut.h: blocking, nonblocking, persistent
+generate.py pmpi     the same calls of plain MPI, for api/args/pmpi.hpp
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "core"))
+from collectives import collectives
+
+FIELDS = {"address": "at", "count": "count", "type": "type", "counts": "counts", "displacements": "displs", "types": "types"}
+
+
+def mpi_call(function):
+    """The MpiCall of a function's parameters."""
+    fields = [f".function = Function::{function.name}"]
+    for side in ("send", "recv"):
+        given = function.of_side(side)
+        members = ", ".join(f".{field} = {given[kind].name}" for kind, field in FIELDS.items() if kind in given)
+        fields += [f".{side} = {{{members}}}"] if members else []
+    fields += [f".{p.name} = {p.name}" for p in function.parameters if p.kind in ("op", "root")]
+    return f"{{{', '.join(fields)}, .comm = comm}}"
+
+
+def definitions(function):
+    declared = ", ".join(function.declarations("MPI_Count", "MPI_Aint"))
+    call, request = mpi_call(function), "TAUT_Request* request"
+    yield f"int TAUT_{function.name}({declared}) {{ return serve({call}); }}"
+    yield f"int TAUT_{function.immediate}({declared}, {request}) {{ return begin({call}, request); }}"
+    yield f"int TAUT_{function.name}_init({declared}, MPI_Info info, {request}) {{ return prepare({call}, info, request); }}"
+
+
+def entry():
+    lines = "\n".join(line for function in collectives() for line in definitions(function))
+    return f"""// Made by generate.py.
+#include "api/entry/verbs.hpp"
+
+using namespace taut::api;
+
+extern "C" {{
+
+{lines}
+
+}}  // extern "C"
+"""
+
+
+def argument(function, parameter):
+    """What plain MPI gets for a parameter: `c` is the MpiCall, `a` its arguments for plain MPI."""
+    if parameter.kind in ("op", "root"):
+        return {"op": "a.op", "root": "c.root"}[parameter.kind]
+    side = function.side(parameter)
+    if parameter.kind == "address":
+        return "c.send.at" if side == "send" else "c.recv.writable()"
+    if parameter.kind in ("type", "types"):
+        return f"c.{side}.{parameter.kind}"
+    return f"a.{side}.{FIELDS[parameter.kind]}()"
+
+
+def calls(name, more=""):
+    """One line a function; `name` makes the expression that is called."""
+    for function in collectives():
+        passed = ", ".join(argument(function, p) for p in function.parameters)
+        yield f"    case Function::{function.name}: return {name(function)}({passed}, on{more});"
+
+
+def switch(declaration, name, more=""):
+    lines = "\n".join(calls(name, more))
+    return f"""{declaration} {{
+  switch (c.function) {{
+{lines}
+    case Function::none: break;
+  }}
+  return MPI_ERR_INTERN;
+}}
+"""
+
+
+def pmpi():
+    arguments = "const MpiCall& c, const PmpiArgs& a, MPI_Comm on"
+    blocking = switch(f"int pmpi_blocking({arguments})", lambda f: f"TAUT_PMPI({f.name})")
+    nonblocking = switch(
+        f"int pmpi_nonblocking({arguments}, MPI_Request* request)", lambda f: f"TAUT_PMPI({f.immediate})", ", request"
+    )
+    init = switch(
+        f"int pmpi_init({arguments}, MPI_Info info, MPI_Request* request)",
+        lambda f: f"TAUT_PMPI_INIT({f.name})",
+        ", info, request",
+    )
+    return f"""// Made by generate.py.
+#include "api/args/pmpi.hpp"
+
+namespace taut::api {{
+
+{blocking}
+{nonblocking}
+{init}
+}}  // namespace taut::api
+"""
+
+
+if __name__ == "__main__":
+    print({"entry": entry, "pmpi": pmpi}[sys.argv[1]](), end="")

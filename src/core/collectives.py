@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""The list of collective functions (collectives.txt) for generators. As a program it prints a C++ header.
+
+collectives.py collectives    the enumeration of collectives, for core/collective.hpp
+collectives.py functions      the enumeration of MPI's functions, for api/args/mpi_call.hpp
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+LIST = Path(__file__).with_name("collectives.txt")
+
+# Kinds of parameters: the pattern of their names.
+KINDS = {
+    "address": r"(send|recv)buf|buffer",
+    "count": r"(send|recv)?count",
+    "counts": r"(send|recv)counts",
+    "displacements": r"[sr]?displs",
+    "type": r"(send|recv)type|datatype",
+    "types": r"(send|recv)types",
+    "op": r"op",
+    "root": r"root",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    at_root: bool  # matters at the root alone
+
+    @cached_property
+    def kind(self):
+        return next(kind for kind, pattern in KINDS.items() if re.fullmatch(pattern, self.name))
+
+
+@dataclass(frozen=True)
+class Collective:
+    """A collective function of MPI. `name`: without prefix; `served_as`: what the library knows it as."""
+
+    name: str
+    served_as: str
+    parameters: tuple
+
+    @cached_property
+    def kinds(self):
+        return {p.kind for p in self.parameters}
+
+    @property
+    def has_root(self):
+        return "root" in self.kinds
+
+    @property
+    def reduces(self):
+        return "op" in self.kinds
+
+    @property
+    def of_neighbours(self):
+        return self.name.startswith("Neighbor_")
+
+    @property
+    def immediate(self):
+        """The name of its nonblocking form."""
+        return f"I{self.name[0].lower()}{self.name[1:]}"
+
+    def side(self, parameter):
+        """The buffer that a parameter tells of: send or recv. What names none tells of what is received, or reduced."""
+        if re.match(r"send|s(?=displs)", parameter.name):
+            return "send"
+        sends_blocks = any(p.name == "sendcounts" for p in self.parameters)
+        return "send" if parameter.name == "displs" and sends_blocks else "recv"
+
+    def of_side(self, side):
+        """Parameters of one buffer by their kinds."""
+        return {p.kind: p for p in self.parameters if p.kind not in ("op", "root") and self.side(p) == side}
+
+    def at_root(self, side):
+        """Whether a whole buffer matters at the root alone: of Reduce just the address does."""
+        return all(p.at_root for p in self.of_side(side).values())
+
+    def declarations(self, count, displacement):
+        """The parameters in C with counts of type `count`; `displacement`: the type of displacements."""
+        types = {"count": count, "counts": f"const {count}", "displacements": f"const {displacement}", "type": "MPI_Datatype"}
+        types |= {"types": "const MPI_Datatype", "op": "MPI_Op", "root": "int"}
+        for p in self.parameters:
+            if p.kind == "address":
+                yield f"{'const void*' if p.name == 'sendbuf' else 'void*'} {p.name}"
+            else:
+                yield f"{types[p.kind]} {p.name}{'[]' if p.kind in ('counts', 'displacements', 'types') else ''}"
+        yield "MPI_Comm comm"
+
+    @property
+    def int_displacement(self):
+        """The type of displacements in the function with counts of int."""
+        return "MPI_Aint" if self.of_neighbours and "types" in self.kinds else "int"
+
+
+def collectives():
+    """Those of the list, in its order."""
+    for line in LIST.read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, served_as, *parameters = line.split()
+            split = (p.partition("@") for p in parameters)
+            yield Collective(name, served_as, tuple(Parameter(p, at == "@") for p, at, _ in split))
+
+
+def served_as():
+    """The names of what serves them, in the list's order: {name: a function that it serves}."""
+    return {c.served_as: c for c in reversed([*collectives()])}
+
+
+def collectives_header():
+    listed = list(dict.fromkeys(c.served_as for c in collectives()))
+    one = served_as()
+    names = "".join(f'"{name}", ' for name in listed)
+    values = ", ".join(f"{name} = {i}" for i, name in enumerate([*listed, "send", "recv"], 1))
+    reducing = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].reduces)
+    rooted = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].has_root)
+    return f"""// Made by collectives.py.
+#pragma once
+
+#include <cstdint>
+
+namespace taut {{
+
+enum class Collective : std::uint8_t {{ {values} }};
+inline constexpr Collective all_collectives[] = {{{", ".join(f"Collective::{name}" for name in listed)}}};
+inline constexpr const char* collective_names[] = {{"", {names}"send", "recv"}};
+
+constexpr bool reduces(Collective collective) noexcept {{ return {reducing}; }}
+constexpr bool has_root(Collective collective) noexcept {{ return {rooted}; }}
+
+}}  // namespace taut
+"""
+
+
+def flag(value):
+    return "true" if value else "false"
+
+
+def functions_header():
+    names = ", ".join(c.name for c in collectives())
+    rows = "\n".join(
+        f'    {{"{c.name}", Collective::{c.served_as}, {flag(c.has_root)}, {flag("counts" in c.kinds)}, '
+        f"{flag(c.at_root('send'))}, {flag(c.at_root('recv'))}}},"
+        for c in collectives()
+    )
+    return f"""// Made by collectives.py.
+#pragma once
+
+#include "core/collective.hpp"
+
+namespace taut::api {{
+
+enum class Function : std::uint8_t {{ none, {names} }};
+
+struct FunctionInfo {{
+  const char* name;
+  Collective collective;
+  bool has_root, has_counts;  // has_counts: a count for each block
+  bool send_at_root, recv_at_root;  // the side matters at the root alone
+}};
+inline constexpr FunctionInfo function_table[] = {{
+    {{"", Collective{{}}, false, false, false, false}},
+{rows}
+}};
+constexpr const FunctionInfo& info_of(Function function) noexcept {{
+  return function_table[static_cast<std::uint8_t>(function)];
+}}
+
+}}  // namespace taut::api
+"""
+
+
+if __name__ == "__main__":
+    print({"collectives": collectives_header, "functions": functions_header}[sys.argv[1]](), end="")
