@@ -3,8 +3,6 @@
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(collectives ${PROJECT_SOURCE_DIR}/src/core/collectives.py ${PROJECT_SOURCE_DIR}/src/core/collectives.txt)
 set(entry_generator ${PROJECT_SOURCE_DIR}/src/api/entry/generate.py)
-set(collective_folder ${PROJECT_BINARY_DIR}/generated/entry)
-file(MAKE_DIRECTORY ${collective_folder})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${collectives})
 
 foreach(what collectives functions)
@@ -15,11 +13,14 @@ foreach(what collectives functions)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/${file}.hpp CONTENT "${content}" @ONLY) # written only when it changes
 endforeach()
 
-foreach(made entry pmpi)
+foreach(made "entry collective_entry.cpp" "pmpi collective_pmpi.hpp")
+  separate_arguments(made)
+  list(GET made 0 what)
+  list(GET made 1 file)
   add_custom_command(
-    OUTPUT ${collective_folder}/${made}.cpp
-    COMMAND ${Python3_EXECUTABLE} ${entry_generator} ${made} > ${collective_folder}/${made}.cpp
+    OUTPUT ${PROJECT_BINARY_DIR}/generated/${file}
+    COMMAND ${Python3_EXECUTABLE} ${entry_generator} ${what} > ${PROJECT_BINARY_DIR}/generated/${file}
     DEPENDS ${entry_generator} ${collectives}
     VERBATIM)
-  list(APPEND COLLECTIVE_SOURCES ${collective_folder}/${made}.cpp)
+  list(APPEND COLLECTIVE_SOURCES ${PROJECT_BINARY_DIR}/generated/${file})
 endforeach()

@@ -65,9 +65,4 @@ int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Info info, MPI_Req
 // raised.
 int settle(const MpiCall& call, const Group& group) noexcept;
 
-// The calls themselves: generated from core/collectives.txt.
-int pmpi_blocking(const MpiCall& c, const PmpiArgs& a, MPI_Comm on);
-int pmpi_nonblocking(const MpiCall& c, const PmpiArgs& a, MPI_Comm on, MPI_Request* request);
-int pmpi_init(const MpiCall& c, const PmpiArgs& a, MPI_Comm on, MPI_Info info, MPI_Request* request);
-
 }  // namespace taut::api

@@ -2,7 +2,7 @@
 """Writes C++ of the collective functions in core/collectives.txt, one line a function.
 
 generate.py entry    the C calls of taut.h: blocking, nonblocking, persistent
-generate.py pmpi     the same calls of plain MPI, for api/args/pmpi.hpp
+generate.py pmpi     the same calls of plain MPI, for api/args/pmpi.cpp
 """
 
 import sys
@@ -81,16 +81,18 @@ def switch(declaration, name, more=""):
 
 def pmpi():
     arguments = "const MpiCall& c, const PmpiArgs& a, MPI_Comm on"
-    blocking = switch(f"int pmpi_blocking({arguments})", lambda f: f"TAUT_PMPI({f.name})")
+    blocking = switch(f"inline int pmpi_blocking({arguments})", lambda f: f"TAUT_PMPI({f.name})")
     nonblocking = switch(
-        f"int pmpi_nonblocking({arguments}, MPI_Request* request)", lambda f: f"TAUT_PMPI({f.immediate})", ", request"
+        f"inline int pmpi_nonblocking({arguments}, MPI_Request* request)", lambda f: f"TAUT_PMPI({f.immediate})", ", request"
     )
     init = switch(
-        f"int pmpi_init({arguments}, MPI_Info info, MPI_Request* request)",
+        f"inline int pmpi_init({arguments}, MPI_Info info, MPI_Request* request)",
         lambda f: f"TAUT_PMPI_INIT({f.name})",
         ", info, request",
     )
     return f"""// Made by generate.py.
+#pragma once
+
 #include "api/args/pmpi.hpp"
 
 namespace taut::api {{
