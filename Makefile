@@ -44,12 +44,12 @@ golden:
 random:
 	@tools/setup.sh test
 	@TARGET=taut_random tools/build.sh test
-	@build/test/tests/random/taut_random --count 100000 $(ARGS)
+	@build/test/tests/robustness/random/taut_random --count 100000 $(ARGS)
 
 faults:
 	@tools/setup.sh test
 	@TARGET=taut_random tools/build.sh test
-	@build/test/tests/random/taut_random --faults --count 10000 $(ARGS)
+	@build/test/tests/robustness/random/taut_random --faults --count 10000 $(ARGS)
 
 exhaustive:
 	@tools/setup.sh test
@@ -59,7 +59,7 @@ exhaustive:
 test-mpi4py:
 	@tools/setup.sh test
 	@TARGET=layers tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
-	@.venv/bin/python tests/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
+	@.venv/bin/python tests/mpi/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
 
 lint:
 	@tools/setup.sh lint

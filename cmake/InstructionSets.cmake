@@ -1,4 +1,5 @@
-# Instruction-set files of codecs: src/codecs/<name>/avx2*.cpp and avx512*.cpp. All else is baseline.
+# Instruction-set files of codecs: src/codecs/<name>/avx2*.cpp and avx512*.cpp, or the same below
+# src/codecs/<name>/kernels/. All else is baseline.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(TAUT_X86 1)
 else()
@@ -19,8 +20,8 @@ function(taut_instruction_sets list)
   set(sources ${${list}})
   foreach(set avx2 avx512)
     set(files ${sources})
-    list(FILTER files INCLUDE REGEX "/src/codecs/[^/]+/${set}(_[a-z0-9]+)?\\.cpp$")
-    list(FILTER sources EXCLUDE REGEX "/src/codecs/[^/]+/${set}(_[a-z0-9]+)?\\.cpp$")
+    list(FILTER files INCLUDE REGEX "/src/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/src/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
     if(TAUT_X86)
       set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${TAUT_FLAGS_${set}}")
       list(APPEND last ${files})

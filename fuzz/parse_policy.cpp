@@ -11,7 +11,7 @@
 #include "core/algorithm.hpp"
 #include "expect.hpp"
 #include "input.hpp"
-#include "policy/policy.hpp"
+#include "policy/plan/policy.hpp"
 
 namespace taut::fuzz {
 namespace {

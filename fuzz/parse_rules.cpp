@@ -6,7 +6,7 @@
 
 #include "expect.hpp"
 #include "input.hpp"
-#include "policy/rules.hpp"
+#include "policy/plan/rules.hpp"
 
 namespace taut::fuzz {
 namespace {

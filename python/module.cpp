@@ -9,14 +9,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "api/device_call.hpp"
-#include "api/device_codec.hpp"
+#include "api/codec/device_codec.hpp"
+#include "cli/chunking.hpp"
 #include "cli/coding.hpp"
 #include "cli/failure.hpp"
-#include "cli/pieces.hpp"
 #include "core/frame.hpp"
+#include "gpu/device_call.hpp"
 #include "layer.hpp"
-#include "policy/policy.hpp"
+#include "policy/plan/policy.hpp"
 
 namespace nb = nanobind;
 
@@ -81,7 +81,7 @@ std::string frame_text(const std::string& text, Address address, std::size_t cou
   return unlocked([&] {
     const cli::ArrayCoding coding("bound", text);
     const ValueRange range = coding.needs_range()
-                                 ? api::range_anywhere({values_at(address, count, type)}, coding.fill())
+                                 ? api::range_anywhere({values_at(address, count, type)}, coding.coding())
                                  : ValueRange{};
     return coding.frame_text(range);
   });

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks who may include whom: arrows go {cli, dropin} -> api -> p2p -> comm -> {policy, algorithms, codecs, transports}
--> core, {dropin} -> p2p, and {cli, preload} -> loader. Some headers of api are a level of their own, below p2p: ARGUMENTS.
+-> core, {dropin} -> p2p, api -> gpu -> {codecs, policy}, and {cli, preload} -> loader. Some headers of api are a level of
+their own, below p2p: ARGUMENTS.
 
 A file may include its own part and the levels below; never back, never sideways. A codec sees no other codec.
 Some headers and calls are confined to the files named here. Usage: check_layers.py [ROOT]
@@ -10,22 +11,22 @@ import re
 import sys
 from pathlib import Path
 
-LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "arguments": 3, "p2p": 4, "api": 5}
+LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "gpu": 2, "arguments": 3, "p2p": 4, "api": 5}
 LEVELS |= {"cli": 6, "dropin": 6, "loader": 0, "preload": 1}
 
 # MPI's arguments as the library knows them: errors, datatypes, MPI's own calls.
-ARGUMENTS = r"api/(average\.hpp|(errors|datatypes|elements|plain)\.[ch]pp)$"
+ARGUMENTS = r"api/(args/(?!average\.cpp)|errors\.[ch]pp$)"
 
 # What is confined (a pattern on a line without comments) and the files where it may stand.
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
     (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/(api|p2p|dropin)/|{OUTSIDE}"),
-    (r"#include\s*<taut/", rf"src/(api|cli|dropin)/|{OUTSIDE}"),
+    (r"#include\s*<taut/", rf"src/(api|cli|dropin|gpu)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"src/transports/nccl\."),
-    (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r".*cuda|src/transports/nccl\."),
-    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(avx2|avx512|neon|sve)\w*\.[ch]pp$|src/core/(float_environment|checksum)\."),
+    (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/gpu/|tests/gpu/|tools/gpu/|src/transports/nccl\."),
+    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(float_environment|checksum)\."),
     (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
-    (r"\b(secure_)?getenv\b", r"src/policy/options\.cpp$|src/preload/preload\.c$|tests/|bench/|examples/|tools/"),
+    (r"\b(secure_)?getenv\b", r"src/policy/text/options\.cpp$|src/preload/preload\.c$|tests/|bench/|examples/|tools/"),
 ]
 
 

@@ -58,7 +58,7 @@ for target in "${targets[@]}"; do
   corpus=build/fuzz-corpus/$target found=build/fuzz-findings/$target log=build/fuzz-$target.log
   mkdir -p "$corpus" "$found"
   folders=("$corpus" "build/fuzz-seeds/$target")
-  [ ! -d "tests/fuzz_regressions/$target" ] || folders+=("tests/fuzz_regressions/$target")
+  [ ! -d "tests/robustness/fuzz_regressions/$target" ] || folders+=("tests/robustness/fuzz_regressions/$target")
   echo "== $target, $seconds s"
   nice "$build/fuzz/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 \
     -seed="${SEED:-$(date +%s)}" -print_final_stats=1 -artifact_prefix="$found/" "${folders[@]}" >"$log" 2>&1 &

@@ -5,7 +5,7 @@
 
 Every round runs cycles.c bare and under the drop-in, in random order, with rules for all calls, TAUT_NONBLOCKING=1 and
 TAUT_MESSAGES=1. The ratios are medians of the rounds' quotients. Writes dropin_cycles.json, and prints a Markdown table.
-The MPIs are those of tests/dropin/matrix.py; those that are not installed are left out.
+The MPIs are those of tests/mpi/dropin/matrix.py; those that are not installed are left out.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "tests/dropin"))
+sys.path.insert(0, str(HERE.parent.parent / "tests/mpi/dropin"))
 from matrix import MPIS  # noqa: E402
 
 CASES = [  # name, arguments of cycles.c

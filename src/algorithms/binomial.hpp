@@ -11,7 +11,7 @@ int binomial_subtree(int me, int P);
 // Spreads the frames of the blocks of `values`, which only the root has; block i goes to rank i. Every rank
 // ends with the bundle of its subtree, its own block first; the root with those of all others. No block is
 // larger than `largest`.
-Task<Bundle> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root);
+Task<FrameBatch> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root);
 
 Cost binomial_spread_cost(int P);
 

@@ -12,22 +12,22 @@ namespace taut::algorithms {
 
 int binomial_subtree(int me, int P) { return me == 0 ? P : std::min(me & -me, P - me); }
 
-Task<Bundle> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root) {
+Task<FrameBatch> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root) {
   const int P = team.size(), me = mod(team.rank() - root, P), mine = binomial_subtree(me, P);
   auto rank = [&](int i) { return mod(i + root, P); };
-  const int first = std::max(me, 1);  // the first block in `bundle`, counted from the root
-  Bundle bundle;
+  const int first = std::max(me, 1);  // the first block in `batch`, counted from the root
+  FrameBatch batch;
   if (me == 0) {
-    bundle = team.encode_blocks(values, root + 1, P - 1);
+    batch = team.encode_blocks(values, root + 1, P - 1);
   } else {
-    bundle = team.bundle(largest, mine);
-    co_await team.recv(rank(me - (me & -me)), bundle, mine);
+    batch = team.batch(largest, mine);
+    co_await team.recv(rank(me - (me & -me)), batch, mine);
   }
   // Each child gets its subtree, the largest first.
   for (int d = 1 << log2_ceil(mine); d > 0; d /= 2) {
-    if (d < mine) co_await team.send(bundle, me + d - first, binomial_subtree(me + d, P), rank(me + d));
+    if (d < mine) co_await team.send(batch, me + d - first, binomial_subtree(me + d, P), rank(me + d));
   }
-  co_return bundle;
+  co_return batch;
 }
 
 Cost binomial_spread_cost(int P) {
@@ -44,9 +44,9 @@ namespace {
 
 Task<> run(Team team, Operands data) {
   const Slice own = team.whole(data.out);
-  const Bundle bundle = co_await binomial_spread(team, data.in, own, data.root);
+  const FrameBatch batch = co_await binomial_spread(team, data.in, own, data.root);
   if (team.rank() != data.root) {
-    team.decode(bundle, 0, own);
+    team.decode(batch, 0, own);
   } else if (data.out.data != nullptr && own.count != 0) {
     std::memmove(own.data, team.chunk(data.in, data.root).data, own.bytes());
   }
@@ -62,7 +62,7 @@ const AlgorithmInfo& binomial_scatter() {
   static constexpr AlgorithmInfo info{.name = "binomial",
                                       .collective = Collective::scatter,
                                       .paper = "Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::bundle,
+                                      .unit = AlgorithmInfo::Unit::batch,
                                       .cost = binomial_spread_cost,
                                       .growth = growth,
                                       .run = run,

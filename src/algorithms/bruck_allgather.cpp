@@ -15,7 +15,7 @@ Task<> run(Team team, Operands data) {
   auto chunk = [&](int i) { return team.chunk(data.out, i); };
 
   // Before the step of distance d, `blocks` holds the frames of blocks me .. me+d-1.
-  Bundle blocks = team.bundle(chunk(0), P);
+  FrameBatch blocks = team.batch(chunk(0), P);
   team.encode(team.whole(data.in), blocks);
   for (int d = 1; d < P; d *= 2)
     co_await team.exchange(blocks, 0, std::min(d, P - d), mod(me - d, P), mod(me + d, P), blocks);
@@ -43,7 +43,7 @@ const AlgorithmInfo& bruck_allgather() {
   static constexpr AlgorithmInfo info{.name = "bruck",
                                       .collective = Collective::allgather,
                                       .paper = "Bruck, Ho, Kipnis, Upfal and Weathersby 1997",
-                                      .unit = AlgorithmInfo::Unit::bundle,
+                                      .unit = AlgorithmInfo::Unit::batch,
                                       .cost = cost,
                                       .growth = growth,
                                       .run = run,

@@ -27,15 +27,15 @@ int last_block(int me, int Q) {
 }
 
 // Recursive halving by the ranks below Q. `partial` holds all blocks of the sum of two ranks, or has nothing.
-Task<Bundle> halve(Team team, Operands data, Bundle partial, int Q) {
+Task<FrameBatch> halve(Team team, Operands data, FrameBatch partial, int Q) {
   const int me = team.rank(), surplus = team.size() - Q;
   if (Q == 1) co_return team.encode_blocks(data.in, 0, 1);
   // After the step of distance d, `partial` holds n blocks, reduced over the group of 2d ranks that me is in.
   for (int d = 1, n = Q / 2; d < Q; d *= 2, n /= 2) {
     const int partner = me ^ d, keep = (me & d) != 0 ? n : 0, give = n - keep;
-    Bundle theirs = team.bundle(team.chunk(data.in, 0), n, addends(partner & ~(d - 1), d, surplus));
+    FrameBatch theirs = team.batch(team.chunk(data.in, 0), n, addends(partner & ~(d - 1), d, surplus));
     if (d == 1 && me >= surplus) {
-      const Bundle mine = team.encode_blocks(data.in, give, n);
+      const FrameBatch mine = team.encode_blocks(data.in, give, n);
       co_await team.exchange(mine, 0, n, partner, partner, theirs);
       partial = team.combine(theirs, data.in, keep, n, data.op);
     } else {
@@ -50,22 +50,22 @@ Task<> run(Team ranks, Operands data) {
   const int P = ranks.size(), me = ranks.rank(), Q = power_of_two_within(P), surplus = P - Q;
   Team team = ranks.in_blocks(Q);
   const Slice largest = team.chunk(data.out, 0);
-  Bundle totals;  // place i is for block i ^ last_block(me)
+  FrameBatch totals;  // place i is for block i ^ last_block(me)
 
   // Fold: rank Q+i hands its blocks to rank i and waits for the result.
   if (me >= Q) {
     co_await team.send(team.encode_blocks(data.in, 0, Q), 0, Q, me - Q);
-    totals = team.bundle(largest, Q, static_cast<std::uint32_t>(P));
+    totals = team.batch(largest, Q, static_cast<std::uint32_t>(P));
     co_await team.recv(me - Q, totals, Q);
   } else {
-    Bundle partial;
+    FrameBatch partial;
     if (me < surplus) {
-      Bundle other = team.bundle(largest, Q);
+      FrameBatch other = team.batch(largest, Q);
       co_await team.recv(me + Q, other, Q);
       partial = team.combine(other, data.in, 0, Q, data.op);
     }
-    const Bundle total = co_await halve(team, data, std::move(partial), Q);
-    totals = team.bundle(largest, Q, static_cast<std::uint32_t>(P));
+    const FrameBatch total = co_await halve(team, data, std::move(partial), Q);
+    totals = team.batch(largest, Q, static_cast<std::uint32_t>(P));
     team.copy(total, 0, totals);
     // Recursive doubling: with d goes the bit of the last block that the partners differ in.
     for (int d = Q / 2, n = 1; d > 0; d /= 2, n *= 2)
@@ -99,7 +99,7 @@ const AlgorithmInfo& halving_doubling_allreduce() {
   static constexpr AlgorithmInfo info{.name = "halving_doubling",
                                       .collective = Collective::allreduce,
                                       .paper = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::bundle,
+                                      .unit = AlgorithmInfo::Unit::batch,
                                       .cost = cost,
                                       .growth = growth,
                                       .run = run,

@@ -16,8 +16,8 @@ Task<> run(Team team, Operands data) {
   const Slice own = team.chunk(data.out, me);
   Frame frame = me == data.root ? team.encode(own) : Frame();
   {
-    const Bundle bundle = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
-    if (me != data.root) frame = team.copy(bundle, 0, own);
+    const FrameBatch batch = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
+    if (me != data.root) frame = team.copy(batch, 0, own);
   }
   co_await ring_share(team, std::move(frame), 1, data.out);
 }
@@ -42,7 +42,7 @@ const AlgorithmInfo& scatter_allgather_bcast() {
   static constexpr AlgorithmInfo info{.name = "scatter_allgather",
                                       .collective = Collective::bcast,
                                       .paper = "Barnett et al. 1994; Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::bundle,
+                                      .unit = AlgorithmInfo::Unit::batch,
                                       .cost = cost,
                                       .growth = growth,
                                       .run = run,

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "core/json.hpp"
-#include "policy/forecast.hpp"
-#include "policy/plan.hpp"
-#include "policy/rule_reader.hpp"
+#include "policy/plan/cost_model.hpp"
+#include "policy/plan/plan.hpp"
+#include "policy/text/rule_reader.hpp"
 
 namespace taut::cli {
 namespace {
@@ -16,7 +16,7 @@ constexpr double link_bytes = 256 * 1024;  // messages that show what a link car
 
 bool sums(const SeenCalls& seen) noexcept { return reduces(seen.collective) && seen.op == Reduction::sum; }
 
-Prospect prospect_of(const SeenCalls& seen, const Circumstances& circumstances) noexcept {
+CallEstimate prospect_of(const SeenCalls& seen, const Circumstances& circumstances) noexcept {
   return {seen.collective, circumstances.ranks.value_or(seen.ranks),
           seen.message_bytes / std::max(seen.calls, 1.0)};
 }
@@ -30,7 +30,7 @@ bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
 }
 
 // Under the bound that is left to each rank. Sums without loss are plain MPI's.
-void set_ratio(const SeenCalls& seen, Bound bound, Prospect& call) noexcept {
+void set_ratio(const SeenCalls& seen, Bound bound, CallEstimate& call) noexcept {
   constexpr std::size_t n = Compressibility::bounds - 1;
   call.ratio = 0;
   if (bound.exact()) {
@@ -83,7 +83,7 @@ bool Outlook::gains() const noexcept { return ratio >= worthwhile_ratio && gain(
 double link_seen(const SeenProgram& program) noexcept {
   double link = 0;
   for (const SeenCalls& seen : program.kinds) {
-    const Prospect call = prospect_of(seen, {});
+    const CallEstimate call = prospect_of(seen, {});
     if (seen.plain_calls > 0 && seen.plain_seconds > 0 && call.bytes >= link_bytes)
       link = std::max(link, link_of(call, seen.plain_seconds / seen.plain_calls));
   }
@@ -94,7 +94,7 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   const double link = circumstances.link.value_or(link_seen(program));
   std::vector<Outlook> all;
   for (const SeenCalls& seen : program.kinds) {
-    Prospect call = prospect_of(seen, circumstances);
+    CallEstimate call = prospect_of(seen, circumstances);
     const bool exact = only_exact(program, seen);
     set_ratio(seen, exact ? Bound() : circumstances.bound, call);
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;

@@ -6,7 +6,7 @@
 #include "cli/command.hpp"
 #include "comm/explain.hpp"
 #include "core/json.hpp"
-#include "policy/coding.hpp"
+#include "policy/plan/coding.hpp"
 
 namespace taut::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cli/failure.hpp"
-#include "policy/items.hpp"
+#include "policy/text/option_parser.hpp"
 
 namespace taut::cli {
 

@@ -9,7 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/input.hpp"
 #include "cli/quality.hpp"
-#include "cli/rates.hpp"
+#include "cli/throughput.hpp"
 #include "core/json.hpp"
 
 namespace taut::cli {

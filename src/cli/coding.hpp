@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "cli/array.hpp"
-#include "cli/pieces.hpp"
+#include "cli/chunking.hpp"
 #include "core/value_range.hpp"
-#include "policy/coding.hpp"
+#include "policy/plan/coding.hpp"
 
 namespace taut::cli {
 
@@ -19,6 +19,7 @@ class ArrayCoding {
   const std::string& text() const noexcept { return text_; }
   bool names_codec() const noexcept { return coding_.codec != nullptr; }
   bool needs_range() const noexcept { return is_relative(coding_.bound); }
+  const Coding& coding() const noexcept { return coding_; }
   std::optional<double> fill() const noexcept { return coding_.fill; }
   PackedBits bits() const noexcept { return coding_.bits; }
   double wanted_psnr() const noexcept;  // dB; 0: none

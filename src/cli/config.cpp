@@ -3,7 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/rule_table.hpp"
-#include "policy/options.hpp"
+#include "policy/text/options.hpp"
 
 namespace taut::cli {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/environment.hpp"
 #include "cli/launcher.hpp"
-#include "cli/surroundings.hpp"
-#include "codecs/planes/kernels.hpp"
-#include "policy/options.hpp"
-#include "policy/rules.hpp"
+#include "codecs/planes/kernels/kernels.hpp"
+#include "policy/plan/rules.hpp"
+#include "policy/text/options.hpp"
 
 namespace taut::cli {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/array.hpp"
+#include "cli/chunking.hpp"
 #include "cli/files.hpp"
-#include "cli/pieces.hpp"
 
 namespace taut::cli {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cli/failure.hpp"
-#include "policy/items.hpp"
+#include "policy/text/option_parser.hpp"
 
 namespace taut::cli {
 namespace {

@@ -1,7 +1,7 @@
 // Rules for people.
 #pragma once
 
-#include "policy/rules.hpp"
+#include "policy/plan/rules.hpp"
 
 namespace taut::cli {
 

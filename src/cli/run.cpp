@@ -8,10 +8,10 @@
 #include <filesystem>
 
 #include "cli/command.hpp"
+#include "cli/environment.hpp"
 #include "cli/launcher.hpp"
-#include "cli/surroundings.hpp"
-#include "policy/options.hpp"
-#include "policy/rules.hpp"
+#include "policy/plan/rules.hpp"
+#include "policy/text/options.hpp"
 
 namespace taut::cli {
 namespace {

@@ -8,21 +8,22 @@
 
 namespace taut {
 
-static_assert(std::is_trivially_copyable_v<Facts> && sizeof(Facts) == 152);
-static_assert(offsetof(Facts, checksum) + sizeof(Facts::checksum) == sizeof(Facts));
+static_assert(std::is_trivially_copyable_v<AgreementRecord> && sizeof(AgreementRecord) == 152);
+static_assert(offsetof(AgreementRecord, checksum) + sizeof(AgreementRecord::checksum) ==
+              sizeof(AgreementRecord));
 
 namespace {
 
-std::uint32_t checksum_of(const Facts& facts) noexcept {
-  return crc32c(std::as_bytes(std::span(&facts, 1)).first(offsetof(Facts, checksum)));
+std::uint32_t checksum_of(const AgreementRecord& facts) noexcept {
+  return crc32c(std::as_bytes(std::span(&facts, 1)).first(offsetof(AgreementRecord, checksum)));
 }
 
 }  // namespace
 
-void Facts::seal() noexcept { checksum = checksum_of(*this); }
-bool Facts::intact() const noexcept { return checksum == checksum_of(*this); }
+void AgreementRecord::seal() noexcept { checksum = checksum_of(*this); }
+bool AgreementRecord::intact() const noexcept { return checksum == checksum_of(*this); }
 
-void Facts::merge(const Facts& other) noexcept {
+void AgreementRecord::merge(const AgreementRecord& other) noexcept {
   signature_low = std::min(signature_low, other.signature_low);
   signature_high = std::max(signature_high, other.signature_high);
   for (std::size_t i = 0; i < max_candidates; ++i) ratio_low[i] = std::min(ratio_low[i], other.ratio_low[i]);
@@ -32,41 +33,41 @@ void Facts::merge(const Facts& other) noexcept {
   type_low = std::min(type_low, other.type_low);
   type_high = std::max(type_high, other.type_high);
   obstacles |= other.obstacles;
-  for (std::size_t i = 0; i < std::size(pace_low); ++i)
-    pace_low[i] = std::min(pace_low[i], other.pace_low[i]);
+  for (std::size_t i = 0; i < std::size(timing_low); ++i)
+    timing_low[i] = std::min(timing_low[i], other.timing_low[i]);
 }
 
 namespace {
 
 // As something of which the least counts; 0: not known.
-float coded(float pace, bool most_counts) noexcept {
-  return most_counts ? -pace : pace > 0 ? pace : Facts::unknown_pace;
+float coded(float timing, bool most_counts) noexcept {
+  return most_counts ? -timing : timing > 0 ? timing : AgreementRecord::unknown_timing;
 }
 float decoded(float low, bool most_counts) noexcept {
-  return most_counts ? -low : low < Facts::unknown_pace ? low : 0;
+  return most_counts ? -low : low < AgreementRecord::unknown_timing ? low : 0;
 }
 
 }  // namespace
 
-void Facts::set_pace(const Pace& pace, bool rooted) noexcept {
-  pace_low[0] = coded(pace.plain, rooted);
-  pace_low[1] = coded(pace.coded, rooted);
-  pace_low[2] = coded(pace.foretold, false);
-  pace_low[3] = coded(pace.other, rooted);
-  pace_low[4] = coded(pace.asked, rooted);
+void AgreementRecord::set_timing(const Timing& timing, bool rooted) noexcept {
+  timing_low[0] = coded(timing.plain, rooted);
+  timing_low[1] = coded(timing.coded, rooted);
+  timing_low[2] = coded(timing.predicted, false);
+  timing_low[3] = coded(timing.other, rooted);
+  timing_low[4] = coded(timing.asked, rooted);
 }
 
-Pace Facts::pace(bool rooted) const noexcept {
-  return {decoded(pace_low[0], rooted), decoded(pace_low[1], rooted), decoded(pace_low[2], false),
-          decoded(pace_low[3], rooted), decoded(pace_low[4], rooted)};
+Timing AgreementRecord::timing(bool rooted) const noexcept {
+  return {decoded(timing_low[0], rooted), decoded(timing_low[1], rooted), decoded(timing_low[2], false),
+          decoded(timing_low[3], rooted), decoded(timing_low[4], rooted)};
 }
 
-Task<Facts> agree(Transport& transport, Lane lane, Facts mine) {
+Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord mine) {
   const int P = transport.size(), me = transport.rank();
 
   // Before the round of distance d, `mine` covers the ranks me-d+1 .. me (modulo P).
   for (int d = 1; d < P; d *= 2) {
-    Facts other, sent = mine;
+    AgreementRecord other, sent = mine;
     sent.seal();
     Pending receiving = transport.recv(std::as_writable_bytes(std::span(&other, 1)), (me - d + P) % P, lane);
     Pending sending = transport.send(std::as_bytes(std::span(&sent, 1)), (me + d) % P, lane);

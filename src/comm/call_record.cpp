@@ -9,19 +9,19 @@ namespace taut {
 CallRecord::CallRecord(const Observer& observer, const Call& call) noexcept
     : observer_(observer), key_(call.key()), bytes_(call.bytes) {
   observer_.table->count(key_, bytes_);
-  if (observer_.recorder != nullptr) ledger_.tag = observer_.recorder->open(call.kind());
+  if (observer_.recorder != nullptr) counters_.tag = observer_.recorder->open(call.kind());
 }
 
 CallRecord::~CallRecord() {
-  if (observer_.recorder != nullptr) observer_.recorder->close(ledger_.tag);
+  if (observer_.recorder != nullptr) observer_.recorder->close(counters_.tag);
 }
 
 // By dissemination: log2 P messages a round.
 void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
-  ledger_.spent(Verb::agree, 0, began_, 0);
+  counters_.spent(Phase::agree, 0, began_, 0);
   const auto messages = static_cast<std::uint64_t>(rounds * log2_ceil(ranks));
-  ledger_.sent_messages += messages;
-  ledger_.sent_bytes += messages * sizeof(Facts);
+  counters_.sent_messages += messages;
+  counters_.sent_bytes += messages * sizeof(AgreementRecord);
   const bool sampled = expected_ratio < std::numeric_limits<float>::max();
   row().expected_ratio = sampled ? expected_ratio : 0;
 }
@@ -36,7 +36,7 @@ void CallRecord::decided(const Plan& plan, const Candidate& candidate) noexcept 
 
 void CallRecord::end(const Verdict& verdict) noexcept {
   CallRow& row = this->row();
-  if (verdict.plain != Plain::no) row.note_plain(verdict.plain);
+  if (verdict.plain != Fallback::none) row.note_plain(verdict.plain);
   row.sum.failed_calls += verdict.status != Status::ok;
   if (compressed_) add_traffic(row.sum);
   row.sum.times += split();
@@ -44,23 +44,23 @@ void CallRecord::end(const Verdict& verdict) noexcept {
 
 void CallRecord::add_traffic(Statistics& sum) const noexcept {
   ++sum.compressed_calls;
-  sum.value_bytes += ledger_.value_bytes;
-  sum.frame_bytes += ledger_.frame_bytes;
-  sum.carried_bytes += ledger_.carried_bytes;
-  sum.sent_bytes += ledger_.sent_bytes;
-  sum.sent_messages += ledger_.sent_messages;
+  sum.value_bytes += counters_.value_bytes;
+  sum.frame_bytes += counters_.frame_bytes;
+  sum.carried_bytes += counters_.carried_bytes;
+  sum.sent_bytes += counters_.sent_bytes;
+  sum.sent_messages += counters_.sent_messages;
 }
 
 // What a compressed call does beside its verbs is to poll: segments take turns, so that what one waits for
 // may be the time that another encodes in.
-Times CallRecord::split() noexcept {
-  Times& times = ledger_.times;
+PhaseTimes CallRecord::split() noexcept {
+  PhaseTimes& times = counters_.times;
   if (compressed_) {
-    ledger_.spent(Verb::call, 0, began_, bytes_);
-    times[Verb::wait] = times[Verb::call] - times[Verb::agree] - times[Verb::encode] - times[Verb::combine] -
-                        times[Verb::decode];
+    counters_.spent(Phase::call, 0, began_, bytes_);
+    times[Phase::wait] = times[Phase::call] - times[Phase::agree] - times[Phase::encode] -
+                         times[Phase::combine] - times[Phase::decode];
   } else {
-    times[Verb::call] = times[Verb::agree];
+    times[Phase::call] = times[Phase::agree];
   }
   return times;
 }

@@ -31,18 +31,18 @@ class CallRecord {
   void end(const Verdict& verdict) noexcept;
 
   bool compressed() const noexcept { return compressed_; }  // decided() was called
-  bool has_agreed() const noexcept { return ledger_.times[Verb::agree] > 0; }
-  Ledger& ledger() noexcept { return ledger_; }
+  bool has_agreed() const noexcept { return counters_.times[Phase::agree] > 0; }
+  CallCounters& counters() noexcept { return counters_; }
 
  private:
   CallRow& row() noexcept { return observer_.table->row(key_); }
   void add_traffic(Statistics& sum) const noexcept;
-  Times split() noexcept;
+  PhaseTimes split() noexcept;
 
   Observer observer_;
   CallKey key_;
   std::size_t bytes_;
-  Ledger ledger_;
+  CallCounters counters_;
   std::uint64_t began_ = 0;
   bool compressed_ = false;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/coding.hpp"
+#include "policy/plan/coding.hpp"
 
 namespace taut {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/by_nodes.hpp"
+#include "core/hierarchical.hpp"
 #include "core/mean.hpp"
 
 namespace taut {
@@ -20,7 +20,7 @@ Communicator::Communicator(Transport& transport, Place& place, Rules rules, cons
                            Observer observer, Nodes nodes)
     : transport_(transport),
       place_(place),
-      terms_(std::move(rules), kernels),
+      policies_(std::move(rules), kernels),
       nodes_(std::move(nodes)),
       observer_(observer) {
   if (observer_.table == nullptr) observer_.table = &own_table_;
@@ -49,66 +49,69 @@ class Communicator::Lanes final : public Waitable {
 
 // What a call takes from the experience with its kind, and adds to it. Only calls that no other overlaps add:
 // so all ranks learn the same in the same order.
-struct Communicator::Lesson {
-  Terms& terms;
-  Experience& kind;
+struct Communicator::TuningSession {
+  PolicyState& policy_state;
+  Autotuner& kind;
   bool adds, has_to_pay;
-  std::optional<std::size_t> favourite;  // of the candidates: the only one that is sampled
-  Way way;                               // to be taken; then the one that was
+  std::optional<std::size_t> cached_candidate;  // of the candidates: the only one that is sampled
+  Route route;                                  // to be taken; then the one that was
 
-  void begin(Facts& mine, bool rooted) const noexcept {
-    if (adds) mine.set_pace(kind.own(), rooted);
+  void begin(AgreementRecord& mine, bool rooted) const noexcept {
+    if (adds) mine.set_timing(kind.own(), rooted);
   }
   // What the ranks make of the verdict that they agreed on.
-  void go_on(std::size_t chosen, float ratio, const Pace& pace, Verdict& verdict) const noexcept {
+  void on_verdict(std::size_t chosen, float ratio, const Timing& timing, Verdict& verdict) const noexcept {
     if (!adds || verdict.status != Status::ok) return;
-    if (verdict.plain == Plain::no_gain || verdict.plain == Plain::packed)
-      kind.note_no_gain(favourite.has_value(), pace);
-    if (verdict.plain != Plain::no) return;
+    if (verdict.plain == Fallback::no_gain || verdict.plain == Fallback::packed)
+      kind.record_no_gain(cached_candidate.has_value(), timing);
+    if (verdict.plain != Fallback::none) return;
     kind.choose(chosen, ratio);
-    if (has_to_pay) verdict.plain = kind.learn(pace);
+    if (has_to_pay) verdict.plain = kind.update(timing);
   }
-  void go_by(const Way& taken, const Pace& pace, std::span<const Way> others) noexcept {
-    way = taken;
-    if (adds) kind.learn_way(taken, pace, others);
+  void on_route(const Route& taken, const Timing& timing, std::span<const Route> others) noexcept {
+    route = taken;
+    if (adds) kind.update_route(taken, timing, others);
   }
   // After an agreement that found nothing to gain.
-  void end_asking(const Ledger& ledger, std::size_t bytes) const noexcept {
-    if (adds) kind.note_asked(seconds(ledger.times[Verb::agree]), bytes);
+  void end_without_gain(const CallCounters& counters, std::size_t bytes) const noexcept {
+    if (adds) kind.record_declined(seconds(counters.times[Phase::agree]), bytes);
   }
   // After a call by frames.
-  void end(const Ledger& ledger, std::size_t bytes) const noexcept {
+  void end(const CallCounters& counters, std::size_t bytes) const noexcept {
     if (!adds) return;
-    const double gain = static_cast<double>(ledger.carried_bytes) / static_cast<double>(ledger.sent_bytes);
-    const double foretold = seconds(ledger.times[Verb::wait]) * gain;
-    kind.note_coded(way, seconds(ledger.times[Verb::call]), foretold, bytes);
+    const double gain =
+        static_cast<double>(counters.carried_bytes) / static_cast<double>(counters.sent_bytes);
+    const double predicted = seconds(counters.times[Phase::wait]) * gain;
+    kind.record_coded(route, seconds(counters.times[Phase::call]), predicted, bytes);
   }
 };
 
-Communicator::Lesson Communicator::lesson(Terms& terms, const CollectiveCall& call, bool adds) noexcept {
-  resting_ = nullptr;  // its place may be taken by this kind
-  Experience& kind = experience(terms, call);
-  return {terms, kind, adds, adds && terms.policy.has_to_pay(), kind.favourite(), kind.way()};
+Communicator::TuningSession Communicator::session(PolicyState& policy_state, const CollectiveCall& call,
+                                                  bool adds) noexcept {
+  backing_off_ = nullptr;  // its place may be taken by this kind
+  Autotuner& kind = autotuner(policy_state, call);
+  return {policy_state, kind, adds, adds && policy_state.policy.has_to_pay(), kind.cached_candidate(),
+          kind.route()};
 }
 
-Plain Communicator::plain_at_once(const CollectiveCall& call) noexcept {
-  last_ = resting_ = nullptr;
-  const Rules& rules = terms_.rules();
-  if (rules.off()) return Plain::off;
-  if (transport_.size() < 2) return Plain::communicator;
-  if (call.bytes_known && call.bytes < rules.least_bytes()) return Plain::small;
-  const Match match = terms_.match(call);
-  if (match.off) return Plain::off;
-  if (match.open) return Plain::no;
-  Terms& terms = terms_.of(*match.rule);
+Fallback Communicator::early_fallback(const CollectiveCall& call) noexcept {
+  last_ = backing_off_ = nullptr;
+  const Rules& rules = policies_.rules();
+  if (rules.off()) return Fallback::off;
+  if (transport_.size() < 2) return Fallback::communicator;
+  if (call.bytes_known && call.bytes < rules.least_bytes()) return Fallback::small;
+  const Match match = policies_.match(call);
+  if (match.off) return Fallback::off;
+  if (match.open) return Fallback::none;
+  PolicyState& policy_state = policies_.of(*match.rule);
   if (call.bytes_known) {
-    const Plain why = taut::plain_at_once(terms.policy, call.bytes, transport_.size());
-    if (why != Plain::no) return why;
+    const Fallback why = taut::early_fallback(policy_state.policy, call.bytes, transport_.size());
+    if (why != Fallback::none) return why;
   }
-  if (!terms.policy.has_to_pay()) return Plain::no;
-  last_ = &experience(terms, call);
-  const Plain rest = last_->next();
-  if (rest != Plain::no) resting_ = last_;
+  if (!policy_state.policy.has_to_pay()) return Fallback::none;
+  last_ = &autotuner(policy_state, call);
+  const Fallback rest = last_->next();
+  if (rest != Fallback::none) backing_off_ = last_;
   return rest;
 }
 
@@ -116,54 +119,57 @@ void Communicator::note_plain(std::size_t bytes, std::uint64_t nanoseconds) noex
   if (last_ != nullptr) last_->note_plain(seconds(nanoseconds), bytes);
 }
 
-// ---- Before the agreement: before_agreement.cpp has the parts
+// ---- Before the agreement: local_record.cpp has the parts
 
-Facts Communicator::facts(CollectiveCall& call, Bound bound, Plan& plan, Means& means, Lesson& lesson,
-                          Status& failure) {
-  Terms& terms = lesson.terms;
-  Facts mine = identify(call, &terms.policy);
+AgreementRecord Communicator::complete_record(CollectiveCall& call, Bound bound, Plan& plan,
+                                              CallResources& resources, TuningSession& session,
+                                              Status& failure) {
+  PolicyState& policy_state = session.policy_state;
+  AgreementRecord mine = local_record(call, &policy_state.policy);
   if (!call.coded()) return mine;
   try {
-    plan = make_plan(terms.policy, call, bound, terms.candidates, lesson.way);
-    if (call.on_device || plan.plain != Plain::no) return mine;
-    gather(call, means, failure);
-    if (failure == Status::ok) prepare(call, plan, terms.codecs, means);
-    if (failure == Status::ok) look_for_packed(call, terms.policy, means, mine);
+    plan = make_plan(policy_state.policy, call, bound, policy_state.candidates, session.route);
+    if (call.on_device || plan.plain != Fallback::none) return mine;
+    gather(call, resources, failure);
+    if (failure == Status::ok) prepare(call, plan, policy_state.codecs, resources);
+    if (failure == Status::ok) look_for_packed(call, policy_state.policy, resources, mine);
     const bool matters = failure == Status::ok && (plan.least_ratio > 0 || plan.candidates.size() > 1);
-    if (lesson.favourite >= plan.candidates.size()) lesson.favourite.reset();
+    if (session.cached_candidate >= plan.candidates.size()) session.cached_candidate.reset();
     for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
-      mine.ratio_low[i] =
-          i == lesson.favourite.value_or(i) ? estimate_ratio(call, *means.codecs[i], means.place) : 0;
+      mine.ratio_low[i] = i == session.cached_candidate.value_or(i)
+                              ? estimate_ratio(call, *resources.codecs[i], resources.place)
+                              : 0;
   } catch (const Error& error) {
     failure = error.status();
   } catch (const std::bad_alloc&) {
     failure = Status::out_of_memory;
   }
   if (failure != Status::ok)
-    mine.obstacles |= failure == Status::out_of_memory ? Facts::short_of_memory : Facts::failed;
+    mine.obstacles |=
+        failure == Status::out_of_memory ? AgreementRecord::short_of_memory : AgreementRecord::failed;
   return mine;
 }
 
 // ---- After it: the same decision on every rank
 
-Verdict Communicator::judge(const Facts& agreed, const Plan& plan, std::size_t chosen,
-                            Status failure) const noexcept {
-  if (!agreed.same_signature()) return {Plain::no, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Plain::type};
-  if (agreed.type_low != agreed.type_high) return {Plain::no, Status::rank_mismatch};
-  if ((agreed.obstacles & Facts::on_device) != 0) return {Plain::device};
-  if ((agreed.obstacles & Facts::short_of_memory) != 0)
-    return {Plain::memory};                          // a rank may have had none to make a plan
-  if (plan.plain != Plain::no) return {plan.plain};  // on all ranks, as the type is the same
-  if (agreed.obstacles == Facts::packed) return {Plain::packed};
-  if (agreed.obstacles != 0) return {Plain::no, failure != Status::ok ? failure : Status::peer_failed};
-  if (agreed.ratio_low[chosen] < plan.least_ratio) return {Plain::no_gain};
+Verdict Communicator::conclude(const AgreementRecord& agreed, const Plan& plan, std::size_t chosen,
+                               Status failure) const noexcept {
+  if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
+  if (agreed.type_low == 0) return {Fallback::type};
+  if (agreed.type_low != agreed.type_high) return {Fallback::none, Status::rank_mismatch};
+  if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
+  if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
+    return {Fallback::memory};                            // a rank may have had none to make a plan
+  if (plan.plain != Fallback::none) return {plan.plain};  // on all ranks, as the type is the same
+  if (agreed.obstacles == AgreementRecord::packed) return {Fallback::packed};
+  if (agreed.obstacles != 0) return {Fallback::none, failure != Status::ok ? failure : Status::peer_failed};
+  if (agreed.ratio_low[chosen] < plan.least_ratio) return {Fallback::no_gain};
   return {};
 }
 
 Task<Verdict> Communicator::run(CollectiveCall call) {
-  const Plain why = plain_at_once(call);
-  if (why == Plain::no) co_return co_await start(call);
+  const Fallback why = early_fallback(call);
+  if (why == Fallback::none) co_return co_await start(call);
   CallRecord(observer_, call).end({why});
   co_return Verdict{why};
 }
@@ -172,94 +178,97 @@ Task<Verdict> Communicator::start(CollectiveCall call, bool* served) {
   CallRecord record(observer_, call);
   record.begin();
   complete(call);
-  const Match match = terms_.match(call);
-  std::optional<Lesson> lesson;
+  const Match match = policies_.match(call);
+  std::optional<TuningSession> session;
   if (!match.open && match.rule != nullptr)
-    lesson.emplace(this->lesson(terms_.of(*match.rule), call, served == nullptr));
+    session.emplace(this->session(policies_.of(*match.rule), call, served == nullptr));
   const std::size_t bytes = call.bytes;  // as note_plain() knows them
-  const Verdict verdict = co_await serve(call, record, lesson, served);
+  const Verdict verdict = co_await serve(call, record, session, served);
   record.end(verdict);
-  if (record.compressed()) lesson->end(record.ledger(), bytes);  // failed or not: ranks may differ in that
-  if (verdict.plain == Plain::no_gain && record.has_agreed()) lesson->end_asking(record.ledger(), bytes);
+  if (record.compressed()) session->end(record.counters(), bytes);  // failed or not: ranks may differ in that
+  if (verdict.plain == Fallback::no_gain && record.has_agreed())
+    session->end_without_gain(record.counters(), bytes);
   co_return verdict;
 }
 
 // Where ranks may know different things of the call, they agree on these first, and by that on the rule.
 // Calls that others overlap learn nothing from others then: these may have ended on some ranks alone.
-Task<Verdict> Communicator::find_rule(CollectiveCall& call, Lane lane, std::optional<Lesson>& lesson,
+Task<Verdict> Communicator::find_rule(CollectiveCall& call, Lane lane, std::optional<TuningSession>& session,
                                       bool adds) {
-  const Facts known = co_await agree(transport_, lane, identify(call, nullptr));
-  if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
-  if (known.type_low == 0) co_return Verdict{Plain::type};
-  if (known.type_low != known.type_high) co_return Verdict{Plain::no, Status::rank_mismatch};
+  const AgreementRecord known = co_await agree(transport_, lane, local_record(call, nullptr));
+  if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
+  if (known.type_low == 0) co_return Verdict{Fallback::type};
+  if (known.type_low != known.type_high) co_return Verdict{Fallback::none, Status::rank_mismatch};
   call.bytes = static_cast<std::size_t>(known.bytes_high);
   Call agreed = call;
   agreed.sites = known.sites;
   agreed.bytes_known = agreed.type_agreed = agreed.sites_agreed = true;
-  const Match match = terms_.rules().match(agreed);
-  if (match.off) co_return Verdict{Plain::off};
-  lesson.emplace(this->lesson(terms_.of(*match.rule), call, adds));
+  const Match match = policies_.rules().match(agreed);
+  if (match.off) co_return Verdict{Fallback::off};
+  session.emplace(this->session(policies_.of(*match.rule), call, adds));
   if (!adds) {
-    lesson->favourite.reset();
-    lesson->way = {};
+    session->cached_candidate.reset();
+    session->route = {};
     co_return Verdict{};
   }
-  last_ = &lesson->kind;
-  co_return Verdict{lesson->has_to_pay ? lesson->kind.next() : Plain::no};
+  last_ = &session->kind;
+  co_return Verdict{session->has_to_pay ? session->kind.next() : Fallback::none};
 }
 
 Task<Verdict> Communicator::serve(CollectiveCall& call, CallRecord& record,
-                                  std::optional<Lesson>& lesson_or_open, bool* served) {
+                                  std::optional<TuningSession>& lesson_or_open, bool* served) {
   Lanes own(*this);
   const Lane lane = co_await own;
   int rounds = 1;
   bool bytes_agreed = call.bytes_known;
   if (!lesson_or_open) {
     const Verdict found = co_await find_rule(call, lane + agreement_lane, lesson_or_open, served == nullptr);
-    if (found.plain != Plain::no || found.status != Status::ok) co_return found;
+    if (found.plain != Fallback::none || found.status != Status::ok) co_return found;
     ++rounds;
     bytes_agreed = true;
   }
-  Lesson& lesson = *lesson_or_open;
-  const Policy& policy = lesson.terms.policy;
+  TuningSession& session = *lesson_or_open;
+  const Policy& policy = session.policy_state.policy;
   Bound bound = policy.coding.bound;
-  Means means{{}, false, false, Reserve(place_), {}};
+  CallResources resources{{}, false, false, Reserve(place_), {}};
   Status failure = Status::ok;
-  if (is_relative(bound)) gather(call, means, failure);
+  if (is_relative(bound)) gather(call, resources, failure);
   if (is_relative(bound) || !bytes_agreed) {
-    const Facts known = co_await agree(transport_, lane + agreement_lane, identify(call, &policy));
-    if (!known.same_signature()) co_return Verdict{Plain::no, Status::rank_mismatch};
-    if ((known.obstacles & Facts::on_device) != 0) co_return Verdict{Plain::device};
+    const AgreementRecord known =
+        co_await agree(transport_, lane + agreement_lane, local_record(call, &policy));
+    if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
+    if ((known.obstacles & AgreementRecord::on_device) != 0) co_return Verdict{Fallback::device};
     bound = resolved(bound, known.range);
     call.bytes = static_cast<std::size_t>(known.bytes_high);
     ++rounds;
   }
-  const Plain plain = rounds == 1 ? Plain::no : taut::plain_at_once(policy, call.bytes, transport_.size());
-  if (plain != Plain::no) co_return Verdict{plain};
+  const Fallback plain =
+      rounds == 1 ? Fallback::none : taut::early_fallback(policy, call.bytes, transport_.size());
+  if (plain != Fallback::none) co_return Verdict{plain};
   Plan made;
-  Facts mine = facts(call, bound, made, means, lesson, failure);
+  AgreementRecord mine = complete_record(call, bound, made, resources, session, failure);
   const bool rooted = has_root(call.collective);
-  lesson.begin(mine, rooted);
-  const Facts agreed = co_await agree(transport_, lane + agreement_lane, mine);
+  session.begin(mine, rooted);
+  const AgreementRecord agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(rounds, transport_.size(), agreed.ratio_low[chosen]);
-  if (means.packed) record.saw_packed();
-  Verdict verdict = judge(agreed, made, chosen, failure);
-  lesson.go_on(chosen, agreed.ratio_low[chosen], agreed.pace(rooted), verdict);
-  if (verdict.plain != Plain::no || verdict.status != Status::ok) co_return verdict;
+  if (resources.packed) record.saw_packed();
+  Verdict verdict = conclude(agreed, made, chosen, failure);
+  session.on_verdict(chosen, agreed.ratio_low[chosen], agreed.timing(rooted), verdict);
+  if (verdict.plain != Fallback::none || verdict.status != Status::ok) co_return verdict;
 
-  std::array<Way, most_alternatives> found;
-  lesson.go_by(made.way(), agreed.pace(rooted),
-               call.bytes_known ? alternatives(policy, call, made, found) : std::span<const Way>());
+  std::array<Route, most_alternatives> found;
+  session.on_route(made.route(), agreed.timing(rooted),
+                   call.bytes_known ? alternatives(policy, call, made, found) : std::span<const Route>());
   if (served != nullptr) *served = true;
   record.decided(made, made.candidates[chosen]);
-  const Team team(transport_, *means.codecs[chosen], means.place, record.ledger(), made.how, lane);
+  const Team team(transport_, *resources.codecs[chosen], resources.place, record.counters(), made.how, lane);
   co_await pipelined(*made.algorithm, team, call.data, made.segments, made.by_nodes ? &nodes_ : nullptr);
   if (call.mean && call.data.out.data != nullptr) divide(call.data.out, transport_.size());
   if (call.move_to != nullptr && call.data.out.count != 0)
     std::memmove(call.move_to, call.data.out.data, call.data.out.bytes());
-  if (call.staging != nullptr && record.ledger().status == Status::ok) call.staging->spread(call.data);
-  co_return Verdict{Plain::no, record.ledger().status};
+  if (call.staging != nullptr && record.counters().status == Status::ok) call.staging->spread(call.data);
+  co_return Verdict{Fallback::none, record.counters().status};
 }
 
 }  // namespace taut

@@ -28,11 +28,11 @@ std::string gain(const Statistics& sum) {
 // "3 plain (its samples compress too little: 1.05), 1 plain (...)"
 std::string plain_calls(const CallRow& row) {
   std::string text;
-  for (std::size_t i = 0; i < plain_reasons; ++i) {
+  for (std::size_t i = 0; i < fallback_reasons; ++i) {
     if (row.sum.plain[i] == 0) continue;
-    const auto why = static_cast<Plain>(i);
+    const auto why = static_cast<Fallback>(i);
     text += (text.empty() ? "" : ", ") + std::to_string(row.sum.plain[i]) + " plain (" + describe(why);
-    if (why == Plain::no_gain && row.plain == Plain::no_gain && row.expected_ratio != 0)
+    if (why == Fallback::no_gain && row.plain == Fallback::no_gain && row.expected_ratio != 0)
       text += ": ratio " + rounded(static_cast<double>(row.expected_ratio), 3);
     text += ")";
   }
@@ -47,44 +47,46 @@ std::string summary(const Statistics& sum) {
   return text;
 }
 
-std::string times_text(const Times& times) { return times[Verb::call] == 0 ? "" : "; " + text_of(times); }
+std::string times_text(const PhaseTimes& times) {
+  return times[Phase::call] == 0 ? "" : "; " + text_of(times);
+}
 
 }  // namespace
 
-const char* describe(Plain why) noexcept {
+const char* describe(Fallback why) noexcept {
   switch (why) {
-    case Plain::no: break;
-    case Plain::off: return "switched off";
-    case Plain::unsupported: return "the policy promises nothing for it, or no codec serves it";
-    case Plain::small: return "below min_bytes";
-    case Plain::no_gain: return "samples compress too little";
-    case Plain::communicator: return "a single rank or an intercommunicator";
-    case Plain::type: return "its type or operator is not compressed under this policy";
-    case Plain::memory: return "a rank lacked memory";
-    case Plain::device: return "values in memory of a GPU";
-    case Plain::packed: return "integers packed into the values";
-    case Plain::sender: return "its sender did not compress it";
-    case Plain::slower: return "plain MPI proved to be faster";
-    case Plain::trial: return "tried, to compare";
+    case Fallback::none: break;
+    case Fallback::off: return "switched off";
+    case Fallback::unsupported: return "the policy promises nothing for it, or no codec serves it";
+    case Fallback::small: return "below min_bytes";
+    case Fallback::no_gain: return "samples compress too little";
+    case Fallback::communicator: return "a single rank or an intercommunicator";
+    case Fallback::type: return "its type or operator is not compressed under this policy";
+    case Fallback::memory: return "a rank lacked memory";
+    case Fallback::device: return "values in memory of a GPU";
+    case Fallback::packed: return "integers packed into the values";
+    case Fallback::sender: return "its sender did not compress it";
+    case Fallback::slower: return "plain MPI proved to be faster";
+    case Fallback::trial: return "tried, to compare";
   }
   return "";
 }
 
-const char* name_of(Plain why) noexcept {
+const char* name_of(Fallback why) noexcept {
   switch (why) {
-    case Plain::no: return "no";
-    case Plain::off: return "off";
-    case Plain::unsupported: return "unsupported";
-    case Plain::small: return "small";
-    case Plain::no_gain: return "no_gain";
-    case Plain::communicator: return "communicator";
-    case Plain::type: return "type";
-    case Plain::memory: return "memory";
-    case Plain::device: return "device";
-    case Plain::packed: return "packed";
-    case Plain::sender: return "sender";
-    case Plain::slower: return "slower";
-    case Plain::trial: return "trial";
+    case Fallback::none: return "no";
+    case Fallback::off: return "off";
+    case Fallback::unsupported: return "unsupported";
+    case Fallback::small: return "small";
+    case Fallback::no_gain: return "no_gain";
+    case Fallback::communicator: return "communicator";
+    case Fallback::type: return "type";
+    case Fallback::memory: return "memory";
+    case Fallback::device: return "device";
+    case Fallback::packed: return "packed";
+    case Fallback::sender: return "sender";
+    case Fallback::slower: return "slower";
+    case Fallback::trial: return "trial";
   }
   return "";
 }
@@ -114,14 +116,14 @@ std::string text_of(const Decision& decision) {
          ", " + text_of(decision.bound, 4);
 }
 
-std::string text_of(const Times& times) {
-  const std::uint64_t all = times[Verb::call];
+std::string text_of(const PhaseTimes& times) {
+  const std::uint64_t all = times[Phase::call];
   std::string text = rounded(seconds(all), 3) + " s";
   const char* separator = ": ";
-  for (std::size_t i = 0; i < verbs; ++i) {
-    const auto verb = static_cast<Verb>(i);
-    if (verb == Verb::call || times[verb] == 0) continue;
-    text += separator + std::string(name_of(verb)) + " " + percent(times[verb], all);
+  for (std::size_t i = 0; i < phases; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    if (phase == Phase::call || times[phase] == 0) continue;
+    text += separator + std::string(name_of(phase)) + " " + percent(times[phase], all);
     separator = ", ";
   }
   return text;
@@ -133,7 +135,7 @@ std::string explain(const CallRow& row) {
   if (row.sum.compressed_calls != 0) {
     text += " by " + text_of(row.decision);
     if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // nothing, where messages are received
-    if (row.plain != Plain::no_gain && row.expected_ratio != 0)
+    if (row.plain != Fallback::no_gain && row.expected_ratio != 0)
       text += ", expected " + rounded(static_cast<double>(row.expected_ratio), 3);
   }
   if (!plain.empty()) text += "; " + plain;
@@ -145,7 +147,7 @@ std::vector<const CallRow*> in_order(const CallTable& calls) {
   for (const CallRow& row : calls.rows()) rows.push_back(&row);
   if (calls.rest().sum.calls != 0) rows.push_back(&calls.rest());
   std::ranges::stable_sort(rows, std::greater<>(), [](const CallRow* row) {
-    return std::tuple(row->sum.times[Verb::call], row->sum.calls);
+    return std::tuple(row->sum.times[Phase::call], row->sum.calls);
   });
   return rows;
 }

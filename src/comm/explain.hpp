@@ -7,13 +7,13 @@
 
 namespace taut {
 
-const char* describe(Plain why) noexcept;  // a clause without its full stop; "" for `no`
-const char* name_of(Plain why) noexcept;   // one word, as in reports
+const char* describe(Fallback why) noexcept;  // a clause without its full stop; "" for `none`
+const char* name_of(Fallback why) noexcept;   // one word, as in reports
 
 std::string text_of(const CallKey& key);        // "allreduce f32 sum 1MiB"; 1 MiB or more, below 2 MiB
 std::string text_of(const Decision& decision);  // "planes/delta, ring by frames, 4 segments, abs:2.5e-05"
 std::string size_text(std::uint64_t bytes);     // "1MiB", "1.5MiB", "12B"
-std::string text_of(const Times& times);        // "1.2 s: encode 12 %, wait 80 %"
+std::string text_of(const PhaseTimes& times);   // "1.2 s: encode 12 %, wait 80 %"
 
 // A line, without its end.
 std::string explain(const CallRow& row);

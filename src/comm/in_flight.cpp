@@ -2,9 +2,9 @@
 
 namespace taut {
 
-Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, PlainCall& plain) {
+Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, FallbackCall& plain) {
   const Verdict verdict = co_await comm.start(call, &settled_);
-  if (verdict.plain != Plain::no) {
+  if (verdict.plain != Fallback::none) {
     co_await turn_;
     plain.issue();
     settled_ = true;

@@ -9,13 +9,13 @@
 namespace taut {
 
 // A call of plain MPI that is issued once, then polled.
-class PlainCall : public Waitable {
+class FallbackCall : public Waitable {
  public:
   virtual void issue() = 0;
   void result() const noexcept {}
 
  protected:
-  ~PlainCall() = default;
+  ~FallbackCall() = default;
 };
 
 // One call. It stays where it is until it is done.
@@ -24,7 +24,7 @@ class CallInFlight {
   // `plain` takes the call's place if the ranks agree to leave it to plain MPI. It is not issued before the
   // plain calls of all earlier calls are: so every rank issues them in the same order, on a communicator that
   // nothing else uses.
-  CallInFlight(Communicator& comm, const CollectiveCall& call, PlainCall& plain)
+  CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain)
       : task_(run(comm, call, plain)) {}
   CallInFlight(const CallInFlight&) = delete;
 
@@ -41,7 +41,7 @@ class CallInFlight {
     void result() const noexcept {}
   };
 
-  Task<Verdict> run(Communicator& comm, CollectiveCall call, PlainCall& plain);
+  Task<Verdict> run(Communicator& comm, CollectiveCall call, FallbackCall& plain);
   bool step(bool& turn) noexcept;
 
   Turn turn_;

@@ -25,43 +25,44 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
 
 // By samples of all candidates, or of the favourite while that will do. `ratio` is what it is expected to
 // reach.
-std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, Favourite& favourite,
+std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
                                  float& ratio) {
   const auto sampled = [&](std::size_t i) {
     return estimate_ratio(values, *codecs_.of(plan.candidates[i], plan.bound));
   };
-  std::size_t chosen = favourite.get().value_or(plan.candidates.size());
+  std::size_t chosen = cached_candidate.get().value_or(plan.candidates.size());
   if (chosen < plan.candidates.size()) ratio = sampled(chosen);
   if (chosen >= plan.candidates.size() || ratio < static_cast<float>(plan.least_ratio)) {
-    favourite.forget();
+    cached_candidate.forget();
     std::array<float, max_candidates> ratios{};
     for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = sampled(i);
     chosen = best_candidate(plan.candidates, ratios);
     ratio = ratios[chosen];
   }
-  favourite.choose(chosen, ratio);
+  cached_candidate.choose(chosen, ratio);
   return chosen;
 }
 
-void MessageCoder::decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made) {
+void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
+                          EncodedMessage& made) {
   const Coding& coding = policy_.coding;
   Bound bound = coding.bound;
   if (coding.bits == PackedBits::exact && !bound.exact()) {
     const Packing found = packing_of(values);
     made.packed = found != Packing::none;
-    if (found == Packing::spread) made.plain = Plain::packed;
-    if (made.plain != Plain::no) return;
+    if (found == Packing::spread) made.plain = Fallback::packed;
+    if (made.plain != Fallback::none) return;
   }
   if (is_relative(bound)) bound = resolved(bound, range_of(values, coding.fill, coding.bits));
   plan = plan_message(policy_, values.count, values.type, bound, candidates_);
   made.plain = plan.plain;
-  if (made.plain != Plain::no) return;
+  if (made.plain != Fallback::none) return;
   const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
-  const std::size_t chosen = matters ? choose(values, plan, favourite, made.expected_ratio) : 0;
+  const std::size_t chosen = matters ? choose(values, plan, cached_candidate, made.expected_ratio) : 0;
   made.candidate = &plan.candidates[chosen];
   made.bound = bound;
   made.frames = plan.frames;
-  if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Plain::no_gain;
+  if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Fallback::no_gain;
 }
 
 // A coded message that is as long as the values is of no use, and receivers have no room for it.
@@ -78,39 +79,40 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Enco
     made.frame_bytes += size.bytes;
   }
   if (format_.length(envelope_bytes + made.frame_bytes) >= values.bytes())
-    made.plain = Plain::no_gain;
+    made.plain = Fallback::no_gain;
   else
     made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
                       made.buffer.bytes());
 }
 
-MessageCoder::Habit& MessageCoder::habit(ConstSlice values, std::uint64_t stream) noexcept {
+MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::uint64_t stream) noexcept {
   const auto type = static_cast<std::uint64_t>(values.type);
   const auto size = static_cast<std::uint64_t>(std::bit_width(values.bytes()));
   const std::uint64_t mixed = (stream * 16 + type) * 64 + size;
-  return habits_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
+  return streams_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
 }
 
 EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noexcept {
   EncodedMessage made;
-  Habit& habit = this->habit(values, stream);
-  if (!habit.patience.has()) {
-    made.plain = Plain::no_gain;
+  StreamState& stream_state = this->stream_state(values, stream);
+  if (!stream_state.backoff.has()) {
+    made.plain = Fallback::no_gain;
     return made;
   }
   made.begin = made.decided = clock_now();
   try {
     MessagePlan plan;
-    decide(values, plan, habit.favourite, made);
+    decide(values, plan, stream_state.cached_candidate, made);
     made.decided = clock_now();
-    if (made.plain == Plain::no) write_frames(values, plan, made);
+    if (made.plain == Fallback::none) write_frames(values, plan, made);
   } catch (const Error& error) {
-    made.plain = error.status() == Status::out_of_memory ? Plain::memory : Plain::unsupported;
+    made.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::unsupported;
   } catch (const std::bad_alloc&) {
-    made.plain = Plain::memory;
+    made.plain = Fallback::memory;
   }
-  if (made.plain != Plain::no) made.buffer = {};
-  habit.patience.tried(made.plain != Plain::no_gain && made.plain != Plain::packed, values.bytes());
+  if (made.plain != Fallback::none) made.buffer = {};
+  stream_state.backoff.tried(made.plain != Fallback::no_gain && made.plain != Fallback::packed,
+                             values.bytes());
   made.end = clock_now();
   return made;
 }
@@ -148,8 +150,8 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
 void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept {
   if (made.expected_ratio != 0) row.expected_ratio = made.expected_ratio;
   row.sum.packed_calls += made.packed;
-  row.sum.times[Verb::agree] += made.decided - made.begin;
-  row.sum.times[Verb::encode] += made.end - made.decided;
+  row.sum.times[Phase::agree] += made.decided - made.begin;
+  row.sum.times[Phase::encode] += made.end - made.decided;
   if (made.bytes == 0) return row.note_plain(made.plain);
   ++row.sum.compressed_calls;
   ++row.sum.sent_messages;

@@ -8,16 +8,16 @@
 #include "comm/codec_cache.hpp"
 #include "comm/envelope.hpp"
 #include "comm/statistics.hpp"
+#include "core/phase_times.hpp"
 #include "core/place.hpp"
-#include "core/times.hpp"
-#include "policy/favourite.hpp"
-#include "policy/message_plan.hpp"
+#include "policy/plan/message_plan.hpp"
+#include "policy/tuning/candidate_cache.hpp"
 
 namespace taut {
 
 // Values made into frames, or why they were not.
 struct EncodedMessage {
-  Plain plain = Plain::no;
+  Fallback plain = Fallback::none;
   Buffer buffer{};              // the coded message
   std::size_t bytes = 0;        // of it; 0: the values travel as they are
   std::size_t frame_bytes = 0;  // of its frames
@@ -36,7 +36,7 @@ void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noex
 // not tried, at most 62, of short ones more: up to 64 MiB in all, since samples of any message take about
 // the same. So what does not compress costs samples now and then alone. Numbers odd and even, in the end
 // even, so that of two kinds that alternate both get their turn.
-class Patience {
+class RetryBackoff {
  public:
   static constexpr std::size_t least_most = 62, most = 4094, most_bytes = std::size_t{64} << 20;
 
@@ -67,13 +67,14 @@ class MessageCoder {
 
  private:
   // What is remembered of messages that are alike.
-  struct Habit {
-    Patience patience;
-    Favourite favourite;
+  struct StreamState {
+    RetryBackoff backoff;
+    CandidateCache cached_candidate;
   };
-  Habit& habit(ConstSlice values, std::uint64_t stream) noexcept;
-  void decide(ConstSlice values, MessagePlan& plan, Favourite& favourite, EncodedMessage& made);
-  std::size_t choose(ConstSlice values, const MessagePlan& plan, Favourite& favourite, float& ratio);
+  StreamState& stream_state(ConstSlice values, std::uint64_t stream) noexcept;
+  void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, EncodedMessage& made);
+  std::size_t choose(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
+                     float& ratio);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
   float estimate_ratio(ConstSlice values, const Codec& codec);
   const Codec& decoder(const FrameHeader& header);
@@ -91,7 +92,7 @@ class MessageCoder {
   CandidateTable candidates_;
   CodecCache codecs_;
   std::vector<Decoder> decoders_;
-  std::array<Habit, 256> habits_;
+  std::array<StreamState, 256> streams_;
 };
 
 }  // namespace taut

@@ -11,17 +11,17 @@ namespace {
 
 // ---- JSON
 
-std::string json_of(const Times& times) {
+std::string json_of(const PhaseTimes& times) {
   json::Object object;
-  for (std::size_t i = 0; i < verbs; ++i)
-    object.add(name_of(static_cast<Verb>(i)), times[static_cast<Verb>(i)]);
+  for (std::size_t i = 0; i < phases; ++i)
+    object.add(name_of(static_cast<Phase>(i)), times[static_cast<Phase>(i)]);
   return object.text();
 }
 
 void add_counts(json::Object& object, const Statistics& sum) {
   json::Object plain;
-  for (std::size_t i = 1; i < plain_reasons; ++i)
-    if (sum.plain[i] != 0) plain.add(name_of(static_cast<Plain>(i)), sum.plain[i]);
+  for (std::size_t i = 1; i < fallback_reasons; ++i)
+    if (sum.plain[i] != 0) plain.add(name_of(static_cast<Fallback>(i)), sum.plain[i]);
   object.add("calls", sum.calls).add("compressed_calls", sum.compressed_calls);
   object.add("failed_calls", sum.failed_calls).add_text("plain_calls", plain.text());
   object.add("packed_calls", sum.packed_calls);
@@ -72,7 +72,7 @@ std::string json_of(const CallRow& row) {
   object.add("least_bytes", std::uint64_t{call.bytes}).add_text("site", text_or_null(!site.empty(), site));
   add_counts(object, row.sum);
   object.add_text("decision", row.decision.codec == nullptr ? "null" : json_of(row.decision));
-  object.add_text("plain", text_or_null(row.plain != Plain::no, name_of(row.plain)));
+  object.add_text("plain", text_or_null(row.plain != Fallback::none, name_of(row.plain)));
   object.add_text("expected_ratio",
                   row.expected_ratio == 0 ? "null" : json::text(double{row.expected_ratio}));
   object.add_text("compressibility", row.values.samples == 0 ? "null" : json_of(row.values));
@@ -85,7 +85,7 @@ std::string lines(const auto& items, auto text) {
   return "[" + result + "]";
 }
 
-std::string json_of(const Observed& communicator) {
+std::string json_of(const CommReport& communicator) {
   json::Object object;
   object.add("policy", std::string_view(communicator.policy)).add("name", communicator.name.data());
   object.add("ranks", communicator.ranks).add("communicators", communicator.communicators);
@@ -102,11 +102,12 @@ std::string cells(const Statistics& sum) {
   std::snprintf(text, sizeof text, "%9llu %10llu %7s %9s %9s", static_cast<unsigned long long>(sum.calls),
                 static_cast<unsigned long long>(sum.compressed_calls),
                 sum.ratio() == 0 ? "-" : rounded(sum.ratio(), 3).c_str(), size_text(sum.sent_bytes).c_str(),
-                rounded(seconds(sum.times[Verb::call]), 3).c_str());
+                rounded(seconds(sum.times[Phase::call]), 3).c_str());
   std::string cells = text;
-  for (const Verb verb : {Verb::encode, Verb::combine, Verb::decode, Verb::wait, Verb::agree, Verb::plain}) {
-    const double share = static_cast<double>(sum.times[verb]) / static_cast<double>(sum.times[Verb::call]);
-    std::snprintf(text, sizeof text, sum.times[verb] == 0 ? "       -" : " %7.1f", 100 * share);
+  for (const Phase phase :
+       {Phase::encode, Phase::combine, Phase::decode, Phase::wait, Phase::agree, Phase::plain}) {
+    const double share = static_cast<double>(sum.times[phase]) / static_cast<double>(sum.times[Phase::call]);
+    std::snprintf(text, sizeof text, sum.times[phase] == 0 ? "       -" : " %7.1f", 100 * share);
     cells += text;
   }
   return cells + "\n";
@@ -134,23 +135,23 @@ std::string file_name(const std::string& pattern, const ProcessRank& process) {
   return name == pattern && process.ranks > 1 ? name + "." + rank : name;
 }
 
-std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process,
+std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
                         std::span<const UnservedCalls> unserved) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add("seconds", process.seconds);
-  all.add_text("communicators", lines(communicators, [](const Observed* one) { return json_of(*one); }));
+  all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));
   json::Object names;
   for (const UnservedCalls& one : unserved) names.add(one.name, one.calls);
   all.add_text("unserved_calls", names.text());
   return all.text() + "\n";
 }
 
-std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process,
+std::string summary_table(std::span<const CommReport* const> communicators, const ProcessRank& process,
                           std::span<const UnservedCalls> unserved) {
   constexpr std::size_t most = 20;
   CallTable all;
-  for (const Observed* communicator : communicators) add_sums(communicator->calls, all);
+  for (const CommReport* communicator : communicators) add_sums(communicator->calls, all);
   std::string text =
       table_line("rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks),
                  "    calls compressed   ratio      sent   seconds  % encode combine  decode"

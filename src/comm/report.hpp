@@ -14,7 +14,7 @@ struct ProcessRank {
 };
 
 // What is known of a communicator when its calls are reported.
-struct Observed {
+struct CommReport {
   using Name = std::array<char, 64>;  // cut to what fits
 
   std::string policy = {};  // empty: several communicators, of which there was no room for each
@@ -34,11 +34,11 @@ struct UnservedCalls {
 // `pattern` with the rank for each %r; without one with ".RANK" behind it, if there are several ranks.
 std::string file_name(const std::string& pattern, const ProcessRank& process);
 
-std::string report_json(std::span<const Observed* const> communicators, const ProcessRank& process,
+std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
                         std::span<const UnservedCalls> unserved = {});
 
 // A line for each kind of call, over all communicators; at most 20. Then one for calls that are not served.
-std::string summary_table(std::span<const Observed* const> communicators, const ProcessRank& process,
+std::string summary_table(std::span<const CommReport* const> communicators, const ProcessRank& process,
                           std::span<const UnservedCalls> unserved = {});
 
 }  // namespace taut

@@ -7,8 +7,8 @@ namespace taut {
 
 std::uint64_t Statistics::plain_unsupported() const noexcept {
   std::uint64_t n = 0;
-  for (const Plain why :
-       {Plain::unsupported, Plain::communicator, Plain::type, Plain::memory, Plain::device, Plain::packed})
+  for (const Fallback why : {Fallback::unsupported, Fallback::communicator, Fallback::type, Fallback::memory,
+                             Fallback::device, Fallback::packed})
     n += plain[static_cast<std::size_t>(why)];
   return n;
 }
@@ -28,7 +28,7 @@ Statistics& Statistics::operator+=(const Statistics& other) noexcept {
   sent_bytes += other.sent_bytes;
   sent_messages += other.sent_messages;
   packed_calls += other.packed_calls;
-  for (std::size_t i = 0; i < plain_reasons; ++i) plain[i] += other.plain[i];
+  for (std::size_t i = 0; i < fallback_reasons; ++i) plain[i] += other.plain[i];
   times += other.times;
   return *this;
 }
@@ -78,7 +78,7 @@ void CallTable::merge(const CallTable& other) noexcept {
     to.sum += from.sum;
     to.values += from.values;
     if (from.decision.codec != nullptr) to.decision = from.decision;
-    if (from.plain != Plain::no) to.plain = from.plain;
+    if (from.plain != Fallback::none) to.plain = from.plain;
     if (from.expected_ratio != 0) to.expected_ratio = from.expected_ratio;
   };
   for (const CallRow& row : other.rows_) take(row);

@@ -5,21 +5,21 @@
 #include <span>
 #include <vector>
 
-#include "core/times.hpp"
-#include "policy/plan.hpp"
+#include "core/phase_times.hpp"
+#include "policy/plan/plan.hpp"
 
 namespace taut {
 
 struct Statistics {
   std::uint64_t calls = 0, compressed_calls = 0;
-  std::uint64_t failed_calls = 0;                    // that ended with an error of this library
-  std::uint64_t message_bytes = 0;                   // of all calls: of the whole message, all blocks of it
-  std::uint64_t value_bytes = 0, frame_bytes = 0;    // encoded, and what became of it
-  std::uint64_t carried_bytes = 0;                   // values that the frames sent stand for
-  std::uint64_t sent_bytes = 0, sent_messages = 0;   // in compressed calls, agreement included
-  std::uint64_t packed_calls = 0;                    // that samples showed packed integers in
-  std::array<std::uint64_t, plain_reasons> plain{};  // calls by reason
-  Times times;
+  std::uint64_t failed_calls = 0;                   // that ended with an error of this library
+  std::uint64_t message_bytes = 0;                  // of all calls: of the whole message, all blocks of it
+  std::uint64_t value_bytes = 0, frame_bytes = 0;   // encoded, and what became of it
+  std::uint64_t carried_bytes = 0;                  // values that the frames sent stand for
+  std::uint64_t sent_bytes = 0, sent_messages = 0;  // in compressed calls, agreement included
+  std::uint64_t packed_calls = 0;                   // that samples showed packed integers in
+  std::array<std::uint64_t, fallback_reasons> plain{};  // calls by reason
+  PhaseTimes times;
 
   std::uint64_t plain_unsupported() const noexcept;  // by reasons of what was asked for, not of size or gain
   double ratio() const noexcept;                     // of values to frames; 0: nothing was encoded
@@ -34,7 +34,7 @@ struct Decision {
   Arithmetic how = Arithmetic::values;
   int segments = 0;
   Bound bound;            // of one value, for the codec
-  bool by_nodes = false;  // core/by_nodes.hpp
+  bool by_nodes = false;  // core/hierarchical.hpp
 };
 
 // How well the values of calls would compress, by samples on this rank, under bounds relative to the range of
@@ -60,8 +60,8 @@ struct Compressibility {
 struct CallRow {
   CallKey key{};
   Statistics sum;
-  Decision decision;        // of the last one that was compressed
-  Plain plain = Plain::no;  // why the last one that was not, was not
+  Decision decision;                // of the last one that was compressed
+  Fallback plain = Fallback::none;  // why the last one that was not, was not
   float expected_ratio =
       0;  // by samples of the rank that gains least, at the last agreement; 0: none were taken
   Compressibility values = {};
@@ -73,7 +73,7 @@ struct CallRow {
     ++sum.calls;
     sum.message_bytes += message_bytes;
   }
-  void note_plain(Plain why) noexcept {  // of a call that has been counted
+  void note_plain(Fallback why) noexcept {  // of a call that has been counted
     ++sum.plain[static_cast<std::size_t>(why)];
     plain = why;
   }

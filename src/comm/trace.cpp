@@ -32,7 +32,7 @@ void write_event(std::FILE* file, const Event& event, std::uint64_t origin, int 
   std::fprintf(file,
                ",\n{\"ph\": \"X\", \"name\": \"%s\", \"cat\": \"%s\", \"pid\": %d, \"tid\": %u, \"ts\": %s, "
                "\"dur\": %s, \"args\": {\"call\": %lu, \"bytes\": %llu}}",
-               event.verb == Verb::call ? call.c_str() : name_of(event.verb), call.c_str(), rank,
+               event.phase == Phase::call ? call.c_str() : name_of(event.phase), call.c_str(), rank,
                thread_of(event), microseconds(event.begin - origin).c_str(),
                microseconds(event.end - event.begin).c_str(), static_cast<unsigned long>(event.call),
                static_cast<unsigned long long>(event.bytes));

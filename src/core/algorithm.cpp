@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/by_nodes.hpp"
+#include "core/hierarchical.hpp"
 
 namespace taut {
 

@@ -54,7 +54,7 @@ struct AlgorithmInfo {
   enum class Unit : std::uint8_t {
     whole,
     block,
-    bundle
+    batch
   } unit;  // what a message carries: a frame of the whole message,
            // a frame of one of its blocks, or several such frames
   Cost (*cost)(int P);
@@ -89,7 +89,7 @@ constexpr int power_of_two_within(int P) noexcept { return 1 << (log2_ceil(P + 1
 inline constexpr int max_segments = 64;
 
 // The algorithm once for each segment of the message, side by side, each on its own lane; `nodes`: by nodes
-// (by_nodes.hpp), unless null.
+// (hierarchical.hpp), unless null.
 Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments,
                  const Nodes* nodes = nullptr);
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/times.hpp"
+#include "core/phase_times.hpp"
 
 namespace taut {
 
@@ -14,7 +14,7 @@ struct Event {
   std::uint64_t begin = 0, end = 0;
   std::uint64_t bytes = 0;  // of the values of a verb, of the frames that a wait was for, of a call's message
   std::uint32_t call = 0;   // counts the calls of this process
-  Verb verb = Verb::call;
+  Phase phase = Phase::call;
   std::uint8_t slot = 0;  // calls that are under way at the same time have different ones
   std::uint8_t segment = 0;
   std::uint32_t kind = 0;  // Call::kind()
@@ -29,7 +29,8 @@ struct CallTag {
   std::uint8_t slot = 0;
   std::uint32_t kind = 0;
 
-  void add(Verb verb, int segment, std::uint64_t begin, std::uint64_t end, std::size_t bytes) const noexcept;
+  void add(Phase phase, int segment, std::uint64_t begin, std::uint64_t end,
+           std::size_t bytes) const noexcept;
 };
 
 // A ring: the newest event takes the place of the oldest. For any number of threads.
@@ -66,10 +67,10 @@ class Recorder {
   std::uint32_t calls_ = 0;
 };
 
-inline void CallTag::add(Verb verb, int segment, std::uint64_t begin, std::uint64_t end,
+inline void CallTag::add(Phase phase, int segment, std::uint64_t begin, std::uint64_t end,
                          std::size_t bytes) const noexcept {
   if (recorder != nullptr)
-    recorder->add({begin, end, bytes, call, verb, slot, static_cast<std::uint8_t>(segment), kind});
+    recorder->add({begin, end, bytes, call, phase, slot, static_cast<std::uint8_t>(segment), kind});
 }
 
 }  // namespace taut

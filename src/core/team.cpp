@@ -60,16 +60,16 @@ Frame Team::fail(Status failure, DType type, std::size_t count) noexcept {
 
 Frame Team::made(Buffer buffer, Sized size, const Frame& kind) noexcept {
   if (size.status != Status::ok) return fail(size.status, kind.type, kind.count);
-  ledger_->value_bytes += kind.count * size_of(kind.type);
-  ledger_->frame_bytes += size.bytes;
+  counters_->value_bytes += kind.count * size_of(kind.type);
+  counters_->frame_bytes += size.bytes;
   return Frame{std::move(buffer), size.bytes, Status::ok, kind.addends, kind.type, kind.count};
 }
 
 // ---- Values and frames
 
 Frame Team::encode(ConstSlice values, Status known) noexcept {
-  const Timed timed(*this, Verb::encode, values.bytes());
-  ++ledger_->encodes;
+  const Timed timed(*this, Phase::encode, values.bytes());
+  ++counters_->encodes;
   if (known == Status::ok) known = failed();
   if (known != Status::ok) return fail(known, values.type, values.count);
   const Frame kind{{}, 0, Status::ok, 1, values.type, values.count};
@@ -80,8 +80,8 @@ Frame Team::encode(ConstSlice values, Status known) noexcept {
 }
 
 Status Team::decode(const Frame& frame, Slice values) noexcept {
-  const Timed timed(*this, Verb::decode, values.bytes());
-  ++ledger_->decodes;
+  const Timed timed(*this, Phase::decode, values.bytes());
+  ++counters_->decodes;
   Status status = frame.status == Status::ok ? failed() : frame.status;
   if (status == Status::ok) status = codec_->decode(frame.view(), values);
   note(status);
@@ -118,8 +118,8 @@ Sized Team::reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduct
 }
 
 Frame Team::combine(const Frame& partial, ConstSlice own, Reduction op) noexcept {
-  const Timed timed(*this, Verb::combine, own.bytes());
-  ++ledger_->combines;
+  const Timed timed(*this, Phase::combine, own.bytes());
+  ++counters_->combines;
   const Status known = partial.status == Status::ok ? failed() : partial.status;
   if (known != Status::ok) return fail(known, own.type, own.count);
   const std::uint32_t addends = how_ == Arithmetic::frames ? partial.addends + 1 : 1;
@@ -130,8 +130,8 @@ Frame Team::combine(const Frame& partial, ConstSlice own, Reduction op) noexcept
 }
 
 Frame Team::combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept {
-  const Timed timed(*this, Verb::combine, others.size() * first.count * size_of(first.type));
-  ledger_->combines += others.size();
+  const Timed timed(*this, Phase::combine, others.size() * first.count * size_of(first.type));
+  counters_->combines += others.size();
   Frame kind{{}, 0, first.status, first.addends, first.type, first.count};
   std::array<ConstBytes, FrameArithmetic::max_operands> partials{first.view()};
   for (std::size_t i = 0; i < others.size(); ++i) {
@@ -153,7 +153,7 @@ Sending::Sending(Team& team, const Frame& frame, int to) : waiting_(team) {
   ConstBytes bytes = frame.view();
   if (frame.status != Status::ok) bytes = write_notice(frame.status, frame.type, frame.count, notice_);
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
-  team.ledger_->sent(bytes.size(), frame.count * size_of(frame.type));
+  team.counters_->sent(bytes.size(), frame.count * size_of(frame.type));
 }
 
 Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addends)

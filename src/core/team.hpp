@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "core/blocks.hpp"
-#include "core/bundle.hpp"
+#include "core/call_counters.hpp"
 #include "core/codec.hpp"
-#include "core/ledger.hpp"
+#include "core/frame_batch.hpp"
 #include "core/place.hpp"
 #include "core/task.hpp"
 #include "core/transport.hpp"
@@ -43,17 +43,17 @@ struct Frame {
 class Sending;
 class Receiving;
 class Exchanging;
-class ReceivingBundle;
-class ExchangingBundles;
+class ReceivingBatch;
+class ExchangingBatches;
 
 class Team {
  public:
-  Team(Transport& transport, const Codec& codec, Place& place, Ledger& ledger, Arithmetic how,
+  Team(Transport& transport, const Codec& codec, Place& place, CallCounters& counters, Arithmetic how,
        Lane lane) noexcept
       : transport_(&transport),
         codec_(&codec),
         place_(&place),
-        ledger_(&ledger),
+        counters_(&counters),
         lane_(lane),
         rank_(transport.rank()),
         size_(transport.size()),
@@ -111,56 +111,57 @@ class Team {
   Frame combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept;
 
   // ---- Bundles: blocks are those of chunk(), frames are counted from the start of a bundle ----
-  Bundle bundle(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, has room for n
+  FrameBatch batch(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, has room for n
   // Of the nearly equal blocks first, first + 1, ... first + n - 1.
-  Bundle encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
-  void encode(ConstSlice values, Bundle& to) noexcept;              // appends the frame
-  void copy(const Bundle& from, int i, Bundle& to) noexcept;        // appends frame i
-  Frame copy(const Bundle& from, int i, ConstSlice like) noexcept;  // frame i
-  void decode(const Bundle& bundle, int i, Slice values) noexcept;
+  FrameBatch encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
+  void encode(ConstSlice values, FrameBatch& to) noexcept;              // appends the frame
+  void copy(const FrameBatch& from, int i, FrameBatch& to) noexcept;    // appends frame i
+  Frame copy(const FrameBatch& from, int i, ConstSlice like) noexcept;  // frame i
+  void decode(const FrameBatch& batch, int i, Slice values) noexcept;
   // Frames 0 .. n-1 of `partial` op the values of blocks first .. first + n - 1.
-  Bundle combine(const Bundle& partial, const Blocks<ConstSlice>& values, int first, int n,
-                 Reduction op) noexcept;
+  FrameBatch combine(const FrameBatch& partial, const Blocks<ConstSlice>& values, int first, int n,
+                     Reduction op) noexcept;
   // Frames first .. first + n - 1 of `mine` op frames 0 .. n-1 of `theirs`.
-  Bundle combine(const Bundle& mine, int first, int n, const Bundle& theirs, Reduction op) noexcept;
+  FrameBatch combine(const FrameBatch& mine, int first, int n, const FrameBatch& theirs,
+                     Reduction op) noexcept;
 
   // ---- Communication: to be awaited. `like` gives type and count of the frame that comes in. ----
   Sending send(const Frame& frame, int to);
   Receiving recv(int from, ConstSlice like, std::uint32_t addends = 1);
   Exchanging exchange(const Frame& frame, int to, int from, ConstSlice like, std::uint32_t addends = 1);
   // The same for n frames of a bundle; those that come in are appended to `into`, which has room for them.
-  Sending send(const Bundle& bundle, int first, int n, int to);
-  ReceivingBundle recv(int from, Bundle& into, int n);
-  ExchangingBundles exchange(const Bundle& bundle, int first, int n, int to, int from, Bundle& into);
+  Sending send(const FrameBatch& batch, int first, int n, int to);
+  ReceivingBatch recv(int from, FrameBatch& into, int n);
+  ExchangingBatches exchange(const FrameBatch& batch, int first, int n, int to, int from, FrameBatch& into);
 
  private:
   friend class Sending;
   friend class Receiving;
-  friend class ReceivingBundle;
+  friend class ReceivingBatch;
   friend class Waiting;
-  friend class Neighbours;
-  friend class PassingValues;
-  friend class TakingValues;
+  friend class NodePeers;
+  friend class ValueSend;
+  friend class ValueReceive;
   class Timed;
 
   int address(int rank) const noexcept {  // for the transport
     return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
   }
   // What is known to be wrong before it is encoded, or not worth decoding.
-  Status failed() const noexcept { return members_.empty() ? Status::ok : ledger_->status; }
+  Status failed() const noexcept { return members_.empty() ? Status::ok : counters_->status; }
 
   Frame fail(Status failure, DType type, std::size_t count) noexcept;
   Frame made(Buffer buffer, Sized size, const Frame& kind) noexcept;
   Sized reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
   Sized reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept;
-  void append(Bundle& to, Sized made, std::size_t count) noexcept;
+  void append(FrameBatch& to, Sized made, std::size_t count) noexcept;
   Buffer scratch(std::size_t bytes) noexcept;  // empty, and noted, when there is none
-  void note(Status failure) noexcept { ledger_->note(failure); }
+  void note(Status failure) noexcept { counters_->note(failure); }
 
   Transport* transport_;
   const Codec* codec_;
   Place* place_;
-  Ledger* ledger_;
+  CallCounters* counters_;
   Lane lane_;
   int segment_ = 0, part_ = 0, parts_ = 1;  // the segment, and which part of a message it is
   int rank_, size_, blocks_;
@@ -172,13 +173,14 @@ class Team {
 // Takes the time of a verb.
 class Team::Timed {
  public:
-  Timed(const Team& team, Verb verb, std::size_t bytes) noexcept : team_(team), verb_(verb), bytes_(bytes) {}
+  Timed(const Team& team, Phase phase, std::size_t bytes) noexcept
+      : team_(team), verb_(phase), bytes_(bytes) {}
   Timed(const Timed&) = delete;
-  ~Timed() { team_.ledger_->spent(verb_, team_.segment_, begin_, bytes_); }
+  ~Timed() { team_.counters_->spent(verb_, team_.segment_, begin_, bytes_); }
 
  private:
   const Team& team_;
-  Verb verb_;
+  Phase verb_;
   std::size_t bytes_;
   std::uint64_t begin_ = clock_now();
 };
@@ -190,15 +192,16 @@ class Team::Timed {
 class Waiting {
  public:
   explicit Waiting(const Team& team) noexcept
-      : ledger_(*team.ledger_),
+      : counters_(*team.counters_),
         segment_(team.segment_),
-        begin_(ledger_.tag.recorder != nullptr ? clock_now() : 0) {}
+        begin_(counters_.tag.recorder != nullptr ? clock_now() : 0) {}
   void over(std::size_t bytes) const noexcept {
-    if (ledger_.tag.recorder != nullptr) ledger_.tag.add(Verb::wait, segment_, begin_, clock_now(), bytes);
+    if (counters_.tag.recorder != nullptr)
+      counters_.tag.add(Phase::wait, segment_, begin_, clock_now(), bytes);
   }
 
  private:
-  Ledger& ledger_;
+  CallCounters& counters_;
   int segment_;
   std::uint64_t begin_;
 };
@@ -206,7 +209,7 @@ class Waiting {
 class Sending final : public Waitable {
  public:
   Sending(Team& team, const Frame& frame, int to);
-  Sending(Team& team, const Bundle& bundle, int first, int n, int to);
+  Sending(Team& team, const FrameBatch& batch, int first, int n, int to);
   Sending(const Sending&) = delete;
   bool ready() override { return pending_.ready(); }
   void result() const noexcept { waiting_.over(pending_.result().bytes); }
@@ -249,27 +252,27 @@ class Exchanging final : public Waitable {
   Sending sending_;
 };
 
-class ReceivingBundle final : public Waitable {
+class ReceivingBatch final : public Waitable {
  public:
-  ReceivingBundle(Team& team, int from, Bundle& into, int n);
-  ReceivingBundle(const ReceivingBundle&) = delete;
+  ReceivingBatch(Team& team, int from, FrameBatch& into, int n);
+  ReceivingBatch(const ReceivingBatch&) = delete;
   bool ready() override { return pending_.ready(); }
   void result() noexcept;
 
  private:
   Team& team_;
   Waiting waiting_;
-  Bundle& into_;
+  FrameBatch& into_;
   int frames_;
   std::size_t largest_;  // bytes of a frame
   std::byte notice_[frame_header_bytes];
   Pending pending_;
 };
 
-class ExchangingBundles final : public Waitable {
+class ExchangingBatches final : public Waitable {
  public:
-  ExchangingBundles(Team& team, const Bundle& bundle, int first, int n, int to, int from, Bundle& into)
-      : receiving_(team, from, into, n), sending_(team, bundle, first, n, to) {}
+  ExchangingBatches(Team& team, const FrameBatch& batch, int first, int n, int to, int from, FrameBatch& into)
+      : receiving_(team, from, into, n), sending_(team, batch, first, n, to) {}
   bool ready() override {
     const bool sent = sending_.ready();
     return receiving_.ready() && sent;
@@ -277,7 +280,7 @@ class ExchangingBundles final : public Waitable {
   void result() noexcept { receiving_.result(); }
 
  private:
-  ReceivingBundle receiving_;
+  ReceivingBatch receiving_;
   Sending sending_;
 };
 
@@ -289,15 +292,15 @@ inline Exchanging Team::exchange(const Frame& frame, int to, int from, ConstSlic
                                  std::uint32_t addends) {
   return Exchanging(*this, frame, to, from, like, addends);
 }
-inline Sending Team::send(const Bundle& bundle, int first, int n, int to) {
-  return Sending(*this, bundle, first, n, to);
+inline Sending Team::send(const FrameBatch& batch, int first, int n, int to) {
+  return Sending(*this, batch, first, n, to);
 }
-inline ReceivingBundle Team::recv(int from, Bundle& into, int n) {
-  return ReceivingBundle(*this, from, into, n);
+inline ReceivingBatch Team::recv(int from, FrameBatch& into, int n) {
+  return ReceivingBatch(*this, from, into, n);
 }
-inline ExchangingBundles Team::exchange(const Bundle& bundle, int first, int n, int to, int from,
-                                        Bundle& into) {
-  return ExchangingBundles(*this, bundle, first, n, to, from, into);
+inline ExchangingBatches Team::exchange(const FrameBatch& batch, int first, int n, int to, int from,
+                                        FrameBatch& into) {
+  return ExchangingBatches(*this, batch, first, n, to, from, into);
 }
 
 }  // namespace taut

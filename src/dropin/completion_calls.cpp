@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/task.hpp"
-#include "dropin/by_large.hpp"
-#include "dropin/in_progress.hpp"
-#include "dropin/next.hpp"
+#include "dropin/generalized_requests.hpp"
+#include "dropin/large_counts.hpp"
+#include "dropin/next_symbol.hpp"
 #include "p2p/request_table.hpp"
 
 namespace taut::dropin {
@@ -19,11 +19,11 @@ using p2p::CompletionScope;
 // Whether it has said so; then `code` is its code.
 template <class Test>
 bool test_until_done(int& code, Test test) noexcept {
-  if (!any_in_progress()) return false;
-  const Driving driving;
+  if (!calls_in_progress()) return false;
+  const DrivingScope driving;
   int done = 0;
-  for (Backoff backoff; done == 0 && any_in_progress(); backoff.pause()) {
-    go_on();
+  for (Backoff backoff; done == 0 && calls_in_progress(); backoff.pause()) {
+    progress_calls();
     code = test(&done);
     if (code != MPI_SUCCESS) return true;
   }
@@ -64,23 +64,23 @@ int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
-  if (any_in_progress()) go_on();
+  if (calls_in_progress()) progress_calls();
   return call_next(Wrapped::MPI_Test, request, flag, status);
 }
 
 int test_all(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) noexcept {
-  if (any_in_progress()) go_on();
+  if (calls_in_progress()) progress_calls();
   return call_next(Wrapped::MPI_Testall, count, requests, flag, statuses);
 }
 
 int test_any(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) noexcept {
-  if (any_in_progress()) go_on();
+  if (calls_in_progress()) progress_calls();
   return call_next(Wrapped::MPI_Testany, count, requests, index, flag, status);
 }
 
 int test_some(int incount, MPI_Request requests[], int* outcount, int indices[],
               MPI_Status statuses[]) noexcept {
-  if (any_in_progress()) go_on();
+  if (calls_in_progress()) progress_calls();
   return call_next(Wrapped::MPI_Testsome, incount, requests, outcount, indices, statuses);
 }
 

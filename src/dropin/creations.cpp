@@ -3,8 +3,8 @@
 #include <atomic>
 #include <bit>
 
-#include "api/ruled.hpp"
-#include "dropin/gate.hpp"
+#include "api/state/rule_binding.hpp"
+#include "dropin/interception.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -40,8 +40,8 @@ bool connects_next(MPI_Comm parent, Lineage& lineage) noexcept {
 }
 
 void connect(MPI_Comm comm, std::shared_ptr<Lineage::Used> siblings) {
-  api::Attached* const attached = api::attached_or_ruled(comm);
-  if (attached != nullptr) attached->connect(comm);
+  api::CommState* const comm_state = api::find_or_bind_state(comm);
+  if (comm_state != nullptr) comm_state->connect(comm);
   const auto lineage = std::make_shared<Lineage>();
   lineage->siblings = std::move(siblings);
   api::record_of(comm).lineage = lineage;
@@ -50,9 +50,9 @@ void connect(MPI_Comm comm, std::shared_ptr<Lineage::Used> siblings) {
 }  // namespace
 
 void begin_creations() noexcept {
-  const Inside inside;
+  const BypassScope bypass;
   try {
-    connects = !api::rules_ask_for_names();
+    connects = !api::rules_match_names();
     if (connects) connect(MPI_COMM_WORLD, nullptr);
   } catch (...) {  // the calls on it fail likewise, and say why
   }
@@ -61,9 +61,9 @@ void begin_creations() noexcept {
 void end_creations() noexcept { connects = false; }
 
 void connect_made(MPI_Comm parent, MPI_Comm made) noexcept {
-  if (!connects || !serves(parent)) return;
+  if (!connects || !intercepts(parent)) return;
   Lineage* const lineage = lineage_of(parent);
-  const Inside inside;
+  const BypassScope bypass;
   if (lineage == nullptr || !connects_next(parent, *lineage) || made == MPI_COMM_NULL) return;
   try {
     if (api::ranks_in_world(made)) connect(made, lineage->children);

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "dropin/next.hpp"
+#include "dropin/next_symbol.hpp"
 
 namespace taut::dropin {
 

@@ -2,12 +2,12 @@
 
 #include <taut/taut.h>
 
-#include "api/all_attached.hpp"
-#include "api/ruled.hpp"
+#include "api/state/comm_registry.hpp"
+#include "api/state/rule_binding.hpp"
 #include "dropin/creations.hpp"
-#include "dropin/gate.hpp"
+#include "dropin/interception.hpp"
 #include "dropin/messages.hpp"
-#include "dropin/next.hpp"
+#include "dropin/next_symbol.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/unserved.hpp"
 
@@ -31,11 +31,11 @@ void* next_of(const char* name) noexcept { return find(name); }
 // A tool above may make MPI's MPI_Finalize of the program's, past this library: hence at_finalize().
 void after_init() noexcept {
   begin_counting_unserved();
-  const bool all_here = meet_others();
+  const bool all_here = begin_interception();
   bool same_rules = false;
   try {
     api::at_finalize(before_finalize);
-    const Inside inside;
+    const BypassScope bypass;
     same_rules = all_here && api::compare_rules_in_world();
   } catch (...) {  // communicators compare theirs one by one
   }
@@ -48,7 +48,7 @@ void before_finalize() noexcept {
   end_creations();
   end_nonblocking();
   end_messages();
-  part();
+  end_interception();
 }
 
 }  // namespace taut::dropin
@@ -86,7 +86,7 @@ TAUT_API int taut_dropin_MPI_Finalize() {
 // 0: calls are MPI's; 1: they are Taut's again; 2: what is observed is written, as far as it has come.
 TAUT_API int taut_dropin_MPI_Pcontrol(const int level, ...) {
   if (level == 0 || level == 1) switch_on(level == 1);
-  if (level == 2) taut::api::write_observed();
+  if (level == 2) taut::api::write_reports_so_far();
   return next_as<int (*)(int, ...)>(Wrapped::MPI_Pcontrol)(level);
 }
 

@@ -1,8 +1,8 @@
 // Nonblocking calls that send and receive. What they send is plain.
 #include <taut/taut.h>
 
-#include "dropin/by_large.hpp"
-#include "dropin/detached.hpp"
+#include "dropin/detached_sends.hpp"
+#include "dropin/large_counts.hpp"
 #include "dropin/messages.hpp"
 #include "p2p/request_table.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 template <class Start>
 int send_and_receive(Wrapped function, const RecvBuffer& sent, int dest, int sendtag, const MatchKey& key,
                      const RecvBuffer& at, MPI_Request* request, Start start) noexcept {
-  Posted posted;
+  PostedReceive posted;
   int code = MPI_SUCCESS;
   if (has(function) && !may_be_probed()) {
     code = start(&posted.request);

@@ -1,13 +1,13 @@
 #include "dropin/message_counts.hpp"
 
-#include "api/all_attached.hpp"
+#include "api/state/comm_registry.hpp"
 #include "dropin/messages.hpp"
 
 namespace taut::dropin {
 namespace {
 
 bool counts() noexcept {
-  static const bool asked = options().observe() && api::messages_seen() != nullptr;
+  static const bool asked = options().observe() && api::message_report() != nullptr;
   return asked;
 }
 
@@ -16,7 +16,7 @@ CallKey key_of(Collective direction, DType type, std::size_t bytes) noexcept {
 }
 
 // Samples the values, once their row is there, before the message is counted in it.
-void sample(CallRow& row, const p2p::SendArguments& message, const api::Elements& kind) noexcept {
+void sample(CallRow& row, const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
   static Sampler sampler(options().kernels);
   if (options().report.empty() || !kind.dense || api::on_device(message.buf, message.type)) return;
   const std::size_t n = static_cast<std::size_t>(message.count) * kind.values;
@@ -29,17 +29,17 @@ bool begin_counting() noexcept {
   return counts() && api::free_at_finalize();  // which writes as well
 }
 
-void count_sent(const p2p::SendArguments& message, const api::Elements& kind,
+void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,
                 const EncodedMessage& made) noexcept {
   if (!counts()) return;
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
-  api::MessagesSeen& seen = *api::messages_seen();
+  api::MessageReport& seen = *api::message_report();
   const std::lock_guard lock(seen.mutex);
   CallRow& row = seen.observed.calls.row(key_of(Collective::send, kind.type(), bytes));
   sample(row, message, kind);
   row.add_call(bytes);
   note_sent(made, bytes, row);
-  row.sum.times[Verb::call] += made.end - made.begin;
+  row.sum.times[Phase::call] += made.end - made.begin;
 }
 
 void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
@@ -47,13 +47,13 @@ void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) no
   const auto known = api::known_datatype(at.type);
   const DType type = received.coded() ? *received.type : known ? known->type : DType{};
   const std::uint64_t nanoseconds = received.end - received.begin;
-  api::MessagesSeen& seen = *api::messages_seen();
+  api::MessageReport& seen = *api::message_report();
   const std::lock_guard lock(seen.mutex);
   CallRow& row = seen.observed.calls.count(key_of(Collective::recv, type, received.bytes), received.bytes);
-  if (!received.coded()) return row.note_plain(Plain::sender);
+  if (!received.coded()) return row.note_plain(Fallback::sender);
   ++row.sum.compressed_calls;
-  row.sum.times[Verb::decode] += nanoseconds;
-  row.sum.times[Verb::call] += nanoseconds;
+  row.sum.times[Phase::decode] += nanoseconds;
+  row.sum.times[Phase::call] += nanoseconds;
 }
 
 }  // namespace taut::dropin

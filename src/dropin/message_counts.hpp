@@ -9,7 +9,7 @@ namespace taut::dropin {
 // Before the first message, after MPI_Init. Whether they are counted.
 bool begin_counting() noexcept;
 
-void count_sent(const p2p::SendArguments& message, const api::Elements& kind,
+void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,
                 const EncodedMessage& made) noexcept;
 
 void count_received(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept;

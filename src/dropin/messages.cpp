@@ -4,19 +4,19 @@
 #include <cstdio>
 #include <map>
 
-#include "api/ruled.hpp"
-#include "dropin/gate.hpp"
+#include "api/state/rule_binding.hpp"
 #include "dropin/imports.hpp"
+#include "dropin/interception.hpp"
 #include "dropin/message_counts.hpp"
 #include "p2p/probed_messages.hpp"
-#include "policy/options.hpp"
+#include "policy/text/options.hpp"
 
 namespace taut::dropin {
 namespace {
 
 std::atomic<bool> looks{false};  // at what is sent: to code it, or to count it alone
 
-std::string why_plain(const std::string& unseen) {
+std::string fallback_reason(const std::string& unseen) {
   if (!options().messages) return "a rule for Send needs TAUT_MESSAGES=1, on all ranks";
   if (!unseen.empty()) return "the program may call " + unseen + ", which is not served";
   return "ranks differ in TAUT_MESSAGES or in what they call";
@@ -27,7 +27,7 @@ void explain(const std::string& unseen) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0 || (!options().messages && !api::rules_name_messages())) return;
-  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", why_plain(unseen).c_str());
+  std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", fallback_reason(unseen).c_str());
 }
 
 // A coded message has more than 64 KiB, by padding. So a receive of less room needs no look: whatever is
@@ -74,20 +74,20 @@ const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
   return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
 }
 
-EncodedMessage encode(const p2p::SendArguments& message, const api::Elements& kind) noexcept {
-  if (p2p::program_endpoint() == nullptr) return {.plain = Plain::off};
+EncodedMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
+  if (p2p::program_endpoint() == nullptr) return {.plain = Fallback::off};
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   try {
-    const Rules rules = api::rules_without_asking(message.comm);
+    const Rules rules = api::local_rules(message.comm);
     const Policy* const policy = policy_for(rules, kind.type(), bytes);
-    const Plain plain = policy == nullptr                           ? Plain::off
-                        : bytes < policy->min_bytes                 ? Plain::small
-                        : api::on_device(message.buf, message.type) ? Plain::device
-                                                                    : Plain::no;
-    if (plain != Plain::no) return {.plain = plain};
+    const Fallback plain = policy == nullptr                           ? Fallback::off
+                           : bytes < policy->min_bytes                 ? Fallback::small
+                           : api::on_device(message.buf, message.type) ? Fallback::device
+                                                                       : Fallback::none;
+    if (plain != Fallback::none) return {.plain = plain};
     return program->encoder(*policy).encode(message, kind, static_cast<unsigned>(message.tag));
   } catch (...) {
-    return {.plain = Plain::memory};
+    return {.plain = Fallback::memory};
   }
 }
 
@@ -113,19 +113,19 @@ void end_messages() noexcept {
   p2p::end_matched_probes();
 }
 
-std::optional<api::Elements> kind_of(const p2p::SendArguments& message) noexcept {
+std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) noexcept {
   const auto& [buf, count, type, dest, tag, comm] = message;
   if (!looks || count <= 0 || buf == nullptr || buf == MPI_BOTTOM || dest < 0 || tag < 0) return {};
-  if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !serves(comm)) return {};
-  const Inside inside;
-  const auto kind = api::elements_of(type);
+  if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
+  const BypassScope bypass;
+  const auto kind = api::datatype_layout_of(type);
   return kind && kind->is.computes ? kind : std::nullopt;
 }
 
 EncodedMessage coded(const p2p::SendArguments& message) noexcept {
   const auto kind = kind_of(message);
   if (!kind) return {};
-  const Inside inside;
+  const BypassScope bypass;
   EncodedMessage made = encode(message, *kind);
   count_sent(message, *kind, made);
   return made;

@@ -16,7 +16,7 @@ void end_messages() noexcept;
 
 // The kind of values of a message that may be sent coded, if a rule is for it, or is counted for reports.
 // Nothing: it is MPI's.
-std::optional<api::Elements> kind_of(const p2p::SendArguments& message) noexcept;
+std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) noexcept;
 
 // The coded message, if a rule asks for one and it is shorter. Counts the message.
 EncodedMessage coded(const p2p::SendArguments& message) noexcept;

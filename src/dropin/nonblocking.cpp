@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cstdio>
 
-#include "api/all_attached.hpp"
+#include "api/state/comm_registry.hpp"
 #include "dropin/persistent.hpp"
-#include "policy/options.hpp"
+#include "policy/text/options.hpp"
 
 namespace taut::dropin {
 namespace {
@@ -56,13 +56,13 @@ void end_nonblocking() noexcept {
   api::driven_by_thread(false);
 }
 
-bool serves_nonblocking(MPI_Comm comm) noexcept {
-  if (!on || !serves(comm)) return false;
-  const api::Attached* const attached = api::find_attached(comm);
-  return attached != nullptr && attached->connected();
+bool intercepts_nonblocking(MPI_Comm comm) noexcept {
+  if (!on || !intercepts(comm)) return false;
+  const api::CommState* const comm_state = api::find_comm_state(comm);
+  return comm_state != nullptr && comm_state->connected();
 }
 
-bool serves_persistent(MPI_Comm comm) noexcept { return on && serves(comm); }
+bool intercepts_persistent(MPI_Comm comm) noexcept { return on && intercepts(comm); }
 
 bool counts_all_calls() noexcept { return counts; }
 

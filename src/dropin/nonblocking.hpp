@@ -2,10 +2,10 @@
 #pragma once
 
 #include "api/errors.hpp"
-#include "api/requests.hpp"
+#include "api/state/requests.hpp"
 #include "dropin/creations.hpp"
-#include "dropin/gate.hpp"
-#include "dropin/in_progress.hpp"
+#include "dropin/generalized_requests.hpp"
+#include "dropin/interception.hpp"
 
 namespace taut::dropin {
 
@@ -21,10 +21,10 @@ void end_nonblocking() noexcept;
 
 // Whether nonblocking calls on this communicator are for Taut: only if it is connected, since a nonblocking
 // call must not wait for others. The same on all its ranks.
-bool serves_nonblocking(MPI_Comm comm) noexcept;
+bool intercepts_nonblocking(MPI_Comm comm) noexcept;
 
 // Whether persistent calls on it may be: their making waits for others. The same on all its ranks.
-bool serves_persistent(MPI_Comm comm) noexcept;
+bool intercepts_persistent(MPI_Comm comm) noexcept;
 
 // Whether some rank counts calls for a report, those too that Taut certainly leaves to plain MPI.
 bool counts_all_calls() noexcept;
@@ -33,9 +33,9 @@ bool counts_all_calls() noexcept;
 // own.
 template <class Start>
 int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
-  const Inside inside;
+  const BypassScope bypass;
   return api::guard(comm, [&]() -> int {
-    std::list<Started> one(1);
+    std::list<StartedCall> one(1);
     TAUT_Request call = TAUT_REQUEST_NULL;
     if (const int code = start(one.front().kept, &call); code != MPI_SUCCESS) return code;
     one.front().call.reset(call);

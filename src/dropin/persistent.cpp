@@ -7,7 +7,7 @@ namespace taut::dropin {
 namespace {
 
 struct Entry {
-  Waiting call;
+  CallHandle call;
   bool active;
 };
 
@@ -40,7 +40,7 @@ int take_tag() {
 
 // Completes the program's request. A message too long for it is an error there, where the call had one. The
 // request may be freed at any time, or started again once the message is sent.
-void send_end(Started& ended) noexcept {
+void send_end(StartedCall& ended) noexcept {
   All& here = all();
   const int tag = ended.tag;
   const bool failed = ended.code != MPI_SUCCESS;
@@ -59,12 +59,12 @@ void send_end(Started& ended) noexcept {
 }
 
 // Another start than that of a call that goes on.
-int start(Waiting started) noexcept {
-  Started& one = *started;
+int start(CallHandle started) noexcept {
+  StartedCall& one = *started;
   if (const int code = PMPI_Start(&one.request); code != MPI_SUCCESS) return code;
   const int code = api::guard(one.call->comm(), [&] { return one.call->start(); });
   if (code == MPI_SUCCESS) {
-    see_to(started);
+    activate(started);
   } else {
     PMPI_Cancel(&one.request);
     PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
@@ -75,22 +75,22 @@ int start(Waiting started) noexcept {
 }  // namespace
 
 bool begin_persistent() noexcept {
-  const Inside inside;
+  const BypassScope bypass;
   MPI_Comm& self = all().self;
   return PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self) == MPI_SUCCESS &&
          PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN) == MPI_SUCCESS;
 }
 
 void end_persistent() noexcept {
-  const Inside inside;
+  const BypassScope bypass;
   if (all().self != MPI_COMM_NULL) PMPI_Comm_free(&all().self);
 }
 
-int make_request(MPI_Comm comm, Kept kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request) {
+int make_request(MPI_Comm comm, KeptArrays kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request) {
   forget_freed();
   if (!static_cast<api::CollectiveRequest&>(*call).set_apart(counts_all_calls())) return MPI_SUCCESS;
-  std::list<Started> one(1);
-  Started& made = one.front();
+  std::list<StartedCall> one(1);
+  StartedCall& made = one.front();
   made.kept = std::move(kept);
   made.call = std::move(call);
   made.tag = take_tag();
@@ -98,19 +98,19 @@ int make_request(MPI_Comm comm, Kept kept, std::unique_ptr<TAUT_Request_s> call,
   const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, all().self, &made.request);
   if (code != MPI_SUCCESS) return api::raise(comm, code);
   *request = made.request;
-  const Waiting here = keep_ready(std::move(one));
+  const CallHandle here = hold_inactive(std::move(one));
   const std::lock_guard lock(all().mutex);
   all().calls.insert_or_assign(*request, Entry{here, false});
   return MPI_SUCCESS;
 }
 
 bool start_kept(MPI_Request request, int& code) noexcept {
-  const Inside inside;
+  const BypassScope bypass;
   All& here = all();
   std::unique_lock lock(here.mutex);
   const auto found = here.calls.find(request);
   if (found == here.calls.end()) return false;
-  const Waiting started = found->second.call;
+  const CallHandle started = found->second.call;
   if (std::exchange(found->second.active, true)) {
     lock.unlock();
     code = api::raise(started->call->comm(), MPI_ERR_REQUEST);

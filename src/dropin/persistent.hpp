@@ -14,16 +14,16 @@ void end_persistent() noexcept;
 
 // Makes the program's request of a call that is Taut's own; null: it is plain MPI's, on all ranks. Collective
 // over `comm`. An MPI code; throws Error.
-int make_request(MPI_Comm comm, Kept kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request);
+int make_request(MPI_Comm comm, KeptArrays kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request);
 
 // `init(kept, &call)` is one of taut.h. False: the call is plain MPI's, on all ranks.
 template <class Init>
 bool keep(MPI_Comm comm, MPI_Request* request, int& code, Init init) noexcept {
-  if (!serves_persistent(comm)) return false;
-  const Inside inside;
+  if (!intercepts_persistent(comm)) return false;
+  const BypassScope bypass;
   MPI_Request made = MPI_REQUEST_NULL;
   code = api::guard(comm, [&]() -> int {
-    Kept kept;
+    KeptArrays kept;
     TAUT_Request call = TAUT_REQUEST_NULL;
     if (const int failure = init(kept, &call); failure != MPI_SUCCESS) return failure;
     return make_request(comm, std::move(kept), std::unique_ptr<TAUT_Request_s>(call), &made);

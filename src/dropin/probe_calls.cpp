@@ -1,9 +1,9 @@
 // The calls that look for messages, and receive those that they have found (docs/adr/0015).
 #include <taut/taut.h>
 
-#include "api/plain.hpp"
+#include "api/args/pmpi_counts.hpp"
 #include "core/task.hpp"
-#include "dropin/by_large.hpp"
+#include "dropin/large_counts.hpp"
 #include "dropin/messages.hpp"
 #include "p2p/request_table.hpp"
 

@@ -1,14 +1,14 @@
 // The calls that receive messages, or send and receive (docs/adr/0020), int and large counts alike.
 #include <taut/taut.h>
 
-#include "api/plain.hpp"
-#include "dropin/by_large.hpp"
+#include "api/args/pmpi_counts.hpp"
+#include "dropin/large_counts.hpp"
 #include "dropin/messages.hpp"
 #include "p2p/request_table.hpp"
 
 using namespace taut::dropin;
 using namespace taut::p2p;
-namespace plain = taut::api::plain;
+namespace pmpi = taut::api::pmpi;
 
 namespace {
 
@@ -25,7 +25,7 @@ int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
 template <class Meanwhile>
 int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* status,
                      Meanwhile meanwhile) noexcept {
-  Posted posted;
+  PostedReceive posted;
   if (const int begun = post(key, at, posted); begun != MPI_SUCCESS) return begun;
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
@@ -56,7 +56,7 @@ template <class Count>
 int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Request* request) noexcept {
   const RecvBuffer at = here(buf, count, type, comm);
-  Posted posted;
+  PostedReceive posted;
   const int code = post({source, tag, comm}, at, posted, [&](MPI_Request* made) {
     return call_next(function, buf, count, type, source, tag, comm, made);
   });
@@ -82,7 +82,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   const taut::EncodedMessage made = coded({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const SendBuffer sent = made.bytes != 0
                               ? buffer_of(made, sendtype)
-                              : SendBuffer{sendbuf, static_cast<plain::Count>(sendcount), sendtype};
+                              : SendBuffer{sendbuf, static_cast<pmpi::Count>(sendcount), sendtype};
   if (may_be_probed_from(source))
     return receiving_probed({source, recvtag, comm}, at, status, [&] {
       return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
@@ -104,10 +104,10 @@ int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int des
     });
   return taut::api::guard(comm, [&]() -> int {
     const std::vector<std::byte> sent = packed(at);
-    if (!plain::fits(static_cast<MPI_Count>(sent.size())))
+    if (!pmpi::fits(static_cast<MPI_Count>(sent.size())))
       throw taut::Error(taut::Status::invalid_count, "a count that needs MPI 4");
     return receiving_probed({source, recvtag, comm}, at, status, [&] {
-      return TAUT_PMPI(Send)(sent.data(), static_cast<plain::Count>(sent.size()), MPI_PACKED, dest, sendtag,
+      return TAUT_PMPI(Send)(sent.data(), static_cast<pmpi::Count>(sent.size()), MPI_PACKED, dest, sendtag,
                              comm);
     });
   });

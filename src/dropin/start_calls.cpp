@@ -1,7 +1,7 @@
 // Calls that start, cancel and free requests, of which some are Taut's, or stand for others.
 #include <taut/taut.h>
 
-#include "dropin/next.hpp"
+#include "dropin/next_symbol.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/send_calls.hpp"
 #include "p2p/request_table.hpp"
@@ -14,7 +14,7 @@ using namespace taut::p2p;
 // A receive gets a message that was probed for, or is started by MPI.
 int start_receive(MPI_Request* request) noexcept {
   ProbeQueue queue;
-  Posted posted;
+  PostedReceive posted;
   int code = MPI_SUCCESS;
   const auto receive = find_persistent_recv(*request);
   if (!receive || !queue.receive(receive->key, receive->at, posted, code))

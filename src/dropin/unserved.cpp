@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "api/at_end.hpp"
+#include "api/state/finalize_reports.hpp"
 
 namespace taut::dropin {
 namespace {

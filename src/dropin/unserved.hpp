@@ -2,7 +2,7 @@
 // src/preload/unserved.txt.
 #pragma once
 
-#include "dropin/next.hpp"
+#include "dropin/next_symbol.hpp"
 
 namespace taut::dropin {
 

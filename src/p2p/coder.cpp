@@ -2,14 +2,14 @@
 
 #include <cstring>
 
-#include "api/plain.hpp"
-#include "policy/options.hpp"
+#include "api/args/pmpi_counts.hpp"
+#include "policy/text/options.hpp"
 
 namespace taut::p2p {
 namespace {
 
 // Packed into `memory` where they lie apart. Throws Error.
-ConstSlice values_in_a_row(const SendArguments& message, const api::Elements& kind, Place& place,
+ConstSlice values_in_a_row(const SendArguments& message, const api::DatatypeLayout& kind, Place& place,
                            Buffer& memory) {
   const std::size_t bytes = bytes_of_values(message, kind), n = bytes / size_of(kind.type());
   if (kind.dense) return {{message.buf, n, kind.type()}};
@@ -20,26 +20,26 @@ ConstSlice values_in_a_row(const SendArguments& message, const api::Elements& ki
 
 }  // namespace
 
-std::size_t bytes_of_values(const SendArguments& message, const api::Elements& kind) noexcept {
+std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) noexcept {
   return static_cast<std::size_t>(message.count) * kind.values * size_of(kind.type());
 }
 
 Coder::Coder(const Policy& policy, const MessageFormat& format, int threads)
     : policy_(policy), coder_(policy_, format, place_, options().kernels, std::max(threads, 1)) {}
 
-EncodedMessage Coder::encode(const SendArguments& message, const api::Elements& kind,
+EncodedMessage Coder::encode(const SendArguments& message, const api::DatatypeLayout& kind,
                              std::uint64_t stream) noexcept {
   try {
     Buffer packed;
     const ConstSlice values = values_in_a_row(message, kind, place_, packed);
     const std::lock_guard lock(mutex_);
     EncodedMessage made = coder_.encode(values, stream);
-    if (!api::plain::fits(static_cast<MPI_Count>(made.bytes))) made = {.plain = Plain::unsupported};
+    if (!api::pmpi::fits(static_cast<MPI_Count>(made.bytes))) made = {.plain = Fallback::unsupported};
     return made;
   } catch (const Error& error) {  // before a value is coded
-    return {.plain = error.status() == Status::out_of_memory ? Plain::memory : Plain::type};
+    return {.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::type};
   } catch (...) {
-    return {.plain = Plain::memory};
+    return {.plain = Fallback::memory};
   }
 }
 

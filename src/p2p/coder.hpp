@@ -5,7 +5,7 @@
 
 #include <mutex>
 
-#include "api/elements.hpp"
+#include "api/args/datatype_layout.hpp"
 #include "comm/message_coder.hpp"
 #include "p2p/shared_place.hpp"
 
@@ -28,7 +28,7 @@ class Coder {
 
   // The values of a message, of this kind, as a coded message; made.plain says why there is none. `stream`
   // names messages that are likely to be alike.
-  EncodedMessage encode(const SendArguments& message, const api::Elements& kind,
+  EncodedMessage encode(const SendArguments& message, const api::DatatypeLayout& kind,
                         std::uint64_t stream) noexcept;
 
   // Moves a message that is kept for some time: memory that could hold the values is too much for it. Throws
@@ -49,6 +49,6 @@ class Coder {
 };
 
 // Bytes of the values of a message of this kind.
-std::size_t bytes_of_values(const SendArguments& message, const api::Elements& kind) noexcept;
+std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) noexcept;
 
 }  // namespace taut::p2p

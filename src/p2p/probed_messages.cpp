@@ -4,8 +4,8 @@
 #include <list>
 #include <unordered_map>
 
+#include "api/args/pmpi_counts.hpp"
 #include "api/errors.hpp"
-#include "api/plain.hpp"
 #include "p2p/bypass.hpp"
 
 namespace taut::p2p {
@@ -16,8 +16,8 @@ struct Probed {
   MPI_Message message;
   MPI_Status status;
   std::size_t bytes;
-  Posted reading;      // once a probe has asked for it and its length is like a coded one's
-  bool known = false;  // whether the status is that of the values
+  PostedReceive reading;  // once a probe has asked for it and its length is like a coded one's
+  bool known = false;     // whether the status is that of the values
 
   bool matches(const MatchKey& key) const noexcept {
     return (key.source == MPI_ANY_SOURCE || key.source == status.MPI_SOURCE) &&
@@ -37,8 +37,8 @@ MPI_Comm self = MPI_COMM_NULL;  // for handles of the program's, where the messa
 std::atomic<std::size_t> taken_detached{0};
 
 // Messages that were taken, by such handles.
-std::unordered_map<MPI_Message, Taken>& taken() {
-  static auto* const one = new std::unordered_map<MPI_Message, Taken>;
+std::unordered_map<MPI_Message, MatchedMessage>& taken() {
+  static auto* const one = new std::unordered_map<MPI_Message, MatchedMessage>;
   return *one;
 }
 
@@ -101,7 +101,7 @@ Probed remove(const Found& found) noexcept {
 }
 
 bool may_be_coded(const MessageFormat& format, std::size_t bytes) noexcept {
-  return format.may_have(bytes) && api::plain::fits(static_cast<MPI_Count>(bytes));
+  return format.may_have(bytes) && api::pmpi::fits(static_cast<MPI_Count>(bytes));
 }
 
 // Takes the first message of this source with this tag, and all that it has sent before.
@@ -124,7 +124,7 @@ int begin_to_read(Probed& one) {
   Detached& detached = one.reading.detached;
   detached.memory = std::make_unique_for_overwrite<std::byte[]>(one.bytes);
   detached.bytes = one.bytes;
-  return TAUT_PMPI(Imrecv)(detached.memory.get(), static_cast<api::plain::Count>(one.bytes), MPI_BYTE,
+  return TAUT_PMPI(Imrecv)(detached.memory.get(), static_cast<api::pmpi::Count>(one.bytes), MPI_BYTE,
                            &one.message, &one.reading.request);
 }
 
@@ -145,7 +145,7 @@ int know(Probed& one, const MessageFormat& format, int* known) {
 // A message of this rank to itself is to be received in the place of one that has been read.
 int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
   if (!one.reading.detached) return *message = one.message, MPI_SUCCESS;
-  Taken made{std::move(one.reading), comm, MPI_REQUEST_NULL};
+  MatchedMessage made{std::move(one.reading), comm, MPI_REQUEST_NULL};
   int code = PMPI_Isend(nullptr, 0, MPI_BYTE, 0, 0, self, &made.sent);
   if (code == MPI_SUCCESS) code = PMPI_Mprobe(0, 0, self, message, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) return code;
@@ -174,7 +174,8 @@ bool may_be_probed() noexcept { return threads || probed != 0; }
 
 ProbeQueue::ProbeQueue() : lock_(probing) {}
 
-bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, Posted& posted, int& code) noexcept {
+bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted,
+                         int& code) noexcept {
   const Found found = find(key);
   if (!found) return false;
   const BypassScope scope;
@@ -183,7 +184,7 @@ bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, Posted& post
   if (one.reading.detached)
     posted = std::move(one.reading);
   else
-    code = TAUT_PMPI(Imrecv)(at.buf, static_cast<api::plain::Count>(at.count), at.type, &one.message,
+    code = TAUT_PMPI(Imrecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
                              &posted.request);
   return true;
 }
@@ -218,19 +219,19 @@ int ProbeQueue::take(const MatchKey& key, const MessageFormat& format, int* ther
   return PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status);
 }
 
-int post(const MatchKey& key, const RecvBuffer& at, Posted& posted) noexcept {
+int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) noexcept {
   return post(key, at, posted, [&](MPI_Request* request) {
-    return TAUT_PMPI(Irecv)(at.buf, static_cast<api::plain::Count>(at.count), at.type, key.source, key.tag,
+    return TAUT_PMPI(Irecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, key.source, key.tag,
                             key.comm, request);
   });
 }
 
-std::optional<Taken> receive_taken(MPI_Message* message) noexcept {
+std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept {
   if (taken_detached == 0) return {};
   std::unique_lock lock(probing);
   const auto found = taken().find(*message);
   if (found == taken().end()) return {};
-  Taken one = std::move(found->second);
+  MatchedMessage one = std::move(found->second);
   taken().erase(found);
   --taken_detached;
   lock.unlock();

@@ -19,7 +19,7 @@ struct MatchKey {
 };
 
 // A receive that is started. `detached`: its message does not come to the program's buffer.
-struct Posted {
+struct PostedReceive {
   MPI_Request request = MPI_REQUEST_NULL;
   Detached detached;
 };
@@ -39,7 +39,7 @@ class ProbeQueue {
   ProbeQueue();
 
   // Starts to receive the first message here that matches. False: there is none.
-  bool receive(const MatchKey& key, const RecvBuffer& at, Posted& posted, int& code) noexcept;
+  bool receive(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, int& code) noexcept;
 
   // Looks for a message that matches, here and then in MPI's queues. If one is there, `status` is that of its
   // values. `format`: that of messages that may be coded. An MPI code.
@@ -55,21 +55,21 @@ class ProbeQueue {
 
 // The message behind a handle of ProbeQueue::take(), if that is not MPI's own message: its receive, to be
 // waited for. Nothing: the handle is MPI's.
-struct Taken {
-  Posted posted;
+struct MatchedMessage {
+  PostedReceive posted;
   MPI_Comm comm;
   MPI_Request sent;  // a message of this rank to itself, which makes the handle
 };
-std::optional<Taken> receive_taken(MPI_Message* message) noexcept;
+std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept;
 
 // Starts a receive: of a message of the queue, or as `start(&posted.request)` does. An MPI code.
 template <class Start>
-int post(const MatchKey& key, const RecvBuffer& at, Posted& posted, Start start) noexcept {
+int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, Start start) noexcept {
   if (!may_be_probed()) return start(&posted.request);
   ProbeQueue queue;
   int code = MPI_SUCCESS;
   return queue.receive(key, at, posted, code) ? code : start(&posted.request);
 }
-int post(const MatchKey& key, const RecvBuffer& at, Posted& posted) noexcept;  // as MPI_Irecv does
+int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) noexcept;  // as MPI_Irecv does
 
 }  // namespace taut::p2p

@@ -12,7 +12,7 @@ namespace {
 
 // Where the host can touch it: MPI, which has received to a GPU, packs and unpacks there as well.
 bool lies_together(const RecvBuffer& at) noexcept {
-  const auto elements = api::elements_of(at.type);
+  const auto elements = api::datatype_layout_of(at.type);
   return elements && elements->dense && !api::on_device(at.buf, at.type);
 }
 

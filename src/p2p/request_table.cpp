@@ -5,7 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "api/elements.hpp"
+#include "api/args/datatype_layout.hpp"
 #include "p2p/bypass.hpp"
 
 namespace taut::p2p {
@@ -120,7 +120,7 @@ void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached) no
   insert(request, std::move(tracked));
 }
 
-void hand_over(Posted posted, const RecvBuffer& at, MPI_Request* request) noexcept {
+void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept {
   *request = posted.request;
   if (posted.detached || may_be_coded(at)) track_recv(*request, at, std::move(posted.detached));
 }
@@ -173,7 +173,7 @@ std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept
   return found;
 }
 
-void substitute(MPI_Request request, Posted posted) noexcept {
+void substitute(MPI_Request request, PostedReceive posted) noexcept {
   with(request, [&](Tracked& tracked) {
     tracked.substitute = posted.request;
     tracked.detached = std::move(posted.detached);

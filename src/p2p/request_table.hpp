@@ -17,7 +17,7 @@ namespace taut::p2p {
 void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached = {}) noexcept;
 
 // Gives the program the request of a receive that has been posted, and adds it where that is needed.
-void hand_over(Posted posted, const RecvBuffer& at, MPI_Request* request) noexcept;
+void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept;
 
 // Adds a send, with the memory that MPI reads until its end.
 void track_send(MPI_Request request, EncodedMessage message) noexcept;
@@ -42,7 +42,7 @@ void track_persistent(MPI_Request request, const PersistentSend& send) noexcept;
 std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept;
 
 // Notes a start of the request that MPI knows as another request, which completes in its place.
-void substitute(MPI_Request request, Posted posted) noexcept;
+void substitute(MPI_Request request, PostedReceive posted) noexcept;
 void substitute(MPI_Request request, MPI_Request started, EncodedMessage sent) noexcept;
 
 // The request in its place; MPI_REQUEST_NULL: there is none.

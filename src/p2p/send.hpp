@@ -1,19 +1,19 @@
 // Coded messages in calls of MPI that send: MPI does with the frames what it would do with the values.
 #pragma once
 
-#include "api/plain.hpp"
+#include "api/args/pmpi_counts.hpp"
 #include "p2p/coder.hpp"
 
 namespace taut::p2p {
 
 // MPI's functions that send one message, blocking and not.
-using SendFunction = int (*)(const void*, api::plain::Count, MPI_Datatype, int, int, MPI_Comm);
-using StartFunction = int (*)(const void*, api::plain::Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+using SendFunction = int (*)(const void*, api::pmpi::Count, MPI_Datatype, int, int, MPI_Comm);
+using StartFunction = int (*)(const void*, api::pmpi::Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 // The buffer arguments of a send.
 struct SendBuffer {
   const void* at;
-  api::plain::Count count;
+  api::pmpi::Count count;
   MPI_Datatype type;
 };
 

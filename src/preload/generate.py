@@ -136,7 +136,7 @@ def nonblocking_argument(function, p):
 def making(function):
     """What makes the request of Taut's that stands behind that of the program."""
     passed = ", ".join(nonblocking_argument(function, p) for p in function.parameters)
-    kept = "Kept& kept" if "kept." in passed else "Kept&"
+    kept = "KeptArrays& kept" if "kept." in passed else "KeptArrays&"
     return f"[&]({kept}, TAUT_Request* call) {{\n    return {function.taut}({passed});\n  }}"
 
 
@@ -146,14 +146,14 @@ def nonblocking_body(function):
 
 def collective_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
-    serves, body, inside = "serves", blocking_body, "\n  const Inside inside;"
+    intercepts, body, inside = "intercepts", blocking_body, "\n  const BypassScope bypass;"
     if function.nonblocking:
-        serves, body, inside = "serves_nonblocking", nonblocking_body, ""
+        intercepts, body, inside = "intercepts_nonblocking", nonblocking_body, ""
     # An MPI before 4 has no large-count functions: TAUT_ calls then make plain ones of them.
-    lacking = f"if (next == nullptr) {{\n    const WithoutRules plain;\n    {body(function)}\n  }}\n    " if function.large else ""
+    lacking = f"if (next == nullptr) {{\n    const RuleBypassScope plain;\n    {body(function)}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
-  if (!{serves}(comm)) {{
+  if (!{intercepts}(comm)) {{
     {lacking}return next({function.arguments});
   }}{inside}
   {body(function)}
@@ -269,14 +269,14 @@ def dropin(all_functions):
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
-#include "api/plain.hpp"
-#include "api/ruled.hpp"
-#include "dropin/by_large.hpp"
+#include "api/args/pmpi_counts.hpp"
+#include "api/state/rule_binding.hpp"
+#include "dropin/large_counts.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/send_calls.hpp"
 #include "dropin/unserved.hpp"
-#include "dropin/widened.hpp"
+#include "dropin/count_widening.hpp"
 
 using namespace taut::api;
 using namespace taut::dropin;

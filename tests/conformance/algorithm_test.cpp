@@ -83,8 +83,8 @@ TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
         Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2,
                 seed % 4 == 1);
         LoopbackHub hub(P, {.seed = seed, .random_order = true});
-        for (const Ledger& ledger : run_algorithm(hub, algorithm, *codec, how, segments, job))
-          ASSERT_EQ(ledger.status, Status::ok) << describe(ledger.status);
+        for (const CallCounters& counters : run_algorithm(hub, algorithm, *codec, how, segments, job))
+          ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
         for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(P), roundings(P)), "");
         ASSERT_TRUE(same_bits(job));
       }
@@ -225,7 +225,7 @@ TEST_P(AlgorithmConformance, RunsWithOneThreadARank) {
   constexpr int P = 4;
   Job job(algorithm.collective, P, 5000, DType::f32, Pattern::noisy, 9);
   LoopbackHub hub(P);
-  std::vector<Ledger> ledgers(P);
+  std::vector<CallCounters> ledgers(P);
   std::vector<HostPlace> places(P);
   std::vector<Task<>> tasks;
   for (std::size_t r = 0; r < P; ++r) {

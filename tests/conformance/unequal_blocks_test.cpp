@@ -156,7 +156,7 @@ class UnequalBlocks : public testing::TestWithParam<const AlgorithmInfo*> {
   const AlgorithmInfo& algorithm = *GetParam();
 
   void run(const std::string& policy, double bound, int P, std::size_t most, std::uint64_t seed,
-           Plain plain) {
+           Fallback plain) {
     SCOPED_TRACE(testing::Message() << policy << " P " << P << " most " << most << " seed " << seed);
     VectorJob job(algorithm.collective, P, most, seed % 2 == 0 ? DType::f32 : DType::f64, seed);
     LoopbackHub hub(P, {.seed = seed, .random_order = true});
@@ -172,7 +172,7 @@ class UnequalBlocks : public testing::TestWithParam<const AlgorithmInfo*> {
       ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
       ASSERT_EQ(verdict.plain, plain);
     }
-    if (plain == Plain::no) {
+    if (plain == Fallback::none) {
       ASSERT_EQ(job.check(bound), "");
     }
   }
@@ -184,12 +184,12 @@ TEST_P(UnequalBlocks, ArriveWithinTheBoundAndTouchNothingElse) {
     for (const std::size_t most : {0u, 1u, 5u, 3000u, 9000u})
       for (const char* policy :
            {"abs:1e-3,codec=planes,min_bytes=0", "abs:1e-3,codec=planes,min_bytes=0,segments=3"})
-        run(policy, 1e-3, P, most, ++seed, Plain::no);
+        run(policy, 1e-3, P, most, ++seed, Fallback::none);
 }
 
 TEST_P(UnequalBlocks, RangesAndSizesAreThoseOfAllRanks) {
-  run("rel:1e-6,codec=planes,min_bytes=0", 1e-6 * 40, 5, 9000, 3, Plain::no);
-  run("abs:1e-3,min_bytes=1GiB", 0, 5, 9000, 4, Plain::small);
+  run("rel:1e-6,codec=planes,min_bytes=0", 1e-6 * 40, 5, 9000, 3, Fallback::none);
+  run("abs:1e-3,min_bytes=1GiB", 0, 5, 9000, 4, Fallback::small);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, UnequalBlocks, testing::ValuesIn(takers()), [](const auto& test) {

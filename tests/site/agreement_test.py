@@ -21,17 +21,17 @@ def column(text, heading, number=0):
 
 class Configuration(unittest.TestCase):
     def test_variables(self):
-        table = re.search(r"OptionInfo table\[\] = \{(.*?)\n\};", source("policy/options.cpp"), re.S)[1]
+        table = re.search(r"OptionInfo table\[\] = \{(.*?)\n\};", source("policy/text/options.cpp"), re.S)[1]
         known = set(re.findall(r'\{"(TAUT\w*)"', table))
         self.assertEqual(column(CONFIGURATION, "name"), known)
 
     def test_bounds(self):
-        table = re.search(r"bound_names\[\] = \{(.*?)\n\};", source("policy/coding.cpp"), re.S)[1]
+        table = re.search(r"bound_names\[\] = \{(.*?)\n\};", source("policy/plan/coding.cpp"), re.S)[1]
         known = set(re.findall(r'\{"(\w+)"', table)) | {"off", "lossless"}
         self.assertEqual({word.split(":")[0] for word in column(CONFIGURATION, "bound")}, known)
 
     def test_options(self):
-        reading = source("policy/policy.cpp") + source("policy/coding.cpp")
+        reading = source("policy/plan/policy.cpp") + source("policy/plan/coding.cpp")
         known = set(re.findall(r'item\.name == "(\w+)"', reading))
         self.assertEqual(column(CONFIGURATION, "option"), known)
 
@@ -58,7 +58,7 @@ class Configuration(unittest.TestCase):
 
 class Observing(unittest.TestCase):
     def test_reasons(self):
-        known = set(re.findall(r'case Plain::(\w+): return "\1";', source("comm/explain.cpp"))) - {"no"}
+        known = set(re.findall(r'case Fallback::(\w+): return "\1";', source("comm/explain.cpp"))) - {"no"}
         self.assertEqual(column((ROOT / "docs/observe.md").read_text(), "reason for plain MPI", 1), known)
 
     def test_statistics(self):
@@ -100,7 +100,7 @@ class Names(unittest.TestCase):
 
 class Sizes(unittest.TestCase):
     def test_of_the_agreement(self):
-        size = re.search(r"sizeof\(Facts\) == (\d+)", source("comm/agree.cpp"))[1]
+        size = re.search(r"sizeof\(AgreementRecord\) == (\d+)", source("comm/agree.cpp"))[1]
         for path in ("docs/algorithms.md", "include/taut/taut.h"):
             self.assertIn(f"{size} bytes", (ROOT / path).read_text(), path)
 

@@ -11,14 +11,14 @@
 namespace taut::test {
 
 // As the ranks count it; without steps and frames, which they do not see.
-inline Cost cost_of(const std::vector<Ledger>& ledgers) {
+inline Cost cost_of(const std::vector<CallCounters>& ledgers) {
   Cost cost;
-  for (const Ledger& ledger : ledgers) {
-    cost.messages += static_cast<int>(ledger.sent_messages);
-    cost.messages_a_rank = std::max(cost.messages_a_rank, static_cast<int>(ledger.sent_messages));
-    cost.encodes = std::max(cost.encodes, static_cast<int>(ledger.encodes));
-    cost.combines = std::max(cost.combines, static_cast<int>(ledger.combines));
-    cost.decodes = std::max(cost.decodes, static_cast<int>(ledger.decodes));
+  for (const CallCounters& counters : ledgers) {
+    cost.messages += static_cast<int>(counters.sent_messages);
+    cost.messages_a_rank = std::max(cost.messages_a_rank, static_cast<int>(counters.sent_messages));
+    cost.encodes = std::max(cost.encodes, static_cast<int>(counters.encodes));
+    cost.combines = std::max(cost.combines, static_cast<int>(counters.combines));
+    cost.decodes = std::max(cost.decodes, static_cast<int>(counters.decodes));
   }
   return cost;
 }
@@ -29,7 +29,7 @@ struct Measured {
   std::size_t bytes = 0;
 };
 
-inline Measured measure(const LoopbackHub& hub, const std::vector<Ledger>& ledgers) {
+inline Measured measure(const LoopbackHub& hub, const std::vector<CallCounters>& ledgers) {
   Measured m{cost_of(ledgers)};
   m.cost.messages = m.cost.messages_a_rank = 0;
   std::map<int, int> sent;

@@ -14,7 +14,7 @@ void stand_in_range(const void* at, size_t bytes, int managed);
 enum { stand_in_devices = 2, stand_in_all_devices = -1 };
 
 /* Memory of a device that nobody can touch but between open and close, as the runtime does
- * (tests/cuda/on_host), and that ends where nothing is. Aligned to 16 bytes. NULL: there is none. */
+ * (tests/gpu/kernels/on_host), and that ends where nothing is. Aligned to 16 bytes. NULL: there is none. */
 void* stand_in_allocate(size_t bytes, int device);
 void stand_in_free(void* at);
 int stand_in_device_of(const void* at);

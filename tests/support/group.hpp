@@ -265,12 +265,12 @@ std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
 }
 
 // An algorithm on all ranks of a hub; the ledger of each rank.
-inline std::vector<Ledger> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm, const Codec& codec,
-                                         Arithmetic how, int segments, Job& job,
-                                         const std::function<Place&(int)>& place_of = nullptr,
-                                         const Nodes* nodes = nullptr) {
+inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm,
+                                               const Codec& codec, Arithmetic how, int segments, Job& job,
+                                               const std::function<Place&(int)>& place_of = nullptr,
+                                               const Nodes* nodes = nullptr) {
   const auto P = static_cast<std::size_t>(hub.size());
-  std::vector<Ledger> ledgers(P);
+  std::vector<CallCounters> ledgers(P);
   std::vector<std::unique_ptr<HostPlace>> places;
   std::vector<Task<>> tasks;
   for (std::size_t r = 0; r < P; ++r) {

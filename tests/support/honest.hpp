@@ -8,7 +8,8 @@
 namespace taut::test {
 
 // Every rank that does not report an error holds a correct result, and some rank reports one.
-inline void expect_honest(const Job& job, const std::vector<Ledger>& ledgers, double bound, int roundings) {
+inline void expect_honest(const Job& job, const std::vector<CallCounters>& ledgers, double bound,
+                          int roundings) {
   bool reported = false;
   for (std::size_t r = 0; r < ledgers.size(); ++r) {
     if (ledgers[r].status != Status::ok) {

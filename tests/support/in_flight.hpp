@@ -8,13 +8,13 @@ namespace taut::test {
 
 // Stands for a call of plain MPI: the ranks compare what they issued. Which lanes it uses, the order of issue
 // decides; they are none of those that calls use.
-class ComparedPlainCall final : public PlainCall {
+class ComparedPlainCall final : public FallbackCall {
  public:
   ComparedPlainCall(Transport& transport, int& issued, std::uint64_t identity)
       : transport_(transport), issued_(issued), identity_(identity) {}
 
   void issue() override {
-    Facts facts;
+    AgreementRecord facts;
     facts.set_signature(identity_);
     comparison_ = agree(transport_, (issued_++ % 128) * 128 + 127, facts);
     issued_here_ = true;
@@ -27,7 +27,7 @@ class ComparedPlainCall final : public PlainCall {
   Transport& transport_;
   int& issued_;
   std::uint64_t identity_;
-  Task<Facts> comparison_;
+  Task<AgreementRecord> comparison_;
   bool issued_here_ = false;
 };
 

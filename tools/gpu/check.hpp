@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "../../tests/cuda/patterns.hpp"
+#include "../../tests/gpu/kernels/patterns.hpp"
 #include "device.hpp"
 
 // plain.cu: GB/s of values copied on the device

@@ -37,7 +37,7 @@ fi
 
 # Objects are made anew where any source is newer.
 object() { echo "$build/$(echo "$1" | tr / _).o"; }
-stale() { [ ! -e "$1" ] || [ -n "$(find src include tools/gpu tests/cuda -newer "$1" -print -quit)" ]; }
+stale() { [ ! -e "$1" ] || [ -n "$(find src include tools/gpu tests/gpu/kernels -newer "$1" -print -quit)" ]; }
 # The CPU's codec in portable code: the reference.
 on_cpu() {
   ! stale "$(object "$1")" || g++ -std=c++20 -O2 -ffp-contract=off -DTAUT_X86=0 -Isrc -Iinclude -Itests -c "$1" -o "$(object "$1")"
@@ -47,11 +47,11 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 }
 export -f object stale on_cpu
 export build
-sources=$(find src/core src/codecs/planes src/codecs/mpc -maxdepth 1 -name '*.cpp' ! -name 'avx*')
-sources+=" src/codecs/zfp/shape.cpp tests/cuda/shim.cpp tools/gpu/rate_on_host.cpp"
+sources=$(find src/core src/codecs/planes src/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*')
+sources+=" src/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tools/gpu/rate_on_host.cpp"
 echo "$sources" | xargs -P "$(nproc)" -I{} bash -c 'on_cpu {}' &
 jobs=($!)
-gpu_sources=(src/api/cuda.cu src/api/cuda_lagged.cu src/api/cuda_lossless.cu src/api/cuda_rate.cu)
+gpu_sources=(src/gpu/cuda.cu src/gpu/cuda_lagged.cu src/gpu/cuda_lossless.cu src/gpu/cuda_rate.cu)
 main=(tools/gpu/check.cu tools/gpu/check_lagged.cu tools/gpu/check_lossless.cu tools/gpu/check_rate.cu tools/gpu/plain.cu)
 program=$build/check mpi=()
 if [ "$what" = ranks ]; then main=(tools/gpu/ranks.cpp) program=$build/ranks mpi=(-ccbin "$mpicxx"); fi

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "../../tests/cuda/patterns.hpp"
+#include "../../tests/gpu/kernels/patterns.hpp"
 #include "core/frame.hpp"
 #include "device.hpp"
 

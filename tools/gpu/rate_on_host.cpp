@@ -1,6 +1,6 @@
 #include "rate_on_host.hpp"
 
-#include "../../tests/cuda/rate_codec.hpp"
+#include "../../tests/gpu/kernels/rate_codec.hpp"
 
 namespace taut::gpu {
 

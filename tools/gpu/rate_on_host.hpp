@@ -1,4 +1,4 @@
-// The zfp kernels' text run by the host (tests/cuda/shim.hpp), which the tests prove to write and read
+// The zfp kernels' text run by the host (tests/gpu/kernels/shim.hpp), which the tests prove to write and read
 // libzfp's streams: a reference that needs no libzfp.
 #pragma once
 

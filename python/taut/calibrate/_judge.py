@@ -48,7 +48,7 @@ class Row:
 
 
 def carried(call: str, ranks: int) -> float:
-    """Bytes that pass the busiest link in one direction, for each byte of the message (src/policy/forecast.hpp)."""
+    """Bytes that pass the busiest link in one direction, for each byte of the message (src/policy/plan/cost_model.hpp)."""
     return (2 if call in ("allreduce", "bcast") else 1) * (ranks - 1) / ranks
 
 

@@ -1,7 +1,7 @@
 #include "api/args/describe.hpp"
 
-#include "api/datatypes.hpp"
-#include "api/sides.hpp"
+#include "api/args/call_buffers.hpp"
+#include "api/args/datatypes.hpp"
 
 namespace taut::api {
 namespace {
@@ -92,12 +92,12 @@ Described gathering(const MpiCall& call, const Group& group) {
                                      : receives ? message_bytes(call.recv.count, call.recv.type, group.size)
                                                 : message_bytes(call.send.count, call.send.type, group.size);
   if (!bytes) return {};
-  Sides sides;
+  BufferArgs sides;
   if (receives) {
     sides.out = side_of(call.recv, any_size, group.size);
     if (!sides.out) return {};
   }
-  sides.send(call.send.at, call.send.count, call.send.type, Sides::Sends::own_block);
+  sides.send(call.send.at, call.send.count, call.send.type, BufferArgs::Sends::own_block);
   if (any_size) bytes = bytes_of_all(receives ? *sides.out : *sides.in);
   if (!bytes) return {};
   return describe_move(call.info().collective, group, std::move(sides), rooted ? call.root : 0, *bytes,
@@ -110,7 +110,7 @@ Described scattering(const MpiCall& call, const Group& group) {
   std::optional<std::size_t> bytes =
       any_size ? std::size_t{0} : message_bytes(told.count, told.type, group.size);
   if (!bytes) return {};
-  Sides sides;
+  BufferArgs sides;
   if (at_root) {
     sides.in = side_of(call.send, any_size, group.size);
     if (!sides.in) return {};
@@ -127,13 +127,14 @@ Described exchange(const MpiCall& call, const Group& group) {
   std::optional<std::size_t> bytes =
       any_size ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
   if (!bytes) return {};
-  Sides sides{.in = {}, .out = side_of(call.recv, any_size, group.size), .sends = Sides::Sends::all};
+  BufferArgs sides{
+      .in = {}, .out = side_of(call.recv, any_size, group.size), .sends = BufferArgs::Sends::all};
   if (!sides.out) return {};
   if (any_size) bytes = bytes_of_all(*sides.out);
   if (!in_place) {
     sides.in = side_of(call.send, any_size, group.size);
     if (!sides.in) return {};
-    sides.sends = Sides::Sends::in;
+    sides.sends = BufferArgs::Sends::in;
     if (any_size) bytes = std::max(bytes, bytes_of_all(*sides.in));
   }
   if (!bytes) return {};
@@ -143,7 +144,7 @@ Described exchange(const MpiCall& call, const Group& group) {
 Described broadcast(const MpiCall& call, const Group& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
-  const auto sends = group.rank == call.root ? Sides::Sends::all : Sides::Sends::in;
+  const auto sends = group.rank == call.root ? BufferArgs::Sends::all : BufferArgs::Sends::in;
   return describe_move(Collective::bcast, group,
                        {{}, Side(call.recv.at, call.recv.count, call.recv.type), sends}, call.root, *bytes);
 }

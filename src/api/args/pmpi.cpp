@@ -1,6 +1,6 @@
 #include "api/args/pmpi.hpp"
 
-#include "api/average.hpp"
+#include "api/args/average.hpp"
 #include "collective_pmpi.hpp"
 
 namespace taut::api {
@@ -40,7 +40,7 @@ int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
 
 PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm on)
     : PmpiArgs(call, Significance(call, asks_for_root(call) && is_root(on, call.root)),
-               call.info().has_counts && !plain::has_large_counts ? blocks_on(on) : 0) {}
+               call.info().has_counts && !pmpi::has_large_counts ? blocks_on(on) : 0) {}
 
 PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, int blocks)
     : op(plain_operator(call.op)),

@@ -3,7 +3,7 @@
 
 #include "api/args/group.hpp"
 #include "api/args/mpi_call.hpp"
-#include "api/plain.hpp"
+#include "api/args/pmpi_counts.hpp"
 
 namespace taut::api {
 
@@ -23,10 +23,10 @@ class PmpiBuffer {
   bool matters_;
 #else
   PmpiBuffer(const BufferArg& buffer, int blocks, bool matters)
-      : count_(plain::count(buffer.count, matters)),
+      : count_(pmpi::count(buffer.count, matters)),
         counts_(matters ? buffer.counts : nullptr, blocks),
         displs_(matters ? buffer.displs : nullptr, blocks),
-        fits_((!matters || plain::fits(buffer.count)) && counts_.fit() && displs_.fit()) {}
+        fits_((!matters || pmpi::fits(buffer.count)) && counts_.fit() && displs_.fit()) {}
   int count() const noexcept { return count_; }
   const int* counts() const noexcept { return counts_.data(); }
   const int* displs() const noexcept { return displs_.data(); }
@@ -34,8 +34,8 @@ class PmpiBuffer {
 
  private:
   int count_;
-  plain::Numbers<MPI_Count> counts_;
-  plain::Numbers<MPI_Aint> displs_;
+  pmpi::Numbers<MPI_Count> counts_;
+  pmpi::Numbers<MPI_Aint> displs_;
   bool fits_;
 #endif
 };

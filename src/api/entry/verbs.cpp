@@ -3,28 +3,28 @@
 #include "api/args/describe.hpp"
 #include "api/args/pmpi.hpp"
 #include "api/errors.hpp"
-#include "api/requests.hpp"
-#include "api/ruled.hpp"
+#include "api/state/requests.hpp"
+#include "api/state/rule_binding.hpp"
 
 namespace taut::api {
 namespace {
 
 // By frames, or else by plain MPI.
-int serve_by(Attached& attached, const MpiCall& call) {
+int serve_by(CommState& comm_state, const MpiCall& call) {
   const auto plain = [&] { return run_plain(call); };
-  if (attached.plain_again(call)) {
+  if (comm_state.repeated_fallback(call)) {
     finish_calls();
-    return attached.run_again(plain);
+    return comm_state.run_again(plain);
   }
-  const std::optional<CollectiveCall> described = describe(call, attached.group());
-  const Plain why = attached.plain_at_once(described, call);
-  if (why != Plain::no) {
+  const std::optional<CollectiveCall> described = describe(call, comm_state.group());
+  const Fallback why = comm_state.early_fallback(described, call);
+  if (why != Fallback::none) {
     finish_calls();
-    return attached.run_plain(described, why, plain);
+    return comm_state.run_plain(described, why, plain);
   }
-  const Verdict verdict = attached.run(call.comm, *described);
-  if (verdict.plain != Plain::no)  // by agreement: so every rank has come here
-    return attached.run_plain(described, verdict.plain, plain);
+  const Verdict verdict = comm_state.run(call.comm, *described);
+  if (verdict.plain != Fallback::none)  // by agreement: so every rank has come here
+    return comm_state.run_plain(described, verdict.plain, plain);
   return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
 }
 
@@ -38,8 +38,8 @@ std::unique_ptr<CollectiveRequest> make_request(const MpiCall& call, bool persis
 
 int serve_call(const MpiCall& call) noexcept {
   return guard(call.comm, [&] {
-    Attached* const attached = attached_or_ruled(call.comm);
-    if (attached != nullptr) return serve_by(*attached, call);
+    CommState* const comm_state = find_or_bind_state(call.comm);
+    if (comm_state != nullptr) return serve_by(*comm_state, call);
     finish_calls();
     return run_plain(call);
   });

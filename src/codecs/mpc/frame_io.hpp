@@ -2,8 +2,8 @@
 #pragma once
 
 #include "codecs/mpc/kernels.hpp"
+#include "core/chunk_records.hpp"
 #include "core/codec.hpp"
-#include "core/records.hpp"
 
 namespace taut::mpc {
 

@@ -2,8 +2,8 @@
 // lags are looked up, as encoding the pieces could not.
 #pragma once
 
-#include "codecs/planes/general.hpp"
-#include "codecs/planes/lags.hpp"
+#include "codecs/planes/general/general.hpp"
+#include "codecs/planes/lags/lags.hpp"
 
 namespace taut::planes {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codecs/planes/lags.hpp"
+#include "codecs/planes/lags/lags.hpp"
 #include "core/dims.hpp"
 
 namespace taut::planes {

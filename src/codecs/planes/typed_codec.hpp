@@ -3,8 +3,8 @@
 #pragma once
 
 #include "codecs/planes/estimate.hpp"
-#include "codecs/planes/general.hpp"
-#include "codecs/planes/history.hpp"
+#include "codecs/planes/general/general.hpp"
+#include "codecs/planes/lags/lag_window.hpp"
 #include "core/codec.hpp"
 
 namespace taut::planes {
@@ -78,7 +78,7 @@ class TypedCodec {
     const std::int32_t* integers = nullptr;  // of a record with lags, once these are resolved
     Padding padding;
     Lags lags;
-    History history;
+    LagWindow history;
     std::int32_t* room = nullptr;  // in it, for the integers of this chunk
 
     // From now on chunk after chunk is read of a frame whose lags, if any, are resolved on the way: of each
@@ -119,7 +119,7 @@ class TypedCodec {
                            Records& writer) const;
   bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
                     Records& writer) const;
-  // Writes the integers of a chunk to a History; false: some value has none, `marks` names them.
+  // Writes the integers of a chunk to a LagWindow; false: some value has none, `marks` names them.
   bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
                       std::uint8_t& flags) const;
 

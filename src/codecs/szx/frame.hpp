@@ -3,8 +3,8 @@
 #pragma once
 
 #include "codecs/szx/grid.hpp"
+#include "core/chunk_records.hpp"
 #include "core/frame.hpp"
-#include "core/records.hpp"
 
 namespace taut::szx {
 

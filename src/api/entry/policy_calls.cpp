@@ -1,0 +1,142 @@
+// The calls of taut.h that give a communicator its policy.
+#include <taut/taut.h>
+
+#include <cstring>
+#include <map>
+
+#include "api/errors.hpp"
+#include "api/state/comm_registry.hpp"
+#include "api/state/rule_binding.hpp"
+#include "policy/text/options.hpp"
+
+namespace taut::api {
+namespace {
+
+// What the ranks compare when a policy is set; combined by minimum.
+struct Vote {
+  std::uint64_t hash, not_hash, good, enabled;
+  std::uint64_t mark;  // begins coded messages; under the drop-in that of the program's
+};
+
+// What the policy string says, or why it cannot be served here.
+std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
+  try {
+    policy = parse_policy(text == nullptr ? "" : text, options().kernels);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  } catch (...) {
+    return Error(Status::out_of_memory, describe(Status::out_of_memory));
+  }
+}
+
+// What hangs on communicators is freed in MPI_Finalize.
+void expect_mpi_init() {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized == 0)
+    throw Error(Status::invalid_argument,
+                "communicators of sessions are served only where MPI_Init was called; call it as well");
+}
+
+// Collective; `unreadable`: why this rank has no text.
+int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable = {}) {
+  int rank = 0, size = 0, inter = 0;
+  expect_mpi_init();
+  if (const int code = PMPI_Comm_rank(comm, &rank); code != MPI_SUCCESS) return code;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_test_inter(comm, &inter);
+  print_warnings_once(rank);
+  finish_calls();
+
+  Policy policy;
+  if (!unreadable) unreadable = read_policy(text, policy);
+  const std::string_view given = text == nullptr ? "" : text;
+  const std::uint64_t hashed = hash(std::as_bytes(std::span(given)), AgreementRecord::tag);
+  const p2p::Endpoint* const program = p2p::program_endpoint();
+  const std::uint64_t mark = program != nullptr ? program->format().mark : random_mark();
+  Vote vote{hashed, ~hashed, !unreadable, options().enabled, mark}, agreed = vote;
+  if (const int code = PMPI_Allreduce(&vote, &agreed, 5, MPI_UINT64_T, MPI_MIN, comm); code != MPI_SUCCESS)
+    return code;
+
+  if (agreed.hash != hashed || agreed.not_hash != ~hashed)
+    throw Error(Status::rank_mismatch, "the ranks set different policies");
+  if (agreed.good == 0) throw unreadable.value_or(Error(Status::peer_failed, describe(Status::peer_failed)));
+  if (given.empty()) {
+    attach(comm, bind_rules(comm));
+    return MPI_SUCCESS;
+  }
+  auto comm_state = std::make_shared<CommState>(std::move(policy), agreed.enabled != 0, inter != 0,
+                                                Group{rank, size}, agreed.mark);
+  comm_state->name_after(comm);
+  comm_state->connect(comm);
+  attach(comm, std::move(comm_state));
+  return MPI_SUCCESS;
+}
+
+// ---- From MPI's info objects
+
+std::string value_of(MPI_Info info, const char* key) {
+  int length = 0, found = 0;
+#if MPI_VERSION >= 4
+  PMPI_Info_get_string(info, key, &length, nullptr, &found);
+  std::string value(static_cast<std::size_t>(length), '\0');
+  PMPI_Info_get_string(info, key, &length, value.data(), &found);
+#else
+  PMPI_Info_get_valuelen(info, key, &length, &found);
+  std::string value(static_cast<std::size_t>(length) + 1, '\0');
+  PMPI_Info_get(info, key, length, value.data(), &found);
+#endif
+  value.resize(std::strlen(value.c_str()));
+  return value;
+}
+
+// In an order that ranks share, whatever theirs is.
+std::string policy_in(MPI_Info info) {
+  constexpr std::string_view prefix = "taut_";
+  if (info == MPI_INFO_NULL) return {};
+  std::map<std::string, std::string, std::less<>> options;
+  int keys = 0;
+  PMPI_Info_get_nkeys(info, &keys);
+  for (int i = 0; i < keys; ++i) {
+    char key[MPI_MAX_INFO_KEY + 1] = "";
+    PMPI_Info_get_nthkey(info, i, key);
+    if (std::string_view(key).starts_with(prefix)) options[key + prefix.size()] = value_of(info, key);
+  }
+  if (options.empty()) return {};
+  const auto bound = options.extract("bound");
+  if (bound.empty())
+    throw Error(Status::invalid_policy, "the info object has taut_" + options.begin()->first +
+                                            ", and no bound: add taut_bound, as \"abs:1e-4\"");
+  std::string text = bound.mapped();
+  for (const auto& [name, value] : options) text += "," + name + "=" + value;
+  return text;
+}
+
+int set_info(MPI_Comm comm, MPI_Info info) {
+  std::optional<Error> unreadable;
+  std::string text;
+  try {
+    text = policy_in(info);
+  } catch (const Error& error) {
+    unreadable = error;
+  }
+  return set_policy(comm, text.c_str(), std::move(unreadable));
+}
+
+}  // namespace
+}  // namespace taut::api
+
+using namespace taut::api;
+
+extern "C" {
+
+int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy) {
+  return guard(comm, [&] { return set_policy(comm, policy); });
+}
+
+int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info) {
+  return guard(comm, [&] { return set_info(comm, info); });
+}
+
+}  // extern "C"

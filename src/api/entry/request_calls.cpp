@@ -1,0 +1,144 @@
+// The calls of taut.h that start and complete requests.
+#include "api/errors.hpp"
+#include "api/state/comm_registry.hpp"
+#include "api/state/requests.hpp"
+
+namespace taut::api {
+namespace {
+
+bool active(TAUT_Request request) noexcept { return request != TAUT_REQUEST_NULL && request->active(); }
+
+// What MPI gives for a request that there is none of.
+void make_empty(MPI_Status* status) noexcept {
+  MPI_Request none = MPI_REQUEST_NULL;
+  PMPI_Wait(&none, status);
+}
+
+// After its completion. Nonblocking requests are gone then.
+int end(TAUT_Request& request, MPI_Status* status) noexcept {
+  make_empty(status);
+  if (!active(request)) return MPI_SUCCESS;
+  const int code = request->finish(status);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+  if (!request->persistent()) {
+    delete request;
+    request = TAUT_REQUEST_NULL;
+  }
+  return code;
+}
+
+bool complete(TAUT_Request request) noexcept { return !active(request) || request->complete(); }
+
+// Of complete requests.
+int end_all(std::span<TAUT_Request> requests, MPI_Status* statuses) noexcept {
+  int first = MPI_SUCCESS;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    MPI_Status* const status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    const int code = end(requests[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = code;
+    if (first == MPI_SUCCESS) first = code;
+  }
+  return first == MPI_SUCCESS || statuses == MPI_STATUSES_IGNORE ? first : MPI_ERR_IN_STATUS;
+}
+
+void check(bool usable) {
+  if (!usable) throw Error(Status::invalid_argument, describe(Status::invalid_argument));
+}
+
+std::span<TAUT_Request> checked(int count, TAUT_Request requests[]) {
+  check(count >= 0 && (requests != nullptr || count == 0));
+  return {requests, static_cast<std::size_t>(count)};
+}
+
+int start(TAUT_Request* request) {
+  check(request != nullptr && *request != TAUT_REQUEST_NULL);
+  return guard((*request)->comm(), [&] {
+    if (!(*request)->persistent() || (*request)->active())
+      throw Error(Status::invalid_argument, "only an inactive persistent request can be started");
+    return (*request)->start();
+  });
+}
+
+}  // namespace
+}  // namespace taut::api
+
+using namespace taut::api;
+
+// Errors that belong to no request belong to MPI_COMM_SELF, as MPI has it.
+extern "C" {
+
+int TAUT_Start(TAUT_Request* request) {
+  return guard(MPI_COMM_SELF, [&] { return start(request); });
+}
+
+int TAUT_Startall(int count, TAUT_Request requests[]) {
+  return guard(MPI_COMM_SELF, [&]() -> int {
+    for (TAUT_Request& request : checked(count, requests))
+      if (const int code = start(&request); code != MPI_SUCCESS) return code;
+    return MPI_SUCCESS;
+  });
+}
+
+int TAUT_Wait(TAUT_Request* request, MPI_Status* status) {
+  return guard(MPI_COMM_SELF, [&] {
+    check(request != nullptr);
+    if (active(*request)) (*request)->wait();
+    return end(*request, status);
+  });
+}
+
+int TAUT_Test(TAUT_Request* request, int* flag, MPI_Status* status) {
+  return guard(MPI_COMM_SELF, [&] {
+    check(request != nullptr && flag != nullptr);
+    progress(nullptr);
+    *flag = complete(*request);
+    return *flag != 0 ? end(*request, status) : MPI_SUCCESS;
+  });
+}
+
+int TAUT_Waitall(int count, TAUT_Request requests[], MPI_Status statuses[]) {
+  return guard(MPI_COMM_SELF, [&] {
+    const auto all = checked(count, requests);
+    for (TAUT_Request request : all)
+      if (active(request)) request->wait();
+    return end_all(all, statuses);
+  });
+}
+
+int TAUT_Testall(int count, TAUT_Request requests[], int* flag, MPI_Status statuses[]) {
+  return guard(MPI_COMM_SELF, [&] {
+    const auto all = checked(count, requests);
+    check(flag != nullptr);
+    progress(nullptr);
+    *flag = std::ranges::all_of(all, complete);
+    return *flag != 0 ? end_all(all, statuses) : MPI_SUCCESS;
+  });
+}
+
+int TAUT_Waitany(int count, TAUT_Request requests[], int* index, MPI_Status* status) {
+  return guard(MPI_COMM_SELF, [&] {
+    const auto all = checked(count, requests);
+    check(index != nullptr);
+    const auto is_complete = [](TAUT_Request request) { return active(request) && request->complete(); };
+    auto found = all.end();
+    for (taut::Backoff backoff; std::ranges::any_of(all, active); backoff.pause()) {
+      progress(nullptr);
+      if ((found = std::ranges::find_if(all, is_complete)) != all.end()) break;
+    }
+    *index = found != all.end() ? static_cast<int>(found - all.begin()) : MPI_UNDEFINED;
+    TAUT_Request none = TAUT_REQUEST_NULL;
+    return end(found != all.end() ? *found : none, status);
+  });
+}
+
+int TAUT_Request_free(TAUT_Request* request) {
+  return guard(MPI_COMM_SELF, [&]() -> int {
+    check(request != nullptr);
+    const std::unique_ptr<TAUT_Request_s> owned(std::exchange(*request, TAUT_REQUEST_NULL));
+    if (!active(owned.get())) return MPI_SUCCESS;
+    owned->wait();
+    return owned->finish(MPI_STATUS_IGNORE);
+  });
+}
+
+}  // extern "C"

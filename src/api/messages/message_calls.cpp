@@ -1,0 +1,191 @@
+#include "api/messages/message_calls.hpp"
+
+#include <bit>
+
+#include "api/args/pmpi_counts.hpp"
+#include "api/state/comm_registry.hpp"
+
+namespace taut::api {
+namespace {
+
+void check_memory(const void* buf, MPI_Datatype type) {
+  if (on_device(buf, type))
+    throw Error(
+        Status::invalid_argument,
+        "buf is memory of a GPU: copy it to the host, or send and receive on a communicator without a "
+        "policy");
+}
+
+}  // namespace
+
+int wait_for(MPI_Request& request, MPI_Status* status) noexcept {
+  if (!calls_in_flight()) return PMPI_Wait(&request, status);
+  for (Backoff backoff;; backoff.pause()) {
+    int done = 0;
+    const int code = PMPI_Test(&request, &done, status);
+    if (done != 0 || code != MPI_SUCCESS) return code;
+    progress(nullptr);
+  }
+}
+
+// ---- Sending
+
+// False: the call is MPI's, and is not counted.
+bool SendCall::describe() noexcept {
+  if (comm_state_ == nullptr || arguments_.dest == MPI_PROC_NULL) return false;
+  const MPI_Count bytes = bytes_of(arguments_.count, arguments_.type);
+  if (bytes < 0) return false;
+  kind_ = datatype_layout_of(arguments_.type);
+  bytes_ = static_cast<std::size_t>(bytes);
+  return bytes == 0 || arguments_.buf != nullptr || !kind_ || !kind_->dense;
+}
+
+EncodedMessage SendCall::encode() {
+  Messages* const messages = comm_state_->messages();
+  if (messages == nullptr) return {.plain = comm_state_->fallback_reason()};
+  check_memory(arguments_.buf, arguments_.type);
+  if (bytes_ == 0) return {.plain = Fallback::small};
+  if (!kind_) return {.plain = Fallback::type};
+  if (const Fallback plain = early_fallback(comm_state_->policy(), bytes_, 2); plain != Fallback::none)
+    return {.plain = plain};
+  const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
+  return messages->coder().encode(arguments_, *kind_, stream);
+}
+
+void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
+  const Call call{.collective = Collective::send,
+                  .type = kind_ ? kind_->type() : DType{},
+                  .bytes = bytes_,
+                  .site = site_};
+  const bool coded = made_.bytes != 0;
+  const std::uint64_t end = begin != 0 ? clock_now() : 0;
+  comm_state_->account([&](CallTable& calls) {
+    CallRow& row = calls.count(call.key(), bytes_);
+    note_sent(made_, bytes_, row);
+    row.sum.times[coded ? Phase::wait : Phase::plain] += end - begin - (made_.end - made_.begin);
+    row.sum.times[Phase::call] += end - begin;
+  });
+  Recorder* const events = begin != 0 ? recorder() : nullptr;
+  if (events == nullptr) return;
+  const CallTag tag = events->open(call.kind());
+  if (made_.begin != 0) tag.add(Phase::agree, 0, made_.begin, made_.decided, 0);
+  if (coded) tag.add(Phase::encode, 0, made_.decided, made_.end, bytes_);
+  tag.add(coded ? Phase::wait : Phase::plain, 0, prepared, end, coded ? made_.bytes : bytes_);
+  tag.add(Phase::call, 0, begin, end, bytes_);
+  events->close(tag);
+}
+
+template <class HandOver>
+int SendCall::run(HandOver hand_over, bool keeps) {
+  const bool counted = describe();
+  const std::uint64_t begin = counted && comm_state_->times(bytes_) ? clock_now() : 0;
+  if (counted) made_ = encode();
+  if (keeps && made_.bytes != 0) comm_state_->messages()->coder().shrink(made_);
+  if (made_.bytes == 0 && !pmpi::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
+  const p2p::SendBuffer buffer =
+      made_.bytes != 0 ? p2p::buffer_of(made_, arguments_.type)
+                       : p2p::SendBuffer{arguments_.buf, pmpi::count(arguments_.count), arguments_.type};
+  const std::uint64_t prepared = made_.end != 0 ? made_.end : begin;
+  const int code = hand_over(buffer);
+  if (counted) count(begin, prepared);
+  return code;
+}
+
+int SendCall::start(MPI_Request* request) {
+  const auto& [buf, count, type, dest, tag, comm] = arguments_;
+  return run(
+      [&](const p2p::SendBuffer& b) {
+        return TAUT_PMPI(Isend)(b.at, b.count, b.type, dest, tag, comm, request);
+      },
+      true);
+}
+
+int SendCall::send() {
+  const auto& [buf, count, type, dest, tag, comm] = arguments_;
+  return run(
+      [&](const p2p::SendBuffer& b) {
+        if (!calls_in_flight()) return TAUT_PMPI(Send)(b.at, b.count, b.type, dest, tag, comm);
+        MPI_Request request = MPI_REQUEST_NULL;
+        const int code = TAUT_PMPI(Isend)(b.at, b.count, b.type, dest, tag, comm, &request);
+        return code != MPI_SUCCESS ? code : wait_for(request, MPI_STATUS_IGNORE);
+      },
+      false);
+}
+
+// ---- Receiving
+
+RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site) noexcept
+    : at_{arguments.buf, arguments.count, arguments.type, arguments.comm, nullptr, site},
+      key_{arguments.source, arguments.tag, arguments.comm} {
+  const MPI_Count bytes = bytes_of(at_.count, at_.type);
+  const bool missing = bytes > 0 && at_.buf == nullptr && known_datatype(at_.type);
+  if (bytes < 0 || missing || key_.source == MPI_PROC_NULL) return;  // for MPI to complain about
+  at_.endpoint = endpoint_of(comm_state);
+  times_ =
+      at_.endpoint != nullptr && comm_state != nullptr && comm_state->times(static_cast<std::size_t>(bytes));
+}
+
+RecvCall::~RecvCall() {
+  if (kept_type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type_);
+}
+
+void RecvCall::check() const {
+  if (!pmpi::fits(at_.count)) throw Error(Status::invalid_count, "a count that needs MPI 4");
+  if (at_.endpoint != nullptr && at_.endpoint != p2p::program_endpoint()) check_memory(at_.buf, at_.type);
+}
+
+int RecvCall::post(MPI_Request* request) {
+  p2p::PostedReceive posted;
+  const int code = p2p::post(key_, at_, posted);
+  *request = posted.request;
+  detached_ = std::move(posted.detached);
+  return code;
+}
+
+int RecvCall::start(MPI_Request* request) {
+  check();
+  const int code = post(request);
+  if (code != MPI_SUCCESS || at_.endpoint == nullptr || !is_derived(at_.type)) return code;
+  if (PMPI_Type_dup(at_.type, &kept_type_) != MPI_SUCCESS) {
+    abandon(*request);
+    throw std::bad_alloc();
+  }
+  at_.type = kept_type_;
+  return code;
+}
+
+int RecvCall::receive(MPI_Status* status) {
+  check();
+  if (times_) at_.began = clock_now();
+  MPI_Status came{};
+  int code = MPI_SUCCESS;
+  if (!calls_in_flight() && !p2p::may_be_probed()) {
+    code =
+        TAUT_PMPI(Recv)(at_.buf, pmpi::count(at_.count), at_.type, key_.source, key_.tag, key_.comm, &came);
+  } else {
+    MPI_Request request = MPI_REQUEST_NULL;
+    code = post(&request);
+    if (code == MPI_SUCCESS) code = wait_for(request, &came);
+  }
+  if (code == MPI_SUCCESS) return finish(came, at_.comm, status);
+  if (status != MPI_STATUS_IGNORE) *status = came;
+  return code;
+}
+
+void RecvCall::abandon(MPI_Request& request) noexcept {
+  if (!detached_) PMPI_Cancel(&request);
+  PMPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int RecvCall::finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept {
+  int code = MPI_SUCCESS;
+  at_.comm = raise_on;
+  if (detached_)
+    code = p2p::deliver(detached_, at_, came);
+  else if (at_.endpoint != nullptr)
+    code = p2p::finish_recv(at_, came);
+  if (status != MPI_STATUS_IGNORE) *status = came;
+  return code;
+}
+
+}  // namespace taut::api

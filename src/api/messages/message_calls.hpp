@@ -1,0 +1,76 @@
+// The TAUT_ calls that send or receive one message, blocking and not.
+#pragma once
+
+#include "api/state/comm_state.hpp"
+#include "p2p/probed_messages.hpp"
+#include "p2p/send.hpp"
+
+namespace taut::api {
+
+// A send. Stays where it is until MPI is done with it.
+class SendCall {
+ public:
+  // `comm_state`: null if there is no policy. `site`: where the program called from.
+  SendCall(CommState* comm_state, const p2p::SendArguments& arguments, const void* site) noexcept
+      : arguments_(arguments), comm_state_(comm_state), site_(site) {}
+  SendCall(const SendCall&) = delete;
+
+  // Blocks, and drives the calls in flight. MPI codes that are raised already; throw Error.
+  int send();
+  int start(MPI_Request* request);
+
+ private:
+  template <class HandOver>
+  int run(HandOver hand_over, bool keeps);
+  bool describe() noexcept;
+  EncodedMessage encode();
+  void count(std::uint64_t begin, std::uint64_t prepared) noexcept;
+
+  p2p::SendArguments arguments_;
+  CommState* comm_state_;
+  const void* site_;
+  std::optional<DatatypeLayout> kind_;  // none: several kinds of values
+  std::size_t bytes_ = 0;
+  EncodedMessage made_;
+};
+
+struct RecvArguments {
+  void* buf;
+  MPI_Count count;
+  MPI_Datatype type;
+  int source, tag;
+  MPI_Comm comm;
+};
+
+// A receive. Stays where it is until its message has come.
+class RecvCall {
+ public:
+  RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site) noexcept;
+  RecvCall(const RecvCall&) = delete;
+  ~RecvCall();
+
+  // Blocks, and drives the calls in flight. An MPI code that is raised already; throws Error.
+  int receive(MPI_Status* status);
+
+  // The same in two steps. The datatype may be freed after the first. The second follows when the request is
+  // complete without an error, and `came` is what MPI says of it; errors go to `raise_on`, none to
+  // MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
+  int start(MPI_Request* request);
+  int finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept;
+  void abandon(MPI_Request& request) noexcept;  // instead, after a failure elsewhere
+
+ private:
+  void check() const;
+  int post(MPI_Request* request);
+
+  p2p::RecvBuffer at_;
+  p2p::MatchKey key_;
+  bool times_ = false;
+  MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;
+  p2p::Detached detached_;
+};
+
+// Completes a request, and drives the calls in flight meanwhile. An MPI code.
+int wait_for(MPI_Request& request, MPI_Status* status) noexcept;
+
+}  // namespace taut::api

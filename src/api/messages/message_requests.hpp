@@ -1,0 +1,70 @@
+// Requests of nonblocking messages.
+#pragma once
+
+#include "api/messages/message_calls.hpp"
+#include "api/state/comm_registry.hpp"
+#include "api/state/requests.hpp"
+
+namespace taut::api {
+
+// `Call`: SendCall or RecvCall.
+template <class Call, class Arguments>
+class MessageRequest final : public TAUT_Request_s {
+ public:
+  MessageRequest(const Arguments& arguments, const void* site)
+      : TAUT_Request_s(false),
+        comm_(arguments.comm),
+        comm_state_(shared_comm_state(arguments.comm)),
+        call_(comm_state_.get(), arguments, site) {}
+
+  int start() override {
+    const int code = call_.start(&request_);
+    active_ = code == MPI_SUCCESS;
+    return code;
+  }
+
+  bool complete() noexcept override {
+    if (!done_) {
+      int done = 0;
+      code_ = PMPI_Test(&request_, &done, &came_);
+      done_ = done != 0 || code_ != MPI_SUCCESS;
+    }
+    return done_;
+  }
+
+  void wait() noexcept override {
+    if (!done_) code_ = wait_for(request_, &came_);
+    done_ = true;
+  }
+
+  int finish(MPI_Status* status) noexcept override {
+    active_ = false;
+    if (code_ != MPI_SUCCESS) {  // MPI has raised it
+      if (status != MPI_STATUS_IGNORE) *status = came_;
+      return code_;
+    }
+    if constexpr (requires { call_.finish(came_, comm_, status); })
+      return call_.finish(came_, comm(), status);
+    return MPI_SUCCESS;
+  }
+
+  MPI_Comm comm() const noexcept override {
+    return comm_state_ != nullptr && comm_state_->freed() ? MPI_COMM_NULL : comm_;
+  }
+
+ private:
+  static std::shared_ptr<CommState> shared_comm_state(MPI_Comm comm) {
+    CommState* const comm_state = find_comm_state(comm);
+    return comm_state != nullptr ? comm_state->shared_from_this() : nullptr;
+  }
+
+  MPI_Comm comm_;
+  std::shared_ptr<CommState> comm_state_;
+  Call call_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Status came_{};
+  bool done_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace taut::api

@@ -1,0 +1,26 @@
+// Point-to-point messages of a communicator with a policy (docs/adr/0020).
+#pragma once
+
+#include "p2p/recv_decode.hpp"
+
+namespace taut::api {
+
+class CommState;
+
+// The messages of one communicator: coded by its policy, counted in its statistics.
+class Messages final : public p2p::Endpoint {
+ public:
+  Messages(CommState& comm_state, std::uint64_t mark);  // which outlives this
+
+  p2p::Coder& coder() noexcept override { return coder_; }
+  void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override;
+
+ private:
+  CommState& comm_state_;
+  p2p::Coder coder_;
+};
+
+// The endpoint of TAUT_ calls on a communicator; null: nothing coded can come there.
+p2p::Endpoint* endpoint_of(CommState* comm_state) noexcept;
+
+}  // namespace taut::api

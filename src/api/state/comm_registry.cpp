@@ -1,0 +1,221 @@
+#include "api/state/comm_registry.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "api/args/average.hpp"
+#include "api/errors.hpp"
+#include "api/state/finalize_reports.hpp"
+#include "api/state/progress_thread.hpp"
+
+namespace taut::api {
+namespace {
+
+// All that hang somewhere or that requests hold, in the order of their making, which ranks share. At
+// MPI_Finalize the attributes of MPI_COMM_SELF go first, while MPI still works: that is when the private
+// communicators are freed.
+std::mutex mutex;
+std::vector<CommState*>& all_comm_states() {
+  static auto* const list = new std::vector<CommState*>;  // outlives static destructors
+  return *list;
+}
+
+std::atomic<bool> driven{false};  // by a thread that blocks in no call
+
+std::atomic<int> keyval{MPI_KEYVAL_INVALID};
+
+// Changes whenever some communicator gets, inherits or loses what hangs on it.
+std::atomic<std::uint64_t> generation{0};
+
+int copy_record(MPI_Comm, int, void*, void* from, void* to, int* copied) {
+  try {
+    const CommRecord& original = *static_cast<CommRecord*>(from);
+    *copied = original.comm_state != nullptr && original.comm_state->inherited();
+    if (*copied == 0) return MPI_SUCCESS;
+    auto record = std::make_unique<CommRecord>();
+    record->comm_state = std::make_shared<CommState>(*original.comm_state, record->freed);
+    record->settled = true;
+    *static_cast<void**>(to) = record.release();
+    ++generation;
+    return MPI_SUCCESS;
+  } catch (...) {
+    *copied = 0;
+    return MPI_ERR_NO_MEM;
+  }
+}
+
+int delete_record(MPI_Comm, int, void* held, void*) {
+  const std::unique_ptr<CommRecord> record(static_cast<CommRecord*>(held));
+  *record->freed = true;
+  ++generation;
+  return MPI_SUCCESS;
+}
+
+std::vector<void (*)() noexcept>& finalizers() {
+  static auto* const list = new std::vector<void (*)() noexcept>;
+  return *list;
+}
+
+// Calls that nobody has waited for are completed: other ranks may be waiting for them.
+int finalize(MPI_Comm, int, void*, void*) {
+  for (; !finalizers().empty(); finalizers().pop_back()) finalizers().back()();
+  end_progress_thread();
+  driven_by_thread(false);
+  for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
+  {
+    const std::lock_guard lock(mutex);
+    for (CommState* const comm_state : all_comm_states()) comm_state->disconnect();
+  }
+  free_average();
+  write_reports_so_far();
+  return MPI_SUCCESS;
+}
+
+void make_keyvals() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    int ours = MPI_KEYVAL_INVALID, at_end = MPI_KEYVAL_INVALID;
+    check(PMPI_Comm_create_keyval(copy_record, delete_record, &ours, nullptr), "MPI_Comm_create_keyval");
+    check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &at_end, nullptr),
+          "MPI_Comm_create_keyval");
+    check(PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
+    keyval = ours;
+  });
+}
+
+CommRecord* read_record(MPI_Comm comm) noexcept {
+  const int ours = keyval;
+  void* record = nullptr;
+  int found = 0;
+  if (ours == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return nullptr;
+  PMPI_Comm_get_attr(comm, ours, &record, &found);
+  return found != 0 ? static_cast<CommRecord*>(record) : nullptr;
+}
+
+bool look_for_ranks_in_world(MPI_Comm comm) {
+  int inter = 0, size = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &size);
+  if (inter != 0 || size < 2) return false;
+  MPI_Group world, group;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Comm_group(comm, &group);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, there.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return std::ranges::find(there, MPI_UNDEFINED) == there.end();
+}
+
+}  // namespace
+
+std::atomic<std::size_t> in_process{0};
+
+void register_comm_state(CommState& comm_state) {
+  const std::lock_guard lock(mutex);
+  all_comm_states().push_back(&comm_state);
+}
+
+void unregister_comm_state(const CommState& comm_state) noexcept {
+  const std::lock_guard lock(mutex);
+  std::erase(all_comm_states(), &comm_state);
+}
+
+void progress_others(const CommState* self) noexcept {
+  const std::unique_lock lock(mutex, std::try_to_lock);  // else another thread is at it
+  if (!lock.owns_lock()) return;
+  for (CommState* const comm_state : all_comm_states())
+    if (comm_state != self) comm_state->progress();
+}
+
+bool free_at_finalize() noexcept {
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized == 0) return false;
+  try {
+    make_keyvals();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void write_reports_so_far() noexcept {
+  const std::lock_guard lock(mutex);
+  try {
+    std::vector<const CommReport*> all;
+    for (const CommState* const comm_state : all_comm_states())
+      comm_state->observed([&](const CommReport& observed) { all.push_back(&observed); });
+    write_reports(all);
+  } catch (const std::bad_alloc&) {
+    write_reports({});
+  }
+}
+
+void progress(CommState* first) noexcept {
+  if (!calls_in_flight()) return;
+  if (first != nullptr) first->progress();
+  progress_others(first);
+}
+
+void finish_own_calls() noexcept {
+  const auto open = [me = std::this_thread::get_id()] {
+    const std::lock_guard lock(mutex);
+    return std::ranges::any_of(all_comm_states(), [me](const CommState* a) { return a->has_calls_of(me); });
+  };
+  if (driven) return;
+  for (Backoff backoff; calls_in_flight() && open(); backoff.pause()) progress(nullptr);
+}
+
+void driven_by_thread(bool yes) noexcept { driven = yes; }
+
+// A thread's calls mostly use the communicator of the one before.
+CommRecord* find_record(MPI_Comm comm) noexcept {
+  struct StateLookup {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::uint64_t generation = 0;
+    CommRecord* record = nullptr;
+  };
+  thread_local StateLookup last;
+  const std::uint64_t now = generation;
+  if (last.comm == comm && last.generation == now) return last.record;
+  last = {comm, now, read_record(comm)};
+  return last.record;
+}
+
+CommRecord& record_of(MPI_Comm comm) {
+  if (CommRecord* const known = find_record(comm)) return *known;
+  make_keyvals();
+  static std::mutex making;  // threads may come to a communicator at once
+  const std::lock_guard lock(making);
+  if (CommRecord* const made = read_record(comm)) return *made;
+  auto record = std::make_unique<CommRecord>();
+  check(PMPI_Comm_set_attr(comm, keyval, record.get()), "MPI_Comm_set_attr");
+  ++generation;
+  return *record.release();
+}
+
+bool ranks_in_world(MPI_Comm comm) {
+  CommRecord& record = record_of(comm);
+  if (record.members == CommRecord::unknown)
+    record.members = look_for_ranks_in_world(comm) ? CommRecord::in_world : CommRecord::elsewhere;
+  return record.members == CommRecord::in_world;
+}
+
+void at_finalize(void (*function)() noexcept) {
+  make_keyvals();
+  const std::lock_guard lock(mutex);
+  finalizers().push_back(function);
+}
+
+void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
+  CommRecord& record = record_of(comm);
+  if (comm_state != nullptr) comm_state->belong_to(record.freed);
+  record.comm_state = std::move(comm_state);
+  record.settled = true;
+}
+
+}  // namespace taut::api

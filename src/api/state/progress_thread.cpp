@@ -1,0 +1,106 @@
+#include "api/state/progress_thread.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "api/state/comm_registry.hpp"
+#include "policy/text/options.hpp"
+
+namespace taut::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto pause = 50us;  // a message waits so long at most, a core is left to the program
+
+struct Driver {
+  std::mutex mutex;
+  std::condition_variable comes;
+  std::thread thread;
+  std::atomic<bool> runs = false;
+  bool stops = false;
+};
+
+// Outlives static destructors: the thread of a program that forgets MPI_Finalize still uses it.
+Driver& driver() noexcept {
+  static auto* const one = new Driver;
+  return *one;
+}
+
+void run(const Steps steps) noexcept {
+  Driver& mine = driver();
+  std::unique_lock lock(mine.mutex);
+  for (;;) {
+    mine.comes.wait(lock, [&] { return mine.stops || steps.are_needed(); });
+    if (mine.stops) return;
+    lock.unlock();
+    steps.take_one();
+    std::this_thread::sleep_for(pause);
+    lock.lock();
+  }
+}
+
+void complain(const char* why) noexcept {
+  std::fprintf(stderr, "taut: TAUT_PROGRESS=1 has no effect: %s. Calls in flight go on only inside Taut's\n",
+               why);
+}
+
+}  // namespace
+
+bool start_progress_thread(const Steps& steps) noexcept {
+  Driver& mine = driver();
+  const std::lock_guard lock(mine.mutex);
+  if (mine.runs) return false;
+  try {
+    mine.stops = false;
+    mine.thread = std::thread(run, steps);
+    mine.runs = true;
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+// The lock is what keeps a thread that has just found nothing to do from sleeping on.
+void wake_progress_thread() noexcept {
+  Driver& mine = driver();
+  if (!mine.runs) return;
+  const std::lock_guard lock(mine.mutex);
+  mine.comes.notify_one();
+}
+
+void end_progress_thread() noexcept {
+  Driver& mine = driver();
+  if (!mine.runs.exchange(false)) return;
+  {
+    const std::lock_guard lock(mine.mutex);
+    mine.stops = true;
+    mine.comes.notify_one();
+  }
+  mine.thread.join();
+}
+
+void begin_progress(bool tells) noexcept {
+  static std::once_flag once;
+  if (!options().progress || driver().runs) return;
+  std::call_once(once, [tells] {
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE) {
+      if (tells) complain("the program has to begin MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
+    } else if (start_progress_thread({calls_in_flight, []() noexcept { progress(nullptr); }})) {
+      driven_by_thread(true);
+    } else if (tells) {
+      complain("the system gives no thread");
+    }
+  });
+}
+
+}  // namespace taut::api

@@ -1,0 +1,153 @@
+#include "api/state/requests.hpp"
+
+#include "api/args/average.hpp"
+#include "api/args/datatype_layout.hpp"
+#include "api/args/datatypes.hpp"
+#include "api/args/describe.hpp"
+#include "api/state/rule_binding.hpp"
+
+namespace taut::api {
+namespace {
+
+// The user may free an operator of its own as soon as a call is started, and only MPI can keep it: such a
+// call has to be MPI's at once. Any rank's call then is, as the operator is the same.
+bool keeps_its_operator(const MpiCall& call) noexcept { return !call.reduces() || is_predefined(call.op); }
+
+bool takes_mean(const MpiCall& call) noexcept { return call.reduces() && is_average(call.op); }
+
+}  // namespace
+
+CollectiveRequest::~CollectiveRequest() {
+  if (plain_is_persistent_) PMPI_Request_free(&plain_);
+  for (MPI_Datatype& type : kept_types_)
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+}
+
+bool CollectiveRequest::freed() const noexcept {
+  const auto& users = apart_from_ != nullptr ? apart_from_ : comm_state_;
+  return users != nullptr && users->freed();
+}
+
+MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NULL : call_.comm; }
+
+int CollectiveRequest::init(MPI_Info info) {
+  if (takes_mean(call_)) group_ = group_of(call_.comm);
+  CommState* comm_state = nullptr;  // what a nonblocking call cannot wait for, it goes without
+  if (keeps_its_operator(call_))
+    comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_bound_state(call_.comm);
+  if (comm_state != nullptr) comm_state_ = comm_state->shared_from_this();
+  if (!persistent_) return MPI_SUCCESS;
+  if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
+  const bool serves =
+      comm_state_ != nullptr && comm_state_->usable();  // else it counts calls, on some ranks perhaps
+  if (serves || !pmpi::has_persistent) return MPI_SUCCESS;
+  plain_args_.emplace(call_, call_.comm);
+  const int code = init_plain(call_, *plain_args_, info, &plain_);
+  plain_is_persistent_ = code == MPI_SUCCESS;
+  return code;
+}
+
+bool CollectiveRequest::set_apart(bool counts) {
+  if (comm_state_ == nullptr || !comm_state_->usable()) return false;
+  if (!counts && comm_state_->always_plain(describe())) return false;
+  std::shared_ptr<CommState> own = comm_state_->spare(call_.comm);
+  apart_from_ = std::exchange(comm_state_, std::move(own));
+  return true;
+}
+
+// Derived types may be freed as soon as a call is started, before it needs them. Whether there are any.
+bool CollectiveRequest::keep_types() {
+  const MPI_Comm comm = call_.comm;
+  Group group;
+  int inter = 0;
+  if (comm != MPI_COMM_NULL) PMPI_Comm_test_inter(comm, &inter);
+  if (comm == MPI_COMM_NULL || inter != 0) return false;
+  PMPI_Comm_rank(comm, &group.rank);
+  const Significance matters(call_, group.rank == call_.root);
+  bool any = false;
+  const auto keep = [&](MPI_Datatype& type, MPI_Datatype& kept) {
+    if (!is_derived(type)) return;
+    if (PMPI_Type_dup(type, &kept) != MPI_SUCCESS) throw std::bad_alloc();
+    type = kept;
+    any = true;
+  };
+  if (matters.send && call_.send.type != MPI_DATATYPE_NULL) keep(call_.send.type, kept_types_[0]);
+  if (matters.recv) keep(call_.recv.type, kept_types_[1]);
+  return any;
+}
+
+std::optional<CollectiveCall> CollectiveRequest::describe() const {
+  return api::describe(call_, comm_state_->group());
+}
+
+int CollectiveRequest::start() {
+  if (freed() && !plain_is_persistent_)
+    throw Error(Status::invalid_argument, "the communicator of the request is freed");
+  in_flight_.reset();
+  plain_complete_ = false;
+  if (comm_state_ == nullptr) return start_plain();
+  std::optional<CollectiveCall> request = describe();
+  if (comm_state_->early_fallback(request) != Fallback::none) return start_plain();
+  if (!persistent_ && keep_types()) request = describe();
+  comm_state_->start(call_.comm, *request, *this, in_flight_);
+  active_ = true;
+  return MPI_SUCCESS;
+}
+
+int CollectiveRequest::start_plain() {
+  const MPI_Comm comm = apart_from_ != nullptr ? comm_state_->private_communicator() : call_.comm;
+  const int code = plain_is_persistent_ ? PMPI_Start(&plain_) : start_plain_on(comm);
+  active_ = code == MPI_SUCCESS;
+  return code;
+}
+
+int CollectiveRequest::start_plain_on(MPI_Comm comm) {
+  plain_args_.emplace(call_, comm);
+  return api::start_plain(call_, *plain_args_, comm, &plain_);
+}
+
+// In the place of a call in flight.
+void CollectiveRequest::issue() {
+  plain_code_ = start_plain_on(comm_state_->private_communicator());
+  plain_complete_ = plain_code_ != MPI_SUCCESS;
+}
+
+bool CollectiveRequest::ready() {
+  if (plain_complete_) return true;
+  int complete = 0;
+  plain_code_ = PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
+  plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
+  return plain_complete_;
+}
+
+MPI_Request CollectiveRequest::give_plain() noexcept {
+  if (in_flight_ || persistent_) return MPI_REQUEST_NULL;
+  active_ = false;
+  return std::exchange(plain_, MPI_REQUEST_NULL);
+}
+
+bool CollectiveRequest::complete() noexcept { return in_flight_ ? in_flight_->done() : ready(); }
+
+void CollectiveRequest::wait() noexcept {
+  if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
+    plain_code_ = PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
+    plain_complete_ = true;
+  }
+  for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());
+}
+
+int CollectiveRequest::finish(MPI_Status*) noexcept {
+  active_ = false;
+  if (!in_flight_) {
+    return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : plain_code_;  // which MPI has raised
+  }
+  return guard(comm(), [&]() -> int {
+    const Verdict verdict = in_flight_->verdict();
+    if (verdict.plain != Fallback::none) {
+      return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_code_);
+    }
+    return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
+  });
+}
+
+}  // namespace taut::api

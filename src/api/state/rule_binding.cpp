@@ -1,0 +1,190 @@
+#include "api/state/rule_binding.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+
+#include "policy/text/options.hpp"
+
+namespace taut::api {
+namespace {
+
+struct ProcessRules {
+  Rules rules;
+  std::string fault;  // why there are none
+};
+
+const ProcessRules& process_rules() {
+  static const ProcessRules read = [] {
+    ProcessRules made;
+    try {
+      made.rules = read_rules(options().rules, options().config, options().kernels);
+    } catch (const Error& error) {
+      made.fault = error.what();
+    }
+    return made;
+  }();
+  return read;
+}
+
+std::uint64_t hash_of(std::string_view text) noexcept { return hash(std::as_bytes(std::span(text))); }
+
+std::string name_of(MPI_Comm comm) {
+  char text[MPI_MAX_OBJECT_NAME + 1] = {};
+  int length = 0;
+  PMPI_Comm_get_name(comm, text, &length);
+  return text;
+}
+
+std::uint64_t node_hash() noexcept {
+  char text[MPI_MAX_PROCESSOR_NAME + 1] = {};
+  int length = 0;
+  PMPI_Get_processor_name(text, &length);
+  return hash_of(text);
+}
+
+bool is_world(MPI_Comm comm) noexcept {
+  int result = MPI_UNEQUAL;
+  return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL;
+}
+
+// Something that ranks have in common, or not; combined by minimum.
+struct Same {
+  explicit Same(std::uint64_t mine) noexcept : value(mine), complement(~mine) {}
+  bool on_all(const Same& agreed) const noexcept {
+    return agreed.value == value && agreed.complement == complement;
+  }
+  std::uint64_t value, complement;
+};
+
+struct Vote {
+  Same rules, name, node;
+  std::uint64_t enabled, readable;
+};
+static_assert(sizeof(Vote) == 8 * sizeof(std::uint64_t));
+
+std::optional<Vote> world_vote;  // of the ranks of MPI_COMM_WORLD
+
+Vote own_vote(MPI_Comm comm) {
+  const bool has_rules = !process_rules().rules.empty();
+  return {Same(process_rules().rules.hash() ^ AgreementRecord::tag),
+          Same(has_rules ? hash_of(name_of(comm)) : 0), Same(has_rules ? node_hash() : 0), options().enabled,
+          process_rules().fault.empty()};
+}
+
+Vote agreed_vote(MPI_Comm comm, const Vote& mine) {
+  Vote agreed = mine;
+  finish_calls();
+  if (group_of(comm).size > 1 &&
+      PMPI_Allreduce(&mine, &agreed, sizeof mine / 8, MPI_UINT64_T, MPI_MIN, comm) != MPI_SUCCESS)
+    throw Error(Status::transport_failed, "MPI_Allreduce");
+  return agreed;
+}
+
+// Whether rules depend on names or nodes, which differ between communicators.
+bool rules_differ_by_communicator() {
+  return std::ranges::any_of(process_rules().rules.all(), [](const Rule& rule) {
+    return !rule.when.name.empty() || rule.when.scope != Conditions::Scope::any;
+  });
+}
+
+void say(int rank, const char* what) noexcept {
+  static std::atomic_flag said;
+  if (!said.test_and_set() && rank == 0) std::fprintf(stderr, "taut: %s\n", what);
+}
+
+// The rules for this communicator: none where the ranks' differ, since programs that know nothing of them
+// are to go on.
+Rules rules_on(MPI_Comm comm, const Group& group, const Vote& mine, const Vote& agreed) {
+  if (agreed.readable == 0) {
+    const std::string& fault = process_rules().fault;
+    say(group.rank, fault.empty() ? "a rank cannot read its rules; all go without" : fault.c_str());
+    return {};
+  }
+  if (!mine.rules.on_all(agreed.rules)) {
+    say(group.rank, "the ranks have different rules (TAUT_RULES, TAUT_CONFIG); all go without");
+    return {};
+  }
+  if (process_rules().rules.empty()) return {};
+  return process_rules().rules.on({.name = mine.name.on_all(agreed.name) ? name_of(comm) : "",
+                                   .ranks = group.size,
+                                   .world = is_world(comm),
+                                   .several_nodes = !mine.node.on_all(agreed.node)});
+}
+
+// Calls on others are plain MPI's whatever rules say, as all ranks know.
+bool may_have_rules(MPI_Comm comm) noexcept {
+  int initialized = 0, inter = 0;
+  PMPI_Initialized(&initialized);
+  if (initialized == 0 || comm == MPI_COMM_NULL) return false;
+  return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter == 0;
+}
+
+}  // namespace
+
+void print_warnings_once(int rank) noexcept {
+  static std::atomic_flag printed;
+  if (printed.test_and_set() || rank != 0) return;
+  for (const std::string& warning : options().warnings) std::fprintf(stderr, "taut: %s\n", warning.c_str());
+}
+
+std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
+  if (!may_have_rules(comm)) return nullptr;
+  const Group group = group_of(comm);
+  print_warnings_once(group.rank);
+  const Vote mine = own_vote(comm);
+  const Vote agreed = world_vote && ranks_in_world(comm) ? *world_vote : agreed_vote(comm, mine);
+  Rules rules = rules_on(comm, group, mine, agreed);
+  if (rules.off() && !options().observe()) return nullptr;
+  auto made = std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, false, group);
+  made->name_after(comm);
+  return made;
+}
+
+bool compare_rules_in_world() {
+  const Vote mine = own_vote(MPI_COMM_WORLD), agreed = agreed_vote(MPI_COMM_WORLD, mine);
+  const bool same = mine.rules.on_all(agreed.rules) && agreed.readable != 0 && agreed.enabled != 0;
+  if (same && !rules_differ_by_communicator()) world_vote = agreed;
+  return same;
+}
+
+namespace {
+thread_local int without_rules = 0;
+}
+
+RuleBypassScope::RuleBypassScope() noexcept { ++without_rules; }
+RuleBypassScope::~RuleBypassScope() { --without_rules; }
+
+CommState* find_bound_state(MPI_Comm comm) noexcept {
+  return without_rules > 0 ? nullptr : find_comm_state(comm);
+}
+
+Rules local_rules(MPI_Comm comm) {
+  std::vector<Rule> rules = process_rules().rules.all();
+  std::erase_if(rules, [](const Rule& rule) { return rule.when.scope != Conditions::Scope::any; });
+  return Rules(std::move(rules))
+      .on({.name = name_of(comm), .ranks = group_of(comm).size, .world = is_world(comm)});
+}
+
+bool rules_match_names() {
+  return std::ranges::any_of(process_rules().rules.all(),
+                             [](const Rule& rule) { return !rule.when.name.empty(); });
+}
+
+bool rules_name_messages() {
+  return std::ranges::any_of(process_rules().rules.all(),
+                             [](const Rule& rule) { return rule.names(Collective::send); });
+}
+
+CommState* find_or_bind_state(MPI_Comm comm) {
+  const CommRecord* const record = find_record(comm);
+  const bool settled = record != nullptr && record->settled;
+  if (settled && record->comm_state == nullptr) return nullptr;
+  if (without_rules > 0) return nullptr;
+  if (settled) return record->comm_state.get();
+  std::shared_ptr<CommState> made = bind_rules(comm);
+  if (made != nullptr || may_have_rules(comm)) attach(comm, std::move(made));
+  return find_comm_state(comm);
+}
+
+}  // namespace taut::api

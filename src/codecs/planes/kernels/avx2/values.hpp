@@ -1,0 +1,88 @@
+// AVX2: values of each type <-> integers. Halves are computed in float. Included by avx2*.hpp only.
+#pragma once
+
+#include <immintrin.h>
+
+#include "codecs/planes/general/large_range.hpp"
+#include "codecs/planes/kernels/kernels.hpp"
+
+namespace taut::planes {
+namespace {
+
+inline __m256 eight(const float* x) { return _mm256_loadu_ps(x); }
+inline __m256 eight(const f16* x) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
+}
+inline __m256 eight(const bf16* x) {
+  const __m128i upper = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
+}
+
+// Rounded to nearest even; a NaN keeps its upper bits and becomes quiet.
+inline __m128i narrowed(__m256 x, const f16*) { return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
+inline __m128i narrowed(__m256 x, const bf16*) {
+  const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
+  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+  const __m256i rounded =
+      _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd), 16);
+  const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+  const __m256i both = _mm256_blendv_epi8(rounded, quiet, is_nan);
+  return _mm_packus_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
+}
+
+template <bool Add>
+void write_values(__m256i q, float step, float* to) {
+  __m256 x = _mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step));
+  if constexpr (Add) x = _mm256_add_ps(_mm256_loadu_ps(to), x);
+  _mm256_storeu_ps(to, x);
+}
+
+template <bool Add>
+void write_values(__m256i q, double step, double* to) {
+  const __m128i half[] = {_mm256_castsi256_si128(q), _mm256_extracti128_si256(q, 1)};
+  for (unsigned h = 0; h < 2; ++h) {
+    __m256d x = _mm256_mul_pd(_mm256_cvtepi32_pd(half[h]), _mm256_set1_pd(step));
+    if constexpr (Add) x = _mm256_add_pd(_mm256_loadu_pd(to + 4 * h), x);
+    _mm256_storeu_pd(to + 4 * h, x);
+  }
+}
+
+// What is added is rounded before, as where it is decoded first.
+template <bool Add, class Half>
+void write_values(__m256i q, float step, Half* to) {
+  __m128i x = narrowed(_mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step)), to);
+  if constexpr (Add) {
+    const __m256 before = eight(to);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
+    x = narrowed(_mm256_add_ps(before, eight(to)), to);
+  }
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
+}
+
+// Integers as floats that round to the same halves, as float_for_half.
+inline __m256 floats_for_halves(__m256i q) {
+  const __m256i low = _mm256_set1_epi32(0xFF), most = _mm256_set1_epi32((1 << 24) - 1);
+  const __m256i magnitude = _mm256_abs_epi32(q),
+                exact = _mm256_cmpeq_epi32(_mm256_and_si256(q, low), _mm256_setzero_si256());
+  const __m256i rest = _mm256_andnot_si256(exact, _mm256_set1_epi32(0x80));
+  const __m256i big = _mm256_or_si256(_mm256_cmpgt_epi32(magnitude, most), _mm256_srai_epi32(magnitude, 31));
+  const __m256i jammed = _mm256_or_si256(_mm256_andnot_si256(low, q), rest);
+  return _mm256_cvtepi32_ps(_mm256_blendv_epi8(q, jammed, big));
+}
+
+template <class T>
+void dequantise(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* to) noexcept {
+  if constexpr (!is_half<T>) {
+    dequantise_large(q, groups, z, to);
+  } else {
+    for (std::size_t i = 0; i < groups * group_values; i += 8) {
+      const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + i));
+      const __m256 x = _mm256_mul_ps(floats_for_halves(integers), _mm256_set1_ps(z.step));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), narrowed(x, to));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut::planes

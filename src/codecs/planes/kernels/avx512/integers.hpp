@@ -1,0 +1,286 @@
+// AVX-512: groups of 64 differences <-> integers. Included by avx512.cpp only.
+#pragma once
+
+#include "codecs/planes/kernels/avx512/group.hpp"
+
+namespace taut::planes {
+namespace {
+
+// ---- Prefix sums
+
+// For every lane, which one holds the last integer below `lane`, or of pairs the last of its kind.
+template <Predictor P>
+inline __m512i ends(int lane) {
+  const __m512i last = _mm512_set1_epi32(lane - 1);
+  return P == Predictor::pairs ? _mm512_mask_sub_epi32(last, 0x5555, last, _mm512_set1_epi32(1)) : last;
+}
+
+// Inclusive, over 16 lanes; of pairs over the even and the odd ones apart.
+template <Predictor P>
+inline __m512i scan(__m512i v) {
+  if constexpr (P != Predictor::pairs) v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
+  v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 8));
+  const __m512i quarter = _mm512_mask_blend_epi32(0xFF00, ends<P>(4), ends<P>(12));
+  v = _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xF0F0, quarter, v));
+  return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, ends<P>(8), v));
+}
+
+// Lane l of register r takes from lane (16 r + l) / per of a register with `per` differences a lane.
+template <unsigned Per>
+inline __m512i spread(__m512i v, unsigned r) {
+  static constexpr struct Index {
+    alignas(64) std::uint32_t of[Per][16];
+    constexpr Index() : of() {
+      for (unsigned r = 0; r < Per; ++r)
+        for (unsigned l = 0; l < 16; ++l) of[r][l] = (16 * r + l) / Per;
+    }
+  } index;
+  return _mm512_permutexvar_epi32(_mm512_load_si512(index.of[r]), v);
+}
+
+// ---- Integers of a group from its differences; `carry` holds, in every lane, the last integer before
+
+struct Integers {
+  __m512i part[4];
+};
+
+inline Integers widened(const Group<8>& d) {
+  const __m512i one_hot = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x100, 0x10000, 0x1000000));
+  Integers q;
+  for (unsigned r = 0; r < 4; ++r)
+    q.part[r] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), one_hot, spread<4>(d.part[0], r));
+  return q;
+}
+inline Integers widened(const Group<16>& d) {
+  Integers q;
+  for (unsigned h = 0; h < 2; ++h) {
+    q.part[2 * h] = _mm512_cvtepi16_epi32(_mm512_castsi512_si256(d.part[h]));
+    q.part[2 * h + 1] = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(d.part[h], 1));
+  }
+  return q;
+}
+inline Integers widened(const Group<32>& d) { return {{d.part[0], d.part[1], d.part[2], d.part[3]}}; }
+
+// What stands before each lane of `sums`; moves the carry on.
+inline __m512i sums_before(__m512i sums, __m512i& carry) {
+  const __m512i upto = scan<Predictor::delta>(sums);
+  const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
+  carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<Predictor::delta>(16), upto));
+  return before;
+}
+
+// Sums of the short differences of a lane first, then of lanes; the products with a triangle of ones add the
+// differences of a lane up to each one's place.
+inline Integers short_deltas(const Group<8>& d, __m512i& carry) {
+  const __m512i triangle = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x101, 0x10101, 0x1010101));
+  const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), d.part[0]);
+  const __m512i before = sums_before(sums, carry);
+  Integers q;
+  for (unsigned r = 0; r < 4; ++r)
+    q.part[r] = _mm512_dpbusd_epi32(spread<4>(before, r), triangle, spread<4>(d.part[0], r));
+  return q;
+}
+inline Integers short_deltas(const Group<16>& d, __m512i& carry) {
+  const __m512i triangle = _mm512_set1_epi64(0x0001000100000001);
+  Integers q;
+  for (unsigned h = 0; h < 2; ++h) {
+    const __m512i sums = _mm512_dpwssd_epi32(_mm512_setzero_si512(), _mm512_set1_epi16(1), d.part[h]);
+    const __m512i before = sums_before(sums, carry);
+    for (unsigned r = 0; r < 2; ++r)
+      q.part[2 * h + r] = _mm512_dpwssd_epi32(spread<2>(before, r), triangle, spread<2>(d.part[h], r));
+  }
+  return q;
+}
+
+// ---- Lags
+
+// What is predicted of 16 integers at `q`.
+inline __m512i predicted_part(const std::int32_t* q, const Lags& lags) {
+  const __m512i near = _mm512_loadu_si512(q - lags.of[0]);
+  if (lags.n == 1) return near;
+  const __m512i far = _mm512_loadu_si512(q - lags.of[1]), both = _mm512_loadu_si512(q - lags.span());
+  return _mm512_sub_epi32(_mm512_add_epi32(near, far), both);
+}
+
+inline Integers with_lagged(const Integers& r, const std::int32_t* q, const Lags& lags) {
+  Integers sum;
+  for (unsigned k = 0; k < 4; ++k)
+    sum.part[k] = _mm512_add_epi32(r.part[k], predicted_part(q + 16 * k, lags));
+  return sum;
+}
+
+// What a group leaves to the next one, in every lane.
+struct Carry {
+  __m512i integer = _mm512_setzero_si512();     // the last one; of pairs the last of the lane's kind
+  __m512i difference = _mm512_setzero_si512();  // for second differences: the last difference
+};
+
+template <Predictor P>
+inline void sum_up(Integers& q, __m512i& carry) {
+  for (__m512i& part : q.part) {
+    const __m512i upto = scan<P>(part);
+    part = _mm512_add_epi32(upto, carry);
+    carry = _mm512_add_epi32(carry, _mm512_permutexvar_epi32(ends<P>(16), upto));
+  }
+}
+
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, __m512i& carry) {
+  if constexpr (P == Predictor::delta && C < 32) return short_deltas(d, carry);
+  Integers q = widened(d);
+  if constexpr (P != Predictor::none) sum_up<P>(q, carry);
+  return q;
+}
+
+// Four registers whose lanes l hold the elements 4 l, 4 l + 1, .. of a group, as the group. `parted` brings
+// the lanes into the order that this asks for.
+inline __m512i parted(__m512i v) {
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
+}
+inline Integers interleaved(const __m512i (&of)[4]) {
+  const __m512i a = _mm512_unpacklo_epi32(of[0], of[1]), b = _mm512_unpacklo_epi32(of[2], of[3]),
+                c = _mm512_unpackhi_epi32(of[0], of[1]), d = _mm512_unpackhi_epi32(of[2], of[3]);
+  return {{_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b), _mm512_unpacklo_epi64(c, d),
+           _mm512_unpackhi_epi64(c, d)}};
+}
+
+// Four second differences to a lane, as bytes, or as words in two registers. `on`: base + the differences by
+// their weights, that of the first as the highest byte.
+template <unsigned C>
+struct Quads;
+
+template <>
+struct Quads<8> {
+  __m512i of;
+  explicit Quads(const Group<8>& d) : of(d.part[0]) {}
+  Quads(__m512i v) : of(v) {}
+  Quads part() const { return parted(of); }
+  template <unsigned Weights>
+  __m512i on(__m512i base) const {
+    return _mm512_dpbusd_epi32(base, _mm512_set1_epi32(static_cast<int>(__builtin_bswap32(Weights))), of);
+  }
+};
+
+template <>
+struct Quads<16> {
+  __m512i first, last;  // two and two
+  explicit Quads(const Group<16>& d)
+      : Quads(_mm512_permutex2var_epi32(d.part[0], evens(0), d.part[1]),
+              _mm512_permutex2var_epi32(d.part[0], evens(1), d.part[1])) {}
+  Quads(__m512i a, __m512i b) : first(a), last(b) {}
+  Quads part() const { return {parted(first), parted(last)}; }
+  template <unsigned Weights>
+  __m512i on(__m512i base) const {
+    base = _mm512_dpwssd_epi32(base, pair(Weights >> 24, Weights >> 16 & 255), first);
+    return (Weights & 0xFFFF) == 0 ? base
+                                   : _mm512_dpwssd_epi32(base, pair(Weights >> 8 & 255, Weights & 255), last);
+  }
+  static __m512i evens(int from) {
+    return _mm512_add_epi32(_mm512_set1_epi32(from),
+                            _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
+  }
+  static __m512i pair(unsigned a, unsigned b) { return _mm512_set1_epi32(static_cast<int>(a | b << 16)); }
+};
+
+// With D and Q before a lane, difference k is D + d[0] + .. + d[k] and integer k is
+// Q + (k + 1) D + (k + 1) d[0] + k d[1] + .. + d[k]. In two steps: the first of a group can overlap the
+// second of the one before.
+template <unsigned C>
+struct Seconds {
+  Quads<C> quads;
+  __m512i before;  // D
+
+  Seconds(const Group<C>& d, Carry& carry)
+      : quads(d),
+        before(sums_before(quads.template on<0x01010101>(_mm512_setzero_si512()), carry.difference)) {}
+
+  Integers integers(Carry& carry) const {
+    const Quads<C> apart = quads.part();
+    const __m512i ends = quads.template on<0x04030201>(_mm512_slli_epi32(before, 2));
+    const __m512i Q = parted(sums_before(ends, carry.integer)), D = parted(before);
+    const __m512i twice = _mm512_slli_epi32(D, 1), one = _mm512_add_epi32(Q, D);
+    const __m512i two = _mm512_add_epi32(Q, twice);
+    return interleaved({apart.template on<0x01000000>(one), apart.template on<0x02010000>(two),
+                        apart.template on<0x03020100>(_mm512_add_epi32(one, twice)),
+                        apart.template on<0x04030201>(_mm512_add_epi32(two, twice))});
+  }
+};
+
+template <Predictor P, unsigned C>
+Integers integers(const Group<C>& d, Carry& carry) {
+  if constexpr (P != Predictor::second) return integers<P>(d, carry.integer);
+  Integers q = integers<Predictor::delta>(d, carry.difference);
+  sum_up<Predictor::delta>(q, carry.integer);
+  return q;
+}
+
+// ---- Differences
+
+// Whether all differences seen so far fit `Bits` bits: bits beyond show in `seen` once half the range is
+// added.
+template <unsigned C, unsigned Bits>
+struct Fit {
+  __m512i seen = _mm512_setzero_si512();
+  bool holds() const {
+    if constexpr (C == 32) return true;
+    constexpr auto beyond = static_cast<unsigned>(~std::uint64_t{0} << Bits);
+    const __m512i bits =
+        C == 8 ? _mm512_set1_epi16(static_cast<short>(beyond)) : _mm512_set1_epi32(static_cast<int>(beyond));
+    return _mm512_test_epi32_mask(seen, bits) == 0;
+  }
+};
+
+// `previous`: the register before; then the last one of the group.
+template <Predictor P>
+Group<32> differences(const Integers& q, Carry& previous) {
+  constexpr int back = 16 - static_cast<int>(lag(P));
+  Group<32> d;
+  for (unsigned r = 0; r < 4; ++r) {
+    d.part[r] = _mm512_sub_epi32(q.part[r], _mm512_alignr_epi32(q.part[r], previous.integer, back));
+    previous.integer = q.part[r];
+    if constexpr (P == Predictor::second) {
+      const __m512i first = d.part[r];
+      d.part[r] = _mm512_sub_epi32(first, _mm512_alignr_epi32(first, previous.difference, back));
+      previous.difference = first;
+    }
+  }
+  return d;
+}
+
+template <unsigned C, unsigned Bits>
+Group<C> narrow(const Group<32>& d, Fit<C, Bits>& fit) {
+  constexpr int half = C == 32 ? 0 : 1 << (Bits - 1);
+  if constexpr (C == 32) {
+    return d;
+  } else if constexpr (C == 16) {
+    const __m512i h = _mm512_set1_epi32(half);
+    Group<16> out;
+    for (unsigned i = 0; i < 2; ++i) {
+      const __m512i a = d.part[2 * i], b = d.part[2 * i + 1];
+      fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi32(a, h), _mm512_add_epi32(b, h), 0xFE);
+      out.part[i] =
+          _mm512_permutexvar_epi64(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), _mm512_packs_epi32(a, b));
+    }
+    return out;
+  } else {
+    const __m512i h = _mm512_set1_epi16(half);
+    const __m512i a = _mm512_packs_epi32(d.part[0], d.part[1]), b = _mm512_packs_epi32(d.part[2], d.part[3]);
+    fit.seen = _mm512_ternarylogic_epi32(fit.seen, _mm512_add_epi16(a, h), _mm512_add_epi16(b, h), 0xFE);
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    return {{_mm512_permutexvar_epi32(order, _mm512_packs_epi16(a, b))}};
+  }
+}
+
+template <unsigned C>
+Group<C> plus(const Group<C>& a, const Group<C>& b) {
+  Group<C> sum;
+  for (unsigned i = 0; i < C / 8; ++i) {
+    if constexpr (C == 8) sum.part[i] = _mm512_add_epi8(a.part[i], b.part[i]);
+    if constexpr (C == 16) sum.part[i] = _mm512_add_epi16(a.part[i], b.part[i]);
+    if constexpr (C == 32) sum.part[i] = _mm512_add_epi32(a.part[i], b.part[i]);
+  }
+  return sum;
+}
+
+}  // namespace
+}  // namespace taut::planes

@@ -1,0 +1,110 @@
+// AVX-512: values of each type <-> groups of integers. Included by avx512.cpp only.
+#pragma once
+
+#include "codecs/planes/general/large_range.hpp"
+#include "codecs/planes/kernels/avx512/halves.hpp"
+#include "codecs/planes/kernels/avx512/integers.hpp"
+
+namespace taut::planes {
+namespace {
+
+template <class T>
+class ValueReader {
+ public:
+  ValueReader(const T* values, const Quantiser<T>& z) : values_(values) {
+    if constexpr (sizeof(T) == 8) {
+      inverse_ = _mm512_castpd_si512(_mm512_set1_pd(z.inverse));
+    } else {
+      inverse_ = _mm512_castps_si512(_mm512_set1_ps(z.inverse));
+    }
+  }
+
+  Integers group(std::size_t g) {
+    Integers q;
+    for (unsigned r = 0; r < 4; ++r) {
+      q.part[r] = part(values_ + g * group_values + 16 * r);
+      // Folding the sign keeps the magnitude's bits; what is no number or out of range converts to INT_MIN.
+      seen_ = _mm512_ternarylogic_epi32(seen_, q.part[r], _mm512_srai_epi32(q.part[r], 31), 0xF6);
+    }
+    return q;
+  }
+
+  bool small() const {
+    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << small_bits))) == 0;
+  }
+
+ private:
+  template <class Short>
+  __m512i part(const Short* x) const {
+    const __m512 s = _mm512_mul_ps(sixteen(x), _mm512_castsi512_ps(inverse_));
+    return _mm512_cvt_roundps_epi32(s, to_nearest);
+  }
+  __m512i part(const double* x) const {
+    const __m512d inverse = _mm512_castsi512_pd(inverse_);
+    const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x), inverse), to_nearest);
+    const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x + 8), inverse), to_nearest);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  }
+
+  const T* values_;
+  __m512i inverse_, seen_ = _mm512_setzero_si512();
+};
+
+template <bool Add>
+void write_values(const Integers& q, float step, float* to) {
+  for (unsigned r = 0; r < 4; ++r) {
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(q.part[r]), _mm512_set1_ps(step));
+    if constexpr (Add) x = _mm512_add_ps(_mm512_loadu_ps(to + 16 * r), x);
+    _mm512_storeu_ps(to + 16 * r, x);
+  }
+}
+
+template <bool Add>
+void write_values(const Integers& q, double step, double* to) {
+  for (unsigned r = 0; r < 8; ++r) {
+    const __m256i half =
+        r % 2 == 0 ? _mm512_castsi512_si256(q.part[r / 2]) : _mm512_extracti64x4_epi64(q.part[r / 2], 1);
+    __m512d x = _mm512_mul_pd(_mm512_cvtepi32_pd(half), _mm512_set1_pd(step));
+    if constexpr (Add) x = _mm512_add_pd(_mm512_loadu_pd(to + 8 * r), x);
+    _mm512_storeu_pd(to + 8 * r, x);
+  }
+}
+
+// What is added is rounded before, as where it is decoded first.
+template <bool Add, class Half>
+void write_values(const Integers& q, float step, Half* to) {
+  const auto value = [=](__m512i integers, const Half* before) {
+    const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_set1_ps(step));
+    return Add ? _mm512_add_ps(sixteen(before), rounded(x, before)) : x;
+  };
+  for (unsigned r = 0; r < 4; r += 2, to += 32) {
+    const __m512 a = value(q.part[r], to), b = value(q.part[r + 1], to + 16);
+    _mm512_storeu_si512(to, narrowed<Add>(a, b, to));
+  }
+}
+
+// Integers as floats that round to the same halves, as float_for_half.
+inline __m512 floats_for_halves(__m512i q) {
+  const __m512i low = _mm512_set1_epi32(0xFF), most = _mm512_set1_epi32(1 << 24);
+  const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), most);
+  const __mmask16 inexact = _mm512_mask_test_epi32_mask(big, q, low);
+  const __m512i cut = _mm512_mask_andnot_epi32(q, big, low, q);
+  return _mm512_cvtepi32_ps(_mm512_mask_or_epi32(cut, inexact, cut, _mm512_set1_epi32(0x80)));
+}
+
+template <class T>
+void dequantise(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* to) noexcept {
+  if constexpr (!is_half<T>) {
+    dequantise_large(q, groups, z, to);
+  } else {
+    const __m512 step = _mm512_set1_ps(z.step);
+    for (std::size_t i = 0; i < groups * group_values; i += 32) {
+      const __m512 a = _mm512_mul_ps(floats_for_halves(_mm512_loadu_si512(q + i)), step);
+      const __m512 b = _mm512_mul_ps(floats_for_halves(_mm512_loadu_si512(q + i + 16)), step);
+      _mm512_storeu_si512(to + i, narrowed<false>(a, b, to));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taut::planes

@@ -1,0 +1,166 @@
+// Planes of 64-bit integers in AVX-512: a block of eight is one register. Included by general.cpp
+// only.
+#pragma once
+
+#include <immintrin.h>
+
+#include "codecs/planes/general/general_kernels.hpp"
+
+namespace taut::planes {
+namespace {
+
+inline std::uint64_t first_places(std::size_t n) {
+  return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(n));
+}
+
+// A table of byte indices for vpermb.
+template <class Index>
+__m512i byte_table(Index) {
+  alignas(64) static constexpr struct Table {
+    std::uint8_t of[64];
+    constexpr Table() : of() {
+      for (unsigned i = 0; i < 64; ++i) of[i] = static_cast<std::uint8_t>(Index{}(i));
+    }
+  } table;
+  return _mm512_load_si512(table.of);
+}
+// Rows of eight bytes, top byte first, in each row the values in reverse order; and the same back, in order.
+inline __m512i rows() {
+  return byte_table([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
+}
+inline __m512i values_of_rows() {
+  return byte_table([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
+}
+inline __m512i places() {
+  return byte_table([](unsigned i) { return i; });
+}
+
+// Bit transposition of each 64-bit lane, as in avx512_lanes.hpp.
+inline __m512i to_values(__m512i planes) {
+  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
+                                       0);
+}
+inline __m512i to_planes(__m512i reversed_values) {
+  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), reversed_values, 0);
+}
+
+class WideWriter {
+ public:
+  WideWriter(std::byte* out, Widths& widths) : out_(out), at_(out), width_(widths.of) {}
+
+  void next(__m512i d) {
+    const __m512i planes = to_planes(_mm512_permutexvar_epi8(order_, d));
+    // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero.
+    const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next_, planes);
+    const auto absent = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
+    const __m512i from = _mm512_add_epi8(place_, _mm512_set1_epi8(static_cast<char>(absent)));
+    _mm512_storeu_si512(at_, _mm512_permutexvar_epi8(from, planes));
+    *width_++ = static_cast<std::uint8_t>(64 - absent);
+    at_ += 64 - absent;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(at_ - out_); }
+
+ private:
+  std::byte *out_, *at_;
+  std::uint8_t* width_;
+  __m512i order_ = rows(), place_ = places(), next_ = _mm512_add_epi8(place_, _mm512_set1_epi8(1));
+};
+
+class WideReader {
+ public:
+  WideReader() = default;
+  explicit WideReader(const WidePlanes& in) : at_(in.bytes.data()), width_(in.widths->of) {}
+
+  __m512i next() {
+    const unsigned width = *width_++;
+    const __m512i packed = _mm512_maskz_loadu_epi8(first_places(width), at_);
+    at_ += width;
+    const __m512i from = _mm512_add_epi8(places(), _mm512_set1_epi8(static_cast<char>(width)));
+    const __m512i planes = _mm512_maskz_permutexvar_epi8(~first_places(64 - width), from, packed);
+    const __m512i u = _mm512_permutexvar_epi8(values_of_rows(), to_values(planes));
+    // (u ^ sign) - sign extends the sign.
+    const std::uint64_t top = width == 0 ? 0 : std::uint64_t{1} << (width - 1);
+    const __m512i sign = _mm512_set1_epi64(static_cast<long long>(top));
+    return _mm512_sub_epi64(_mm512_xor_si512(u, sign), sign);
+  }
+
+ private:
+  const std::byte* at_ = nullptr;
+  const std::uint8_t* width_ = nullptr;
+};
+
+template <Predictor P>
+std::size_t pack_blocks(const std::int64_t* q, std::size_t blocks, std::byte* out, Widths& widths) {
+  WideWriter writer(out, widths);
+  __m512i previous = _mm512_set1_epi64(q[0]), previous_difference = _mm512_setzero_si512();
+  constexpr int back = static_cast<int>(lag(P));
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const __m512i v = _mm512_loadu_si512(q + b * block_values);
+    __m512i d = back == 0 ? v : _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 8 - back));
+    previous = v;
+    if constexpr (P == Predictor::second) {
+      const __m512i before = _mm512_alignr_epi64(d, previous_difference, 7);
+      previous_difference = d;
+      d = _mm512_sub_epi64(d, before);
+    }
+    writer.next(d);
+  }
+  return writer.bytes();
+}
+
+std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
+                 Widths& widths) noexcept {
+  return with_predictor(predictor, [&]<Predictor P>() { return pack_blocks<P>(q, blocks, out, widths); });
+}
+
+// Inclusive, over 8 lanes; of pairs over the even and the odd ones apart.
+template <Predictor P>
+__m512i scan(__m512i v) {
+  const __m512i zero = _mm512_setzero_si512();
+  if constexpr (P != Predictor::pairs) v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 7));
+  v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 6));
+  return _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
+}
+
+// `carry`: what stands before, in every lane; then what is last.
+template <Predictor P>
+__m512i sum_up(__m512i v, __m512i& carry) {
+  v = _mm512_add_epi64(scan<P>(v), carry);
+  const __m512i ends =
+      P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
+  carry = _mm512_permutexvar_epi64(ends, v);
+  return v;
+}
+
+template <Predictor P>
+void unpack_blocks(const WidePlanes& in, std::size_t blocks, std::int64_t* q) {
+  WideReader reader(in);
+  __m512i carry = _mm512_set1_epi64(in.base), carried_difference = _mm512_setzero_si512();
+  for (std::size_t b = 0; b < blocks; ++b) {
+    __m512i v = reader.next();
+    if constexpr (P == Predictor::second) v = sum_up<P>(v, carried_difference);
+    if constexpr (P != Predictor::none) v = sum_up<P>(v, carry);
+    std::int64_t* const to = q + b * block_values;
+    _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_loadu_si512(to), v));
+  }
+}
+
+void unpack_add(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept {
+  with_predictor(predictor, [&]<Predictor P>() { unpack_blocks<P>(in, blocks, q); });
+}
+
+std::size_t sum(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
+                Widths& widths) noexcept {
+  WideReader readers[max_operands];
+  for (std::size_t k = 0; k < n; ++k) readers[k] = WideReader(in[k]);
+  WideWriter writer(out, widths);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    __m512i d = readers[0].next();
+    for (std::size_t k = 1; k < n; ++k) d = _mm512_add_epi64(d, readers[k].next());
+    writer.next(d);
+  }
+  return writer.bytes();
+}
+
+}  // namespace
+}  // namespace taut::planes

@@ -1,0 +1,67 @@
+// One chunk as it stands in a frame: reading it safely, and writing the simple kind.
+#pragma once
+
+#include "codecs/planes/kernels/kernels.hpp"
+#include "codecs/planes/record/runs.hpp"
+
+namespace taut::planes {
+
+// A record that was found consistent; every pointer stays inside it.
+template <class T>
+struct Record {
+  RecordHeader header;
+  std::size_t count = 0;  // values
+  const std::byte* payload = nullptr;
+  Widths widths;
+  unsigned greatest = 0;
+  const std::byte* runs = nullptr;
+  std::size_t run_count = 0;
+  const std::byte* layers = nullptr;
+  std::size_t layer_count = 0;
+
+  bool simple() const noexcept { return (header.flags & (wide | has_runs | has_layers)) == 0; }
+  PlanesIn planes() const noexcept {
+    return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
+  }
+  Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
+};
+
+// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros, and memory may
+// be read up to `end`, at or beyond its end. False: malformed.
+template <class T>
+bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
+                 Record<T>& record) noexcept;
+
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<float>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<double>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<f16>&) noexcept;
+extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
+                                 Record<bf16>&) noexcept;
+
+// The sum of the planes of records that are not wide, all of one predictor. Those without planes only move
+// the base, and planes alone stay as they are.
+template <class T>
+void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
+                PlanesOut& out) noexcept;
+
+extern template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+extern template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+extern template void sum_planes(std::span<const Record<f16>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+extern template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
+                                PlanesOut&) noexcept;
+
+// Forgets what second differences leave in the groups of a chunk behind its blocks.
+void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
+
+// Completes a record whose payload stands behind the header at `out`, which has room for max_plane_record:
+// writes header and widths; returns the record's bytes, a multiple of 4.
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
+                          std::size_t blocks, const WidthKernels& kernels) noexcept;
+
+}  // namespace taut::planes

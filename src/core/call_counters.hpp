@@ -1,0 +1,35 @@
+// What a call does on one rank, as it is counted while it runs.
+#pragma once
+
+#include <cstdint>
+
+#include "core/recorder.hpp"
+#include "core/status.hpp"
+
+namespace taut {
+
+struct CallCounters {
+  Status status = Status::ok;  // the first failure
+  std::uint64_t encodes = 0, combines = 0, decodes = 0;
+  std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded on this rank, and what became of it
+  std::uint64_t sent_messages = 0, sent_bytes = 0;
+  std::uint64_t carried_bytes = 0;  // of the values that the frames sent stand for
+  PhaseTimes times;
+  CallTag tag;
+
+  void note(Status failure) noexcept {
+    if (status == Status::ok) status = failure;
+  }
+  void sent(std::size_t bytes, std::size_t carried) noexcept {
+    ++sent_messages;
+    sent_bytes += bytes;
+    carried_bytes += carried;
+  }
+  void spent(Phase phase, int segment, std::uint64_t begin, std::size_t bytes) noexcept {
+    const std::uint64_t end = clock_now();
+    times[phase] += end - begin;
+    tag.add(phase, segment, begin, end, bytes);
+  }
+};
+
+}  // namespace taut

@@ -1,0 +1,107 @@
+// The chunks of a frame as records, one after another, and a table of where each ends: 32 bits a chunk, in
+// units of 4 bytes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "core/parallel_chunks.hpp"
+#include "core/unaligned.hpp"
+
+namespace taut {
+
+inline constexpr std::size_t record_unit = 4;
+
+// Appends records to a room, and notes their ends. `most_record`: bytes that a kernel may write for one.
+template <std::size_t most_record>
+class RecordWriter {
+ public:
+  RecordWriter(std::byte* ends, Bytes room) noexcept
+      : ends_(ends), records_(room.data()), at_(records_), end_(records_ + room.size()) {}
+  RecordWriter(const RecordWriter&) = delete;
+  RecordWriter& operator=(const RecordWriter&) = delete;
+
+  // Room for a record of up to most_record, in place or aside; commit takes over `bytes` of it, a multiple of
+  // 4. False: there is no room for them.
+  std::byte* room() noexcept { return left() >= most_record ? at_ : aside_; }
+  bool commit(std::size_t bytes) noexcept {
+    if (bytes > left()) return false;
+    if (bytes > 0 && room() == aside_) std::memcpy(at_, aside_, bytes);
+    advance(bytes);
+    return true;
+  }
+
+  // For records written in place: where, how much fits, and that `bytes` now stand there.
+  std::byte* at() noexcept { return at_; }
+  std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+  void advance(std::size_t bytes) noexcept {
+    at_ += bytes;
+    ends_ = store(ends_, static_cast<std::uint32_t>(this->bytes() / record_unit));
+  }
+
+  std::size_t bytes() const noexcept { return static_cast<std::size_t>(at_ - records_); }
+
+ private:
+  std::byte *ends_, *records_, *at_, *end_;
+  alignas(64) std::byte aside_[most_record];
+};
+
+// Where the records of a frame go, and the ends of as many as there are chunks. Each thread begins with
+// chunk_bytes for each of its chunks: all that these may take, or a guess.
+struct RecordRoom {
+  std::byte* ends;
+  Bytes records;
+  std::size_t chunks, chunk_bytes;
+
+  std::byte* ends_of(Range range) const noexcept { return ends + sizeof(std::uint32_t) * range.first; }
+  Bytes share(std::size_t part, std::size_t parts) const noexcept {
+    const Range range = part_range(chunks, part, parts);
+    const std::size_t begin = range.first * chunk_bytes;
+    return records.subspan(begin, part + 1 == parts ? records.size() - begin : range.count * chunk_bytes);
+  }
+};
+
+constexpr std::size_t even_share(std::size_t bytes, std::size_t chunks) noexcept {
+  return bytes / std::max<std::size_t>(chunks, 1) / record_unit * record_unit;
+}
+
+// Moves the records of `range` down to where `before` bytes of others end.
+inline void close_up(const RecordRoom& room, Range range, ConstBytes records, std::size_t before) noexcept {
+  std::byte* const place = room.records.data() + before;
+  if (place != records.data()) std::memmove(place, records.data(), records.size());
+  std::byte* end = room.ends_of(range);
+  for (std::size_t i = 0; i < range.count; ++i)
+    end = store(end, static_cast<std::uint32_t>(load<std::uint32_t>(end) + before / record_unit));
+}
+
+// Writes all records, by as many threads as there are parts, and says how many bytes they take.
+// write(range of chunks, writer) -> Status appends those of a range; buffer_too_small: they do not fit. Where
+// they do not fit into the share of a thread, one writes all.
+template <class Writer, class Write>
+Sized write_records(std::size_t parts, const RecordRoom& room, const Write& write) {
+  const auto write_all = [&] {
+    Writer writer(room.ends, room.records);
+    const Status status = write(Range{0, room.chunks}, writer);
+    return Sized{status, writer.bytes()};
+  };
+  if (parts == 1) return write_all();
+  Sized all;
+  std::atomic<std::size_t> turn = 0;  // part that may close up: its own thread has the records in its cache
+  for_each_part(parts, room.chunks, [&](std::size_t part, Range range) {
+    const Bytes share = room.share(part, parts);
+    Writer writer(room.ends_of(range), share);
+    const Status status = write(range, writer);
+    for (std::size_t now = turn; now != part; now = turn) turn.wait(now);
+    if (all.status == Status::ok) {
+      all.status = status;
+      close_up(room, range, share.first(writer.bytes()), all.bytes);
+      all.bytes += writer.bytes();
+    }
+    turn = part + 1;
+    turn.notify_all();
+  });
+  return all.status == Status::buffer_too_small ? write_all() : all;
+}
+
+}  // namespace taut

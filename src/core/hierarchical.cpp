@@ -1,0 +1,156 @@
+// Two levels, after A. Mamidala, R. Kumar, D. De, D. Panda, "MPI collectives on modern multicore clusters:
+// performance optimizations and communication characteristics", CCGrid 2008, with all ranks of a node as
+// leaders of a part: M. Bayatpour et al., "Scalable reduction collectives with data partitioning-based
+// multi-leader design", SC17.
+//   L ranks on each of N nodes, a message of S bytes: between nodes a rank moves what the algorithm does for
+//   S/L bytes and N ranks; on its node values go S/L bytes at a time, L-1 times for each step below
+//   error of a sum: that of the algorithm for N ranks; each value is coded as part of the sum of a node
+#include "core/hierarchical.hpp"
+
+#include "core/intra_node.hpp"
+
+namespace taut {
+namespace {
+
+// A segment of a call as one rank sees it.
+struct View {
+  const AlgorithmInfo& algorithm;
+  const Nodes& nodes;
+  Team all;
+  NodePeers node;
+  Team across;
+
+  int me() const noexcept { return node.rank(); }
+  int neighbour(int distance) const noexcept { return mod(me() + distance, node.size()); }
+
+  // Of what the ranks of a node share out, the part of rank i.
+  template <class S>
+  S part(const S& message, int i) const noexcept {
+    return all.whole(block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(node.size())));
+  }
+  // The block of rank i of a node.
+  template <class S>
+  S chunk(const S& message, int of_node, int i) const noexcept {
+    return all.chunk(message, nodes.rank(of_node, i));
+  }
+};
+
+// ---- Steps on a node
+
+// mine <- this rank's part of the sum over the node.
+Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
+  const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
+  view.node.copy(view.part(values, view.me()), mine);
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    co_await view.node.exchange(view.part(values, to), to, theirs.values, from);
+    view.node.combine(mine, theirs.values, op);
+  }
+}
+
+// Each rank's part of `values` to all others.
+Task<> share(View& view, Slice values) {
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    co_await view.node.exchange(view.part(values, view.me()), to, view.part(values, from), from);
+  }
+}
+
+// ---- Collectives
+
+Task<> allreduce(View view, Operands data) {
+  const Slice mine = view.part(static_cast<Slice>(data.out), view.me());
+  co_await sum_up(view, data.in, mine, data.op);
+  co_await view.algorithm.run(view.across.of_segment(), {ConstSlice(mine), mine, data.op});
+  co_await share(view, data.out);
+}
+
+Task<> reduce(View view, Operands data) {
+  const int root = view.nodes.place(data.root), root_node = view.nodes.node(data.root);
+  const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
+  const ConstSlice own = view.part(static_cast<ConstSlice>(data.in), view.me());
+  NodePeers::Memory memory;
+  if (!at_root) memory = view.node.memory(own.count, own.type);
+  const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
+  const ConstSlice sum = mine.data != nullptr ? mine : own;  // which is not read any more
+  co_await sum_up(view, data.in, mine, data.op);
+  co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
+  if (beside_root && !at_root) co_await view.node.send(sum, root);
+  for (int d = 1; at_root && d < view.node.size(); ++d) {
+    const int from = view.neighbour(d);
+    co_await view.node.recv(view.part(static_cast<Slice>(data.out), from), from);
+  }
+}
+
+Task<> bcast(View view, Operands data) {
+  const int root = view.nodes.place(data.root), root_node = view.nodes.node(data.root);
+  const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
+  const Slice values = data.out, mine = view.part(values, view.me());
+  if (beside_root && !at_root) co_await view.node.recv(mine, root);
+  for (int d = 1; at_root && d < view.node.size(); ++d) {
+    const int to = view.neighbour(d);
+    co_await view.node.send(view.part(values, to), to);
+  }
+  co_await view.algorithm.run(view.across.of_segment(), {{}, mine, data.op, root_node});
+  co_await share(view, values);
+}
+
+// The blocks of these two are of one size.
+
+Task<> allgather(View view, Operands data) {
+  co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
+  for (int d = 1; d < view.node.size(); ++d) {
+    const int to = view.neighbour(d), from = view.neighbour(-d);
+    for (int n = 0; n < view.nodes.count(); ++n)
+      co_await view.node.exchange(view.chunk(data.out, n, view.me()), to, view.chunk(data.out, n, from),
+                                  from);
+  }
+}
+
+Task<> reduce_scatter(View view, Operands data) {
+  const int N = view.nodes.count();
+  const Slice mine = view.all.whole(static_cast<Slice>(data.out));
+  const NodePeers::Memory memory = view.node.memory(mine.count * static_cast<std::size_t>(N), mine.type);
+  const bool lacking = memory.values.data == nullptr;
+  ConstSlice sums = memory.values;
+  if (lacking) sums.data = data.in.data;  // something that is there; it is not read any more
+  const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
+  for (int n = 0; n < N; ++n) {
+    const Slice sum = lacking ? Slice{} : view.across.of_segment().chunk(memory.values, n);
+    view.node.copy(view.chunk(data.in, n, view.me()), sum);
+    for (int d = 1; d < view.node.size(); ++d) {
+      const int to = view.neighbour(d), from = view.neighbour(-d);
+      co_await view.node.exchange(view.chunk(data.in, n, to), to, theirs.values, from);
+      view.node.combine(sum, theirs.values, data.op);
+    }
+  }
+  co_await view.algorithm.run(view.across.of_segment(), {sums, mine, data.op});
+}
+
+}  // namespace
+
+bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::bcast: return true;
+    case Collective::allgather:
+    case Collective::reduce_scatter: return count % static_cast<std::size_t>(ranks) == 0;
+    default: return false;
+  }
+}
+
+Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data) {
+  const int rank = team.rank();
+  const View view{algorithm, nodes, team, {team, nodes.beside(rank)}, team.among(nodes.across(rank))};
+  switch (algorithm.collective) {
+    case Collective::allreduce: return allreduce(view, data);
+    case Collective::reduce: return reduce(view, data);
+    case Collective::bcast: return bcast(view, data);
+    case Collective::allgather: return allgather(view, data);
+    case Collective::reduce_scatter: return reduce_scatter(view, data);
+    default: return {};
+  }
+}
+
+}  // namespace taut

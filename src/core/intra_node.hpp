@@ -1,0 +1,93 @@
+// The ranks of a team that share a node with this one: among them values travel as they are.
+//
+// Collective rule, as for frames: once the call has failed on a rank, the values that it sends come one byte
+// short, which is how the others learn of it.
+#pragma once
+
+#include "core/team.hpp"
+
+namespace taut {
+
+class ValueSend;
+class ValueReceive;
+class ValueExchange;
+
+class NodePeers {
+ public:
+  // `ranks` of the team, in the order in which they are counted here; this one is among them.
+  NodePeers(const Team& team, std::span<const int> ranks) noexcept : team_(team.among(ranks)) {}
+
+  int rank() const noexcept { return team_.rank(); }
+  int size() const noexcept { return team_.size(); }
+
+  // Memory for values; without any, noted as a failure, if there is none.
+  struct Memory {
+    Buffer buffer;
+    Slice values;
+  };
+  Memory memory(std::size_t count, DType type) noexcept;
+
+  // to <- from, which may be the same memory; values <- values op others. Nothing, once the call has failed.
+  void copy(ConstSlice from, Slice to) noexcept;
+  void combine(Slice values, ConstSlice others, Reduction op) noexcept;
+
+  // To be awaited.
+  ValueSend send(ConstSlice values, int to);
+  ValueReceive recv(Slice values, int from);
+  ValueExchange exchange(ConstSlice mine, int to, Slice theirs, int from);
+
+ private:
+  friend class ValueSend;
+  friend class ValueReceive;
+
+  Team team_;
+};
+
+class ValueSend final : public Waitable {
+ public:
+  ValueSend(NodePeers& node, ConstSlice values, int to);
+  ValueSend(const ValueSend&) = delete;
+  bool ready() override { return pending_.ready(); }
+  void result() const noexcept { waiting_.over(pending_.result().bytes); }
+
+ private:
+  Waiting waiting_;
+  Pending pending_;
+};
+
+class ValueReceive final : public Waitable {
+ public:
+  ValueReceive(NodePeers& node, Slice values, int from);
+  ValueReceive(const ValueReceive&) = delete;
+  bool ready() override { return pending_.ready(); }
+  void result() noexcept;
+
+ private:
+  Team& team_;
+  Waiting waiting_;
+  std::size_t expected_;  // bytes
+  Pending pending_;
+};
+
+class ValueExchange final : public Waitable {
+ public:
+  ValueExchange(NodePeers& node, ConstSlice mine, int to, Slice theirs, int from)
+      : taking_(node, theirs, from), passing_(node, mine, to) {}
+  bool ready() override {
+    const bool passed = passing_.ready();
+    return taking_.ready() && passed;
+  }
+  void result() noexcept { taking_.result(); }
+
+ private:
+  ValueReceive taking_;
+  ValueSend passing_;
+};
+
+inline ValueSend NodePeers::send(ConstSlice values, int to) { return ValueSend(*this, values, to); }
+inline ValueReceive NodePeers::recv(Slice values, int from) { return ValueReceive(*this, values, from); }
+inline ValueExchange NodePeers::exchange(ConstSlice mine, int to, Slice theirs, int from) {
+  return ValueExchange(*this, mine, to, theirs, from);
+}
+
+}  // namespace taut

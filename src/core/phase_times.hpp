@@ -1,0 +1,52 @@
+// Where the time of a call goes, on one rank.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace taut {
+
+enum class Phase : std::uint8_t {
+  encode,
+  combine,
+  decode,
+  wait,   // for messages; all of a compressed call that is none of the others
+  agree,  // planning, samples and memory included
+  plain,  // in plain MPI
+  call    // the whole of it
+};
+inline constexpr std::size_t phases = 7;
+
+constexpr const char* name_of(Phase phase) noexcept {
+  constexpr const char* names[phases] = {"encode", "combine", "decode", "wait", "agree", "plain", "call"};
+  return names[static_cast<std::size_t>(phase)];
+}
+
+// Nanoseconds by verb. `call` is the sum of the others.
+class PhaseTimes {
+ public:
+  std::uint64_t& operator[](Phase phase) noexcept { return of_[static_cast<std::size_t>(phase)]; }
+  std::uint64_t operator[](Phase phase) const noexcept { return of_[static_cast<std::size_t>(phase)]; }
+  PhaseTimes& operator+=(const PhaseTimes& other) noexcept {
+    for (std::size_t i = 0; i < phases; ++i) of_[i] += other.of_[i];
+    return *this;
+  }
+
+ private:
+  std::array<std::uint64_t, phases> of_{};
+};
+
+constexpr double seconds(std::uint64_t nanoseconds) noexcept {
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+// Nanoseconds of a clock that never goes back. A reading takes some 30 ns: for whole verbs, not for parts of
+// one.
+inline std::uint64_t clock_now() noexcept {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+}  // namespace taut

@@ -1,0 +1,135 @@
+#include "dropin/generalized_requests.hpp"
+
+#include <mutex>
+
+#include "api/state/comm_registry.hpp"
+#include "api/state/progress_thread.hpp"
+#include "dropin/interception.hpp"
+
+namespace taut::dropin {
+
+namespace {
+
+struct All {
+  std::mutex mutex;
+  std::list<StartedCall> open,
+      ended;  // not complete; complete or not started, until MPI has freed the request
+};
+
+// Outlives static destructors: the thread of a program that forgets MPI_Finalize still uses it.
+All& all() noexcept {
+  static auto* const one = new All;
+  return *one;
+}
+
+std::atomic<std::size_t> open{0};
+std::atomic<int> drivers{0};
+
+// ---- What MPI calls, perhaps under its locks: nothing here may wait or raise errors
+
+int query(void* extra, MPI_Status* status) noexcept {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+  return static_cast<const StartedCall*>(extra)->code;
+}
+
+// What it held goes with the next call.
+int set_free(void* extra) noexcept {
+  static_cast<StartedCall*>(extra)->freed = true;
+  return MPI_SUCCESS;
+}
+
+int cancel(void*, int) noexcept { return MPI_ERR_REQUEST; }  // no collective call can be cancelled
+
+void complete(StartedCall& ended) noexcept { PMPI_Grequest_complete(ended.request); }
+
+// ---- Completion
+
+// Takes one that has ended from those that have not; null: there is none.
+StartedCall* take_ended() noexcept {
+  All& calls = all();
+  const std::lock_guard lock(calls.mutex);
+  for (auto one = calls.open.begin(); one != calls.open.end(); ++one) {
+    if (!one->call->complete()) continue;
+    calls.ended.splice(calls.ended.end(), calls.open, one);
+    return &*one;
+  }
+  return nullptr;
+}
+
+// ---- Of the thread
+
+bool needs_steps() noexcept { return calls_in_progress() || api::calls_in_flight(); }
+
+void take_step() noexcept {
+  if (drivers == 0) progress_calls();
+}
+
+}  // namespace
+
+void forget_freed() noexcept {
+  All& calls = all();
+  std::list<StartedCall> freed;  // goes after the lock
+  const std::lock_guard lock(calls.mutex);
+  for (auto one = calls.ended.begin(); one != calls.ended.end();) {
+    const auto here = one++;
+    if (here->freed) freed.splice(freed.end(), calls.ended, here);
+  }
+}
+
+int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept {
+  StartedCall& started = one.front();
+  const int code = PMPI_Grequest_start(query, set_free, cancel, &started, &started.request);
+  if (code != MPI_SUCCESS) {  // others count on this rank's part all the same
+    started.call->wait();
+    started.call->finish(MPI_STATUS_IGNORE);
+    return code;
+  }
+  *request = started.request;
+  started.tell_mpi = complete;
+  activate(hold_inactive(std::move(one)));
+  return MPI_SUCCESS;
+}
+
+CallHandle hold_inactive(std::list<StartedCall> one) noexcept {
+  forget_freed();
+  const CallHandle here = one.begin();
+  All& calls = all();
+  const std::lock_guard lock(calls.mutex);
+  calls.ended.splice(calls.ended.end(), one);
+  return here;
+}
+
+void activate(CallHandle started) noexcept {
+  ++open;
+  {
+    All& calls = all();
+    const std::lock_guard lock(calls.mutex);
+    calls.open.splice(calls.open.end(), calls.ended, started);
+  }
+  api::wake_progress_thread();
+}
+
+bool calls_in_progress() noexcept { return open != 0; }
+
+void progress_calls() noexcept {
+  const BypassScope bypass;
+  api::progress(nullptr);
+  for (StartedCall* ended; (ended = take_ended()) != nullptr; --open) {
+    ended->code = ended->call->finish(MPI_STATUS_IGNORE);
+    ended->tell_mpi(*ended);
+  }
+}
+
+DrivingScope::DrivingScope() noexcept { ++drivers; }
+DrivingScope::~DrivingScope() { --drivers; }
+
+bool start_thread() noexcept { return api::start_progress_thread({needs_steps, take_step}); }
+
+void end_thread() noexcept {
+  api::end_progress_thread();
+  forget_freed();
+}
+
+}  // namespace taut::dropin

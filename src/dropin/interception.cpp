@@ -1,0 +1,52 @@
+#include "dropin/interception.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <optional>
+
+#include "api/state/comm_registry.hpp"
+#include "dropin/handshake.hpp"
+#include "policy/text/options.hpp"
+
+namespace taut::dropin {
+namespace {
+
+std::atomic<bool> on{true}, all_here{false};
+std::optional<Handshake> handshake;
+
+constexpr const char* not_all_here =
+    "taut: the program runs without Taut: some ranks were started without it, or came to MPI_Init later "
+    "than TAUT_HANDSHAKE seconds after this one\n";
+
+}  // namespace
+
+bool intercepts(MPI_Comm comm) noexcept {
+  if (BypassScope::active() || !all_here || !on || comm == MPI_COMM_NULL) return false;
+  const api::CommRecord* const record = api::find_record(comm);
+  if (record != nullptr && record->members != api::CommRecord::unknown)
+    return record->members == api::CommRecord::in_world;
+  try {
+    return api::ranks_in_world(comm);
+  } catch (...) {  // memory for a few bytes a rank; others find out in the agreement
+    return true;
+  }
+}
+
+void switch_on(bool yes) noexcept { on = yes; }
+
+bool begin_interception() noexcept {
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 2 || handshake) return false;
+  handshake.emplace(MPI_COMM_WORLD);
+  all_here = handshake->all_have_taut(std::chrono::seconds(options().handshake));
+  if (!all_here) std::fputs(not_all_here, stderr);
+  return all_here;
+}
+
+void end_interception() noexcept {
+  all_here = false;
+  handshake.reset();
+}
+
+}  // namespace taut::dropin

@@ -1,0 +1,161 @@
+// The calls of taut_cuda.h on planes frames, and those of all codecs: arguments checked, kernels put on the stream. No
+// logic of the codec.
+#include "gpu/cuda_numbers.hpp"
+
+namespace taut::api {
+namespace {
+
+using namespace planes;
+using planes::cuda::FrameRoom;
+using planes::cuda::Slots;
+using planes::cuda::Source;
+
+int decode(const void* frame, size_t bytes, void* values, size_t count, int type, bool add, TAUT_Cuda_result* result,
+           void* stream) noexcept {
+  return on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, result, stream);
+    if (!call.can_decode(frame, values)) return static_cast<int>(Status::invalid_argument);
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::decode(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes), call.type,
+                         static_cast<T*>(values), call.count, add, call.place());
+    return 0;
+  });
+}
+
+template <class T>
+int add(const Call<T>& call, std::span<const Source> sources, const planes::cuda::EncodeCall<T>& slots, void* sum,
+        size_t capacity) {
+  if (sum == nullptr || call.result == nullptr || !aligned(sum, 16)) return static_cast<int>(Status::invalid_argument);
+  if (!call.holds_index(sum, capacity)) return static_cast<int>(Status::buffer_too_small);
+  StreamLauncher launcher = call.launcher;
+  planes::cuda::sum<T>(launcher, {sources, call.type, call.count, slots.z, slots.header},
+                       {static_cast<std::byte*>(sum), capacity}, call.place());
+  return 0;
+}
+
+}  // namespace
+}  // namespace taut::api
+
+using namespace taut;
+using namespace taut::api;
+
+extern "C" {
+
+int TAUT_Cuda_available(const char** why) {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  const bool any = error == cudaSuccess && devices > 0;
+  if (why != nullptr)
+    *why = any ? last_error() : error != cudaSuccess ? cudaGetErrorString(error) : "there is no CUDA device";
+  return any;
+}
+
+int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
+  if (const int status = reserve_lossless(count, type, stream); status != 0) return status;
+  if (const int status = reserve_rate(count, type, stream); status != 0) return status;
+  const int status = on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, nullptr, stream);
+    call.place();
+    call.slots();
+    return 0;
+  });
+  return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // integers: planes has none
+}
+
+int TAUT_Cuda_release(void) {
+  return guarded([] {
+    scratch().release();
+    return 0;
+  });
+}
+
+int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, void* frame,
+                     size_t capacity, TAUT_Cuda_result* result, void* stream) {
+  return on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, result, stream);
+    if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) || !aligned(frame, 16))
+      return static_cast<int>(Status::invalid_argument);
+    if (capacity < planes::max_frame_bytes(sizeof(T), call.count, 1)) return static_cast<int>(Status::buffer_too_small);
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::encode(launcher, encoding(call, values, *coding),
+                         FrameRoom{static_cast<std::byte*>(frame), capacity}, call.place());
+    return 0;
+  });
+}
+
+int TAUT_Encode_slots_cuda(const void* values, size_t count, int type, const TAUT_Cuda_coding* coding, uint32_t* words,
+                           void* slots, size_t slot_bytes, TAUT_Cuda_result* result, void* stream) {
+  return on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, result, stream);
+    if ((values == nullptr && count > 0) || words == nullptr || slots == nullptr || result == nullptr || !usable(coding) ||
+        slot_bytes % 4 != 0 || slot_bytes == 0 || slot_bytes > 1 << 20 || !aligned(slots, 4))
+      return static_cast<int>(Status::invalid_argument);
+    const auto values_of_call = encoding(call, values, *coding);
+    if (values_of_call.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};  // only a stored frame holds such values
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::encode(launcher, values_of_call,
+                         Slots{words, static_cast<std::uint32_t*>(slots), static_cast<std::uint32_t>(slot_bytes / 4)},
+                         call.place());
+    return 0;
+  });
+}
+
+int TAUT_Decode_cuda(const void* frame, size_t bytes, void* values, size_t count, int type, TAUT_Cuda_result* result,
+                     void* stream) {
+  return decode(frame, bytes, values, count, type, false, result, stream);
+}
+
+int TAUT_Decode_add_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,
+                         TAUT_Cuda_result* result, void* stream) {
+  return decode(frame, bytes, values, count, type, true, result, stream);
+}
+
+int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, size_t count, int type, void* sum,
+                        size_t capacity, TAUT_Cuda_result* result, void* stream) {
+  return on_numbers(type, count, [&]<class T>() {
+    if (frames == nullptr || bytes == nullptr || n < 1 || n > static_cast<int>(planes::cuda::max_sources))
+      return static_cast<int>(Status::invalid_argument);
+    Source sources[planes::cuda::max_sources];
+    for (int k = 0; k < n; ++k) {
+      if (frames[k] == nullptr || !aligned(frames[k], 16)) return static_cast<int>(Status::invalid_argument);
+      sources[k] = planes::cuda::source_of(static_cast<const std::byte*>(frames[k]), bytes[k]);
+    }
+    return add<T>({type, count, result, stream}, {sources, static_cast<std::size_t>(n)}, {}, sum, capacity);
+  });
+}
+
+int TAUT_Slots_add_cuda(const uint32_t* const* words, const void* const* slots, size_t slot_bytes, int n, size_t count,
+                        int type, const TAUT_Cuda_coding* coding, void* sum, size_t capacity, TAUT_Cuda_result* result,
+                        void* stream) {
+  return on_numbers(type, count, [&]<class T>() {
+    if (words == nullptr || slots == nullptr || !usable(coding) || n < 1 ||
+        n > static_cast<int>(planes::cuda::max_sources) || slot_bytes % 4 != 0 || slot_bytes > 1 << 20)
+      return static_cast<int>(Status::invalid_argument);
+    Source sources[planes::cuda::max_sources];
+    for (int k = 0; k < n; ++k)
+      sources[k] = {nullptr, 0, words[k], static_cast<const std::uint32_t*>(slots[k]),
+                    static_cast<std::uint32_t>(slot_bytes / 4)};
+    const Call<T> call(type, count, result, stream);
+    return add<T>(call, {sources, static_cast<std::size_t>(n)}, encoding(call, nullptr, *coding), sum, capacity);
+  });
+}
+
+int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, const void* values, size_t count, int type,
+                               const TAUT_Cuda_coding* coding, void* sum, size_t capacity, TAUT_Cuda_result* result,
+                               void* stream) {
+  return on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, result, stream);
+    if (frame == nullptr || (values == nullptr && count > 0) || sum == nullptr || result == nullptr || !usable(coding) ||
+        !aligned(frame, 16))
+      return static_cast<int>(Status::invalid_argument);
+    if (!call.holds_index(sum, capacity)) return static_cast<int>(Status::buffer_too_small);
+    const auto own = encoding(call, values, *coding);
+    if (own.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
+    StreamLauncher launcher = call.launcher;
+    planes::cuda::accumulate(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes), own,
+                             call.slots(), FrameRoom{static_cast<std::byte*>(sum), capacity}, call.place());
+    return 0;
+  });
+}
+
+}  // extern "C"

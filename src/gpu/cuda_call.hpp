@@ -1,0 +1,60 @@
+// What the calls of taut_cuda.h have in common: kernels put on a stream, errors of CUDA made statuses.
+#pragma once
+
+#include <taut/taut_cuda.h>
+
+#include <new>
+
+#include "gpu/cuda_scratch.hpp"
+#include "gpu/simt/kernel.cuh"
+
+namespace taut::api {
+
+inline CudaScratch& scratch() {
+  static CudaScratch all;
+  return all;
+}
+
+// The last one that CUDA reported to this thread.
+inline const char*& last_error() {
+  thread_local const char* text = "";
+  return text;
+}
+
+struct StreamLauncher {
+  cudaStream_t stream;
+
+  template <class Kernel>
+  void launch(unsigned blocks, const typename Kernel::Job& job) {
+    cuda::launch<Kernel>(blocks, job, stream);
+  }
+};
+
+// The status of action(), or of what it throws.
+template <class Action>
+int guarded(Action action) noexcept {
+  try {
+    return action();
+  } catch (cudaError_t error) {
+    last_error() = cudaGetErrorString(error);
+    return TAUT_ERR_CUDA;
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(Status::out_of_memory);
+  }
+}
+
+inline bool is_type(int type) {
+  return type >= 0 && type <= 255 && is_dtype(static_cast<std::uint8_t>(type));
+}
+inline bool aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
+
+inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
+  return reinterpret_cast<cuda::CallResult*>(result);
+}
+static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
+
+// Take the scratch of lossless calls and of those at a rate: cuda_lossless.cu, cuda_rate.cu. A status.
+int reserve_lossless(size_t count, int type, void* stream) noexcept;
+int reserve_rate(size_t count, int type, void* stream) noexcept;
+
+}  // namespace taut::api

@@ -1,0 +1,62 @@
+// Scratch memory of GPU calls: one block a stream and use, of a power of two bytes, taken once. Calls on a
+// stream follow each other, so that they share it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "gpu/simt/frame.hpp"
+
+namespace taut::api {
+
+class CudaScratch {
+ public:
+  // Apart from each other, as words of earlier calls tell something.
+  enum class Use { planes, mpc, zfp, slots, integers };
+
+  // At least `bytes`, with the ScratchHead at its start ready. Throws cudaError_t.
+  std::byte* of(cudaStream_t stream, Use use, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    int device = 0;
+    check(cudaGetDevice(&device));
+    Block& block = blocks_[{device, stream, use}];
+    if (block.bytes >= bytes) return block.at;
+    const std::size_t size = std::bit_ceil(std::max(bytes, least_bytes));
+    std::byte* at = nullptr;
+    check(cudaMallocAsync(reinterpret_cast<void**>(&at), size, stream));
+    check(cudaMemsetAsync(at, 0, size, stream));
+    static const cuda::HeaderCrc table = cuda::header_crc_table();
+    check(cudaMemcpyAsync(at + offsetof(cuda::ScratchHead, crc), &table, sizeof table, cudaMemcpyHostToDevice,
+                          stream));
+    if (block.at != nullptr) check(cudaFreeAsync(block.at, stream));
+    block = {at, size};
+    return at;
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, block] : blocks_) check(cudaFree(block.at));
+    blocks_.clear();
+  }
+
+  static void check(cudaError_t error) {
+    if (error != cudaSuccess) throw error;
+  }
+
+ private:
+  static constexpr std::size_t least_bytes = 1 << 16;
+  struct Block {
+    std::byte* at = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  std::mutex mutex_;
+  std::map<std::tuple<int, cudaStream_t, Use>, Block> blocks_;
+};
+
+}  // namespace taut::api

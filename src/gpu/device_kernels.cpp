@@ -1,0 +1,54 @@
+#include "gpu/device_kernels.hpp"
+
+#include <algorithm>
+
+namespace taut::api {
+namespace {
+
+// The codec that makes frames with such a header; empty: none does.
+std::string_view codec_of(const FrameHeader& header) {
+  const CodecInfo* const codec = find_codec(header.codec);
+  return codec != nullptr && codec->serves(header.type, header.bound.kind) ? codec->name : "";
+}
+
+}  // namespace
+
+std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding,
+                                               Bound bound) {
+  const std::string_view codec = candidate.codec->name;
+  if (codec == "planes") {
+    const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
+    const auto inner = static_cast<int>(prediction.inner);  // numbered as in taut_cuda.h
+    return DeviceEncoder(Planes{{bound.value, bound.kind == Bound::Kind::snap, inner}, prediction.lags});
+  }
+  constexpr std::string_view distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
+  const auto* const found = std::ranges::find(distances, candidate.predictor);
+  if (codec != "mpc" || found == std::end(distances)) return {};
+  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value});
+}
+
+int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
+                              TAUT_Cuda_result* result) const {
+  const auto type = static_cast<int>(values.type);
+  if (const auto* const lossless = std::get_if<Lossless>(&way_))
+    return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
+                                  frame.data(), frame.size(), result, nullptr);
+  const auto& [coding, lags] = std::get<Planes>(way_);
+  if (!lags.any())
+    return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result,
+                         nullptr);
+  return device.encode_lagged(values.data, values.count, type, &coding, lags.of, static_cast<int>(lags.n),
+                              frame.data(), frame.size(), result, nullptr);
+}
+
+decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header) {
+  const std::string_view codec = codec_of(header);
+  if (codec == "planes") return header.parameters[1] > 0 ? device.decode_lagged : device.decode;  // lags
+  return codec == "mpc" ? device.decode_lossless : nullptr;
+}
+
+decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header) {
+  return codec_of(header) == "planes" ? device.add_frames : nullptr;
+}
+
+}  // namespace taut::api

@@ -1,0 +1,115 @@
+// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: see
+// gpu/planes/calls.hpp.
+#pragma once
+
+#include <algorithm>
+
+#include "gpu/mpc/decode.hpp"
+#include "gpu/mpc/encode.hpp"
+
+namespace taut::mpc::cuda {
+
+// Calls action.operator()<Word>() for the words of `type`.
+template <class Action>
+decltype(auto) with_word(DType type, Action action) {
+  switch (size_of(component_of(type))) {
+    case 1: return action.template operator()<std::uint8_t>();
+    case 2: return action.template operator()<std::uint16_t>();
+    case 4: return action.template operator()<std::uint32_t>();
+    default: return action.template operator()<std::uint64_t>();
+  }
+}
+
+// Calls action.operator()<T>(), T being what numbers of `type` are added as: see Add.
+template <class Action>
+decltype(auto) with_addend(DType type, Action action) {
+  switch (component_of(type)) {
+    case DType::f32: return action.template operator()<float>();
+    case DType::f64: return action.template operator()<double>();
+    case DType::f16: return action.template operator()<f16>();
+    case DType::bf16: return action.template operator()<bf16>();
+    default: return with_word(type, action);
+  }
+}
+
+// Chunks of so many words.
+template <class Word>
+std::uint32_t chunks_of_words(std::uint64_t count) {
+  return static_cast<std::uint32_t>(chunks_of(count * sizeof(Word)));
+}
+
+// Of the scratch of a call on `count` words.
+template <class Word>
+std::size_t scratch_bytes(std::uint64_t count) {
+  return sizeof(Scratch) + sizeof(ChunkWords) * groups_of(chunks_of_words<Word>(count));
+}
+
+struct CallPlace {
+  Scratch* scratch;
+  CallResult* result;
+};
+
+// What is encoded: `header` says type, count and distance, and the bound that `rounding` keeps.
+template <class Word>
+struct EncodeCall {
+  const Word* values;
+  std::uint64_t count;
+  FrameHeader header;
+  Rounding rounding = {};
+};
+
+template <class Word>
+FinishJob<Word> finish_job(const CallPlace& place) {
+  FinishJob<Word> job{};
+  job.scratch = place.scratch;
+  job.result = place.result;
+  job.blocks = 1;
+  return job;
+}
+
+// `room` holds the header and the values.
+template <class Word, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& room, const CallPlace& place) {
+  constexpr unsigned most_blocks = 256;
+  const std::uint32_t chunks = chunks_of_words<Word>(call.count), groups = groups_of(chunks);
+  const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks);
+  auto* const frame = reinterpret_cast<std::uint32_t*>(room.at);
+  FinishJob<Word> job = finish_job<Word>(place);
+  job.frame = frame;
+  job.values = call.values;
+  job.count = call.count;
+  job.rounding = call.rounding;
+  job.stored = index > bytes;
+  job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
+  job.chunks = chunks;
+  job.blocks = std::clamp(groups, 1u, most_blocks);
+  write_header(call.header, std::as_writable_bytes(std::span(job.header)));
+  if (!job.stored) {
+    const Sink sink{.index = frame + header_words,
+                    .records = frame + header_words + chunks + 1,
+                    .capacity = job.capacity,
+                    .slot_words = 0,
+                    .chunks = groups,
+                    .control = &place.scratch->control,
+                    .of_chunks = reinterpret_cast<ChunkWords*>(place.scratch + 1)};
+    launcher.template launch<EncodeKernel<Word>>(
+        groups, {call.values, call.count, call.header.parameters[0], call.rounding, chunks, sink});
+  }
+  launcher.template launch<FinishKernel<Word>>(job.blocks, job);
+}
+
+// values <- frame, or values += frame, as the target says. `count` of words, which are of `type` or, two
+// each, its parts.
+template <class Target, class Launcher>
+void decode(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
+            std::uint64_t count, const CallPlace& place) {
+  using Word = typename Target::Word;
+  const std::uint32_t chunks = chunks_of_words<Word>(count);
+  launcher.template launch<OpenKernel>(1, {source, count / components_of(type), type, chunks, place.scratch});
+  if (chunks > 0)
+    launcher.template launch<DecodeKernel<Target>>(groups_of(chunks),
+                                                   {source, values, count, chunks, place.scratch});
+  launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(place));
+}
+
+}  // namespace taut::mpc::cuda

@@ -1,0 +1,226 @@
+// Frames -> values, or values += frame: a chunk a warp, none of which waits for another. The same bits as
+// pipeline.hpp; what frame_io.cpp rejects is rejected here, before anything of that chunk is written.
+#pragma once
+
+#include "gpu/mpc/frame.hpp"
+#include "gpu/mpc/running_sums.hpp"
+#include "gpu/mpc/target.hpp"
+
+namespace taut::mpc::cuda {
+
+template <class Word>
+struct DecodeJob {
+  Source source;
+  Word* values;
+  std::uint64_t count;
+  std::uint32_t chunks;
+  Scratch* scratch;
+};
+
+// Planes of a coded record stand at the end of `words`, and make room for words as they are read: what is
+// left of them is never more than what is left of the words, but for what fills up a word of 4 bytes.
+struct DecodeWarp {
+  alignas(16) std::uint8_t words[chunk_bytes + sizeof(Quad)];
+  std::uint64_t bitmaps[chunk_vectors];
+  std::uint16_t before[chunk_vectors];  // bytes of the planes of the vectors before
+};
+
+struct DecodeShared {
+  DecodeWarp warps[block_warps];
+};
+
+// Target: see target.hpp.
+template <class Target, class Simt>
+class ChunkDecoder {
+ public:
+  using Word = typename Target::Word;
+
+  TAUT_DEVICE ChunkDecoder(const Simt& simt, DecodeWarp& shared, const DecodeJob<Word>& job,
+                           std::uint32_t chunk)
+      : simt_(simt),
+        shared_(shared),
+        distance_(job.scratch->opened.distance),
+        values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
+        n_(words_of<Word>(job.count, chunk)) {}
+
+  // The values themselves, as at `from`.
+  TAUT_DEVICE void copy(const std::uint32_t* from) const {
+    TAUT_ROLLED
+    for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], plain(from, i));
+  }
+
+  // False: malformed.
+  TAUT_DEVICE bool decode(const Words& record) {
+    const auto plain_words = static_cast<std::uint32_t>(units_of(n_ * sizeof(Word)));
+    if (record.count > plain_words) return false;
+    if (record.count == plain_words) {
+      copy(record.at);
+    } else if (record.count == 0) {
+      TAUT_ROLLED
+      for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], Word{0});
+    } else {
+      if (!read_tables(record)) return false;
+      read_words();
+      add_up(record);
+      store();
+    }
+    return true;
+  }
+
+  // The parts of decode.
+
+  // From the end of the record: top, heads, flags, coded bitmaps. A lane has two vectors. False: malformed.
+  TAUT_DEVICE bool read_tables(const Words& record) {
+    const auto vectors = static_cast<unsigned>(vectors_of(n_ * sizeof(Word)));
+    if (4 * record.count < 8 + heads_bytes()) return false;
+    const std::uint64_t top = record.at[record.count - 2] | std::uint64_t{record.at[record.count - 1]} << 32;
+    const std::uint32_t flags_end = heads_end(record) - heads_bytes(), flags = simt_.population(top);
+    if ((vectors < chunk_vectors && top >> vectors != 0) || flags_end < flags) return false;
+    std::uint32_t flag[2], count = 0;
+    for (unsigned k = 0; k < 2; ++k) {
+      const unsigned v = 2 * lane() + k;
+      const std::uint32_t rank = simt_.population(top & below(v));
+      flag[k] = (top >> v & 1) != 0 ? record.byte(flags_end - flags + rank) : 0u;
+      count += simt_.population(flag[k]);
+    }
+    const std::uint32_t up_to = simt_.sum_up(count), coded = simt_.shuffle(up_to, warp_lanes - 1);
+    if (flags_end - flags < coded) return false;
+    const std::uint32_t planes_end = flags_end - flags - coded;
+    std::uint32_t at = planes_end + up_to - count;
+    std::uint64_t bitmaps[2] = {};
+    for (unsigned k = 0; k < 2; ++k)
+      for (unsigned i = 0; i < 8; ++i)
+        if ((flag[k] >> i & 1) != 0) bitmaps[k] |= std::uint64_t{record.byte(at++)} << (8 * i);
+    undo_exclusive_or<Word>(simt_, bitmaps);
+    for (unsigned k = 0; k < 2; ++k)
+      if (2 * lane() + k >= vectors) bitmaps[k] = 0;
+    return read_planes(record, planes_end, bitmaps);
+  }
+
+  // The differences of a block. `at`: the planes of all.
+  TAUT_DEVICE void read_block(const std::uint8_t* at, unsigned block, Word (&x)[side]) const {
+    constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // of a vector
+    const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
+    const std::uint64_t bitmaps = shared_.bitmaps[v];
+    const auto planes = mirrored_bits(simt_, static_cast<Word>(bitmaps >> shift));
+    const std::uint8_t* from = at + shared_.before[v] + simt_.population(bitmaps & below(shift));
+    ByteRow rows[sizeof(Word)];
+    for (unsigned row = sizeof(Word); row-- > 0;) {
+      const auto present = static_cast<std::uint32_t>(planes >> (8 * row));
+      PlaneRow bytes{0, 0};
+      for (unsigned k = side; k-- > 0;)
+        if ((present >> k & 1) != 0)
+          (k < 4 ? bytes.low : bytes.high) |= std::uint32_t{*from++} << (8 * (k % 4));
+      rows[row] = to_bytes(simt_, bytes);
+    }
+    for (unsigned i = 0; i < side; ++i) {
+      const Word digits = integer_of<Word>(simt_, rows, i);
+      x[i] = static_cast<Word>((digits ^ negabinary<Word>)-negabinary<Word>);
+    }
+  }
+
+ private:
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE std::uint32_t heads_bytes() const { return distance_ * static_cast<unsigned>(sizeof(Word)); }
+  TAUT_DEVICE static std::uint32_t heads_end(const Words& record) { return 4 * record.count - 8; }
+
+  TAUT_DEVICE static Word plain(const std::uint32_t* from, std::uint32_t i) {
+    if constexpr (sizeof(Word) == 8) return from[2 * i] | std::uint64_t{from[2 * i + 1]} << 32;
+    return load_as<Word>(reinterpret_cast<const std::uint8_t*>(from) + i * sizeof(Word));
+  }
+
+  // Keeps the bitmaps, and takes the planes to shared memory. False: they do not fill their part of the
+  // record.
+  TAUT_DEVICE bool read_planes(const Words& record, std::uint32_t end, const std::uint64_t (&bitmaps)[2]) {
+    const std::uint32_t first = simt_.population(bitmaps[0]), both = first + simt_.population(bitmaps[1]);
+    const std::uint32_t up_to = simt_.sum_up(both), taken = simt_.shuffle(up_to, warp_lanes - 1);
+    if (taken > end || end - taken >= index_unit) return false;
+    const bool filled = taken + lane() < end && record.byte(taken + lane()) != 0;
+    if (simt_.ballot(filled) != 0) return false;
+    for (unsigned k = 0; k < 2; ++k) {
+      shared_.bitmaps[2 * lane() + k] = bitmaps[k];
+      shared_.before[2 * lane() + k] = static_cast<std::uint16_t>(up_to - both + (k == 0 ? 0 : first));
+    }
+    const auto words = static_cast<std::uint32_t>(units_of(taken));
+    std::uint8_t* const to = shared_.words + sizeof shared_.words - 4 * words;
+    TAUT_ROLLED
+    for (std::uint32_t i = lane(); i < words; i += warp_lanes) store_as(to + 4 * i, record.at[i]);
+    planes_ = to;
+    simt_.sync_warp();
+    return true;
+  }
+
+  // Planes -> differences, in shared memory.
+  TAUT_DEVICE void read_words() {
+    TAUT_ROLLED
+    for (unsigned step = 0; step < chunk_steps<Word>; ++step) {
+      const unsigned block = step * warp_lanes + lane();
+      Word x[side];
+      read_block(planes_, block, x);
+      simt_.sync_warp();
+      struct Block {
+        Word words[side];
+      } read;
+      std::memcpy(&read, x, sizeof read);
+      store_as(shared_.words + block * sizeof read, read);
+    }
+    simt_.sync_warp();
+  }
+
+  TAUT_DEVICE void add_up(const Words& record) {
+    constexpr auto word_bytes = static_cast<std::uint32_t>(sizeof(Word));
+    const std::uint32_t at = heads_end(record) - heads_bytes() + lane() % distance_ * word_bytes;
+    Word head = 0;
+    for (unsigned k = 0; k < word_bytes; ++k)
+      head = static_cast<Word>(head | static_cast<Word>(record.byte(at + k)) << (8 * k));
+    RunningSums<Word, Simt>(simt_, distance_, head, shared_.words, n_).undo();
+    simt_.sync_warp();
+  }
+
+  TAUT_DEVICE void store() const {
+    if (reinterpret_cast<std::uintptr_t>(values_) % sizeof(Quad) == 0) {
+      constexpr unsigned of_quad = sizeof(Quad) / sizeof(Word);
+      auto* const to = reinterpret_cast<Quad*>(values_);
+      for (std::uint32_t i = lane(); i < n_ / of_quad; i += warp_lanes)
+        Target::put(to[i], load_as<Quad>(shared_.words + i * sizeof(Quad)));
+      const std::uint32_t last = n_ / of_quad * of_quad + lane();
+      if (last < n_) Target::put(values_[last], load_as<Word>(shared_.words + last * sizeof(Word)));
+    } else {
+      TAUT_ROLLED
+      for (std::uint32_t i = lane(); i < n_; i += warp_lanes)
+        Target::put(values_[i], load_as<Word>(shared_.words + i * sizeof(Word)));
+    }
+  }
+
+  const Simt& simt_;
+  DecodeWarp& shared_;
+  unsigned distance_;
+  Word* values_;
+  std::uint32_t n_;
+  const std::uint8_t* planes_ = nullptr;
+};
+
+template <class Target>
+struct DecodeKernel {
+  using Job = DecodeJob<typename Target::Word>;
+  using Shared = DecodeShared;
+  static constexpr BlockShape shape = shape_for<typename Target::Word>;
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    const unsigned warp = simt.thread() / warp_lanes;
+    const std::uint32_t chunk = simt.block() * block_warps + warp;
+    const OpenFrame& frame = job.scratch->opened;
+    if (chunk >= job.chunks || frame.status != 0) return;
+    ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, chunk);
+    if (frame.stored)
+      return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
+    Words record;
+    const bool good =
+        find_record(job.source, frame.record_words, job.chunks, chunk, record) && decoder.decode(record);
+    if (!good && simt.thread() % warp_lanes == 0)
+      simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
+  }
+};
+
+}  // namespace taut::mpc::cuda

@@ -1,0 +1,41 @@
+// What a decoder does with words: they take the place of the values that are there, or are added to these.
+//
+//   Word                                  as it stands in memory
+//   put(word, x), put(quad, x)            one, or 16 bytes of them, in memory of the GPU
+#pragma once
+
+#include "core/reduction.hpp"
+#include "gpu/mpc/chunk.hpp"
+
+namespace taut::mpc::cuda {
+
+template <class W>
+struct Replace {
+  using Word = W;
+  template <class V>
+  TAUT_DEVICE static void put(V& there, const V& x) {
+    there = x;
+  }
+};
+
+// As reduce_values adds. T: a floating-point type, or words themselves for integers, which wrap.
+template <class T>
+struct Add {
+  using Word = WordOf<sizeof(T)>;
+  TAUT_DEVICE static void put(Word& there, Word x) {
+    there = std::bit_cast<Word>(combine(Reduction::sum, std::bit_cast<T>(there), std::bit_cast<T>(x)));
+  }
+  TAUT_DEVICE static void put(Quad& there, const Quad& x) {
+    auto sums = std::bit_cast<WordsOfQuad>(there);
+    const auto words = std::bit_cast<WordsOfQuad>(x);
+    for (unsigned i = 0; i < sizeof(Quad) / sizeof(Word); ++i) put(sums.of[i], words.of[i]);
+    there = std::bit_cast<Quad>(sums);
+  }
+
+ private:
+  struct WordsOfQuad {
+    Word of[sizeof(Quad) / sizeof(Word)];
+  };
+};
+
+}  // namespace taut::mpc::cuda

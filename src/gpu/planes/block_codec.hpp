@@ -1,0 +1,124 @@
+// One block of 8 differences in the registers of a thread <-> its bit planes. The stream is that of
+// block.hpp.
+#pragma once
+
+#include "codecs/planes/format/block.hpp"
+#include "gpu/planes/block_group.hpp"
+#include "gpu/simt/bit_planes.hpp"
+#include "gpu/simt/words.hpp"
+
+namespace taut::planes::cuda {
+
+// Planes up to the sign's of the longest of eight differences; none where all are 0.
+template <class Simt, class Int>
+TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
+  using Bits = std::make_unsigned_t<Int>;
+  Bits changes = 0;  // bit k: where bits k and k - 1 of some difference are not the same
+  for (unsigned i = 0; i < block_values; ++i)
+    changes |= static_cast<Bits>(d[i]) ^ static_cast<Bits>(d[i]) << 1;
+  return 8 * sizeof(Int) - simt.leading_zeros(changes);
+}
+
+// Rows for every width in a warp; powers of two, as few of them are code of their own.
+template <class Int, class Simt>
+TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
+  const std::uint32_t greatest = simt.greatest(width);
+  return greatest <= 8 ? 1 : greatest <= 16 ? 2 : sizeof(Int);
+}
+
+// The bytes of a row below plane `width`, the highest plane first.
+TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned row, unsigned width) {
+  for (unsigned k = 0; k < 8; ++k) {
+    const std::uint32_t word = k < 4 ? planes.low : planes.high;
+    if (8 * row + k < width) to[width - 1 - (8 * row + k)] = static_cast<std::uint8_t>(word >> (8 * (k % 4)));
+  }
+}
+
+template <unsigned Rows, class Simt, class Int>
+TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[block_values],
+                            unsigned width) {
+  for (unsigned row = 0; row < Rows; ++row)
+    write_row(to, to_planes(simt, byte_row(simt, d, row)), row, width);
+}
+
+// A block to be written, from its differences.
+template <class Int>
+struct Differences {
+  const Int (&d)[block_values];
+
+  // Writes `width` bytes, sign plane first. By whole warps.
+  template <class Simt>
+  TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, unsigned width) const {
+    const unsigned rows = rows_of<Int>(simt, width);
+    if (rows == 1) {
+      write_rows<1>(simt, to, d, width);
+    } else if (rows == 2) {
+      write_rows<2>(simt, to, d, width);
+    } else {
+      write_rows<sizeof(Int)>(simt, to, d, width);
+    }
+  }
+};
+
+struct Bytes8 {
+  std::uint32_t low, high;
+};
+
+// Up to 8 bytes that are there, and what happens to stand behind them.
+template <class Simt>
+TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t at, unsigned count) {
+  const std::uint32_t* const from = in.at + at / 4;
+  const unsigned end = at % 4 + count;
+  const std::uint32_t first = count > 0 ? from[0] : 0, second = end > 4 ? from[1] : 0,
+                      third = end > 8 ? from[2] : 0;
+  const std::uint32_t selector = 0x3210 + at % 4 * 0x1111;
+  return {simt.permute(first, second, selector), simt.permute(second, third, selector)};
+}
+
+// A row of a block of `width` planes at byte `at`, the sign plane repeated above it. `is_top`: the width does
+// not reach beyond the row.
+template <class Simt>
+TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                              unsigned row, bool is_top) {
+  const unsigned from_row = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest on
+  const unsigned above = is_top || from_row <= 8 ? 0 : from_row - 8, planes = from_row - above;
+  const Bytes8 bytes = load_bytes8(simt, in, at + above, width == 0 ? 0 : planes);
+  const std::uint32_t selector = 0x01234567u >> (32 - 4 * planes);  // byte k is plane planes - 1 - k
+  return {simt.permute(bytes.low, bytes.high, selector), simt.permute(bytes.low, bytes.high, selector >> 16)};
+}
+
+template <unsigned Rows, class Simt, class Int>
+TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                           Int (&d)[block_values]) {
+  const auto bytes = [&](unsigned row) {
+    return to_bytes(simt, read_row(simt, in, at, width, row, row + 1 == Rows));
+  };
+  for (unsigned row = 0; row < Rows; row += 2) {  // 16 bits of each difference, with their sign
+    const ByteRow low = bytes(row), high = Rows > 1 ? bytes(row + 1) : low;
+    for (unsigned i = 0; i < block_values; ++i) {
+      const unsigned at_low = i / 2, at_high = Rows > 1 ? 4 + i / 2 : 8 + i / 2, sign = at_high | 8;
+      const std::uint32_t two =
+          simt.permute(i % 2 == 0 ? low.even : low.odd, i % 2 == 0 ? high.even : high.odd,
+                       at_low | at_high << 4 | sign << 8 | sign << 12);
+      using Bits = std::make_unsigned_t<Int>;
+      const Bits below = row == 0 ? 0 : static_cast<Bits>(d[i]) & ((Bits{1} << (8 * row)) - 1);
+      d[i] = static_cast<Int>(below | static_cast<Bits>(Int{static_cast<std::int32_t>(two)}) << (8 * row));
+    }
+  }
+}
+
+// The `width` bytes at byte `at`. By whole warps.
+template <class Simt, class Int>
+TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                            Int (&d)[block_values]) {
+  const unsigned rows = rows_of<Int>(simt, width);
+  if (rows == 1) {
+    read_rows<1>(simt, in, at, width, d);
+  } else if (rows == 2) {
+    read_rows<2>(simt, in, at, width, d);
+  } else {
+    read_rows<sizeof(Int)>(simt, in, at, width, d);
+  }
+}
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,101 @@
+// The 512 threads that take a chunk: each has one block of 8 values. What they find out together.
+#pragma once
+
+#include <cstring>
+
+#include "codecs/planes/format/format.hpp"
+#include "gpu/simt/simt.hpp"
+
+namespace taut::planes::cuda {
+
+using namespace taut::cuda;
+
+inline constexpr unsigned group_threads = chunk_blocks;
+static_assert(group_threads <= block_threads_limit);
+inline constexpr unsigned group_warps = group_threads / warp_lanes;
+
+struct BlockGroupShared {
+  std::uint64_t totals[2][group_warps];
+};
+
+template <class V>
+struct Scanned {
+  V before;  // of the threads before this one
+  V all;
+};
+
+// Every member but the trivial ones is called by all threads alike.
+template <class Simt>
+class BlockGroup {
+ public:
+  TAUT_DEVICE BlockGroup(Simt simt, BlockGroupShared& shared) : simt_(simt), shared_(shared) {}
+
+  TAUT_DEVICE const Simt& simt() const { return simt_; }
+  TAUT_DEVICE unsigned thread() const { return simt_.thread(); }
+  TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
+  TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
+
+  // Sums modulo 2^bits. One barrier: two rounds of totals are kept, as nobody writes the next but one before
+  // all have read this one.
+  template <class V>
+  TAUT_DEVICE Scanned<V> scan(V v) {
+    const V up_to = simt_.sum_up(v);
+    if (lane() == warp_lanes - 1) put(up_to);
+    simt_.barrier();
+    const V total = lane() < group_warps ? of_warp<V>(lane()) : V{0};
+    round_ ^= 1;
+    return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
+  }
+
+  // v of the thread before, `first` for the first one. One barrier.
+  template <class V>
+  TAUT_DEVICE V before(V v, V first) {
+    if (lane() == warp_lanes - 1) put(v);
+    simt_.barrier();
+    const V of_lane = simt_.shuffle_up(v, 1);
+    const V last = of_warp<V>((warp() + group_warps - 1) % group_warps);
+    round_ ^= 1;
+    return thread() == 0 ? first : lane() == 0 ? last : of_lane;
+  }
+
+  // v of the nearest thread before that `has` one, else 0. Three barriers, as it takes both rounds' places.
+  template <class V>
+  TAUT_DEVICE V last_before(V v, bool has) {
+    const std::uint32_t those = simt_.ballot(has);
+    const std::uint32_t below = those & ((std::uint32_t{1} << lane()) - 1);
+    const V of_lane = simt_.shuffle(v, below == 0 ? 0 : 31 - simt_.leading_zeros(below));
+    const V of_warp = simt_.shuffle(v, those == 0 ? 0 : 31 - simt_.leading_zeros(those));
+    simt_.barrier();
+    if (lane() == 0) {
+      shared_.totals[0][warp()] = static_cast<std::uint64_t>(of_warp);
+      shared_.totals[1][warp()] = those;
+    }
+    simt_.barrier();
+    V found = 0;
+    for (unsigned w = 0; w < warp(); ++w)
+      if (shared_.totals[1][w] != 0) found = static_cast<V>(shared_.totals[0][w]);
+    simt_.barrier();
+    return below == 0 ? found : of_lane;
+  }
+
+  TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
+
+ private:
+  // What this round has of a warp; 32 bits of it where V has no more.
+  template <class V>
+  TAUT_DEVICE void put(V v) {
+    std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);
+  }
+  template <class V>
+  TAUT_DEVICE V of_warp(unsigned warp) const {
+    V v;
+    std::memcpy(&v, &shared_.totals[round_][warp], sizeof v);
+    return v;
+  }
+
+  Simt simt_;
+  BlockGroupShared& shared_;
+  unsigned round_ = 0;
+};
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,230 @@
+// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: on a stream
+// (src/api), or on the shim of the tests.
+//
+//   template <class Kernel> void launch(unsigned blocks, const typename Kernel::Job& job);
+#pragma once
+
+#include <algorithm>
+
+#include "gpu/planes/decode.hpp"
+#include "gpu/planes/encode.hpp"
+#include "gpu/planes/seal_frame.hpp"
+#include "gpu/planes/sum_exact.hpp"
+
+namespace taut::planes::cuda {
+
+// Of the scratch of a call on `count` values.
+inline std::size_t scratch_bytes(std::uint64_t count) {
+  return sizeof(Scratch) + sizeof(ChunkWords) * chunks_of(count);
+}
+
+// The places of chunks in flight: words of each, then slots of slot_words.
+struct Slots {
+  std::uint32_t* words;
+  std::uint32_t* slots;
+  std::uint32_t slot_words;
+};
+
+struct CallPlace {
+  Scratch* scratch;
+  CallResult* result;
+
+  ChunkWords* of_chunks() const { return reinterpret_cast<ChunkWords*>(scratch + 1); }
+};
+
+inline Sink sink_of(const FrameRoom& room, std::uint64_t count, const CallPlace& place, unsigned lags = 0) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
+  auto* const words = reinterpret_cast<std::uint32_t*>(room.at);
+  const std::size_t before = header_words + lags + chunks + 1, all = room.bytes / 4;
+  return {
+      .index = words + header_words + lags,
+      .records = words + before,
+      .capacity = static_cast<std::uint32_t>(std::min<std::size_t>(all - std::min(all, before), UINT32_MAX)),
+      .slot_words = 0,
+      .chunks = chunks,
+      .control = &place.scratch->control,
+      .of_chunks = place.of_chunks()};
+}
+
+inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& place) {
+  return {.index = slots.words,
+          .records = slots.slots,
+          .capacity = 0,
+          .slot_words = slots.slot_words,
+          .chunks = static_cast<std::uint32_t>(chunks_of(count)),
+          .control = &place.scratch->control,
+          .of_chunks = nullptr};
+}
+
+inline constexpr unsigned finish_blocks = 256, exact_blocks = 256;
+
+// What is encoded: `header` says count, bound and step; its type is T or complex numbers of it.
+template <class T>
+struct EncodeCall {
+  const T* values;
+  std::uint64_t count;  // of T
+  Quantiser<T> z;
+  FrameHeader header;
+};
+
+template <class T>
+FinishJob<T> finish_job(const FrameHeader& header, std::uint64_t count, const CallPlace& place) {
+  FinishJob<T> job{};
+  job.count = count;
+  job.scratch = place.scratch;
+  job.result = place.result;
+  job.chunks = static_cast<std::uint32_t>(chunks_of(count));
+  job.blocks = 1;
+  write_header(header, std::as_writable_bytes(std::span(job.header)));
+  return job;
+}
+
+template <class T, class Launcher>
+void finish_encoding(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& room,
+                     const CallPlace& place) {
+  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.may_be_stored = true;
+  job.values = call.values;
+  job.z = call.z;
+  job.lags = lags;
+  job.blocks = std::clamp(job.chunks, 1u, finish_blocks);
+  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+}
+
+// The canonical frame. `room` holds at least the codec's max_bytes.
+template <class T, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  const bool coded = call.z.step != 0;
+  const auto chunks = static_cast<unsigned>(chunks_of(call.count));
+  if (coded && chunks > 0)
+    launcher.template launch<EncodeKernel<T>>(
+        chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
+  finish_encoding(launcher, call, {}, room, place);
+}
+
+// The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
+// fit is reported as buffer_too_small.
+template <class T, class Launcher>
+void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
+  const auto chunks = static_cast<unsigned>(chunks_of(call.count));
+  if (chunks > 0)
+    launcher.template launch<EncodeKernel<T>>(
+        chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place), nullptr});
+  launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
+}
+
+template <class T>
+OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
+  OpenJob job{};
+  job.values = count;
+  job.type = type;
+  job.scratch = place.scratch;
+  return job;
+}
+
+template <class T>
+DecodeJob<T> decode_job(const Source& source, T* values, std::uint64_t count, bool add,
+                        const CallPlace& place) {
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
+  return {
+      source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
+}
+
+// values <- frame, or values += frame. `type` is T or complex numbers of it, `count` of T.
+template <class T, class Launcher>
+void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
+            const CallPlace& place) {
+  OpenJob open = open_job<T>(type, count, place);
+  open.sources[0] = source;
+  open.count = 1;
+  launcher.template launch<OpenKernel<T>>(1, open);
+  if (count > 0) {
+    const DecodeJob<T> job = decode_job(source, values, count, add, place);
+    launcher.template launch<DecodeKernel<T>>(job.chunks, job);
+    launcher.template launch<DecodeExactKernel<T>>(job.blocks, job);
+  }
+  launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
+}
+
+using taut::cuda::source_of;
+inline Source source_of(const Slots& slots) {
+  return {nullptr, 0, slots.words, slots.slots, slots.slot_words};
+}
+
+// Sources of a sum. Slots among them hold one addend each, of that step and predictor, and stand behind all
+// frames.
+template <class T>
+struct SumCall {
+  std::span<const Source> sources;  // at most max_sources
+  DType type;
+  std::uint64_t count;        // of T
+  Quantiser<T> z;             // of the slots
+  FrameHeader header = {};    // of the slots; used where no frame comes first
+  bool slots_follow = false;  // have the first source's predictor instead
+};
+
+// Launches what is to be done once the sources are opened.
+template <class T, class Launcher>
+void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  SumJob<T> sum{};
+  std::ranges::copy(call.sources, sum.sources);
+  sum.sources_count = static_cast<unsigned>(call.sources.size());
+  sum.count = call.count;
+  sum.sink = sink_of(room, call.count, place);
+  sum.scratch = place.scratch;
+  sum.left = place.of_chunks();
+  sum.blocks = std::min(sum.sink.chunks, exact_blocks);
+  if (sum.sink.chunks > 0) {
+    launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
+    launcher.template launch<SumExactKernel<T>>(sum.blocks, sum);
+  }
+  FinishJob<T> job = finish_job<T>({}, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.of_sum = true;
+  launcher.template launch<FinishKernel<T>>(1, job);
+}
+
+template <class T, class Launcher>
+void open_all(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  OpenJob open = open_job<T>(call.type, call.count, place);
+  open.lags = LagsUse::kept;
+  open.room = room.bytes;
+  std::ranges::copy(call.sources, open.sources);
+  open.count = static_cast<unsigned>(call.sources.size());
+  open.slots_step = static_cast<double>(call.z.step);
+  open.slots_predictor = call.z.predictor;
+  open.slots_follow = call.slots_follow;
+  write_header(call.header, std::as_writable_bytes(std::span(open.slots_header)));
+  launcher.template launch<OpenKernel<T>>(1, open);
+}
+
+// room <- the sum of all sources; buffer_too_small where it does not hold it.
+template <class T, class Launcher>
+void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
+  open_all(launcher, call, room, place);
+  add_opened(launcher, call, room, place);
+}
+
+// Words of a slot that every chunk of T fits in.
+template <class T>
+constexpr std::uint32_t whole_slot_words() {
+  return layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0);
+}
+
+// room <- frame + values, encoded with the frame's predictor by way of `slots`, of whole_slot_words each.
+template <class T, class Launcher>
+void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
+                const FrameRoom& room, const CallPlace& place) {
+  const Source sources[] = {frame, source_of(slots)};
+  const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
+  open_all(launcher, call, room, place);
+  const auto chunks = static_cast<unsigned>(chunks_of(values.count));
+  if (chunks > 0)
+    launcher.template launch<EncodeKernel<T>>(
+        chunks,
+        {values.values, values.count, values.z, sink_of(slots, values.count, place), place.scratch->opened});
+  add_opened(launcher, call, room, place);
+}
+
+}  // namespace taut::planes::cuda

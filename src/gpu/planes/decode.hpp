@@ -1,0 +1,205 @@
+// Frames -> values, or values += frame: a chunk a thread block. The same bits as decode.cpp, general.cpp and
+// exact_values.cpp. Two kernels, as few chunks need the many registers of the second: the first one leaves it
+// a list of those that have 64-bit integers or exact values.
+#pragma once
+
+#include "gpu/planes/exact_in.hpp"
+#include "gpu/planes/parse_header.hpp"
+#include "gpu/simt/load.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+struct DecodeJob {
+  Source source;
+  T* values;
+  std::uint64_t count;
+  std::uint32_t chunks;
+  bool add;  // to what is there
+  Scratch* scratch;
+  ChunkWords* left;      // chunks for the second kernel; Control::left of them
+  std::uint32_t blocks;  // of the second kernel
+};
+
+struct DecodeShared {
+  BlockGroupShared block_group;
+};
+
+struct DecodeExactShared {
+  BlockGroupShared block_group;
+  std::int64_t q[chunk_values];
+};
+
+template <class T, class Simt>
+class ChunkDecoder {
+ public:
+  TAUT_DEVICE ChunkDecoder(Simt simt, BlockGroupShared& shared, const DecodeJob<T>& job)
+      : crew_(simt, shared), job_(job), frame_(job.scratch->opened[0]) {}
+
+  // The first kernel's part.
+  TAUT_DEVICE void run() {
+    if (frame_.status != 0) return;
+    const std::uint32_t chunk = crew_.simt().block();
+    find(chunk);
+    if (frame_.stored) return copy_stored(chunk);
+    if (!read<RunsCheck::lengths>(chunk)) {
+      fail();
+    } else if (record_.simple()) {
+      decode_simple();
+    } else {
+      leave(chunk);
+    }
+  }
+
+  // The second one's: chunks whose sizes are good. `q` is shared memory for the chunk's integers.
+  TAUT_DEVICE void run_exact(std::int64_t* q) {
+    each_left([&](std::uint32_t) { decode_exact(q); });
+  }
+
+ protected:
+  // decode(chunk) for those of the list that are good, once they are read.
+  template <class Decode>
+  TAUT_DEVICE void each_left(const Decode& decode) {
+    const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
+    for (std::uint32_t i = crew_.simt().block(); i < left; i += job_.blocks) {
+      const std::uint32_t chunk = job_.left[i].left.chunk;
+      find(chunk);
+      if (read<RunsCheck::all>(chunk)) {
+        decode(chunk);
+      } else {
+        fail();
+      }
+      crew_.simt().barrier();
+    }
+  }
+
+  TAUT_DEVICE void leave(std::uint32_t chunk) const {
+    if (crew_.thread() == 0) job_.left[crew_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
+  }
+
+  TAUT_DEVICE void find(std::uint32_t chunk) {
+    const std::uint64_t first = std::uint64_t{chunk} * chunk_values, left = job_.count - first;
+    n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
+    values_ = values_of(crew_.thread(), n_);
+    to_ = job_.values + first;
+  }
+
+  TAUT_DEVICE void fail() const {
+    if (crew_.thread() == 0) crew_.simt().raise(&job_.scratch->control.failure, code(Status::corrupt_frame));
+  }
+
+  // All threads alike; false: malformed.
+  template <RunsCheck Check>
+  TAUT_DEVICE bool read(std::uint32_t chunk) {
+    RecordHead head;
+    return find_head(chunk, head) && RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
+  }
+  TAUT_DEVICE bool find_head(std::uint32_t chunk, RecordHead& head) const {
+    Words words;
+    return find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
+           read_head(words, frame_.prediction, head);
+  }
+
+  TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
+
+  TAUT_DEVICE void store(T (&x)[block_values]) const {
+    T* const to = to_ + crew_.thread() * block_values;
+    if (job_.add) {
+      T there[block_values];
+      load_block<T>(to, values_, there);
+      for (unsigned i = 0; i < block_values; ++i) x[i] = combine(Reduction::sum, there[i], x[i]);
+    }
+    store_block(to, values_, x);
+  }
+
+  TAUT_DEVICE void copy_stored(std::uint32_t chunk) const {
+    T x[block_values];
+    const T* const from =
+        reinterpret_cast<const T*>(job_.source.frame + header_words) + std::uint64_t{chunk} * chunk_values;
+    load_block(from + crew_.thread() * block_values, values_, x);
+    store(x);
+  }
+
+  template <class Int>
+  TAUT_DEVICE void integers(Int (&q)[block_values]) {
+    record_.differences(crew_.simt(), q);
+    undo_difference(crew_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
+  }
+
+  TAUT_DEVICE void decode_simple() {
+    std::int32_t q[block_values];
+    integers(q);
+    store_multiples(record_.flags, q);
+  }
+
+  // `flags`: of the record that the integers come from.
+  TAUT_DEVICE void store_multiples(std::uint8_t flags, const std::int32_t (&q)[block_values]) const {
+    const bool exact_in_type = sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
+    const auto step = static_cast<ComputedIn<T>>(frame_.step);
+    T x[block_values];
+    for (unsigned i = 0; i < block_values; ++i)
+      x[i] = exact_in_type ? static_cast<T>(static_cast<ComputedIn<T>>(q[i]) * step)
+                           : multiple<T>(q[i], frame_.step);
+    store(x);
+  }
+
+  TAUT_DEVICE void decode_exact(std::int64_t* all) {
+    if (record_.has(wide)) {
+      decode_general<std::int64_t>(all);
+    } else {
+      decode_general<std::int32_t>(all);
+    }
+  }
+
+  template <class Int>
+  TAUT_DEVICE void decode_general(std::int64_t* all) {
+    Int q[block_values];
+    integers(q);
+    store_general(q, all);
+  }
+
+  // Values from the integers and what is exact in the record; `all` is shared memory for those of the chunk.
+  template <class Int>
+  TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* all) const {
+    for (unsigned i = 0; i < block_values; ++i) all[crew_.thread() * block_values + i] = q[i];
+    crew_.simt().barrier();
+    for (std::uint32_t i = crew_.thread(); i < n_; i += group_threads) {
+      const ExactPlace<T> place(record_, frame_.step, i, all[i]);
+      const T x = place.covered() ? place.value(crew_.simt()) : multiple<T>(all[i], frame_.step);
+      to_[i] = combined(to_[i], x);
+    }
+  }
+
+  BlockGroup<Simt> crew_;
+  const DecodeJob<T>& job_;
+  const OpenFrame frame_;
+  RecordIn<T> record_;
+  std::uint32_t n_ = 0;
+  unsigned values_ = 0;
+  T* to_ = nullptr;
+};
+
+template <class T>
+struct DecodeKernel {
+  using Job = DecodeJob<T>;
+  using Shared = DecodeShared;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    ChunkDecoder<T, Simt>(simt, shared.block_group, job).run();
+  }
+};
+
+template <class T>
+struct DecodeExactKernel {
+  using Job = DecodeJob<T>;
+  using Shared = DecodeExactShared;
+  // Few chunks come.
+  static constexpr BlockShape shape{group_threads, 1};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    ChunkDecoder<T, Simt>(simt, shared.block_group, job).run_exact(shared.q);
+  }
+};
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,101 @@
+// Frames with lags -> values: what planes give is a rest (lags.hpp), which goes to memory of integers, where
+// segmented_scan.hpp makes integers of it; then values follow. Frames without lags are decoded at once.
+#pragma once
+
+#include "gpu/planes/decode.hpp"
+#include "gpu/planes/segmented_scan.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+struct LaggedDecodeJob {
+  DecodeJob<T> decode;
+  std::int32_t* integers;  // whole chunks of them
+};
+
+template <class T, class Simt>
+class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
+  using Base = ChunkDecoder<T, Simt>;
+
+ public:
+  TAUT_DEVICE LaggedChunkDecoder(Simt simt, BlockGroupShared& shared, const LaggedDecodeJob<T>& job)
+      : Base(simt, shared, job.decode), integers_(job.integers) {}
+
+  // The first kernel's part: rests, or the values of a frame without lags.
+  TAUT_DEVICE void run_rests() {
+    if (!lagged()) return Base::run();
+    const std::uint32_t chunk = this->crew_.simt().block();
+    this->find(chunk);
+    if (!this->template read<RunsCheck::lengths>(chunk)) return this->fail();
+    std::int32_t r[block_values];
+    this->integers(r);
+    store_block(block_of(chunk), block_values, r);
+  }
+
+  // Once integers stand where rests did. What the first kernel found malformed needs no values.
+  TAUT_DEVICE void run_values() {
+    if (!lagged()) return;
+    const std::uint32_t chunk = this->crew_.simt().block();
+    this->find(chunk);
+    RecordHead head;
+    if (!this->find_head(chunk, head)) return;
+    if (!head.simple()) return this->leave(chunk);
+    std::int32_t q[block_values];
+    load_block(block_of(chunk), block_values, q);
+    this->store_multiples(head.flags, q);
+  }
+
+  // Of chunks with exact values. `all`: as run_exact has it.
+  TAUT_DEVICE void run_exact(std::int64_t* all) {
+    if (!lagged()) return Base::run_exact(all);
+    this->each_left([&](std::uint32_t chunk) {
+      std::int32_t q[block_values];
+      load_block(block_of(chunk), block_values, q);
+      this->store_general(q, all);
+    });
+  }
+
+ private:
+  TAUT_DEVICE bool lagged() const { return this->frame_.status == 0 && this->frame_.prediction.lags.n > 0; }
+  TAUT_DEVICE std::int32_t* block_of(std::uint32_t chunk) const {
+    return integers_ + std::uint64_t{chunk} * chunk_values + this->crew_.thread() * block_values;
+  }
+
+  std::int32_t* integers_;
+};
+
+template <class T>
+struct RestsKernel {
+  using Job = LaggedDecodeJob<T>;
+  using Shared = DecodeShared;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkDecoder<T, Simt>(simt, shared.block_group, job).run_rests();
+  }
+};
+
+template <class T>
+struct LaggedValuesKernel {
+  using Job = LaggedDecodeJob<T>;
+  using Shared = DecodeShared;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkDecoder<T, Simt>(simt, shared.block_group, job).run_values();
+  }
+};
+
+template <class T>
+struct LaggedExactKernel {
+  using Job = LaggedDecodeJob<T>;
+  using Shared = DecodeExactShared;
+  // Few chunks come.
+  static constexpr BlockShape shape{group_threads, 1};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkDecoder<T, Simt>(simt, shared.block_group, job).run_exact(shared.q);
+  }
+};
+
+}  // namespace taut::planes::cuda

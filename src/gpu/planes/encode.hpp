@@ -1,0 +1,232 @@
+// values -> records: a chunk a thread block, a block of 8 values a thread. The same bytes as encode.cpp and
+// general.cpp.
+#pragma once
+
+#include "core/status.hpp"
+#include "gpu/planes/exact_out.hpp"
+#include "gpu/planes/parse_header.hpp"
+#include "gpu/planes/record_writer.hpp"
+#include "gpu/simt/load.hpp"
+#include "gpu/simt/sink.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+struct EncodeJob {
+  const T* values;
+  std::uint64_t count;
+  Quantiser<T> z;
+  Sink sink;
+  const OpenFrame* like;  // a frame whose predictor is taken; null: that of z
+};
+
+// A layer; planes of halves alone may take a little more, and planes of a frame with lags together with runs
+// (encode_lagged.hpp) up to 1012 bytes.
+template <class T>
+inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
+
+template <class T>
+struct EncodeShared {
+  BlockGroupShared block_group;
+  std::uint32_t chunk, at;
+  PlanesShared planes;
+  RunsShared<T> runs;
+  alignas(16) std::uint32_t record[record_words<T>];
+};
+
+// More values than this beyond the large range, and a float64 chunk becomes wide.
+inline constexpr std::uint32_t tolerated_escapes = 64;
+
+template <class T, class Simt>
+class ChunkEncoder {
+ public:
+  TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
+      : crew_(simt, shared.block_group), shared_(shared), job_(job) {}
+
+  TAUT_DEVICE void run() {
+    find(take_chunk(crew_.simt(), job_.sink, shared_.chunk));
+    std::int32_t q[block_values];
+    if (all_small(q)) {
+      encode_integers(q, 0);
+    } else {
+      encode_large();
+    }
+    store();
+  }
+
+ protected:
+  using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+  TAUT_DEVICE void find(std::uint32_t chunk) {
+    const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
+    n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
+    values_ = values_of(crew_.thread(), n_);
+  }
+
+  // Whether all values have an integer in the small range.
+  TAUT_DEVICE bool all_small(std::int32_t (&q)[block_values]) {
+    T x[block_values];
+    load_block(from(), values_, x);
+    bool is_small = true;
+    for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
+    return !crew_.any(!is_small);
+  }
+
+  // The values of this thread.
+  TAUT_DEVICE const T* from() const {
+    return job_.values + std::uint64_t{shared_.chunk} * chunk_values + crew_.thread() * block_values;
+  }
+  TAUT_DEVICE Predictor predictor() const {
+    return job_.like != nullptr ? job_.like->prediction.inner : job_.z.predictor;
+  }
+  TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
+
+  // All values have an integer: a record of nothing else, or none.
+  template <class I>
+  TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
+    const I base = difference(crew_, predictor(), values_, q);
+    const PlanesPlan plan = plan_of(q, false);
+    const bool flat = plan.sum == 0 && flags == 0;
+    const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
+    announce_words(empty ? 0 : plan.bytes() / 4, true);
+    if (!empty)
+      write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
+  }
+
+  template <class I>
+  TAUT_DEVICE PlanesPlan plan_of(const I (&d)[block_values], bool is_wide) {
+    return plan_planes(crew_, values_ > 0 ? width_of(crew_.simt(), d) : 0, blocks(), is_wide);
+  }
+
+  // Integers of up to 22 bits, of which some value asks for more than 14; how many have none.
+  TAUT_DEVICE std::uint32_t quantise_chunk(Int (&q)[block_values], std::uint32_t& marked,
+                                           std::uint8_t& flags) {
+    marked = quantise(large_bits, q);
+    std::uint32_t seen = 0;
+    for (unsigned i = 0; i < block_values; ++i)
+      if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
+    const std::uint32_t escapes = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
+    const bool small_else = !crew_.any(seen >> small_bits != 0);
+    flags = escapes > 0 && small_else ? 0 : static_cast<std::uint8_t>(large);
+    return escapes;
+  }
+
+  // Some value is not in the small range.
+  TAUT_DEVICE void encode_large() {
+    Int q[block_values];
+    std::uint32_t marked;
+    std::uint8_t flags;
+    const std::uint32_t escapes = quantise_chunk(q, marked, flags);
+    if (escapes == 0 && !is_half<T>) return encode_integers(q, large);
+    if constexpr (sizeof(T) == 8) {
+      if (wants_wide(escapes)) {
+        marked = quantise(wide_bits, q);
+        flags = wide | large;
+      }
+    }
+    encode_general(q, marked, flags);
+  }
+
+  // Marks what has no integer; in the wide range all integers are found by its rule.
+  TAUT_DEVICE std::uint32_t quantise(int bits, Int (&q)[block_values]) const {
+    T x[block_values];
+    load_block(from(), values_, x);
+    std::uint32_t marked = 0;
+    for (unsigned i = 0; i < block_values; ++i) {
+      std::int64_t v = 0;
+      const bool good =
+          bits == large_bits ? quantise_large(x[i], job_.z, v) : quantise_to(x[i], job_.z, bits, v);
+      q[i] = static_cast<Int>(v);
+      marked |= static_cast<std::uint32_t>(i < values_ && !good) << i;
+    }
+    return marked;
+  }
+
+  TAUT_DEVICE bool wants_wide(std::uint32_t escapes) {
+    if (escapes <= tolerated_escapes) return false;
+    Int q[block_values];
+    const std::uint32_t marked = quantise(wide_bits, q);
+    const std::uint32_t more = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
+    return n_ - more > n_ - escapes + tolerated_escapes;
+  }
+
+  // Values, and integers for their runs, are found again where they are needed: registers are few.
+  TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
+    const bool is_wide = (flags & wide) != 0;
+    const std::uint32_t each = run_bytes_of<T>(is_wide);
+    hold_on(crew_, marked, values_, q);
+    const RunsPlan runs = runs_of(marked);
+    const Int base = difference(crew_, predictor(), values_, q);
+    const PlanesPlan plan = plan_of(q, is_wide);
+    const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
+    const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
+    if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
+      announce_words(layer_words<T>(n_), false);
+      T x[block_values];
+      load_block(from(), values_, x);
+      return write_layer(crew_, job_.z, values_, n_, x, shared_.record);
+    }
+    announce_words(words, true);
+    if (runs.count > 0) flags |= has_runs;
+    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
+    if (runs.count == 0) return;
+    marked = quantise(is_wide ? wide_bits : large_bits, q);
+    hold_on(crew_, marked, values_, q);
+    put_runs(runs, is_wide, q, plan);
+  }
+
+  TAUT_DEVICE RunsPlan runs_of(std::uint32_t marked) {
+    T x[block_values];
+    load_block(from(), values_, x);
+    return plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
+  }
+  template <class I>
+  TAUT_DEVICE void put_runs(const RunsPlan& runs, bool is_wide, const I (&q)[block_values],
+                            const PlanesPlan& plan) {
+    T x[block_values];
+    load_block(from(), values_, x);
+    write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
+  }
+
+  // `coded`: not a layer.
+  TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
+    words_ = words;
+    if (crew_.thread() != 0) return;
+    announce(crew_.simt(), job_.sink, shared_.chunk, words);
+    if (coded && job_.sink.control->coded == 0) crew_.simt().raise(&job_.sink.control->coded, 1);
+  }
+
+  // The record from shared memory to its place.
+  TAUT_DEVICE void store() {
+    const Sink& sink = job_.sink;
+    if (crew_.thread() < warp_lanes) {
+      const std::uint32_t at = place(crew_.simt(), sink, shared_.chunk, words_);
+      if (crew_.thread() == 0) shared_.at = at;
+    }
+    crew_.simt().barrier();
+    if (fits(sink, shared_.at, words_)) {
+      copy_words(crew_, shared_.record, words_, sink.records + shared_.at);
+    } else if (crew_.thread() == 0) {
+      crew_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
+    }
+  }
+
+  BlockGroup<Simt> crew_;
+  EncodeShared<T>& shared_;
+  const EncodeJob<T>& job_;
+  std::uint32_t n_ = 0, words_ = 0;
+  unsigned values_ = 0;  // of this thread
+};
+
+template <class T>
+struct EncodeKernel {
+  using Job = EncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    ChunkEncoder<T, Simt>(simt, shared, job).run();
+  }
+};
+
+}  // namespace taut::planes::cuda

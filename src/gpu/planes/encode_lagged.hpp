@@ -1,0 +1,171 @@
+// Values -> a frame with lags, the same bytes as lagged.cpp. First the integers of all chunks go to memory,
+// then a chunk is coded from its own and those that its lags reach. Chunks that ask for layers or wide
+// integers, or runs that take too much, make the encoding begin again without lags: kernels stand in line for
+// that which leave at once where it is not so.
+#pragma once
+
+#include "gpu/planes/encode.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+struct LaggedEncodeJob {
+  EncodeJob<T> encode;
+  std::int32_t* integers;  // whole chunks of them
+  std::uint32_t* forms;    // of each chunk: flags of its record
+  Lags lags;               // all of them reach values
+};
+
+// Of planes, as lagged.cpp has it: no record of n values takes more without lags, but for its runs.
+TAUT_DEVICE std::uint32_t most_plane_bytes(std::uint32_t n, std::uint8_t flags) {
+  constexpr std::uint32_t signs = 3;
+  const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
+  return 8 + static_cast<std::uint32_t>(blocks_of(n)) * (bits + 1) + 4;
+}
+
+template <class T, class Simt>
+class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
+  using Base = ChunkEncoder<T, Simt>;
+
+ public:
+  TAUT_DEVICE LaggedChunkEncoder(Simt simt, EncodeShared<T>& shared, const LaggedEncodeJob<T>& job)
+      : Base(simt, shared, job.encode), lagged_(job) {}
+
+  // The first kernel's part: integers, held where values have none.
+  TAUT_DEVICE void run_integers() {
+    const std::uint32_t chunk = this->crew_.simt().block();
+    if (this->crew_.thread() == 0) this->shared_.chunk = chunk;
+    this->crew_.simt().barrier();
+    this->find(chunk);
+    std::int32_t q[block_values];
+    std::uint8_t flags = 0;
+    if (!this->all_small(q)) hold_large(q, flags);
+    store_block(at(), block_values, q);
+    if (this->crew_.thread() == 0) lagged_.forms[chunk] = flags;
+  }
+
+  // The second one's: records.
+  TAUT_DEVICE void run_records() {
+    const Sink& sink = this->job_.sink;
+    if (sink.control->again != 0) return;
+    this->find(take_chunk(this->crew_.simt(), sink, this->shared_.chunk));
+    const auto flags = static_cast<std::uint8_t>(lagged_.forms[this->shared_.chunk]);
+    std::int32_t r[block_values];
+    load_rests(r);
+    if ((flags & has_runs) != 0) {
+      encode_with_runs(r, flags);
+    } else {
+      this->encode_integers(r, flags);
+    }
+    this->store();
+  }
+
+ private:
+  using Int = typename Base::Int;
+
+  TAUT_DEVICE std::uint64_t first() const {
+    return std::uint64_t{this->shared_.chunk} * chunk_values + this->crew_.thread() * block_values;
+  }
+  TAUT_DEVICE std::int32_t* at() const { return lagged_.integers + first(); }
+
+  TAUT_DEVICE void hold_large(std::int32_t (&q)[block_values], std::uint8_t& flags) {
+    Int all[block_values];
+    std::uint32_t marked;
+    const std::uint32_t escapes = this->quantise_chunk(all, marked, flags);
+    if (escapes > 0 || is_half<T>) {
+      const RunsPlan runs = this->runs_of(marked);
+      const std::uint32_t planes = most_plane_bytes(this->n_, flags),
+                          layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
+      const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
+      if (!fits && this->crew_.thread() == 0) this->crew_.simt().raise(&this->job_.sink.control->again, 1);
+      hold_on(this->crew_, marked, this->values_, all);
+      if (escapes > 0) flags |= has_runs;
+    }
+    for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<std::int32_t>(all[i]);
+  }
+
+  TAUT_DEVICE void load_rests(std::int32_t (&r)[block_values]) const {
+    const Lags& lags = lagged_.lags;
+    load_block(at(), block_values, r);
+    for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.of[k], 0u - 1);
+    if (lags.n == 2) take_from(r, std::uint64_t{lags.of[0]} + lags.of[1], 1);
+  }
+  // r <- r + sign * the integers so far back, of which there are none before the frame's start.
+  TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
+    const std::uint64_t begin = first();
+    for (unsigned i = 0; i < block_values; ++i) {
+      const std::uint32_t q =
+          begin + i >= back ? static_cast<std::uint32_t>(lagged_.integers[begin + i - back]) : 0;
+      r[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(r[i]) + sign * q);
+    }
+  }
+
+  TAUT_DEVICE void encode_with_runs(std::int32_t (&r)[block_values], std::uint8_t flags) {
+    Int unused[block_values];
+    const RunsPlan runs = this->runs_of(this->quantise(large_bits, unused));
+    const std::int32_t base = difference(this->crew_, this->job_.z.predictor, this->values_, r);
+    const PlanesPlan plan = this->plan_of(r, false);
+    this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
+    write_planes(this->crew_, this->shared_.planes, plan, flags, base, this->blocks(),
+                 Differences<std::int32_t>{r}, this->shared_.record);
+    std::int32_t q[block_values];
+    load_block(at(), block_values, q);
+    this->put_runs(runs, false, q, plan);
+  }
+
+  const LaggedEncodeJob<T>& lagged_;
+};
+
+template <class T>
+struct IntegersKernel {
+  using Job = LaggedEncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkEncoder<T, Simt>(simt, shared, job).run_integers();
+  }
+};
+
+template <class T>
+struct LaggedRecordsKernel {
+  using Job = LaggedEncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    LaggedChunkEncoder<T, Simt>(simt, shared, job).run_records();
+  }
+};
+
+// Where records did not all find room, either, the encoding begins again: as a launch of its own, whose words
+// nobody takes for the first one's.
+struct BeginAgainKernel {
+  struct Job {
+    Control* control;
+  };
+  struct Shared {};
+  static constexpr BlockShape shape{warp_lanes, 1};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
+    Control& control = *job.control;
+    if (simt.thread() != 0 || (control.again == 0 && control.failure == 0)) return;
+    control.again = 1;
+    ++control.epoch;
+    control.ticket = control.coded = control.failure = control.words = control.left = 0;
+  }
+};
+
+// Without lags.
+template <class T>
+struct EncodeAgainKernel {
+  using Job = EncodeJob<T>;
+  using Shared = EncodeShared<T>;
+  static constexpr BlockShape shape{group_threads, 2};
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    if (job.sink.control->again != 0) ChunkEncoder<T, Simt>(simt, shared, job).run();
+  }
+};
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,118 @@
+// Values without an integer, as they go to a record in shared memory: runs of them, or the whole chunk as a
+// layer.
+#pragma once
+
+#include "gpu/planes/integers.hpp"
+#include "gpu/planes/run.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+inline constexpr unsigned most_runs = chunk_values * sizeof(T) / run_bytes_of<T>(false);
+
+template <class T>
+struct RunsShared {
+  std::uint8_t marked[chunk_blocks], continues[chunk_blocks];  // a bit for each value
+  std::uint16_t lasts[most_runs<T>];                           // places, by the rank of the run
+
+  // Of the eight values of thread t, a bit each: those that a run starts with, or ends with.
+  TAUT_DEVICE std::uint32_t starts_of(unsigned t) const { return marked[t] & ~std::uint32_t{continues[t]}; }
+  TAUT_DEVICE std::uint32_t lasts_of(unsigned t) const {
+    const std::uint32_t next = t + 1 < group_threads ? continues[t + 1] & 1u : 0u;
+    return marked[t] & ~(continues[t] >> 1 | next << 7);
+  }
+};
+
+struct RunsPlan {
+  std::uint32_t rank = 0;  // runs that start before this thread's values
+  std::uint32_t count = 0;
+};
+
+// Gives the places of `marked` values the integer before them, 0 at the start. Three barriers.
+template <class Simt, class Int>
+TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, unsigned values,
+                         Int (&q)[block_values]) {
+  Int last = 0;
+  for (unsigned i = 0; i < block_values; ++i)
+    if (i < values && (marked >> i & 1) == 0) last = q[i];
+  const bool some = values > static_cast<unsigned>(block_group.simt().population(marked));
+  last = block_group.last_before(last, some);
+  for (unsigned i = 0; i < block_values; ++i) {
+    if ((marked >> i & 1) != 0) q[i] = last;
+    last = q[i];
+  }
+}
+
+// Runs of values that are marked and the same, bit for bit. `before` is the value in front of this thread's.
+// Three barriers.
+template <class T, class Simt>
+TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, std::uint32_t marked,
+                               T before, const T (&x)[block_values]) {
+  const unsigned t = block_group.thread();
+  shared.marked[t] = static_cast<std::uint8_t>(marked);
+  block_group.simt().barrier();
+  const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
+  std::uint32_t continues = 0;
+  for (unsigned i = 0; i < block_values; ++i)
+    continues |= static_cast<std::uint32_t>(bits_of(x[i]) == bits_of(i == 0 ? before : x[i - 1])) << i;
+  continues &= marked & (marked << 1 | last_marked);
+  shared.continues[t] = static_cast<std::uint8_t>(continues);
+  block_group.simt().barrier();
+  const auto ranks =
+      block_group.scan(static_cast<std::uint32_t>(block_group.simt().population(marked & ~continues)));
+  return {ranks.before, ranks.all};
+}
+
+// Writes the count and the runs to `out`; `q` as hold_on left it. One barrier inside.
+template <class T, class Simt, class Int>
+TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, const RunsPlan& plan,
+                            const Quantiser<T>& z, bool is_wide, const T (&x)[block_values],
+                            const Int (&q)[block_values], std::uint32_t* out) {
+  const std::uint32_t first = block_group.thread() * block_values;
+  const std::uint32_t starts = shared.starts_of(block_group.thread()),
+                      lasts = shared.lasts_of(block_group.thread());
+  std::uint32_t rank = plan.rank;
+  for (unsigned i = 0; i < block_values; ++i) {
+    rank += starts >> i & 1;
+    if ((lasts >> i & 1) != 0) shared.lasts[rank - 1] = static_cast<std::uint16_t>(first + i);
+  }
+  block_group.simt().barrier();
+  if (block_group.thread() == 0) out[0] = plan.count;
+  const auto halves = run_bytes_of<T>(is_wide) / 2;
+  auto* const runs = reinterpret_cast<std::uint16_t*>(out + 1);
+  rank = plan.rank;
+  for (unsigned i = 0; i < block_values; ++i) {
+    if ((starts >> i & 1) == 0) continue;
+    const std::uint32_t length = shared.lasts[rank] + 1u - (first + i);
+    const bool by_integers = sizeof(T) == 8 || z.snaps;
+    const T value = by_integers ? value_as_decoded(x[i], z) : x[i];
+    write_run<T>(runs + rank * halves, {(first + i) << 16 | length, static_cast<std::int64_t>(q[i]), value},
+                 is_wide);
+    ++rank;
+  }
+  if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
+}
+
+// A record of one layer and nothing else, of n values; returns its words.
+template <class T>
+constexpr std::uint32_t layer_words(std::uint32_t n) {
+  return static_cast<std::uint32_t>(whole_words(layer_head_bytes + n * sizeof(T)) / 4);
+}
+
+template <class T, class Simt>
+TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z, unsigned values,
+                             std::uint32_t n, const T (&x)[block_values], std::uint32_t* record) {
+  if (block_group.thread() == 0) {
+    record[0] = has_layers;
+    record[1] = 0;
+    record[2] = 1;
+    if (sizeof(T) == 2 && n % 2 != 0) record[layer_words<T>(n) - 1] = 0;
+  }
+  if (sizeof(T) == 2) block_group.simt().barrier();  // the last word may hold a value, too
+  auto* const to =
+      reinterpret_cast<std::uint16_t*>(record + 3) + block_group.thread() * block_values * (sizeof(T) / 2);
+  for (unsigned i = 0; i < block_values; ++i)
+    if (i < values) store_halves(to + i * (sizeof(T) / 2), value_as_decoded(x[i], z));
+}
+
+}  // namespace taut::planes::cuda

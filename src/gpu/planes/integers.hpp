@@ -1,0 +1,73 @@
+// The integers of a chunk, eight a thread <-> what the predictor leaves of them.
+#pragma once
+
+#include "gpu/planes/block_group.hpp"
+
+namespace taut::planes::cuda {
+
+// Values of this thread's block among the n of its chunk.
+TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
+  const std::uint32_t first = thread * block_values;
+  return n <= first ? 0 : n - first < block_values ? n - first : static_cast<unsigned>(block_values);
+}
+
+// q -> differences; behind the chunk's values nothing new comes. Returns the base, for the first thread.
+template <class Simt, class Int>
+TAUT_DEVICE Int difference(BlockGroup<Simt>& block_group, Predictor predictor, unsigned values,
+                           Int (&q)[block_values]) {
+  using Bits = std::make_unsigned_t<Int>;
+  if (predictor == Predictor::none) {
+    for (unsigned i = 0; i < block_values; ++i) q[i] = i < values ? q[i] : 0;
+    return 0;
+  }
+  const Int base = q[0];
+  const Int one = block_group.before(q[7], base),
+            two = predictor == Predictor::delta ? 0 : block_group.before(q[6], base);
+  const bool by_pairs = predictor == Predictor::pairs;
+  for (unsigned i = 1; i < block_values; ++i) {
+    const Int pair = i == 1 ? one : q[i - 2];
+    if (i >= values) q[i] = by_pairs ? pair : q[i - 1];
+  }
+  Int d[block_values];
+  for (unsigned i = 0; i < block_values; ++i) {
+    const Int last = i == 0 ? one : q[i - 1], pair = i == 0 ? two : i == 1 ? one : q[i - 2];
+    d[i] = static_cast<Int>(static_cast<Bits>(q[i]) - static_cast<Bits>(by_pairs ? pair : last));
+  }
+  const Int before = static_cast<Int>(static_cast<Bits>(one) - static_cast<Bits>(two));
+  const bool twice = predictor == Predictor::second;
+  for (unsigned i = 0; i < block_values; ++i) {
+    const Int last = i == 0 ? before : d[i - 1];
+    q[i] = static_cast<Int>(static_cast<Bits>(d[i]) - (twice ? static_cast<Bits>(last) : 0));
+  }
+  return base;
+}
+
+// d <- running sums at the distance `back`, from `base` on, modulo 2^bits.
+template <class Simt, class Bits>
+TAUT_DEVICE void accumulate(BlockGroup<Simt>& block_group, unsigned back, Bits base,
+                            Bits (&d)[block_values]) {
+  if (back == 1) {
+    for (unsigned i = 1; i < block_values; ++i) d[i] += d[i - 1];
+    const Bits before = block_group.scan(d[7]).before + base;
+    for (unsigned i = 0; i < block_values; ++i) d[i] += before;
+  } else {
+    for (unsigned i = 2; i < block_values; ++i) d[i] += d[i - 2];
+    const Bits even = block_group.scan(d[6]).before + base, odd = block_group.scan(d[7]).before + base;
+    for (unsigned i = 0; i < block_values; ++i) d[i] += i % 2 == 0 ? even : odd;
+  }
+}
+
+// The reverse of difference.
+template <class Simt, class Int>
+TAUT_DEVICE void undo_difference(BlockGroup<Simt>& block_group, Predictor predictor, Int base,
+                                 Int (&q)[block_values]) {
+  using Bits = std::make_unsigned_t<Int>;
+  if (predictor == Predictor::none) return;
+  Bits d[block_values];
+  for (unsigned i = 0; i < block_values; ++i) d[i] = static_cast<Bits>(q[i]);
+  if (predictor == Predictor::second) accumulate(block_group, 1, Bits{0}, d);
+  accumulate(block_group, predictor == Predictor::pairs ? 2 : 1, static_cast<Bits>(base), d);
+  for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<Int>(d[i]);
+}
+
+}  // namespace taut::planes::cuda

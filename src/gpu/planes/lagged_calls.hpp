@@ -1,0 +1,79 @@
+// The calls that undo lags, or bring them in: as calls.hpp, with memory of integers besides.
+#pragma once
+
+#include "gpu/planes/calls.hpp"
+#include "gpu/planes/decode_lagged.hpp"
+#include "gpu/planes/encode_lagged.hpp"
+
+namespace taut::planes::cuda {
+
+// Memory for the integers of `count` values, and what columns or chunks of them come to.
+class IntegersRoom {
+ public:
+  static std::size_t bytes(std::uint64_t count) {
+    const std::uint64_t totals =
+        std::max<std::uint64_t>(columns_threads * columns_blocks(count), chunks_of(count));
+    return sizeof(std::int32_t) * (chunks_of(count) * chunk_values + totals);
+  }
+  // `at` is aligned to 16 bytes.
+  IntegersRoom(std::byte* at, std::uint64_t count)
+      : at_(reinterpret_cast<std::int32_t*>(at)), count_(count) {}
+
+  std::int32_t* integers() const { return at_; }
+  // One for each thread of segmented_scan.hpp, and at least one for each chunk.
+  std::uint32_t* totals() const {
+    return reinterpret_cast<std::uint32_t*>(at_ + chunks_of(count_) * chunk_values);
+  }
+
+ private:
+  std::int32_t* at_;
+  std::uint64_t count_;
+};
+
+// Rests become integers.
+template <class Launcher>
+void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count, const CallPlace& place) {
+  const std::uint32_t blocks = columns_blocks(count);
+  for (unsigned lag = 0; lag < max_lags; ++lag) {
+    const ColumnsJob job{room.integers(), count, room.totals(), blocks, lag, place.scratch->opened};
+    launcher.template launch<ColumnTotalsKernel>(blocks, job);
+    launcher.template launch<ColumnCarriesKernel>(blocks, job);
+    launcher.template launch<ColumnSumsKernel>(blocks, job);
+  }
+}
+
+// As decode, of frames with lags, too.
+template <class T, class Launcher>
+void decode_lagged(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count,
+                   bool add, const IntegersRoom& room, const CallPlace& place) {
+  OpenJob open = open_job<T>(type, count, place);
+  open.sources[0] = source;
+  open.count = 1;
+  open.lags = LagsUse::undone;
+  launcher.template launch<OpenKernel<T>>(1, open);
+  if (count > 0) {
+    const LaggedDecodeJob<T> job{decode_job(source, values, count, add, place), room.integers()};
+    launcher.template launch<RestsKernel<T>>(job.decode.chunks, job);
+    undo_lags(launcher, room, count, place);
+    launcher.template launch<LaggedValuesKernel<T>>(job.decode.chunks, job);
+    launcher.template launch<LaggedExactKernel<T>>(job.decode.blocks, job);
+  }
+  launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
+}
+
+// The canonical frame, with lags where the CPU has them. `frame` is as long as the codec's max_bytes, no
+// longer: what would not fit goes without. There is at least one lag, all reach values, and there is a step.
+template <class T, class Launcher>
+void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& frame,
+                   const IntegersRoom& room, const CallPlace& place) {
+  const EncodeJob<T> plain{call.values, call.count, call.z, sink_of(frame, call.count, place), nullptr};
+  LaggedEncodeJob<T> job{plain, room.integers(), room.totals(), lags};
+  job.encode.sink = sink_of(frame, call.count, place, lags.n);
+  launcher.template launch<IntegersKernel<T>>(plain.sink.chunks, job);
+  launcher.template launch<LaggedRecordsKernel<T>>(plain.sink.chunks, job);
+  launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});
+  launcher.template launch<EncodeAgainKernel<T>>(plain.sink.chunks, plain);
+  finish_encoding(launcher, call, lags, frame, place);
+}
+
+}  // namespace taut::planes::cuda

@@ -1,0 +1,181 @@
+// One chunk as it stands in a frame, read by the threads of a block; what record.cpp rejects is rejected
+// here.
+#pragma once
+
+#include "codecs/planes/format/widths.hpp"
+#include "codecs/planes/lags/lags.hpp"
+#include "gpu/planes/integers.hpp"
+#include "gpu/planes/run.hpp"
+
+namespace taut::planes::cuda {
+
+// What a record begins with.
+struct RecordHead {
+  Words words;  // all of the record; none: a chunk of zeros
+  std::uint8_t flags = 0;
+  std::uint32_t plane_bytes = 0;
+  std::int64_t base = 0;
+
+  TAUT_DEVICE bool has(unsigned any_of) const { return (flags & any_of) != 0; }
+  TAUT_DEVICE bool simple() const { return !has(wide | has_runs | has_layers); }
+  TAUT_DEVICE std::uint32_t bytes() const { return words.count == 0 ? 0 : has(wide) ? 12 : 8; }
+};
+
+// By one thread; false: malformed.
+TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, RecordHead& head) {
+  head = {};
+  head.words = words;
+  if (words.count == 0) return true;
+  if (words.count < 2) return false;
+  const std::uint32_t first = words.at[0];
+  head.flags = static_cast<std::uint8_t>(first);
+  head.plane_bytes = first >> 16;
+  static_assert(known_flags == 0x7F);
+  if ((first & 0xFF80) != 0) return false;  // an unknown flag, or something where a 0 has to be
+  if (head.has(wide) && words.count < 3) return false;
+  head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.at[1]);
+  if (prediction.inner == Predictor::none && head.base != 0) return false;
+  if (prediction.lags.n > 0 && head.has(wide | has_layers)) return false;
+  return head.has(has_planes) ? head.plane_bytes > 0
+                              : head.plane_bytes == 0 && !head.has(dense | byte_widths);
+}
+
+template <class T>
+struct RecordIn : RecordHead {
+  std::uint32_t n = 0;   // values of the chunk
+  unsigned width = 0;    // of this thread's block
+  std::uint32_t at = 0;  // its first byte
+  RunsAt<T> runs;
+  std::uint32_t layers_at = 0, layers = 0;
+  bool runs_in_line = true;  // their ends are sorted, too
+
+  TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
+    return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
+  }
+  // The differences of this thread's block.
+  template <class Simt, class Int>
+  TAUT_DEVICE void differences(const Simt& simt, Int (&d)[block_values]) const {
+    read_block(simt, words, at, width, d);
+  }
+};
+
+// Which runs a kernel looks at: that they lie in the record, or each of them.
+enum class RunsCheck { lengths, all };
+
+// What follows the head. By all threads alike, with barriers that depend on the head alone.
+template <class T, class Simt, RunsCheck Check>
+class RecordReader {
+ public:
+  TAUT_DEVICE RecordReader(BlockGroup<Simt>& block_group, RecordIn<T>& record, const RecordHead& head,
+                           std::uint32_t n)
+      : crew_(block_group), r_(record) {
+    r_ = {};
+    static_cast<RecordHead&>(r_) = head;
+    r_.words.at = block_group.simt().global(head.words.at);
+    r_.n = n;
+    at_ = head.bytes();
+  }
+
+  // False: malformed.
+  TAUT_DEVICE bool read() {
+    if (r_.words.count == 0) return true;
+    read_width();
+    return read_rest(crew_.scan(std::uint32_t{r_.width}));
+  }
+
+  TAUT_DEVICE unsigned width() const { return r_.width; }
+
+  // Finds the width of this thread's block.
+  TAUT_DEVICE void read_width() {
+    at_ += r_.plane_bytes;
+    if (!r_.has(has_planes)) return;
+    const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
+    Scanned<std::uint32_t> rank{crew_.thread(), blocks};
+    bool named = rank.before < blocks;
+    if (!r_.has(dense)) read_map(blocks, named, rank);
+    const std::uint32_t table = at_;
+    take_table(static_cast<std::uint32_t>(entry_bytes(rank.all, r_.flags)));
+    named &= good_;
+    if (!r_.has(byte_widths)) {
+      if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
+    } else {
+      if (named) r_.width = r_.words.byte(table + rank.before);
+      if (crew_.any(r_.width > (r_.has(wide) ? 64u : 32u))) good_ = false;
+    }
+  }
+
+  // The rest, once it is known how the widths add up. False: malformed.
+  TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
+    r_.at = r_.bytes() + widths.before;
+    if (widths.all != r_.plane_bytes || !good_) return false;
+    at_ = static_cast<std::uint32_t>(whole_words(at_));
+    if (r_.has(has_runs) && !read_runs()) return false;
+    if (r_.has(has_layers) && !read_layers()) return false;
+    return whole_words(at_) / 4 == r_.words.count;
+  }
+
+ private:
+  TAUT_DEVICE std::uint64_t left() const { return std::uint64_t{r_.words.count} * 4 - at_; }
+  TAUT_DEVICE bool take(std::uint64_t bytes) {
+    if (bytes > left()) return false;
+    at_ += static_cast<std::uint32_t>(bytes);
+    return true;
+  }
+  // Of the width table. What stands before it is in the record if it is; all of that is far below 4 GiB.
+  TAUT_DEVICE void take_table(std::uint32_t bytes) {
+    at_ += bytes;
+    good_ &= (at_ + 3) / 4 <= r_.words.count;
+  }
+
+  // Which blocks have an entry, and how many of them stand before this one.
+  TAUT_DEVICE void read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
+    const unsigned t = crew_.thread();
+    const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
+    take_table(map);
+    const bool marked = good_ && t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
+    const bool beyond = marked && !named;
+    named = marked;
+    rank = crew_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
+    good_ &= rank.all < 1u << 16;
+  }
+
+  TAUT_DEVICE bool read_runs() {
+    if (!take(4)) return false;
+    r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.has(wide)};
+    const std::uint32_t count = r_.runs.count;
+    if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
+    if (Check == RunsCheck::lengths) return true;
+    bool bad = false, in_line = true;
+    for (std::uint32_t i = crew_.thread(); i < count; i += group_threads) {
+      const RunAt<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : RunAt<T>{};
+      bad |= run.end() == run.start() || run.end() > r_.n || (i > 0 && run < before);
+      in_line &= i == 0 || run.end() >= before.end();
+    }
+    r_.runs_in_line = !crew_.any(!in_line);
+    return !crew_.any(bad);
+  }
+
+  TAUT_DEVICE bool read_layers() {
+    if (!take(4)) return false;
+    r_.layers = r_.words.word(at_ - 4);
+    r_.layers_at = at_;
+    return r_.layers != 0 && take(std::uint64_t{r_.layers} * r_.n * sizeof(T));
+  }
+
+  BlockGroup<Simt>& crew_;
+  RecordIn<T>& r_;
+  std::uint32_t at_ = 0;  // byte behind what was read
+  bool good_ = true;      // so far
+};
+
+// Two records with one scan: the sums of widths are below 2^16.
+template <class Simt, class Reader>
+TAUT_DEVICE bool read_two(BlockGroup<Simt>& block_group, Reader& a, Reader& b) {
+  a.read_width();
+  b.read_width();
+  const auto widths = block_group.scan(a.width() | b.width() << 16);
+  const bool good = a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF});
+  return b.read_rest({widths.before >> 16, widths.all >> 16}) && good;
+}
+
+}  // namespace taut::planes::cuda

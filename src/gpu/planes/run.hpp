@@ -1,0 +1,88 @@
+// One run of a record: see runs.hpp, whose functions are for the host.
+#pragma once
+
+#include "gpu/planes/block_codec.hpp"
+#include "gpu/planes/values.hpp"
+
+namespace taut::planes::cuda {
+
+template <class T>
+constexpr std::uint32_t run_bytes_of(bool is_wide) {
+  return 4 + (is_wide ? 8u : 4u) + static_cast<std::uint32_t>(sizeof(T));
+}
+
+// Runs stand at even bytes.
+template <class V>
+TAUT_DEVICE void store_halves(std::uint16_t* to, V value) {
+  const BitsOf<V> bits = bits_of(value);
+  for (unsigned i = 0; i < sizeof(V) / 2; ++i) to[i] = static_cast<std::uint16_t>(bits >> (16 * i));
+}
+
+template <class V>
+TAUT_DEVICE V load_bytes(const Words& in, std::uint32_t byte) {
+  if constexpr (sizeof(V) == 2) {
+    return std::bit_cast<V>(static_cast<std::uint16_t>(in.word(byte)));
+  } else if constexpr (sizeof(V) == 4) {
+    return std::bit_cast<V>(in.word(byte));
+  } else {
+    return std::bit_cast<V>(in.word(byte) | std::uint64_t{in.word(byte + 4)} << 32);
+  }
+}
+
+template <class T>
+struct RunAt {
+  std::uint32_t place;  // start << 16 | length
+  std::int64_t hold;
+  T value;
+
+  TAUT_DEVICE std::uint32_t start() const { return place >> 16; }
+  TAUT_DEVICE std::uint32_t end() const { return start() + (place & 0xFFFF); }
+  TAUT_DEVICE bool covers(std::uint32_t i) const { return start() <= i && i < end(); }
+  TAUT_DEVICE bool operator<(const RunAt& b) const {  // the order in a record
+    if (place != b.place) return place < b.place;
+    return hold < b.hold || (hold == b.hold && bits_of(value) < bits_of(b.value));
+  }
+};
+
+// The runs of a record.
+template <class T>
+struct RunsAt {
+  Words words;
+  std::uint32_t at = 0, count = 0;  // first byte, number
+  bool is_wide = false;
+
+  TAUT_DEVICE RunAt<T> operator[](std::uint32_t i) const {
+    const std::uint32_t from = at + i * run_bytes_of<T>(is_wide), place = words.word(from);
+    const std::int64_t hold =
+        is_wide ? load_bytes<std::int64_t>(words, from + 4) : load_bytes<std::int32_t>(words, from + 4);
+    return {place << 16 | place >> 16, hold, load_bytes<T>(words, from + (is_wide ? 12 : 8))};
+  }
+
+  // The first run from `low` on that `is` holds for, as for all behind it.
+  template <class Is>
+  TAUT_DEVICE std::uint32_t first(std::uint32_t low, const Is& is) const {
+    for (std::uint32_t high = count; low < high;) {
+      const std::uint32_t middle = (low + high) / 2;
+      if (is((*this)[middle])) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+};
+
+template <class T>
+TAUT_DEVICE void write_run(std::uint16_t* to, const RunAt<T>& run, bool is_wide) {
+  to[0] = static_cast<std::uint16_t>(run.place >> 16);
+  to[1] = static_cast<std::uint16_t>(run.place);
+  if (is_wide) {
+    store_halves(to + 2, run.hold);
+  } else {
+    store_halves(to + 2, static_cast<std::int32_t>(run.hold));
+  }
+  store_halves(to + (is_wide ? 6 : 4), run.value);
+}
+
+}  // namespace taut::planes::cuda

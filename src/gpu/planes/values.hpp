@@ -1,0 +1,90 @@
+// Values <-> integers for one value at a time. The reference is quantiser.hpp; tests/gpu/kernels holds these
+// to it bit for bit, and to the loops of general_kernels.cpp. No operation may be fused or reordered: compile
+// with -fmad=false.
+#pragma once
+
+#include "codecs/planes/format/quantiser.hpp"
+#include "core/reduction.hpp"
+#include "gpu/simt/simt.hpp"
+
+namespace taut::planes::cuda {
+
+TAUT_DEVICE std::int64_t rounded(double shifted) {
+  return static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(shifted) -
+                                   std::bit_cast<std::uint64_t>(0x1.8p52));
+}
+
+template <class T>
+TAUT_DEVICE BitsOf<T> bits_of(T value) {
+  return std::bit_cast<BitsOf<T>>(value);
+}
+
+template <class T>
+TAUT_DEVICE T multiple(std::int64_t q, double step) {
+  return static_cast<T>(static_cast<double>(q) * step);
+}
+
+// The integer in the small range, in the arithmetic of T; false: it is not there.
+template <class T>
+TAUT_DEVICE bool quantise_small(T x, const Quantiser<T>& z, std::int32_t& q) {
+  if constexpr (sizeof(T) == 8) {
+    const std::int64_t v = rounded(x * z.inverse + 0x1.8p52);
+    q = static_cast<std::int32_t>(v);
+    return static_cast<std::uint64_t>(v) + (1u << small_bits) < 2u << small_bits;
+  } else {
+    const float shifted = static_cast<float>(x) * z.inverse + 0x1.8p23f;
+    const std::uint32_t v = std::bit_cast<std::uint32_t>(shifted) - std::bit_cast<std::uint32_t>(0x1.8p23f);
+    q = static_cast<std::int32_t>(v);
+    return v + (1u << small_bits) < 2u << small_bits;
+  }
+}
+
+// The integer of up to `bits` bits, in double arithmetic; false: there is none within the bound.
+template <class T>
+TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, int bits, std::int64_t& q) {
+  const double step = static_cast<double>(z.step), x = static_cast<double>(value);
+  const double shifted = x * (1 / step) + 0x1.8p52, integer = shifted - 0x1.8p52;
+  const double range = static_cast<double>(std::int64_t{1} << bits);
+  const double error = x - static_cast<double>(static_cast<T>(integer * step));
+  q = rounded(shifted);
+  return integer < range && integer >= -range && (error < 0 ? -error : error) <= z.bound;
+}
+
+// The integer of a chunk that is not small.
+template <class T>
+TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, std::int64_t& q) {
+  if constexpr (std::is_same_v<T, float>) {  // what is small is quantised as in a small chunk
+    std::int32_t small_q = 0;
+    if (quantise_small(x, z, small_q)) {
+      q = small_q;
+      return true;
+    }
+  }
+  return quantise_to(x, z, large_bits, q);
+}
+
+// What a value comes to: the multiple of its integer, or itself where it has to travel exactly.
+template <class T>
+TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z) {
+  std::int64_t q = 0;
+  const double step = static_cast<double>(z.step);
+  if constexpr (std::is_same_v<T, float>) {
+    if (quantise_large(x, z, q)) return multiple<T>(q, step);
+  } else {
+    if (quantise_to(x, z, value_bits<T>, q)) return multiple<T>(q, step);
+  }
+  if (!z.snaps) return x;
+  const double s = static_cast<double>(x) / step;
+  return s < 0x1p52 && s > -0x1p52 ? static_cast<T>(rint(s) * step) : x;
+}
+
+// on_grid of quantiser.hpp.
+template <class T>
+TAUT_DEVICE bool is_multiple(T value, double step, std::int64_t& q) {
+  const double s = static_cast<double>(value) / step;
+  if (!(s < 0x1p45 && s > -0x1p45)) return false;
+  q = rounded(s + 0x1.8p52);
+  return within(q, value_bits<T>) && bits_of(multiple<T>(q, step)) == bits_of(value);
+}
+
+}  // namespace taut::planes::cuda

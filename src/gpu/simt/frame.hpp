@@ -1,0 +1,145 @@
+// Headers of frames on the GPU, and what every call begins and ends with.
+#pragma once
+
+#include "core/frame.hpp"
+#include "gpu/simt/sink.hpp"
+
+namespace taut::cuda {
+
+inline constexpr unsigned header_words = frame_header_bytes / 4;
+
+// CRC-32C of a header is linear in its bits: what each one of them adds, and the sum of a header of zeros.
+struct HeaderCrc {
+  std::uint32_t of_bit[header_words - 1][warp_lanes];
+  std::uint32_t of_zeros;
+};
+
+inline HeaderCrc header_crc_table() {
+  const auto crc_of = [](unsigned word, std::uint32_t bits) {
+    std::uint32_t header[header_words] = {};
+    header[word] = bits;
+    return crc32c(std::as_bytes(std::span(header)).first(frame_header_bytes - 4));
+  };
+  HeaderCrc table{};
+  table.of_zeros = crc_of(0, 0);
+  for (unsigned i = 0; i + 1 < header_words; ++i)
+    for (unsigned bit = 0; bit < warp_lanes; ++bit)
+      table.of_bit[i][bit] = crc_of(i, std::uint32_t{1} << bit) ^ table.of_zeros;
+  return table;
+}
+
+// What the scratch memory of every codec begins with; zeros and the table where it is new. ChunkWords follow
+// on what a codec adds.
+struct alignas(ChunkWords) ScratchHead {
+  Control control;
+  HeaderCrc crc;
+};
+
+// What a call comes to; in memory that the GPU writes, and the host may poll: `done` is written last.
+struct CallResult {
+  std::uint64_t bytes;
+  std::uint32_t status;
+  std::uint32_t done;
+};
+
+// A frame, or a place for one, in memory of the GPU; 16 bytes aligned.
+struct FrameRoom {
+  std::byte* at;
+  std::size_t bytes;
+};
+
+// Of the first 60 bytes, by a whole warp.
+template <class Simt>
+TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* header) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  std::uint32_t sum = 0;
+  for (unsigned i = 0; i + 1 < header_words; ++i)
+    sum ^= (header[i] >> lane & 1) != 0 ? crc.of_bit[i][lane] : 0;
+  for (unsigned by = 1; by < warp_lanes; by *= 2) sum ^= simt.shuffle(sum, lane ^ by);
+  return sum ^ crc.of_zeros;
+}
+
+constexpr std::uint32_t code(Status status) { return static_cast<std::uint32_t>(status); }
+
+// Reported of a frame that only the host can read, as one with a checksum of its payload.
+inline constexpr std::uint32_t needs_host = 120;
+
+// A header, field by field: docs/spec/frame.md.
+struct HeaderAt {
+  const std::uint32_t* word;
+
+  TAUT_DEVICE std::uint64_t long_at(unsigned i) const { return word[i] | std::uint64_t{word[i + 1]} << 32; }
+  TAUT_DEVICE double double_at(unsigned i) const { return std::bit_cast<double>(long_at(i)); }
+
+  TAUT_DEVICE unsigned version() const { return word[1] & 0xFF; }
+  TAUT_DEVICE unsigned codec() const { return word[1] >> 8 & 0xFF; }
+  TAUT_DEVICE unsigned type() const { return word[1] >> 16 & 0xFF; }
+  TAUT_DEVICE bool has(FrameHeader::Flags flag) const { return (word[1] >> 24 & flag) != 0; }
+  TAUT_DEVICE std::uint64_t count() const { return long_at(2); }
+  TAUT_DEVICE double bound() const { return double_at(4); }
+  TAUT_DEVICE double step() const { return double_at(6); }
+  TAUT_DEVICE std::uint64_t payload_bytes() const { return long_at(8); }
+  TAUT_DEVICE std::uint32_t addends() const { return word[10]; }
+  TAUT_DEVICE unsigned parameter(unsigned i) const { return word[11] >> (8 * i) & 0xFF; }
+  TAUT_DEVICE unsigned bound_kind() const { return word[14] & 0xFF; }
+
+  // What frame.cpp rejects, whatever the codec.
+  TAUT_DEVICE bool malformed(std::uint64_t readable) const {
+    const auto usable = [](double x) { return x >= 0 && x - x == 0; };
+    return type() < 1 || type() > dtypes || word[1] >> 27 != 0 || bound_kind() >= frame_bound_kinds ||
+           word[14] >> 8 != 0 || !usable(bound()) || (bound_kind() == 0) != (bound() == 0) ||
+           !usable(step()) || payload_bytes() > readable - frame_header_bytes;
+  }
+};
+
+// A status: of a frame of which `readable` bytes may be read, by a whole warp. What it holds is for the codec
+// to check.
+template <class Simt>
+TAUT_DEVICE std::uint32_t check_header(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* frame,
+                                       std::uint64_t readable, std::uint8_t codec) {
+  if (readable < frame_header_bytes) return code(Status::corrupt_frame);
+  const HeaderAt h{frame};
+  const bool whole = header_crc(simt, crc, frame) == frame[header_words - 1];
+  if (!whole || frame[0] != 0x54554154) return code(Status::corrupt_frame);
+  if (h.version() != frame_version) return code(Status::unsupported_version);
+  if (h.malformed(readable)) return code(Status::corrupt_frame);
+  if (h.has(FrameHeader::failed)) return code(Status::peer_failed);
+  if (h.codec() != codec) return code(Status::frame_mismatch);
+  return h.has(FrameHeader::checksummed) ? needs_host : 0;
+}
+
+// Writes `header`, in shared memory and complete but for its checksum and the payload's bytes, to the frame.
+// By a whole warp.
+template <class Simt>
+TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint32_t* header,
+                              std::uint64_t payload_bytes, std::uint32_t* frame, CallResult* result) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  if (lane == 0) {
+    header[8] = static_cast<std::uint32_t>(payload_bytes);
+    header[9] = static_cast<std::uint32_t>(payload_bytes >> 32);
+    result->bytes = frame_header_bytes + payload_bytes;
+  }
+  simt.sync_warp();
+  const std::uint32_t sum = header_crc(simt, crc, header);
+  if (lane < header_words) frame[lane] = lane + 1 < header_words ? header[lane] : sum;
+}
+
+// The end of the last kernel of a call, of so many blocks. The last one that comes here reports, and leaves
+// the scratch ready for the next call. `refused`: a status of what was opened, in the scratch, too.
+template <class Simt>
+TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t& refused, std::uint32_t blocks,
+                       CallResult* result) {
+  Control& control = scratch.control;
+  simt.fence();
+  simt.barrier();
+  if (simt.thread() != 0 || simt.add(&control.done, 1) + 1 != blocks) return;
+  result->status = refused != 0 ? refused : control.failure;
+  refused = 0;
+  simt.fence();
+  result->done = 1;
+  ++control.epoch;
+  control.ticket = control.coded = control.failure = control.words = control.done = control.left =
+      control.again = 0;
+}
+
+}  // namespace taut::cuda

@@ -1,0 +1,64 @@
+// A few values between memory of the GPU and registers, 16 bytes at a time where they are aligned.
+#pragma once
+
+#include <cstring>
+
+#include "gpu/simt/simt.hpp"
+
+namespace taut::cuda {
+
+struct alignas(16) Quad {
+  std::uint32_t of[4];
+};
+
+// An object at a place that is aligned to its size, or to 16 bytes where it is longer.
+template <class V>
+inline constexpr std::size_t alignment_of = sizeof(V) < sizeof(Quad) ? sizeof(V) : sizeof(Quad);
+template <class V>
+TAUT_DEVICE V load_as(const void* from) {
+  V v;
+  std::memcpy(&v, __builtin_assume_aligned(from, alignment_of<V>), sizeof v);
+  return v;
+}
+template <class V>
+TAUT_DEVICE void store_as(void* to, const V& v) {
+  std::memcpy(__builtin_assume_aligned(to, alignment_of<V>), &v, sizeof v);
+}
+
+// Whether N values at a place can be moved by 16 bytes.
+template <class T, std::size_t N>
+TAUT_DEVICE bool by_quads(const T* at, unsigned values) {
+  return values == N && reinterpret_cast<std::uintptr_t>(at) % sizeof(Quad) == 0;
+}
+
+// N values, of which there are `values`; zeros behind them.
+template <class T, std::size_t N>
+TAUT_DEVICE void load_block(const T* from, unsigned values, T (&x)[N]) {
+  constexpr unsigned quads = N * sizeof(T) / sizeof(Quad);
+  if constexpr (quads > 0) {
+    if (by_quads<T, N>(from, values)) {
+      Quad raw[quads];
+      for (unsigned i = 0; i < quads; ++i) raw[i] = reinterpret_cast<const Quad*>(from)[i];
+      std::memcpy(x, raw, sizeof x);
+      return;
+    }
+  }
+  for (unsigned i = 0; i < N; ++i) x[i] = i < values ? from[i] : T{};
+}
+
+template <class T, std::size_t N>
+TAUT_DEVICE void store_block(T* to, unsigned values, const T (&x)[N]) {
+  constexpr unsigned quads = N * sizeof(T) / sizeof(Quad);
+  if constexpr (quads > 0) {
+    if (by_quads<T, N>(to, values)) {
+      Quad raw[quads];
+      std::memcpy(raw, x, sizeof x);
+      for (unsigned i = 0; i < quads; ++i) reinterpret_cast<Quad*>(to)[i] = raw[i];
+      return;
+    }
+  }
+  for (unsigned i = 0; i < N; ++i)
+    if (i < values) to[i] = x[i];
+}
+
+}  // namespace taut::cuda

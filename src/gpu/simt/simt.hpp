@@ -1,0 +1,134 @@
+// The vocabulary that kernels are written in. CUDA gives it here; tests/gpu/kernels/shim.hpp gives the same
+// on a CPU, so that the very text of the kernels is tested where there is no GPU. A kernel is a function
+// template on it:
+//
+//   thread(), block()             of this thread in its block, of the block in the grid
+//   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v), either(v)
+//                                 of the 32 lanes of a warp, all of which take part; either: their bitwise or
+//   sum(v), sum_up(v)             of all lanes; of those up to this one
+//   barrier(), barrier_any(b)     of all threads of the block
+//   sync_warp()                   orders what lanes of a warp wrote to shared memory
+//   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return what was there
+//   acquire(p), release(p, v)     a 64-bit word that blocks hand results over with
+//   fence()                       what this thread wrote is seen, by the host too, before what it writes next
+//   pause()                       in a loop that waits for another block
+//   leading_zeros(v), population(v), mirrored(v)
+//                                 mirrored: its bits in the opposite order
+//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector
+//   in
+//                                 base 16; 8 + i: the sign of byte i, eight times
+//   choose(mask, a, b)            bits of a where the mask has them, else of b
+//   global(p)                     p, which is known to point to memory of the GPU, not of the block
+// TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more
+// instructions. TAUT_UNROLLED stands before those that go through an array in registers, where the compiler
+// would not see that it has to.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define TAUT_DEVICE __device__ __forceinline__
+#define TAUT_ROLLED _Pragma("unroll 1")
+#define TAUT_UNROLLED _Pragma("unroll")
+#else
+#define TAUT_DEVICE inline
+#define TAUT_ROLLED
+#define TAUT_UNROLLED
+#endif
+
+namespace taut::cuda {
+
+inline constexpr unsigned warp_lanes = 32;
+inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
+inline constexpr unsigned block_threads_limit = 512;  // of a block of any kernel
+
+// Of a kernel: threads of a block, and blocks of it that a multiprocessor must be able to hold, which limits
+// the registers of a thread.
+struct BlockShape {
+  unsigned threads, on_multiprocessor;
+};
+
+#if defined(__CUDACC__)
+struct CudaThread {
+  __device__ static unsigned thread() {
+    __builtin_assume(threadIdx.x < block_threads_limit);
+    return threadIdx.x;
+  }
+  __device__ static unsigned block() { return blockIdx.x; }
+  __device__ static std::uint32_t ballot(bool b) { return __ballot_sync(all_lanes, b); }
+  template <class V>
+  __device__ static V shuffle(V v, unsigned lane) {
+    return __shfl_sync(all_lanes, v, static_cast<int>(lane));
+  }
+  template <class V>
+  __device__ static V shuffle_up(V v, unsigned by) {
+    return __shfl_up_sync(all_lanes, v, by);
+  }
+  __device__ static std::uint32_t greatest(std::uint32_t v) { return __reduce_max_sync(all_lanes, v); }
+  __device__ static std::uint32_t either(std::uint32_t v) { return __reduce_or_sync(all_lanes, v); }
+  __device__ static std::uint32_t sum(std::uint32_t v) { return __reduce_add_sync(all_lanes, v); }
+  __device__ static std::uint64_t sum(std::uint64_t v) {
+    for (int by = 1; by < 32; by *= 2) v += __shfl_xor_sync(all_lanes, v, by);
+    return v;
+  }
+  // A shuffle tells by its predicate whether there is such a lane.
+  __device__ static std::uint32_t sum_up(std::uint32_t v) {
+    for (unsigned by = 1; by < warp_lanes; by *= 2)
+      asm volatile(
+          "{ .reg .pred there; .reg .u32 other;\n"
+          "  shfl.sync.up.b32 other|there, %0, %1, 0, 0xFFFFFFFF;\n"
+          "  @there add.u32 %0, %0, other; }"
+          : "+r"(v)
+          : "r"(by));
+    return v;
+  }
+  __device__ static std::uint64_t sum_up(std::uint64_t v) {
+    for (unsigned by = 1; by < warp_lanes; by *= 2) {
+      const std::uint64_t other = shuffle_up(v, by);
+      v += thread() % warp_lanes >= by ? other : 0;
+    }
+    return v;
+  }
+  __device__ static void barrier() { __syncthreads(); }
+  __device__ static bool barrier_any(bool b) { return __syncthreads_or(b) != 0; }
+  __device__ static void sync_warp() { __syncwarp(); }
+  __device__ static std::uint32_t add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
+  __device__ static std::uint32_t raise(std::uint32_t* p, std::uint32_t v) { return atomicMax(p, v); }
+  __device__ static std::uint64_t acquire(const std::uint64_t* p) {
+    std::uint64_t v;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+  }
+  __device__ static void release(std::uint64_t* p, std::uint64_t v) {
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  }
+  __device__ static void fence() { __threadfence_system(); }
+  __device__ static void pause() {}
+  __device__ static unsigned leading_zeros(std::uint32_t v) {
+    return static_cast<unsigned>(__clz(static_cast<int>(v)));
+  }
+  __device__ static unsigned leading_zeros(std::uint64_t v) {
+    return static_cast<unsigned>(__clzll(static_cast<long long>(v)));
+  }
+  __device__ static unsigned population(std::uint32_t v) { return static_cast<unsigned>(__popc(v)); }
+  __device__ static unsigned population(std::uint64_t v) { return static_cast<unsigned>(__popcll(v)); }
+  __device__ static std::uint32_t mirrored(std::uint32_t v) { return __brev(v); }
+  __device__ static std::uint64_t mirrored(std::uint64_t v) { return __brevll(v); }
+  __device__ static std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+    std::uint32_t bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
+    return bytes;
+  }
+  template <class V>
+  __device__ static const V* global(const V* p) {
+    return static_cast<const V*>(__cvta_global_to_generic(__cvta_generic_to_global(p)));
+  }
+  __device__ static std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
+    std::uint32_t bits;
+    asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(bits) : "r"(mask), "r"(a), "r"(b));
+    return bits;
+  }
+};
+#endif
+
+}  // namespace taut::cuda

@@ -1,0 +1,86 @@
+// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: see
+// gpu/planes/calls.hpp.
+#pragma once
+
+#include "gpu/zfp/decode.hpp"
+#include "gpu/zfp/mend.hpp"
+
+namespace taut::zfp::cuda {
+
+// Of the scratch of a call on a field of so many boxes.
+inline std::size_t scratch_bytes(std::size_t boxes) {
+  return sizeof(Scratch) + sizeof(std::uint64_t) * boxes;
+}
+
+// Of any frame of that field, as Codec::max_bytes() has it, or less.
+template <class T>
+std::uint64_t most_bytes(const Field& field, double rate) {
+  const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.boxes);
+  const std::uint64_t row = field.extent[max_dims - 1], whole = field.box[max_dims - 1];
+  if (field.dims > 1 || rate < least_fixed_rate || row == 0) {
+    std::uint64_t values = 1;
+    for (const std::uint32_t n : field.extent) values *= n;
+    return front + values * sizeof(T);
+  }
+  const auto of_box = [rate](std::uint64_t values) {
+    const std::uint32_t coded =
+        stream_bytes(edges(static_cast<std::uint32_t>(values)), block_bits<T>(rate, edge));
+    return std::min<std::uint64_t>(values * sizeof(T), coded);
+  };
+  return front + (field.boxes - 1) * of_box(whole) + of_box(row - (field.boxes - 1) * whole);
+}
+
+struct CallPlace {
+  Scratch* scratch;
+  CallResult* result;
+};
+
+// Thread blocks for the largest box of a field.
+template <unsigned D>
+std::uint32_t parts_of(const Field& field) {
+  std::uint32_t blocks = 1;
+  for (const std::uint32_t n : field.box) blocks *= edges(n);
+  return std::max((blocks + part_blocks<D> - 1) / part_blocks<D>, 1u);
+}
+
+// Runs action.operator()<D>() for a field of D dimensions.
+template <class Action>
+void on_dims(const Field& field, Action action) {
+  if (field.dims == 1) return action.template operator()<1>();
+  if (field.dims == 2) return action.template operator()<2>();
+  if (field.dims == 3) return action.template operator()<3>();
+  return action.template operator()<4>();
+}
+
+// frame <- values. `header` says type, count and bound, which is a rate; the frame holds most_bytes().
+template <class T, class Launcher>
+void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader header, std::byte* frame,
+            const CallPlace& place) {
+  header.parameters[0] = static_cast<std::uint8_t>(field.dims);
+  const unsigned bits = block_bits<T>(header.bound.value, 1u << 2 * field.dims);
+  auto* const words = reinterpret_cast<std::uint32_t*>(frame);
+  PlaceJob placing{words, field, place.scratch, place.result, {}};
+  write_header(header, std::as_writable_bytes(std::span(placing.header)));
+  on_dims(field, [&]<unsigned D>() {
+    const EncodeJob<T> job{values, field, bits, parts_of<D>(field), words, place.scratch, place.result};
+    if (field.boxes > 0)
+      launcher.template launch<SurveyKernel<T, D>>(
+          field.boxes, {values, field, bits, words + header_words + extent_words(D)});
+    launcher.template launch<PlaceKernel>(1, placing);
+    if (field.boxes > 0) launcher.template launch<EncodeKernel<T, D>>(field.boxes * job.parts, job);
+    launcher.template launch<MendKernel<T, D>>(std::max(field.boxes, 1u), job);
+  });
+}
+
+// values <- frame.
+template <class T, class Launcher>
+void decode(Launcher& launcher, const Source& source, T* values, const Field& field, std::uint64_t count,
+            const CallPlace& place) {
+  launcher.template launch<OpenKernel>(1, {source, field, count, dtype_of<T>, place.scratch});
+  on_dims(field, [&]<unsigned D>() {
+    const DecodeJob<T> job{source, values, field, parts_of<D>(field), place.scratch, place.result};
+    launcher.template launch<DecodeKernel<T, D>>(std::max(field.boxes * job.parts, 1u), job);
+  });
+}
+
+}  // namespace taut::zfp::cuda

@@ -1,0 +1,127 @@
+// Fields, their boxes and the blocks of these as kernels see them: places in memory are counted in values
+// from the field's first, and fit 32 bits.
+#pragma once
+
+#include "gpu/simt/load.hpp"
+#include "gpu/zfp/format.hpp"
+
+namespace taut::zfp::cuda {
+
+// shape.hpp's Grid. Extents are the slowest first; fields of fewer dimensions begin with 1.
+struct Field {
+  unsigned dims;
+  std::uint32_t extent[max_dims], box[max_dims], along[max_dims];  // box: the largest; along: boxes
+  std::uint32_t boxes;
+};
+
+inline Field field_of(const Shape& shape) {
+  const Grid grid(shape);
+  Field field{};
+  field.dims = shape.dims;
+  field.boxes = static_cast<std::uint32_t>(grid.boxes());
+  for (unsigned k = 0; k < max_dims; ++k) {
+    const std::size_t n = shape.extent[k], of_box = grid.largest().extent[k];
+    field.extent[k] = static_cast<std::uint32_t>(n);
+    field.box[k] = static_cast<std::uint32_t>(of_box);
+    field.along[k] = static_cast<std::uint32_t>(of_box == 0 ? 0 : (n + of_box - 1) / of_box);
+  }
+  return field;
+}
+
+constexpr std::uint32_t edges(std::uint32_t n) { return (n + edge - 1) / edge; }
+
+template <unsigned D>
+struct Box {
+  std::uint32_t first = 0;  // its place in the field
+  std::uint32_t extent[D], stride[D];
+
+  // Box i of the field.
+  TAUT_DEVICE Box(const Field& field, std::uint32_t i) {
+    std::uint32_t step = 1;
+    for (unsigned k = D; k-- > 0;) {
+      const unsigned of = max_dims - D + k;
+      const std::uint32_t begin = i % field.along[of] * field.box[of], left = field.extent[of] - begin;
+      i /= field.along[of];
+      extent[k] = left < field.box[of] ? left : field.box[of];
+      stride[k] = step;
+      first += begin * step;
+      step *= field.extent[of];
+    }
+  }
+
+  TAUT_DEVICE std::uint32_t values() const {
+    std::uint32_t n = 1;
+    for (unsigned k = 0; k < D; ++k) n *= extent[k];
+    return n;
+  }
+  TAUT_DEVICE std::uint32_t blocks() const {
+    std::uint32_t n = 1;
+    for (unsigned k = 0; k < D; ++k) n *= edges(extent[k]);
+    return n;
+  }
+  // Where value i of the box is.
+  TAUT_DEVICE std::uint32_t place(std::uint32_t i) const {
+    std::uint32_t at = first;
+    for (unsigned k = D; k-- > 1; i /= extent[k]) at += i % extent[k] * stride[k];
+    return at + i * stride[0];
+  }
+};
+
+// Four values along the fastest extent, or fewer at its end.
+struct Row {
+  std::uint32_t place;   // in the field
+  std::uint32_t number;  // of its first value in the box
+};
+
+template <class T>
+struct alignas(Quad) WholeRow {
+  T of[edge];
+};
+
+// A block of 4^D values of a box.
+template <unsigned D>
+class Block {
+ public:
+  static constexpr unsigned rows = block_values<D> / edge;
+
+  TAUT_DEVICE Block(const Box<D>& box, std::uint32_t i) : box_(box) {
+    for (unsigned k = D; k-- > 0;) {
+      const std::uint32_t along = edges(box.extent[k]);
+      corner_[k] = i % along * edge;
+      i /= along;
+      const std::uint32_t left = box.extent[k] - corner_[k];
+      there_[k] = left < edge ? left : edge;
+    }
+  }
+
+  TAUT_DEVICE unsigned width() const { return there_[D - 1]; }
+
+  // Where the box ends within the block, zfp takes other values again in place of those that are not there.
+  TAUT_DEVICE static unsigned instead(unsigned i, unsigned there) {
+    return i < there ? i : i == edge - 1 ? 0 : there - 1;
+  }
+
+  TAUT_DEVICE bool has(unsigned row) const {
+    bool is = true;
+    for (unsigned k = 0; k + 1 < D; ++k) is = is && digit(row, k) < there_[k];
+    return is;
+  }
+  TAUT_DEVICE Row row(unsigned row) const {
+    Row found{box_.first, 0};
+    for (unsigned k = 0; k < D; ++k) {
+      const std::uint32_t i = corner_[k] + (k + 1 < D ? instead(digit(row, k), there_[k]) : 0);
+      found.place += i * box_.stride[k];
+      found.number = found.number * box_.extent[k] + i;
+    }
+    return found;
+  }
+
+ private:
+  TAUT_DEVICE static unsigned digit(unsigned row, unsigned k) { return row >> 2 * (D - 2 - k) & 3; }
+
+  const Box<D>& box_;
+  std::uint32_t corner_[D];
+  unsigned there_[D];
+};
+
+}  // namespace taut::zfp::cuda

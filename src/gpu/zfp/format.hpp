@@ -1,0 +1,73 @@
+// Numbers of spec.md that kernels need: as in piece.hpp and frame_reader.hpp, which include zfp.h (the tests
+// compare the frames).
+#pragma once
+
+#include "codecs/zfp/classes.hpp"
+#include "codecs/zfp/shape.hpp"
+#include "gpu/simt/frame.hpp"
+
+namespace taut::zfp::cuda {
+
+using namespace taut::cuda;
+
+inline constexpr std::uint8_t frame_id = 5;
+inline constexpr std::size_t max_count = std::size_t{1} << 30;
+
+// In the type that kernels count in.
+inline constexpr std::uint32_t edge = block_edge, group_size = class_group;
+
+// A number as zfp's integers, and what its exponent takes.
+template <class T>
+struct Number {
+  using Bits = std::uint32_t;
+  static constexpr unsigned exponent_bits = 8, bias = 127, fraction_bits = 23;
+};
+template <>
+struct Number<double> {
+  using Bits = std::uint64_t;
+  static constexpr unsigned exponent_bits = 11, bias = 1023, fraction_bits = 52;
+};
+template <class T>
+using WordOf = typename Number<T>::Bits;
+template <class T>
+inline constexpr unsigned word_bits = 8 * sizeof(T);
+
+template <unsigned D>
+inline constexpr unsigned block_values = 1u << 2 * D;
+
+template <class T>
+inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
+template <class T, unsigned D>
+inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
+
+// From this rate on even a box of nothing but NaN and infinities is mended in the bytes of any other.
+inline constexpr double least_fixed_rate = 7;
+
+// Bits of a block of so many values.
+template <class T>
+constexpr unsigned block_bits(double rate, unsigned values) {
+  const double most = word_bits<T>, bits = (rate < most ? rate : most) * values + 0.5;
+  return std::max(static_cast<unsigned>(bits), least_block_bits<T>);
+}
+constexpr std::uint32_t stream_bytes(std::uint32_t blocks, unsigned bits) { return (blocks * bits + 7) / 8; }
+
+// An entry of the index.
+enum class Form : std::uint32_t { coded = 0, stored = 1, mended = 2 };
+struct Entry {
+  static constexpr unsigned form_shift = 30;
+  std::uint32_t word;
+
+  constexpr Entry(std::uint32_t of) : word(of) {}
+  constexpr Entry(Form form, std::uint32_t bytes)
+      : word(bytes | static_cast<std::uint32_t>(form) << form_shift) {}
+  constexpr std::uint32_t bytes() const { return word & ((1u << form_shift) - 1); }
+  constexpr Form form() const { return static_cast<Form>(word >> form_shift); }
+};
+
+// Words of a frame before its index, and bytes before its pieces.
+constexpr unsigned extent_words(unsigned dims) { return dims > 1 ? dims : 0; }
+constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t boxes) {
+  return 4 * (extent_words(dims) + boxes);
+}
+
+}  // namespace taut::zfp::cuda

@@ -1,0 +1,138 @@
+// What a frame says before its pieces, and where these are.
+#pragma once
+
+#include "gpu/simt/source.hpp"
+#include "gpu/zfp/field.hpp"
+
+namespace taut::zfp::cuda {
+
+// A frame as far as its header says what it is.
+struct OpenFrame {
+  std::uint32_t status;  // not 0: nothing else holds
+  unsigned bits;         // of a block
+};
+
+// What stands at the start of scratch memory; followed by 64-bit words, where the piece of each box begins.
+struct Scratch : ScratchHead {
+  OpenFrame opened;
+
+  TAUT_DEVICE std::uint64_t* pieces() { return reinterpret_cast<std::uint64_t*>(this + 1); }
+};
+
+inline constexpr unsigned place_threads = 256;
+
+struct PlaceShared {
+  std::uint64_t of_warp[place_threads / warp_lanes];
+  std::uint32_t header[header_words];
+  std::uint32_t status;
+};
+
+// Where pieces begin that follow each other; returns their bytes. By all threads of a block.
+template <class Simt>
+TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, const std::uint32_t* index,
+                                       std::uint32_t boxes, std::uint64_t* pieces) {
+  std::uint64_t before = 0;
+  TAUT_ROLLED
+  for (std::uint32_t first = 0; first < boxes; first += place_threads) {
+    const std::uint32_t box = first + simt.thread();
+    const std::uint64_t own = box < boxes ? Entry(index[box]).bytes() : 0, up_to = simt.sum_up(own);
+    if (simt.thread() % warp_lanes == warp_lanes - 1) shared.of_warp[simt.thread() / warp_lanes] = up_to;
+    simt.barrier();
+    std::uint64_t at = before + up_to - own;
+    for (unsigned warp = 0; warp < place_threads / warp_lanes; ++warp) {
+      if (warp < simt.thread() / warp_lanes) at += shared.of_warp[warp];
+      before += shared.of_warp[warp];
+    }
+    if (box < boxes) pieces[box] = at;
+    simt.barrier();
+  }
+  return before;
+}
+
+struct PlaceJob {
+  std::uint32_t* frame;
+  Field field;
+  Scratch* scratch;
+  CallResult* result;
+  std::uint32_t header[header_words];  // but for payload_bytes, checksum
+};
+
+// After the index of a frame is written: its header, its extents, and where its pieces go.
+struct PlaceKernel {
+  using Job = PlaceJob;
+  using Shared = PlaceShared;
+  static constexpr BlockShape shape{place_threads, 1};
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    const unsigned dims = job.field.dims, thread = simt.thread();
+    std::uint32_t* const payload = job.frame + header_words;
+    const std::uint64_t bytes =
+        place_pieces(simt, shared, payload + extent_words(dims), job.field.boxes, job.scratch->pieces());
+    if (thread < extent_words(dims)) payload[thread] = job.field.extent[max_dims - dims + thread];
+    if (thread >= warp_lanes) return;
+    for (unsigned i = 0; thread == 0 && i < header_words; ++i) shared.header[i] = job.header[i];
+    write_header(simt, job.scratch->crc, shared.header, front_bytes(dims, job.field.boxes) + bytes, job.frame,
+                 job.result);
+  }
+};
+
+struct OpenJob {
+  Source source;
+  Field field;  // the frame has to hold
+  std::uint64_t values;
+  DType type;
+  Scratch* scratch;
+};
+
+// Checks all of a frame but the pieces themselves: frame_reader.cpp.
+struct OpenKernel {
+  using Job = OpenJob;
+  using Shared = PlaceShared;
+  static constexpr BlockShape shape{place_threads, 1};
+
+  template <class Simt>
+  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    const Source& source = job.source;
+    const HeaderAt h{source.frame};
+    if (simt.thread() < warp_lanes) {
+      std::uint32_t status = check_header(simt, job.scratch->crc, source.frame, source.bytes, frame_id);
+      if (status == 0) status = check(h, job);
+      if (simt.thread() == 0) shared.status = status;
+    }
+    simt.barrier();
+    OpenFrame f{shared.status, 0};
+    if (f.status == 0) {
+      const unsigned dims = job.field.dims;
+      const std::uint32_t* const index = source.frame + header_words + extent_words(dims);
+      const std::uint64_t front = front_bytes(dims, job.field.boxes);
+      if (front + place_pieces(simt, shared, index, job.field.boxes, job.scratch->pieces()) !=
+          h.payload_bytes())
+        f.status = code(Status::corrupt_frame);
+      f.bits = job.type == DType::f64 ? block_bits<double>(h.bound(), 1u << 2 * dims)
+                                      : block_bits<float>(h.bound(), 1u << 2 * dims);
+    }
+    if (simt.thread() == 0) job.scratch->opened = f;
+  }
+
+ private:
+  // A frame of zfp whose header is good.
+  TAUT_DEVICE static std::uint32_t check(const HeaderAt& h, const Job& job) {
+    const unsigned dims = h.parameter(0);
+    const auto kind = static_cast<Bound::Kind>(h.bound_kind());
+    const bool at_a_rate = kind == Bound::Kind::rate;
+    if (h.type() != static_cast<unsigned>(job.type) || h.count() != job.values)
+      return code(Status::frame_mismatch);
+    if (h.has(FrameHeader::stored) || h.addends() != 1 || dims == 0 || dims > max_dims ||
+        !(at_a_rate ? h.bound() <= 64 : kind == Bound::Kind::absolute))
+      return code(Status::corrupt_frame);
+    if (!at_a_rate || dims != job.field.dims) return needs_host;
+    if (h.payload_bytes() < front_bytes(dims, 0)) return code(Status::corrupt_frame);
+    for (unsigned k = 0; k < extent_words(dims); ++k)
+      if (h.word[header_words + k] != job.field.extent[max_dims - dims + k]) return needs_host;
+    if (h.payload_bytes() < front_bytes(dims, job.field.boxes)) return code(Status::corrupt_frame);
+    return 0;
+  }
+};
+
+}  // namespace taut::zfp::cuda

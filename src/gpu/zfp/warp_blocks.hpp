@@ -1,0 +1,124 @@
+// A warp's blocks of a box -> their stretch of its stream, whose bits are put together in shared memory: a
+// block a lane, or, of 256 values, one after the other.
+#pragma once
+
+#include "gpu/zfp/field.hpp"
+#include "gpu/zfp/wide.hpp"
+
+namespace taut::zfp::cuda {
+
+// Of a warp, so many that they end with a byte; threads of a block, and blocks of values that these take.
+template <unsigned D>
+inline constexpr unsigned warp_blocks = D == 4 ? 8 : warp_lanes;
+template <unsigned D>
+inline constexpr unsigned block_threads = D == 4   ? 32
+                                          : D == 3 ? 64
+                                                   : 128;
+template <unsigned D>
+inline constexpr unsigned part_blocks = block_threads<D> / warp_lanes* warp_blocks<D>;
+template <unsigned D>
+inline constexpr BlockShape shape_for{block_threads<D>, 4};
+
+struct Nothing {};
+template <class T, unsigned D>
+using WideOrNothing = std::conditional_t<D == 4, WideBlock<T>, Nothing>;
+
+template <class T, unsigned D>
+struct WarpShared {
+  std::uint32_t words[warp_blocks<D> * most_block_bits<T, D> / 32];
+  WideOrNothing<T, D> wide;
+};
+
+// Bytes that words begin with, to any place. By a warp.
+template <class Simt>
+TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::uint32_t bytes,
+                            std::uint8_t* to) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  const auto byte = [words](std::uint32_t i) { return static_cast<std::uint8_t>(words[i / 4] >> i % 4 * 8); };
+  const auto unaligned = static_cast<std::uint32_t>(0 - reinterpret_cast<std::uintptr_t>(to)) % 4;
+  const std::uint32_t head = unaligned < bytes ? unaligned : bytes, whole = (bytes - head) / 4;
+  auto* const aligned = reinterpret_cast<std::uint32_t*>(to + head);
+  TAUT_ROLLED
+  for (std::uint32_t i = lane; i < whole; i += warp_lanes)
+    aligned[i] = head == 0 ? words[i] : words[i] >> 8 * head | words[i + 1] << (32 - 8 * head);
+  const std::uint32_t tail = head + 4 * whole;
+  if (lane < head) to[lane] = byte(lane);
+  if (tail + lane < bytes) to[tail + lane] = byte(tail + lane);
+}
+
+// A row of a block, at its place in the field. Behind its end: see Block::instead. (Of load_block(), whose
+// ways differ in alignment alone, GCC 12 leaves the aligned one for all places.)
+template <class T>
+TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
+  if (by_quads<T, edge>(from, width)) {
+    const WholeRow<T> whole = *reinterpret_cast<const WholeRow<T>*>(from);
+    for (unsigned i = 0; i < edge; ++i) to[i] = whole.of[i];
+  } else {
+    for (unsigned i = 0; i < edge; ++i) to[i] = from[Block<1>::instead(i, width)];
+  }
+}
+
+// At a rate zfp's scale would overflow of smaller values.
+template <class T>
+TAUT_DEVICE T without_least(T x) {
+  constexpr T least = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
+  return x < least && x > -least ? T(0) : x;
+}
+
+// The block of each lane, if it is one of so many. take(row, width, x): the values that are coded of a row.
+template <class T, unsigned D, class Simt, class Take>
+TAUT_DEVICE void write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
+                                    std::uint32_t first, std::uint32_t blocks, unsigned bits,
+                                    const Take& take) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  if (lane >= blocks) return;
+  const Block<D> block(box, first + lane);
+  T x[block_values<D>];
+  TAUT_UNROLLED
+  for (unsigned row = 0; row < Block<D>::rows; ++row) take(block.row(row), block.width(), x + row * edge);
+  for (T& value : x) value = without_least(value);
+  BitWriter<Simt> out(simt, shared.words, lane * bits, bits);
+  write_block<D>(simt, x, out);
+  out.flush();
+}
+// The same of blocks of 256 values, by all lanes.
+template <class T, class Simt, class Take>
+TAUT_DEVICE void write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Box<4>& box,
+                               std::uint32_t first, std::uint32_t blocks, unsigned bits, const Take& take) {
+  const unsigned lane = simt.thread() % warp_lanes;
+  TAUT_ROLLED
+  for (std::uint32_t i = 0; i < blocks; ++i) {
+    const Block<4> block(box, first + i);
+    T x[of_lane];
+    TAUT_UNROLLED
+    for (unsigned k = 0; k < of_lane / edge; ++k)
+      take(block.row(lane + k * warp_lanes), block.width(), x + k * edge);
+    for (T& value : x) value = without_least(value);
+    BitWriter<Simt> out(simt, shared.words, i * bits, bits);
+    write_wide_block(simt, shared.wide, x, out);
+    if (lane == 0) out.flush();
+  }
+}
+
+// From block `first` on, which is a multiple of warp_blocks, to the box's stream.
+template <class T, unsigned D, class Simt, class Take>
+TAUT_DEVICE void encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
+                               std::uint32_t first, unsigned bits, std::uint8_t* stream, const Take& take) {
+  const std::uint32_t blocks = box.blocks();
+  if (first >= blocks) return;
+  const std::uint32_t there = blocks - first < warp_blocks<D> ? blocks - first : warp_blocks<D>;
+  TAUT_ROLLED
+  for (unsigned i = simt.thread() % warp_lanes; 32 * i < warp_blocks<D> * bits; i += warp_lanes)
+    shared.words[i] = 0;
+  simt.sync_warp();
+  if constexpr (D == 4) {
+    write_in_turn(simt, shared, box, first, there, bits, take);
+  } else {
+    write_side_by_side(simt, shared, box, first, there, bits, take);
+  }
+  simt.sync_warp();
+  copy_bytes(simt, shared.words, stream_bytes(there, bits), stream + first / 8 * bits);
+  simt.sync_warp();
+}
+
+}  // namespace taut::zfp::cuda

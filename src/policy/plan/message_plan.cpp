@@ -1,0 +1,34 @@
+#include "policy/plan/message_plan.hpp"
+
+namespace taut {
+namespace {
+
+constexpr std::size_t most_frame_bytes = std::size_t{512} << 20;  // of values
+
+}  // namespace
+
+MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bound bound,
+                         CandidateTable& table) {
+  MessagePlan plan;
+  const std::size_t bytes = count * size_of(type);
+  plan.plain = early_fallback(policy, bytes, 2);
+  if (plan.plain != Fallback::none) return plan;
+  if (info_of(type).family == Family::integer && !policy.coding.bound.exact()) {
+    plan.plain = Fallback::type;
+    return plan;
+  }
+  plan.candidates = table.of(policy.coding, type, bound, Preference::none);
+  if (plan.candidates.empty()) {
+    plan.plain = Fallback::unsupported;
+    return plan;
+  }
+  const bool named = policy.coding.codec != nullptr;
+  const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
+  if (copies && !named) plan.plain = Fallback::no_gain;
+  plan.bound = bound;
+  plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
+  plan.frames = 1 + bytes / most_frame_bytes;
+  return plan;
+}
+
+}  // namespace taut

@@ -1,0 +1,219 @@
+#include "policy/plan/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/float_environment.hpp"
+#include "core/hierarchical.hpp"
+
+namespace taut {
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+bool serves(const AlgorithmInfo& algorithm, const Call& call) noexcept {
+  return algorithm.collective == call.collective && (algorithm.any_blocks || !call.any_blocks);
+}
+
+bool may_go_by_nodes(const Policy& policy, const Call& call) noexcept {
+  return policy.by_nodes != Policy::ByNodes::off && call.nodes > 1 && !call.any_blocks &&
+         runs_by_nodes(call.collective, call.count(), call.ranks);
+}
+
+bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept {
+  return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || route.by_nodes);
+}
+
+// What a policy asks for, else about 1 MiB of values each: small enough for the caches and for overlap, large
+// against the cost of a message.
+std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes) noexcept {
+  return policy.segments != 0 ? static_cast<std::size_t>(policy.segments)
+                              : std::min<std::size_t>(frame_bytes / MiB, 16);
+}
+
+// Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
+// latency counts.
+const char* for_allreduce(std::size_t bytes, std::size_t ranks) noexcept {
+  return bytes < (32 << 10) * ranks ? "recursive_doubling" : "ring";
+}
+
+// A large message passes a link log2(P) times in a row down a tree, 1 + (P-2)/k times along a chain in k
+// segments, 2(P-1)/P times where it is scattered and gathered. Thakur, Rabenseifner and Gropp, IJHPCA 19
+// (2005).
+const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments) noexcept {
+  if (bytes < MiB || ranks < 3) return "binomial";
+  const auto P = static_cast<double>(ranks), k = static_cast<double>(std::max<std::size_t>(segments, 1));
+  return 1 + (P - 2) / k <= 2 * (P - 1) / P ? "chain" : "scatter_allgather";
+}
+
+const char* by_size(const Policy& policy, const Call& call) noexcept {
+  const auto ranks = static_cast<std::size_t>(call.ranks);
+  switch (call.collective) {
+    case Collective::allreduce: return for_allreduce(call.bytes, ranks);
+    case Collective::bcast: return for_bcast(call.bytes, ranks, wanted_segments(policy, call.bytes));
+    default: return "";
+  }
+}
+
+const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Route route) {
+  const auto usable = [&](const char* name) -> const AlgorithmInfo* {
+    const AlgorithmInfo* const found = find_algorithm(call.collective, name);
+    return found != nullptr && serves(*found, call) ? found : nullptr;
+  };
+  if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
+  if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
+  for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise"})
+    if (const AlgorithmInfo* chosen = usable(name)) return chosen;
+  return nullptr;
+}
+
+bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
+
+bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+  return sums(call) && policy.reducing != Policy::Reducing::values && !algorithm.recodes;
+}
+
+// Codecs that make the most of a bound: whose frames can be added, or that keep what they coded before.
+Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
+  if (may_add(policy, call, algorithm)) return Preference::adding;
+  return algorithm.recodes || (reduces(call.collective) && !sums(call)) ? Preference::idempotent
+                                                                        : Preference::none;
+}
+
+Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan& plan) noexcept {
+  const bool add = may_add(policy, call, *plan.algorithm) && plan.candidates[0].codec->adds_frames;
+  return add ? Arithmetic::frames : Arithmetic::values;
+}
+
+// Sums of what is exact come in MPI's own order from MPI alone; a bound relative to each value says nothing
+// of a sum, and a rate nothing of any result.
+bool says_something(const Policy& policy, const Call& call, Bound bound) noexcept {
+  if (!reduces(call.collective)) return true;
+  if (bound.kind == Bound::Kind::rate) return false;
+  if (!sums(call)) return true;
+  return bound.exact() ? policy.coding.codec != nullptr : bound.kind != Bound::Kind::pointwise;
+}
+
+// So that `growth` times it is not above E: rounded down when the quotient was rounded up.
+double share(double E, int growth) noexcept {
+  const FloatEnvironment environment;  // the same on every rank
+  const double part = E / growth;
+  return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
+}
+
+// Of a mean: the sum of P values may be off by P E.
+double share_of_mean(double E, int growth, int P) noexcept {
+  if (growth == P) return E;
+  return std::nextafter(share(E, growth) * P, 0.0);
+}
+
+// Errors of g codings, independent and spread evenly over [-e, e], have a standard deviation of e sqrt(g /
+// 3); their sum is within two of these with a probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024,
+// who assume normal errors with 3 sigma = e.
+double likely_share(double E, int growth) noexcept {
+  const FloatEnvironment environment;
+  return E * std::sqrt(3.0 / growth) / 2;
+}
+
+// What was coded before is nothing new to some codecs: to them minima, maxima and what is moved are coded
+// once, however often they are. Else each coding adds its error, as it does to a sum; a relative one by g
+// codings, each within R/(1+R)/g, grows to (1 + R/(1+R)/g)^g - 1 <= R.
+Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
+  const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
+  const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
+  const bool each_input = policy.on == Policy::On::input && reduces(call.collective);
+  const bool shared = growth > 1 && !coded_once && !each_input && bound.kind != Bound::Kind::rate;
+  if (!shared || bound.exact()) return bound;
+  const double E = bound.kind == Bound::Kind::pointwise ? bound.value / (1 + bound.value) : bound.value;
+  if (policy.on == Policy::On::likely && sums(call))
+    return {bound.kind, likely_share(call.mean ? E * call.ranks : E, growth)};
+  if (call.mean) return {bound.kind, share_of_mean(E, growth, call.ranks)};
+  return {bound.kind, share(E, growth)};
+}
+
+// Integers have nothing to lose: they are coded where nothing may be lost, and their sums are left to MPI.
+bool may_be_coded(const Policy& policy, const Call& call) noexcept {
+  if (reduces(call.collective) && !is_defined(call.op, call.type)) return false;
+  return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
+}
+
+// More than wanted where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
+int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                    bool by_nodes) noexcept {
+  const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::batch || call.any_blocks || by_nodes;
+  const std::size_t message = may_be_all ? call.bytes : frame;
+  const std::size_t least = 1 + message / (512 * MiB);
+  if (least > max_segments) return 0;
+  return static_cast<int>(std::max(least, wanted_segments(policy, frame)));
+}
+
+}  // namespace
+
+Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept {
+  if (policy.off) return Fallback::off;
+  if (ranks < 2) return Fallback::communicator;
+  return bytes < policy.min_bytes ? Fallback::small : Fallback::none;
+}
+
+// The ranks of a node share the message out; the largest part counts.
+Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
+  if (!by_nodes) return call;
+  Call part = call;
+  const auto ranks_of_a_node = static_cast<std::size_t>(call.ranks / call.nodes);
+  part.bytes = part_range(call.count(), 0, ranks_of_a_node).count * size_of(call.type);
+  part.ranks = call.nodes;
+  return part;
+}
+
+std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
+                                    std::span<Route> found) noexcept {
+  const bool summed_as_coded = plan.how == Arithmetic::values && sums(call);
+  const bool coded_once = !reduces(call.collective) || plan.how == Arithmetic::frames ||
+                          (!summed_as_coded && plan.candidates[0].codec->idempotent);
+  const bool free = coded_once && policy.algorithm.empty();
+  const bool both =
+      policy.by_nodes == Policy::ByNodes::automatic && policy.has_to_pay() && may_go_by_nodes(policy, call);
+  std::size_t n = 0;
+  for (const bool by_nodes : {false, true}) {
+    if (by_nodes != plan.by_nodes && !both) continue;
+    const Call part = call_of_algorithm(call, by_nodes);
+    for (const AlgorithmInfo* info : registered_algorithms()) {
+      const bool same = info == plan.algorithm || (free && serves(*info, part) && !info->recodes);
+      if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes) > 0)
+        found[n++] = {info, by_nodes};
+    }
+  }
+  return found.first(n);
+}
+
+Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Route route) {
+  Plan plan;
+  plan.plain = early_fallback(policy, call.bytes, call.ranks);
+  if (plan.plain != Fallback::none) return plan;
+  plan.by_nodes = goes_by_nodes(policy, call, route);
+  const Call part = call_of_algorithm(call, plan.by_nodes);
+  plan.algorithm = choose_algorithm(policy, part, route);
+  plan.segments =
+      plan.algorithm == nullptr ? 0 : choose_segments(policy, part, *plan.algorithm, plan.by_nodes);
+  if (plan.segments == 0) {
+    plan.plain = Fallback::unsupported;
+    return plan;
+  }
+  if (!may_be_coded(policy, call)) plan.plain = Fallback::type;
+  if (plan.plain != Fallback::none) return plan;
+  plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call, *plan.algorithm));
+  if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Fallback::unsupported;
+  if (plan.plain != Fallback::none) return plan;
+  const bool named = policy.coding.codec != nullptr;
+  const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;
+  if (copies && !named) plan.plain = Fallback::no_gain;
+  plan.how = choose_arithmetic(policy, call, plan);
+  plan.bound = choose_bound(policy, call, bound, plan);
+  if (!plan.bound.exact() && !(plan.bound.value > 0))
+    plan.plain = Fallback::unsupported;  // nothing left to share
+  plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
+  return plan;
+}
+
+}  // namespace taut

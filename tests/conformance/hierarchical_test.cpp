@@ -1,0 +1,217 @@
+// What every algorithm must do where nodes have several ranks each, on loopback with random schedules.
+#include "core/hierarchical.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/cost.hpp"
+#include "support/damage.hpp"
+#include "support/group.hpp"
+#include "support/honest.hpp"
+#include "support/places.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr double codec_bound = 1e-3;
+
+struct Case {
+  const AlgorithmInfo* algorithm;
+  Arithmetic how;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const AlgorithmInfo* algorithm : registered_algorithms()) {
+    if (!runs_by_nodes(algorithm->collective, 0, 1)) continue;
+    all.push_back({algorithm, Arithmetic::values});
+    if (reduces(algorithm->collective) && !algorithm->recodes) all.push_back({algorithm, Arithmetic::frames});
+  }
+  return all;
+}
+std::string name_of_case(const Case& c) {
+  return std::string(name_of(c.algorithm->collective)) + "_" + c.algorithm->name + "_" + name_of(c.how);
+}
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+std::string name_of_test(const testing::TestParamInfo<Case>& test) { return name_of_case(test.param); }
+
+// N nodes of L ranks: node after node, in turn, or in any order.
+std::vector<int> layout(int N, int L, std::uint64_t seed) {
+  std::vector<int> node_of;
+  for (int r = 0; r < N * L; ++r) node_of.push_back(seed % 3 == 0 ? r / L : r % N);
+  if (seed % 3 == 2) std::shuffle(node_of.begin(), node_of.end(), std::mt19937_64(seed));
+  return node_of;
+}
+
+class ByNodes : public testing::TestWithParam<Case> {
+ protected:
+  const AlgorithmInfo& algorithm = *GetParam().algorithm;
+  const Arithmetic how = GetParam().how;
+  const std::unique_ptr<Codec> codec = find_codec("planes")->make({.bound = codec_bound, .checksum = true});
+
+  double allowed(int N) const { return codec_bound * algorithm.growth(N, how); }
+  static int roundings(int P) { return 2 * P; }
+  bool serves(std::size_t count, int P) const { return runs_by_nodes(algorithm.collective, count, P); }
+};
+
+constexpr std::pair<int, int> shapes[] = {{2, 2}, {3, 2}, {2, 3}, {4, 2}, {5, 3}, {3, 4}};
+constexpr DType reals[] = {DType::f32, DType::f64, DType::f16, DType::c64, DType::bf16};
+
+TEST_P(ByNodes, ResultBoundAndSameBits) {
+  std::uint64_t seed = 0;
+  for (const auto& [N, L] : shapes) {
+    const int P = N * L;
+    for (const std::size_t count : {0, 1, P - 1, P, 7 * P, 1003, 84 * P}) {
+      for (const int segments : {1, 3}) {
+        const DType type = reals[++seed % std::size(reals)];
+        if (!serves(count, P)) continue;
+        SCOPED_TRACE(testing::Message() << N << " x " << L << " count " << count << " segments " << segments
+                                        << " seed " << seed);
+        const Nodes nodes(layout(N, L, seed));
+        Job job(algorithm.collective, P, count, type, Pattern::noisy, seed, Reduction::sum, P / 2,
+                seed % 4 == 1);
+        LoopbackHub hub(P, {.seed = seed, .random_order = true});
+        for (const CallCounters& counters :
+             run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes))
+          ASSERT_EQ(counters.status, Status::ok) << describe(counters.status);
+        for (int r = 0; r < P; ++r) ASSERT_EQ(job.check(r, allowed(N), roundings(P)), "");
+        ASSERT_TRUE(job.same_bits());
+      }
+    }
+  }
+}
+
+TEST_P(ByNodes, MinimaAndMaxima) {
+  if (!reduces(algorithm.collective) || how == Arithmetic::frames) return;  // there are none
+  const Nodes nodes(layout(3, 2, 2));
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    Job job(algorithm.collective, 6, 1002, DType::f32, Pattern::noisy, 4, op, 5);
+    LoopbackHub hub(6, {.seed = 4, .random_order = true});
+    run_algorithm(hub, algorithm, *codec, how, 2, job, nullptr, &nodes);
+    for (int r = 0; r < 6; ++r) ASSERT_EQ(job.check(r, codec_bound, 0), "");  // planes is idempotent
+    ASSERT_TRUE(job.same_bits());
+  }
+}
+
+// What a sum by frames comes to depends on the nodes, but not on the algorithm, nor on where it cuts the
+// message.
+TEST_P(ByNodes, SameBitsByAnyAlgorithmAndSegments) {
+  if (how == Arithmetic::values || algorithm.collective != Collective::allreduce) return;
+  const AlgorithmInfo& reference = *find_algorithm(Collective::allreduce, "recursive_doubling");
+  const Nodes nodes(layout(3, 3, 0));
+  Job whole(Collective::allreduce, 9, 20011, DType::f32, Pattern::wild, 1);
+  LoopbackHub first(9);
+  run_algorithm(first, reference, *codec, how, 1, whole, nullptr, &nodes);
+  for (const int segments : {1, 2, 7}) {
+    Job job(Collective::allreduce, 9, 20011, DType::f32, Pattern::wild, 1);
+    LoopbackHub hub(9);
+    run_algorithm(hub, algorithm, *codec, how, segments, job, nullptr, &nodes);
+    EXPECT_TRUE(job.outputs == whole.outputs) << segments << " segments";
+  }
+}
+
+// Between nodes: what the algorithm declares for one rank of each, L times. On nodes: values, in steps of
+// L (L-1) messages.
+TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
+  constexpr int L = 2;
+  for (const int N : {2, 3, 4}) {
+    const std::size_t count = 12 * static_cast<std::size_t>(N * L * N * L);
+    const Nodes nodes(layout(N, L, 1));
+    Job job(algorithm.collective, N * L, count, DType::f32, Pattern::smooth, 1);
+    LoopbackHub hub(N * L, {.record = true});
+    const Cost cost = cost_of(run_algorithm(hub, algorithm, *codec, how, 1, job, nullptr, &nodes));
+    const Cost declared = algorithm.cost(N);
+    EXPECT_EQ(cost.messages, L * declared.messages);
+    EXPECT_EQ(cost.messages_a_rank, declared.messages_a_rank);
+    EXPECT_EQ(cost.encodes, declared.encodes);
+    EXPECT_EQ(cost.combines, declared.combines);
+    EXPECT_EQ(cost.decodes, declared.decodes);
+    int between = 0, bytes_on_nodes = 0;
+    for (const LoopbackHub::Record& record : hub.records()) {
+      if (nodes.node(record.from) != nodes.node(record.to))
+        ++between;
+      else
+        bytes_on_nodes += static_cast<int>(record.bytes);
+    }
+    EXPECT_EQ(between, L * declared.messages);
+    const int message = 4 * static_cast<int>(count), one_step = N * (L - 1) * message;
+    const auto expected = [&] {
+      switch (algorithm.collective) {
+        case Collective::allreduce: return 2 * one_step;
+        case Collective::reduce: return one_step + message / L;
+        case Collective::bcast: return one_step + message / L;
+        default: return one_step;
+      }
+    };
+    EXPECT_EQ(bytes_on_nodes, expected());
+  }
+}
+
+// ---- Failures
+
+// Values on a node have no checksum: there only the size of a message can show that something is wrong.
+TEST_P(ByNodes, DamagedMessagesAreReportedAndNobodyHangs) {
+  const Nodes nodes(layout(2, 3, 1));
+  int messages = 1;
+  for (const Damage& damage : damages) {
+    for (int victim = 0; victim < messages; ++victim) {
+      SCOPED_TRACE(testing::Message() << "message " << victim << " " << damage.name);
+      Job job(algorithm.collective, 6, 600, DType::f32, Pattern::noisy, 3);
+      LoopbackHub hub(6, {.seed = static_cast<std::uint64_t>(victim) + 1, .random_order = true});
+      int n = 0;
+      bool damaged = false;
+      hub.set_damage([&](const LoopbackHub::Record& record, Message& bytes) {
+        if (n++ != victim) return;
+        const Message before = bytes;
+        damage.apply(bytes);
+        const bool on_node = nodes.node(record.from) == nodes.node(record.to);
+        damaged = !on_node || bytes.size() != before.size();
+        if (!damaged) bytes = before;
+      });
+      const auto ledgers = run_algorithm(hub, algorithm, *codec, how, 1, job, nullptr, &nodes);
+      messages = n;
+      if (damaged) expect_honest(job, ledgers, allowed(2), roundings(6));
+    }
+  }
+}
+
+TEST_P(ByNodes, FailedAllocationsAreReportedAndNobodyHangs) {
+  constexpr int P = 6;
+  const Nodes nodes(layout(3, 2, 1));
+  for (int victim = 0; victim < P; ++victim) {
+    for (int fails_at = 0;; ++fails_at) {
+      SCOPED_TRACE(testing::Message() << "rank " << victim << " request " << fails_at);
+      Job job(algorithm.collective, P, 600, DType::f64, Pattern::noisy, 3);
+      std::vector<std::unique_ptr<ShortPlace>> places;
+      for (int r = 0; r < P; ++r) places.push_back(std::make_unique<ShortPlace>(r == victim ? fails_at : -1));
+      auto place_of = [&](int r) -> Place& { return *places[static_cast<std::size_t>(r)]; };
+      LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(fails_at) + 1, .random_order = true});
+      const auto ledgers = run_algorithm(hub, algorithm, *codec, how, 1, job, place_of, &nodes);
+      if (places[static_cast<std::size_t>(victim)]->requests <= fails_at) break;
+      EXPECT_EQ(ledgers[static_cast<std::size_t>(victim)].status, Status::out_of_memory);
+      expect_honest(job, ledgers, allowed(3), roundings(P));
+    }
+  }
+}
+
+// For the thread sanitizer.
+TEST_P(ByNodes, RunsWithOneThreadARank) {
+  const Nodes nodes(layout(2, 2, 0));
+  Job job(algorithm.collective, 4, 5000, DType::f32, Pattern::noisy, 9);
+  LoopbackHub hub(4);
+  std::vector<CallCounters> ledgers(4);
+  std::vector<HostPlace> places(4);
+  std::vector<Task<>> tasks;
+  for (std::size_t r = 0; r < 4; ++r) {
+    const Team team(hub.transport(static_cast<int>(r)), *codec, places[r], ledgers[r], how, 0);
+    tasks.push_back(pipelined(algorithm, team, job.operands(static_cast<int>(r)), 3, &nodes));
+  }
+  hub.run_threads(tasks);
+  for (Task<>& task : tasks) task.result();
+  for (int r = 0; r < 4; ++r) EXPECT_EQ(job.check(r, allowed(2), roundings(4)), "");
+  EXPECT_TRUE(job.same_bits());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ByNodes, testing::ValuesIn(cases()), name_of_test);
+
+}  // namespace
+}  // namespace taut::test

@@ -1,0 +1,114 @@
+// What the mpc kernels execute of a usual chunk (float32, distance 1, coded) in parts, each as often as nvcc_test.py says:
+// to count instructions. Composed of the kernels' own functions; never run. And the kernels of float32 as they are.
+#include "gpu/mpc/calls.hpp"
+#include "gpu/simt/kernel.cuh"
+
+namespace taut::cuda {
+
+using Word = std::uint32_t;
+template __global__ void entry<mpc::cuda::EncodeKernel<Word>>(const __grid_constant__ mpc::cuda::EncodeJob<Word>);
+template __global__ void entry<mpc::cuda::OpenKernel>(const __grid_constant__ mpc::cuda::OpenJob);
+template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Replace<Word>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
+template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Add<float>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
+template __global__ void entry<mpc::cuda::FinishKernel<Word>>(const __grid_constant__ mpc::cuda::FinishJob<Word>);
+
+}  // namespace taut::cuda
+
+namespace taut::mpc::cuda {
+
+using Word = std::uint32_t;
+
+// Shared memory that something else writes and reads, so that nothing is left out.
+template <class Shared>
+TAUT_DEVICE void is_used(Shared& shared) {
+  asm volatile("" ::"l"(&shared) : "memory");
+}
+
+// A whole chunk at distance 1, without rounding.
+TAUT_DEVICE EncodeJob<Word> usual(EncodeJob<Word> job) {
+  job.count = chunk_words<Word>;
+  job.distance = 1;
+  job.rounding = {};
+  return job;
+}
+
+__global__ void __launch_bounds__(block_threads, 5)
+    lossless_encode_step(const __grid_constant__ EncodeJob<Word> job, unsigned step) {
+  __shared__ EncodeWarp shared;
+  is_used(shared);
+  const CudaThread simt;
+  const EncodeJob<Word> whole = usual(job);
+  ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
+  Differences<Word, CudaThread> differences(simt, 1);
+  const unsigned block = (1 + step) * warp_lanes + simt.thread() % warp_lanes;
+  Word x[side];
+  load_block(job.values + block * side, side, x);
+  differences.next(x, block, side);
+  encoder.write_block(x, block);
+  is_used(shared);
+}
+
+__global__ void __launch_bounds__(block_threads, 5)
+    lossless_encode_tables(const __grid_constant__ EncodeJob<Word> job, unsigned at) {
+  __shared__ EncodeWarp shared;
+  is_used(shared);
+  const CudaThread simt;
+  const EncodeJob<Word> whole = usual(job);
+  ChunkEncoder<Word, CudaThread> encoder(simt, shared, whole, 0);
+  encoder.write_tables(code_tables<Word>(simt, shared.bitmaps, chunk_vectors), shared.record + at);
+  is_used(shared);
+}
+
+__global__ void __launch_bounds__(block_threads, 5) lossless_place(const __grid_constant__ EncodeJob<Word> job) {
+  __shared__ EncodeShared shared;
+  is_used(shared);
+  const CudaThread simt;
+  take_chunk(simt, job.sink, shared.group);
+  place_group(simt, shared, job.sink, job.chunks);
+  is_used(shared);
+}
+
+// Rows of a word for every lane, between shared memory and that of the GPU.
+__global__ void __launch_bounds__(block_threads, 5) lossless_move(const std::uint32_t* from, std::uint32_t* to) {
+  __shared__ std::uint32_t words[8 * warp_lanes];
+  const unsigned lane = threadIdx.x % warp_lanes;
+  for (unsigned row = 0; row < 4; ++row) words[row * warp_lanes + lane] = from[row * warp_lanes + lane];
+  is_used(words);
+  for (unsigned row = 4; row < 8; ++row) to[row * warp_lanes + lane] = words[row * warp_lanes + lane];
+}
+
+__global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const __grid_constant__ DecodeJob<Word> job) {
+  __shared__ DecodeWarp shared;
+  is_used(shared);
+  const CudaThread simt;
+  DecodeJob<Word> whole = job;
+  whole.count = chunk_words<Word>;
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, whole, 0);
+  Words record;
+  if (find_record(job.source, job.scratch->opened.record_words, job.chunks, blockIdx.x, record) && !decoder.read_tables(record))
+    job.scratch->control.failure = 1;
+  is_used(shared);
+}
+
+__global__ void __launch_bounds__(block_threads, 5)
+    lossless_decode_step(const __grid_constant__ DecodeJob<Word> job, unsigned at, unsigned step) {
+  __shared__ DecodeWarp shared;
+  is_used(shared);
+  const CudaThread simt;
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, job, 0);
+  const unsigned block = step * warp_lanes + simt.thread() % warp_lanes;
+  Word x[side];
+  decoder.read_block(shared.words + at, block, x);
+  std::memcpy(__builtin_assume_aligned(shared.words + block * sizeof x, 16), x, sizeof x);
+  is_used(shared);
+}
+
+__global__ void __launch_bounds__(block_threads, 5) lossless_decode_tile(unsigned first, Word head) {
+  __shared__ DecodeWarp shared;
+  is_used(shared);
+  const CudaThread simt;
+  RunningSums<Word, CudaThread>(simt, 1, head, shared.words, chunk_words<Word>).undo_tile(first);
+  is_used(shared);
+}
+
+}  // namespace taut::mpc::cuda

@@ -1,0 +1,122 @@
+// What the kernels execute of a usual chunk (small integers, delta, a dense table, no width above 8), without the branches
+// to everything else: to count its instructions. Composed of the kernels' own functions; never run. fast_find and
+// fast_place are what one warp of 16 does. And the kernels of float32 as they are.
+#include "gpu/planes/calls.hpp"
+#include "gpu/simt/kernel.cuh"
+
+namespace taut::cuda {
+
+using namespace taut::planes::cuda;
+template __global__ void entry<EncodeKernel<float>>(const __grid_constant__ EncodeJob<float>);
+template __global__ void entry<OpenKernel<float>>(const __grid_constant__ OpenJob);
+template __global__ void entry<DecodeKernel<float>>(const __grid_constant__ DecodeJob<float>);
+template __global__ void entry<DecodeExactKernel<float>>(const __grid_constant__ DecodeJob<float>);
+template __global__ void entry<SumKernel<float>>(const __grid_constant__ SumJob<float>);
+template __global__ void entry<SumExactKernel<float>>(const __grid_constant__ SumJob<float>);
+template __global__ void entry<FinishKernel<float>>(const __grid_constant__ FinishJob<float>);
+
+}  // namespace taut::cuda
+
+namespace taut::planes::cuda {
+
+using UsualReader = RecordReader<float, CudaThread, RunsCheck::lengths>;
+
+// Whether a record is of the usual form. Once that is known, the compiler leaves out all other ways.
+TAUT_DEVICE bool is_usual(RecordHead& head) {
+  if (head.flags != (has_planes | dense)) return false;
+  head.flags = has_planes | dense;
+  return true;
+}
+
+// A record to a place that is known.
+template <class Shared, class Write>
+TAUT_DEVICE void write_usual(BlockGroup<CudaThread>& block_group, Shared& shared, const Sink& sink, unsigned width, const Write& write) {
+  PlanesPlan plan = plan_planes(block_group, width, chunk_blocks, false);
+  if (plan.table_flags != dense) return;
+  plan.table_flags = dense;
+  write(plan.block_in(shared.record));
+  write_table(block_group, shared.planes, plan, chunk_blocks, shared.record);
+  block_group.simt().barrier();
+  const std::uint32_t words = plan.bytes() / 4;
+  if (fits(sink, shared.at, words)) copy_words(block_group, shared.record, words, sink.records + shared.at);
+}
+
+__global__ void __launch_bounds__(group_threads, 2)
+    fast_place(const __grid_constant__ Sink sink, const __grid_constant__ PlanesPlan plan, std::int32_t base) {
+  __shared__ std::uint32_t chunk, at, record[2];
+  const CudaThread simt;
+  chunk = take_chunk(simt, sink);
+  const std::uint32_t words = plan.bytes() / 4;
+  if (simt.thread() == 0) {
+    announce(simt, sink, chunk, words);
+    write_head(plan, 0, base, record);
+  }
+  const std::uint32_t before = place(simt, sink, chunk, words);
+  if (simt.thread() == 0) at = before;
+}
+
+__global__ void __launch_bounds__(group_threads, 2)
+    fast_encode(const __grid_constant__ EncodeJob<float> job) {
+  __shared__ EncodeShared<float> shared;
+  BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
+  block_group.simt().barrier();  // the chunk is taken
+  float x[block_values];
+  load_block(job.values + std::uint64_t{shared.chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
+  std::int32_t q[block_values];
+  bool is_small = true;
+  for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
+  if (block_group.any(!is_small)) return;
+  const std::int32_t base = difference(block_group, Predictor::delta, block_values, q);
+  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
+  const unsigned width = width_of(block_group.simt(), q);
+  if (rows_of<std::int32_t>(block_group.simt(), width) != 1) return;
+  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(block_group.simt(), to, q, width); });
+}
+
+__global__ void __launch_bounds__(group_threads, 2)
+    fast_decode(const __grid_constant__ DecodeJob<float> job) {
+  __shared__ DecodeShared shared;
+  BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
+  const OpenFrame& frame = job.scratch->opened[0];
+  Words words;
+  RecordHead head;
+  const std::uint32_t chunk = block_group.simt().block();
+  if (!find_record(job.source, frame.record_words, job.chunks, chunk, words) || !read_head(words, {}, head) ||
+      !is_usual(head))
+    return;
+  RecordIn<float> record;
+  if (!UsualReader(block_group, record, head, chunk_values).read()) return;
+  if (rows_of<std::int32_t>(block_group.simt(), record.width) != 1) return;
+  std::int32_t q[block_values];
+  read_rows<1>(block_group.simt(), words, record.at, record.width, q);
+  undo_difference(block_group, Predictor::delta, static_cast<std::int32_t>(record.base), q);
+  float x[block_values];
+  for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
+  store_block(job.values + std::uint64_t{chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
+}
+
+__global__ void __launch_bounds__(group_threads, 2) fast_find(const __grid_constant__ SumJob<float> job) {
+  __shared__ SumShared<float> shared;
+  find_records(CudaThread{}, job, shared);
+}
+
+__global__ void __launch_bounds__(group_threads, 2) fast_add(const __grid_constant__ SumJob<float> job) {
+  __shared__ SumShared<float> shared;
+  BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
+  block_group.simt().barrier();  // the records are found
+  RecordHead heads[] = {shared.heads[0], shared.heads[1]};
+  if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
+  RecordIn<float> a, b;
+  UsualReader of_a(block_group, a, heads[0], chunk_values), of_b(block_group, b, heads[1], chunk_values);
+  if (!read_two(block_group, of_a, of_b)) return;
+  const unsigned greatest = a.width > b.width ? a.width : b.width;
+  if (rows_of<std::int32_t>(block_group.simt(), greatest + 1) != 1) return;
+  PlaneSum sum;
+  sum.add_rows<1>(block_group.simt(), a.words, a.at, a.width);
+  sum.add_rows<1>(block_group.simt(), b.words, b.at, b.width);
+  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(a.base + b.base);
+  const unsigned width = sum.width(block_group.simt());
+  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { sum.write(block_group.simt(), to, width); });
+}
+
+}  // namespace taut::planes::cuda

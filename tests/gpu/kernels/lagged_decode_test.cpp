@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "gpu/kernels/gpu_codec.hpp"
+#include "gpu/kernels/patterns.hpp"
+
+namespace taut {
+namespace {
+
+using namespace planes;
+
+template <class T>
+class GpuLaggedDecode : public testing::Test {
+ public:
+  // The CPU's values, of the frame and added to others.
+  void check(const std::vector<std::byte>& frame, std::size_t n) {
+    std::vector<T> cpu(n), there(n);
+    ASSERT_EQ(codec->decode(frame, {cpu.data(), n, dtype_of<T>}), Status::ok);
+    GpuCodec<T> kernels(gpu, bound, Predictor::delta);
+    ASSERT_EQ(kernels.decode_lagged(frame, there), 0u);
+    ASSERT_TRUE(same(there, cpu));
+    there = cpu = make<T>(Pattern::walk, n, 3);
+    ASSERT_EQ(codec->reduce(frame, {cpu.data(), n, dtype_of<T>}, Reduction::sum), Status::ok);
+    ASSERT_EQ(kernels.decode_lagged(frame, there, true), 0u);
+    ASSERT_TRUE(same(there, cpu));
+  }
+  static bool same(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  }
+  std::vector<std::byte> frame(Pattern pattern, std::size_t n, const char* prediction) const {
+    return cpu_frame<T>(make<T>(pattern, n, 7), bound, prediction);
+  }
+
+  Bound bound{1e-3};
+  std::unique_ptr<Codec> codec = cpu_codec(bound, Predictor::delta);
+  shim::Gpu gpu{0};
+};
+using Types = testing::Types<float, double, f16, bf16>;
+TYPED_TEST_SUITE(GpuLaggedDecode, Types);
+
+// What has lags, and what the encoder had to do without: that is decoded, too.
+TYPED_TEST(GpuLaggedDecode, GivesTheBitsOfTheCpu) {
+  for (const char* prediction : {"delta+64", "second+100+1000", "none+4097+5000", "pairs+64+64"}) {
+    for (const Pattern pattern : all_patterns) {
+      for (const std::size_t n : {std::size_t{0}, std::size_t{9}, std::size_t{65}, std::size_t{9001}}) {
+        SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " " << prediction);
+        this->check(this->frame(pattern, n, prediction), n);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(GpuLaggedDecode, OfSumsGivesTheBitsOfTheCpu) {
+  constexpr std::size_t n = 9001;
+  for (const Pattern pattern : {Pattern::wave, Pattern::masked, Pattern::sprinkled}) {
+    const auto one = this->frame(pattern, n, "delta+100+200"),
+               two = this->frame(Pattern::wave, n, "delta+100+200");
+    const ConstBytes parts[] = {one, two, one};
+    std::vector<std::byte> sum(this->codec->max_bytes(dtype_of<TypeParam>, n, 3));
+    const Sized size = this->codec->arithmetic()->sum(parts, sum);
+    ASSERT_EQ(size.status, Status::ok);
+    sum.resize(size.bytes);
+    this->check(sum, n);
+  }
+}
+
+// Many segments, few columns; and more columns than threads.
+TEST(GpuLaggedDecodeOfMuch, GivesTheBitsOfTheCpu) {
+  constexpr std::size_t n = 300'000;
+  const Bound bound{1e-3};
+  const auto codec = cpu_codec(bound, Predictor::delta);
+  shim::Gpu gpu(1);
+  for (const char* prediction : {"delta+64", "delta+250+20000", "none+64+150000"}) {
+    const auto frame = cpu_frame<float>(make<float>(Pattern::wave, n, 7), bound, prediction);
+    std::vector<float> cpu(n), there(n);
+    ASSERT_EQ(codec->decode(frame, {cpu.data(), n, DType::f32}), Status::ok);
+    GpuCodec<float> kernels(gpu, bound, Predictor::delta);
+    ASSERT_EQ(kernels.decode_lagged(frame, there), 0u);
+    ASSERT_EQ(std::memcmp(there.data(), cpu.data(), n * sizeof(float)), 0) << prediction;
+  }
+}
+
+TEST(GpuDecodeWithoutLags, RefusesThem) {
+  const auto frame = cpu_frame<float>(make<float>(Pattern::wave, 1000, 7), {1e-3}, "delta+64");
+  shim::Gpu gpu(1);
+  GpuCodec<float> kernels(gpu, {1e-3}, Predictor::delta);
+  std::vector<float> there(1000);
+  EXPECT_EQ(kernels.decode(frame, there), planes::cuda::needs_host);
+}
+
+}  // namespace
+}  // namespace taut

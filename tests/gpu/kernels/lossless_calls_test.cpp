@@ -1,0 +1,79 @@
+// The calls of taut_cuda.h on mpc frames: every type gets its kernels, mistakes are told.
+#include <gtest/gtest.h>
+#include <taut/taut_cuda.h>
+
+#include "gpu/kernels/lossless_codec.hpp"
+#include "support/on_gpu.hpp"
+
+namespace taut {
+namespace {
+
+using test::OnGpu;
+
+TAUT_Cuda_result taken(const OnGpu<TAUT_Cuda_result>& result) { return result.read()[0]; }
+
+template <class T>
+class CudaLosslessCalls : public testing::Test {};
+using Types = testing::Types<float, double, f16, bf16, std::complex<float>, std::complex<double>, std::int8_t,
+                             std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                             std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(CudaLosslessCalls, Types);
+
+TYPED_TEST(CudaLosslessCalls, EncodeDecodeAndAdd) {
+  using T = TypeParam;
+  constexpr int type = static_cast<int>(dtype_of<T>);
+  constexpr std::size_t n = 3001;
+  const auto x = lossless_values<T>(Pattern::walk, n);
+  const auto cpu = lossless_cpu_frame(x, 2);
+  const OnGpu<T> values(x), to(n);
+  const OnGpu<std::byte> frame(frame_header_bytes + n * sizeof(T));
+  const OnGpu<TAUT_Cuda_result> result(1);
+  ASSERT_EQ(TAUT_Encode_lossless_cuda(values.data(), n, type, 2, 0, frame.data(), frame.size(), result.data(),
+                                      nullptr),
+            0);
+  ASSERT_EQ(taken(result).bytes, cpu.size());
+  EXPECT_TRUE(frame.read(cpu.size()) == cpu);
+  ASSERT_EQ(TAUT_Decode_lossless_cuda(frame.data(), cpu.size(), to.data(), n, type, result.data(), nullptr),
+            0);
+  EXPECT_EQ(taken(result).status, 0u);
+  EXPECT_EQ(std::memcmp(static_cast<const void*>(to.read().data()), x.data(), n * sizeof(T)), 0);
+  ASSERT_EQ(
+      TAUT_Decode_add_lossless_cuda(frame.data(), cpu.size(), to.data(), n, type, result.data(), nullptr), 0);
+  EXPECT_EQ(taken(result).status, 0u);
+  std::vector<T> twice = x;
+  ASSERT_EQ(lossless_cpu_codec(2)->reduce(cpu, {twice.data(), n, dtype_of<T>}, Reduction::sum), Status::ok);
+  EXPECT_EQ(std::memcmp(static_cast<const void*>(to.read().data()), twice.data(), n * sizeof(T)), 0);
+}
+
+TEST(CudaLosslessMistakes, AreTold) {
+  const OnGpu<double> values(100);
+  const OnGpu<std::byte> frame(864);
+  const OnGpu<TAUT_Cuda_result> result(1);
+  const auto encode = [&](std::size_t count, int type, int distance, std::size_t capacity,
+                          double relative = 0) {
+    return TAUT_Encode_lossless_cuda(values.data(), count, type, distance, relative, frame.data(), capacity,
+                                     result.data(), nullptr);
+  };
+  const auto of = [](Status status) { return static_cast<int>(status); };
+  EXPECT_EQ(encode(100, 2, 0, 864), 0);
+  EXPECT_EQ(encode(100, 2, 9, 864), of(Status::invalid_argument));
+  EXPECT_EQ(encode(100, 2, -1, 864), of(Status::invalid_argument));
+  EXPECT_EQ(encode(100, 2, 1, 863), of(Status::buffer_too_small));
+  EXPECT_EQ(encode(100, 0, 1, 864), of(Status::invalid_type));
+  EXPECT_EQ(encode(mpc::max_count + 1, 2, 1, 864), of(Status::invalid_count));
+  EXPECT_EQ(encode(100, 2, 1, 864, 0.5), 0);
+  EXPECT_EQ(encode(100, 13, 1, 864, 0.5), of(Status::invalid_type));
+  EXPECT_EQ(encode(100, 2, 1, 864, -1), of(Status::invalid_argument));
+  EXPECT_EQ(encode(100, 2, 1, 864, std::numeric_limits<double>::infinity()), of(Status::invalid_argument));
+  const auto decode = [&](const void* from, void* to, std::size_t count) {
+    return TAUT_Decode_add_lossless_cuda(from, 864, to, count, 2, result.data(), nullptr);
+  };
+  EXPECT_EQ(decode(nullptr, values.data(), 100), of(Status::invalid_argument));
+  EXPECT_EQ(decode(frame.data(), nullptr, 100), of(Status::invalid_argument));
+  EXPECT_EQ(decode(frame.data() + 4, values.data(), 100), of(Status::invalid_argument));
+  EXPECT_EQ(decode(frame.data(), reinterpret_cast<std::byte*>(values.data()) + 4, 99),
+            of(Status::invalid_argument));
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,111 @@
+// mpc frames: the kernels write the CPU's bytes, and read them back bit for bit.
+#include <gtest/gtest.h>
+
+#include "gpu/kernels/lossless_codec.hpp"
+
+namespace taut {
+namespace {
+
+template <class T>
+void same_frames(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance, double relative = 0) {
+  const auto cpu = lossless_cpu_frame(x, distance, relative), frame = gpu.encode(x, distance, relative);
+  ASSERT_EQ(gpu.result().status, 0u);
+  ASSERT_EQ(frame.size(), cpu.size());
+  const auto at = std::mismatch(frame.begin(), frame.end(), cpu.begin()).first - frame.begin();
+  ASSERT_EQ(static_cast<std::size_t>(at), frame.size()) << "first difference at byte " << at;
+}
+
+template <class T>
+void there_and_back(LosslessGpuCodec<T>& gpu, const std::vector<T>& x, unsigned distance) {
+  same_frames(gpu, x, distance);
+  std::vector<T> y(x.size());
+  ASSERT_EQ(gpu.decode(lossless_cpu_frame(x, distance), y), 0u);
+  if (!x.empty()) {
+    ASSERT_EQ(std::memcmp(static_cast<const void*>(x.data()), y.data(), x.size() * sizeof(T)), 0);
+  }
+}
+
+template <class T>
+class GpuLossless : public testing::Test {};
+using Types = testing::Types<float, double, f16, bf16, std::complex<float>, std::complex<double>, std::int8_t,
+                             std::uint32_t, std::int64_t>;
+TYPED_TEST_SUITE(GpuLossless, Types);
+
+TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
+  using T = TypeParam;
+  constexpr std::size_t chunk = mpc::chunk_bytes / sizeof(T);
+  shim::Gpu gpu(0);
+  LosslessGpuCodec<T> codec(gpu);
+  for (unsigned distance = 1; distance <= mpc::max_distance; ++distance) {
+    for (const Pattern pattern : all_patterns) {
+      for (const std::size_t n :
+           {std::size_t{0}, std::size_t{1}, std::size_t{7}, chunk - 1, chunk, chunk + 1, 8 * chunk + 13}) {
+        SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " distance " << distance);
+        gpu.reseed(n + distance);
+        there_and_back(codec, lossless_values<T>(pattern, n), distance);
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+// From nearly all bits of mantissas to none.
+TYPED_TEST(GpuLossless, RoundsMantissasAsTheCpu) {
+  using T = TypeParam;
+  if constexpr (!std::is_integral_v<T>) {
+    constexpr std::size_t chunk = mpc::chunk_bytes / sizeof(T);
+    shim::Gpu gpu(2);
+    LosslessGpuCodec<T> codec(gpu);
+    for (const double relative : {0.5, 1e-2, 1e-4, 1e-12}) {
+      for (const Pattern pattern : all_patterns) {
+        for (const std::size_t n : {std::size_t{7}, 2 * chunk + 13}) {
+          SCOPED_TRACE(testing::Message() << name_of(pattern) << " n " << n << " bound " << relative);
+          same_frames(codec, lossless_values<T>(pattern, n), 1 + static_cast<unsigned>(n % 3), relative);
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(GpuLossless, ServesEveryLengthOfASmallMessage) {
+  using T = TypeParam;
+  shim::Gpu gpu(1);
+  LosslessGpuCodec<T> codec(gpu);
+  for (std::size_t n = 0; n < 80; ++n) {
+    SCOPED_TRACE(testing::Message() << "n " << n);
+    there_and_back(codec, lossless_values<T>(Pattern::constant, n), 1 + static_cast<unsigned>(n % 8));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(GpuLosslessLookBack, GivesTheSameFrameInWhateverOrderBlocksRun) {
+  const auto x = make<float>(Pattern::mixed, 300007, 3);
+  const auto cpu = lossless_cpu_frame(x, 1);
+  for (const unsigned at_once : {1u, 2u, 7u}) {
+    shim::Gpu gpu(at_once, at_once);
+    LosslessGpuCodec<float> codec(gpu);
+    for (int launch = 0; launch < 3; ++launch)
+      ASSERT_EQ(codec.encode(x, 1) == cpu, true);  // in scratch that was used
+    EXPECT_EQ(gpu.pauses() > 0, at_once > 1);
+  }
+}
+
+TEST(GpuLosslessLookBack, ServesAMillionValues) {
+  shim::Gpu gpu(1);
+  LosslessGpuCodec<float> codec(gpu);
+  there_and_back(codec, make<float>(Pattern::walk, 1000003, 3), 1);
+}
+
+// Frames that are stored, and such as are not, by turns in the same scratch.
+TEST(GpuLosslessLookBack, LeavesNothingOfTheCallBefore) {
+  shim::Gpu gpu(3, 5);
+  LosslessGpuCodec<float> codec(gpu);
+  for (const std::size_t n : {100000u, 5u, 40000u, 0u, 70001u}) {
+    there_and_back(codec, make<float>(Pattern::bits, n, n), 1);
+    there_and_back(codec, make<float>(Pattern::walk, n, n), 2);
+  }
+}
+
+}  // namespace
+}  // namespace taut

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""What nvcc makes of the kernels: registers, shared memory, spills, local memory, accesses of 16 bytes, instructions.
+
+Compiles for sm_80, sm_90 and sm_100 as far as this nvcc knows them. Without nvcc, or for the part that reads machine
+code without nvdisasm, says so and is skipped (status 77).
+"""
+
+import glob
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+ALL = [ROOT / f"src/gpu/{name}.cu" for name in ("cuda", "cuda_lagged", "cuda_lossless", "cuda_rate")]
+FLOAT32 = [ROOT / "tests/gpu/kernels/fast_path.cu", ROOT / "tests/gpu/kernels/fast_lossless.cu"]
+FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
+FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
+SKIPPED = 77
+
+# Registers that let two blocks of 512 threads live on a multiprocessor, and one where few chunks come.
+REGISTERS = {"planes.DecodeExactKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
+REGISTERS |= {"planes.LaggedExactKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
+REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
+USUAL_REGISTERS = 64
+# Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
+LOSSLESS_REGISTERS = {"u64": 64, "f64": 64}
+USUAL_LOSSLESS_REGISTERS = 48
+# Of zfp, where a thread has all values of a block: 128 threads, of three dimensions 64. Of four a warp has a block.
+RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "any": 40}
+RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
+SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
+# Bytes spilt on the way of chunks with values that have no integer.
+SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16"): 8}
+# A block is 8 bytes.
+NARROW = [("mpc.EncodeKernel", "u8")]
+# Instructions for 1024 values of usual chunks, whose records have up to 1024 words. A change has to be meant.
+INSTRUCTIONS = {"encode": 1160, "decode": 1170, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
+# How often a warp executes a part for 1024 values. Of planes these are 4 warps, one of 16 does some things for all; of mpc
+# one warp, one of 8 does some things for all; half of the chunk's 32 rows of words are moved, and all to the values, by
+# four: a part moves 8.
+WAYS = {
+    "encode": {"fast_encode": 4, "fast_place": 4 / 16},
+    "decode": {"fast_decode": 4},
+    "add": {"fast_add": 4, "fast_find": 4 / 16, "fast_place": 4 / 16},
+    "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
+    "decode lossless": {
+        "lossless_decode_tables": 1,
+        "lossless_move": 2 + 1,
+        "lossless_decode_step": 4,
+        "lossless_decode_tile": 8,
+    },
+}
+
+
+def tool(name):
+    places = [shutil.which(name), f"/usr/local/cuda/bin/{name}"]
+    for venv in (Path(sys.prefix), ROOT / ".venv"):
+        places += glob.glob(f"{venv}/lib/python3*/site-packages/nvidia/*/bin/{name}")
+    return next((p for p in places if p and Path(p).exists()), None)
+
+
+def architectures(nvcc):
+    known = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True).stdout.split()
+    return [a for a in ("sm_80", "sm_90", "sm_100") if a in known]
+
+
+def name_of(mangled):
+    """(codec.kernel, value type) of a mangled name; a kernel that adds to what is there ends in `.add`."""
+    if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
+        return fast[0], "f32"
+    value = r"(?:([fdhtjm])(?:Lj(\d)E)?E|.*?[34](b?f16)E)"
+    kernel = re.search(rf"(planes|mpc|zfp)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
+    codec, name, target, letter, dims, half = kernel.groups()
+    letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
+    dtype = half or letters.get(letter, "any")
+    return f"{codec}.{name}" + (".add" if target == "Add" else ""), dtype + (f" {dims}-D" if dims else "")
+
+
+def compile_cubin(nvcc, source, arch, to):
+    """What ptxas says of each kernel: {(kernel, type): {registers, shared, spills, stack}}."""
+    run = subprocess.run([nvcc, *FLAGS, f"-arch={arch}", "-o", to, source], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise SystemExit(f"{source.name} does not compile for {arch}:\n{run.stderr}")
+    kernels, name = {}, ""
+    for line in run.stderr.splitlines():
+        if found := re.search(r"Compiling entry function '(\S+)'", line):
+            name = name_of(found[1])
+            kernels[name] = {}
+        for what, pattern in (
+            ("stack", r"(\d+) bytes stack frame"),
+            ("spills", r"(\d+) bytes spill stores"),
+            ("registers", r"Used (\d+) registers"),
+            ("shared", r"(\d+) bytes smem"),
+        ):
+            if found := re.search(pattern, line):
+                kernels[name][what] = int(found[1])
+    return kernels
+
+
+def registers_allowed(name, dtype):
+    if name.startswith("mpc."):
+        return LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS)
+    if name.startswith("zfp."):
+        return RATE_REGISTERS[dtype]
+    return REGISTERS.get(name, USUAL_REGISTERS)
+
+
+def limits(kernels):
+    for (name, dtype), found in kernels.items():
+        allowed = {
+            "registers": registers_allowed(name, dtype),
+            "shared": SHARED_BYTES,
+            "spills": SPILLS.get((name, dtype), 0),
+            "stack": SPILLS.get((name, dtype), 0),
+        }
+        for what, most in allowed.items():
+            if found.get(what, 0) > most:
+                yield f"{name} of {dtype}: {found[what]} {what}, at most {most}"
+
+
+def machine_code(nvdisasm, cubin):
+    """Instructions of each kernel: {(kernel, type): [opcode]}; without those for warps whose lanes have come apart."""
+    text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+    apart = set(re.findall(r"BRA\.DIV .*`\((\S+)\)", text))
+    code, name, skipped = {}, None, False
+    for line in text.splitlines():
+        if found := re.match(r"\.text\.(\S+):", line):
+            name = name_of(found[1])
+            code[name] = []
+        elif found := re.match(r"(\.L\w+):", line):
+            skipped = skipped or found[1] in apart
+        elif name and (found := re.match(r"\s+/\*[0-9a-f]+\*/\s+(@?!?U?P?\w*\s+)?([A-Z][\w.]*)", line)):
+            if found[2] != "NOP" and not skipped:
+                code[name].append(found[2])
+            skipped = skipped and not (found[2] == "BRA" and not found[1])
+    return code
+
+
+def faults_of_code(code):
+    wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
+    wide |= {"planes.IntegersKernel": "STG.E.128", "planes.RestsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
+    wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
+    wide |= {"zfp.EncodeKernel": "LDG.E.128", "zfp.DecodeKernel": "STG.E.128"}
+    for (name, dtype), instructions in code.items():
+        if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
+            yield f"{name} of {dtype}: no {wide[name]}"
+        local = sum(i.startswith(("LDL", "STL")) for i in instructions)
+        if local > 0 and (name, dtype) not in SPILLS:
+            yield f"{name} of {dtype}: {local} accesses to local memory"
+
+
+def usual_ways(code):
+    """Instructions for 1024 values: {"encode": ...}; nothing where the code has no such kernels."""
+    each = {name: len(instructions) for (name, _), instructions in code.items()}
+    return {
+        way: round(sum(each[kernel] * times for kernel, times in parts.items()))
+        for way, parts in WAYS.items()
+        if each.keys() >= parts.keys()
+    }
+
+
+def main():
+    nvcc, nvdisasm = tool("nvcc"), tool("nvdisasm")
+    if not nvcc:
+        print("skipped: there is no nvcc in PATH or /usr/local/cuda/bin")
+        return SKIPPED
+    faults, rows = [], []
+    jobs = [(source, "sm_90") for source in ALL] + [(source, a) for a in architectures(nvcc) for source in FLOAT32]
+    with tempfile.TemporaryDirectory() as folder:
+        for source, arch in jobs:
+            cubin = f"{folder}/{source.stem}.{arch}.cubin"
+            kernels = compile_cubin(nvcc, source, arch, cubin)
+            code = machine_code(nvdisasm, cubin) if nvdisasm else {}
+            faults += [f"{arch}: {f}" for f in [*limits(kernels), *faults_of_code(code)]]
+            for way, count in usual_ways(code).items():
+                print(f"{arch}: {count} instructions to {way}: 1024 float32")
+                if count > INSTRUCTIONS[way]:
+                    faults.append(f"{arch}: {way}: {count} instructions for 1024 values, at most {INSTRUCTIONS[way]}")
+            rows += [
+                (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), len(code.get(n, [])))
+                for n, k in sorted(kernels.items())
+            ]
+    print("arch     type    kernel                   registers shared spills instructions")
+    for row in rows:
+        print("{:8} {:7} {:24} {:9} {:6} {:6} {:12}".format(*row))
+    for fault in faults:
+        print("fault:", fault)
+    if not nvdisasm:
+        print("machine code was not read: there is no nvdisasm (pip install nvidia-cuda-nvdisasm)")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

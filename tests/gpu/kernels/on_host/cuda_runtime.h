@@ -1,0 +1,35 @@
+// CUDA's runtime as far as Taut calls it, for GPUs played by the shim (gpu/kernels/shim.hpp): two devices,
+// whose memory is that of the stand-in for the driver (support/gpu_driver.h). Every call is finished when it
+// returns.
+#pragma once
+
+#include <cstddef>
+
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDefault = 4 };
+enum { cudaHostAllocMapped = 2 };
+using cudaStream_t = struct StandInStream*;
+
+struct cudaPointerAttributes {
+  int device;
+};
+
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* at);
+
+cudaError_t cudaMalloc(void** at, std::size_t bytes);
+cudaError_t cudaFree(void* at);
+cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void* at, cudaStream_t stream);
+cudaError_t cudaHostAlloc(void** at, std::size_t bytes, unsigned flags);
+cudaError_t cudaFreeHost(void* at);
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream);
+cudaError_t cudaMemset(void* at, int value, std::size_t bytes);
+cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);

@@ -1,0 +1,259 @@
+#include "gpu/kernels/shim.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <span>
+
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace taut::shim {
+namespace {
+
+constexpr std::size_t stack_bytes = 128 << 10;
+
+[[noreturn]] void fail(const char* what) {
+  std::fprintf(stderr, "shim: %s\n", what);
+  std::abort();
+}
+
+Fiber* running = nullptr;
+const Gpu::Body* body = nullptr;
+
+#if defined(__x86_64__)
+
+// Saves the registers that a call keeps (System V ABI) and goes on with another stack: some 20 times as fast
+// as swapcontext, which asks the system for the signal mask.
+extern "C" void taut_shim_switch(void** save, void* load);
+asm(R"(
+.text
+.globl taut_shim_switch
+.hidden taut_shim_switch
+taut_shim_switch:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+)");
+
+void* scheduler = nullptr;
+
+void yield() {
+  Fiber& f = *running;
+  taut_shim_switch(&f.stack_pointer, scheduler);
+}
+
+void fiber_main() {
+  (*body)(Thread(*running), running->block->shared);
+  running->state = Fiber::State::ended;
+  yield();
+  fail("a fiber that had ended was run again");
+}
+
+void prepare(Fiber& f) {
+  auto top = reinterpret_cast<std::uintptr_t>(f.stack.get() + stack_bytes) & ~std::uintptr_t{63};
+  void** stack = reinterpret_cast<void**>(top);
+  *--stack = nullptr;  // where fiber_main would return to; keeps the stack aligned
+  *--stack = reinterpret_cast<void*>(&fiber_main);
+  for (int i = 0; i < 6; ++i) *--stack = nullptr;
+  f.stack_pointer = stack;
+}
+
+void resume(Fiber& f) {
+  running = &f;
+  taut_shim_switch(&scheduler, f.stack_pointer);
+}
+
+#else
+
+ucontext_t scheduler;
+
+void yield() { swapcontext(static_cast<ucontext_t*>(running->stack_pointer), &scheduler); }
+
+void fiber_main() {
+  (*body)(Thread(*running), running->block->shared);
+  running->state = Fiber::State::ended;
+  yield();
+}
+
+void prepare(Fiber& f) {
+  auto* const context = reinterpret_cast<ucontext_t*>(f.stack.get());  // at the lower end, the stack above
+  getcontext(context);
+  context->uc_stack.ss_sp = f.stack.get() + sizeof(ucontext_t);
+  context->uc_stack.ss_size = stack_bytes - sizeof(ucontext_t);
+  context->uc_link = nullptr;
+  makecontext(context, fiber_main, 0);
+  f.stack_pointer = context;
+}
+
+void resume(Fiber& f) {
+  running = &f;
+  swapcontext(&scheduler, static_cast<ucontext_t*>(f.stack_pointer));
+}
+
+#endif
+
+// A fiber that ended never left its last functions: AddressSanitizer still guards their frames.
+void forget_frames([[maybe_unused]] Fiber& f) {
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(f.stack.get(), stack_bytes);
+#endif
+}
+
+bool can_go_on(const Fiber& f) {
+  const Block& b = *f.block;
+  switch (f.state) {
+    case Fiber::State::in_warp: return b.warps[f.thread / lanes].round != f.round;
+    case Fiber::State::in_block: return b.round != f.round;
+    case Fiber::State::ended: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+const std::uint64_t* Thread::exchange(int operation, std::uint64_t v) const {
+  Warp& w = fiber_->block->warps[thread() / lanes];
+  if (w.arrived == 0) w.operation = operation;
+  if (w.operation != operation) fail("lanes of a warp do different things together");
+  const std::uint64_t round = w.round;
+  w.slots[round % 2][thread() % lanes] = v;
+  if (++w.arrived == lanes) {
+    w.arrived = 0;
+    ++w.round;
+  } else {
+    fiber_->round = round;
+    fiber_->state = Fiber::State::in_warp;
+    yield();
+  }
+  return w.slots[round % 2];
+}
+
+bool Thread::barrier_any(bool b) const {
+  Block& block = *fiber_->block;
+  const std::uint64_t round = block.round;
+  block.any[round % 2] = (block.arrived > 0 && block.any[round % 2]) || b;
+  if (++block.arrived == block.warps.size() * lanes) {
+    block.arrived = 0;
+    ++block.round;
+  } else {
+    fiber_->round = round;
+    fiber_->state = Fiber::State::in_block;
+    yield();
+  }
+  return block.any[round % 2];
+}
+
+void Thread::pause() const {
+  fiber_->state = Fiber::State::pausing;
+  yield();
+}
+
+void Gpu::start(Resident& r, unsigned index, unsigned threads, std::size_t shared_bytes) {
+  r.block.index = index;
+  r.block.warps.assign(threads / lanes, {});
+  r.block.arrived = 0;
+  r.block.round = 0;
+  r.memory.assign(shared_bytes + 64, std::byte{0xA5});
+  r.block.shared = r.memory.data() + (64 - reinterpret_cast<std::uintptr_t>(r.memory.data()) % 64);
+  r.fibers.resize(threads);
+  std::vector<unsigned> warps(threads / lanes), of_warp(lanes);
+  std::iota(warps.begin(), warps.end(), 0u);
+  std::iota(of_warp.begin(), of_warp.end(), 0u);
+  std::shuffle(warps.begin(), warps.end(), random_);
+  r.order.clear();
+  for (const unsigned w : warps) {
+    std::shuffle(of_warp.begin(), of_warp.end(), random_);
+    for (const unsigned lane : of_warp) r.order.push_back(w * lanes + lane);
+  }
+  for (unsigned t = 0; t < threads; ++t) {
+    Fiber& f = r.fibers[t];
+    if (!f.stack) f.stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
+    f.block = &r.block;
+    f.thread = t;
+    f.state = Fiber::State::ready;
+    forget_frames(f);
+    prepare(f);
+  }
+  r.ended = 0;
+}
+
+// One warp as far as it gets without the others.
+bool Gpu::advance_warp(Resident& r, std::size_t first) {
+  bool any = false;
+  for (bool more = true, pausing = false; more && !pausing;) {
+    more = false;
+    for (std::size_t i = first; i < first + lanes; ++i) {
+      Fiber& f = r.fibers[r.order[i]];
+      if (!can_go_on(f)) continue;
+      f.state = Fiber::State::ready;
+      resume(f);
+      more = any = true;
+      r.ended += f.state == Fiber::State::ended;
+      pausing |= f.state == Fiber::State::pausing;
+    }
+    pauses_ += pausing;
+  }
+  return any;
+}
+
+bool Gpu::advance(Resident& r) {
+  bool any = false;
+  for (std::size_t first = 0; first < r.order.size(); first += lanes) any |= advance_warp(r, first);
+  return any;
+}
+
+void Gpu::launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, const Body& kernel) {
+  body = &kernel;
+  std::vector<unsigned> order(blocks);
+  std::iota(order.begin(), order.end(), 0u);
+  // Blocks start roughly in their order, as on a GPU, which promises none.
+  for (std::size_t first = 0; first < order.size(); first += 8)
+    std::shuffle(order.begin() + static_cast<std::ptrdiff_t>(first),
+                 order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), first + 8)), random_);
+  std::vector<std::unique_ptr<Resident>> residents;
+  std::size_t next = 0;
+  while (residents.size() < at_once_ && next < order.size()) {
+    if (idle_.empty()) idle_.push_back(std::make_unique<Resident>());
+    residents.push_back(std::move(idle_.back()));
+    idle_.pop_back();
+    start(*residents.back(), order[next++], threads, shared_bytes);
+  }
+  while (!residents.empty()) {
+    std::shuffle(residents.begin(), residents.end(), random_);
+    bool any = false;
+    // The later of them more often, so that those who wait are seen waiting.
+    const std::size_t some = 1 + random_() % residents.size();
+    for (std::size_t i = 0; i < residents.size(); ++i)
+      if (i < some || !any) any |= advance(*residents[i]);
+    if (!any) fail("threads wait for ever: not all of a warp or block came");
+    for (auto& r : residents) {
+      if (r->ended < threads) continue;
+      if (next < order.size()) {
+        start(*r, order[next++], threads, shared_bytes);
+      } else {
+        idle_.push_back(std::move(r));
+      }
+    }
+    std::erase(residents, nullptr);
+  }
+}
+
+}  // namespace taut::shim

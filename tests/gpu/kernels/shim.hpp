@@ -1,0 +1,180 @@
+// A GPU's threads as fibers of one CPU thread, so that kernels run where there is no GPU. Whatever a GPU
+// leaves open is drawn from a seed: the order of blocks, warps and lanes, and which blocks are at work at the
+// same time. What cannot happen on a GPU without harm ends the test: lanes of a warp that do different things
+// together, and waiting for ever. Not shown: races between blocks that memory order would let happen, bank
+// conflicts, speed.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace taut::shim {
+
+inline constexpr unsigned lanes = 32;
+
+struct Warp {
+  std::uint64_t slots[2][lanes];
+  int operation = 0;
+  unsigned arrived = 0;
+  std::uint64_t round = 0;
+};
+
+struct Block {
+  unsigned index = 0;
+  std::vector<Warp> warps;
+  unsigned arrived = 0;
+  bool any[2] = {};
+  std::uint64_t round = 0;
+  std::byte* shared = nullptr;
+};
+
+struct Fiber {
+  void* stack_pointer = nullptr;
+  std::unique_ptr<std::byte[]> stack;
+  Block* block = nullptr;
+  unsigned thread = 0;
+  enum class State { ready, in_warp, in_block, pausing, ended } state = State::ended;
+  std::uint64_t round = 0;  // of the warp or block that it waits for
+};
+
+// What one thread sees: the vocabulary of gpu/simt/simt.hpp.
+class Thread {
+ public:
+  explicit Thread(Fiber& fiber) : fiber_(&fiber) {}
+
+  unsigned thread() const { return fiber_->thread; }
+  unsigned block() const { return fiber_->block->index; }
+
+  std::uint32_t ballot(bool b) const {
+    const std::uint64_t* all = exchange(1, b);
+    std::uint32_t bits = 0;
+    for (unsigned i = 0; i < lanes; ++i) bits |= static_cast<std::uint32_t>(all[i]) << i;
+    return bits;
+  }
+  template <class V>
+  V shuffle(V v, unsigned lane) const {
+    return from_slot<V>(exchange(2, to_slot(v))[lane % lanes]);
+  }
+  template <class V>
+  V shuffle_up(V v, unsigned by) const {
+    const unsigned lane = thread() % lanes;
+    return from_slot<V>(exchange(3, to_slot(v))[lane < by ? lane : lane - by]);
+  }
+  std::uint32_t greatest(std::uint32_t v) const {
+    const std::uint64_t* all = exchange(4, v);
+    std::uint64_t most = 0;
+    for (unsigned i = 0; i < lanes; ++i) most = all[i] > most ? all[i] : most;
+    return static_cast<std::uint32_t>(most);
+  }
+  std::uint32_t either(std::uint32_t v) const {
+    const std::uint64_t* all = exchange(8, v);
+    return static_cast<std::uint32_t>(std::reduce(all, all + lanes, std::uint64_t{0}, std::bit_or<>()));
+  }
+  template <class V>
+  V sum(V v) const {
+    return static_cast<V>(sum_of(exchange(5, v), lanes));
+  }
+  template <class V>
+  V sum_up(V v) const {
+    return static_cast<V>(sum_of(exchange(7, v), thread() % lanes + 1));
+  }
+  void sync_warp() const { exchange(6, 0); }
+  void barrier() const { barrier_any(false); }
+  bool barrier_any(bool b) const;
+
+  std::uint32_t add(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p + v); }
+  std::uint32_t raise(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p > v ? *p : v); }
+  std::uint64_t acquire(const std::uint64_t* p) const { return *p; }
+  void release(std::uint64_t* p, std::uint64_t v) const { *p = v; }
+  void fence() const {}
+  void pause() const;
+
+  unsigned leading_zeros(std::uint32_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
+  unsigned leading_zeros(std::uint64_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }
+  unsigned population(std::uint32_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  unsigned population(std::uint64_t v) const { return static_cast<unsigned>(std::popcount(v)); }
+  template <class V>
+  V mirrored(V v) const {
+    V bits = 0;
+    for (unsigned i = 0; i < 8 * sizeof v; ++i, v >>= 1) bits = bits << 1 | (v & 1);
+    return bits;
+  }
+  std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) const {
+    const std::uint64_t from = low | std::uint64_t{high} << 32;
+    std::uint32_t bytes = 0;
+    for (unsigned i = 0; i < 4; ++i, selector >>= 4) {
+      const std::uint32_t byte = from >> (8 * (selector & 7)) & 0xFF;
+      bytes |= ((selector & 8) == 0 ? byte : byte >> 7 != 0 ? 0xFFu : 0u) << (8 * i);
+    }
+    return bytes;
+  }
+  template <class V>
+  const V* global(const V* p) const {
+    return p;
+  }
+  std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) const {
+    return (a & mask) | (b & ~mask);
+  }
+
+ private:
+  static std::uint64_t sum_of(const std::uint64_t* all, unsigned count) {
+    return std::accumulate(all, all + count, std::uint64_t{0});
+  }
+  template <class V>
+  static std::uint64_t to_slot(V v) {
+    static_assert(sizeof v <= 8);
+    std::uint64_t slot = 0;
+    std::memcpy(&slot, &v, sizeof v);
+    return slot;
+  }
+  template <class V>
+  static V from_slot(std::uint64_t slot) {
+    V v;
+    std::memcpy(&v, &slot, sizeof v);
+    return v;
+  }
+  // What the lanes brought, once all are there.
+  const std::uint64_t* exchange(int operation, std::uint64_t v) const;
+
+  Fiber* fiber_;
+};
+
+// Runs blocks of threads, up to `at_once` of them interleaved; `shared_bytes` of poisoned memory for each.
+class Gpu {
+ public:
+  explicit Gpu(std::uint64_t seed, unsigned at_once = 3) : random_(seed), at_once_(at_once) {}
+
+  void reseed(std::uint64_t seed) { random_.seed(seed); }
+
+  using Body = std::function<void(Thread, std::byte* shared)>;
+  void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, const Body& body);
+
+  std::uint64_t pauses() const { return pauses_; }  // how often a block waited for another one
+
+ private:
+  struct Resident {
+    Block block;
+    std::vector<Fiber> fibers;
+    std::vector<unsigned> order;  // warps and lanes, permuted
+    std::vector<std::byte> memory;
+    unsigned ended = 0;
+  };
+  void start(Resident& r, unsigned index, unsigned threads, std::size_t shared_bytes);
+  bool advance(Resident& r);  // false: nobody could go on
+  bool advance_warp(Resident& r, std::size_t first);
+
+  std::mt19937_64 random_;
+  unsigned at_once_;
+  std::vector<std::unique_ptr<Resident>> idle_;  // with their stacks
+  std::uint64_t pauses_ = 0;
+};
+
+}  // namespace taut::shim

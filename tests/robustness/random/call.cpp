@@ -1,0 +1,128 @@
+#include "robustness/random/call.hpp"
+
+#include <algorithm>
+
+namespace taut::test {
+namespace {
+
+std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+
+std::size_t draw_count(Draw& draw, int P) {
+  constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021, 4093, 8191};
+  const int few = P > 16 ? 8 : 1;  // many ranks: fewer values
+  if (P <= 4 && draw.one_in(100)) return index(P * 65536 + draw.pick(100000));
+  switch (draw.pick(8)) {
+    case 0: return 0;
+    case 1: return 1;
+    case 2: return index(draw.one_of(primes));
+    case 3: return index(draw.pick(40));
+    case 4: return index(std::max(0, P - 1 + draw.pick(3)));
+    case 5: return index(draw.pick(20000 / few));
+    default: return index(draw.pick(3000 / few));
+  }
+}
+
+void draw_sizes(Draw& draw, Call& call) {
+  const std::size_t P = index(call.P), most = draw_count(draw, call.P * 4) / (P > 8 ? 4 : 1) + 1;
+  call.sizes.assign(P, std::vector<std::size_t>(P));
+  for (std::size_t i = 0; i < P; ++i)
+    for (std::size_t j = 0; j < P; ++j) call.sizes[i][j] = draw.one_in(4) ? 0 : draw.bits() % (most + 1);
+  auto& sizes = call.sizes;
+  if (call.collective == Collective::allgather || call.collective == Collective::gather)
+    for (auto& row : sizes) std::fill(row.begin(), row.end(), row[0]);
+  if (call.collective == Collective::reduce_scatter) std::fill(sizes.begin(), sizes.end(), sizes[0]);
+  if (call.collective == Collective::alltoall && call.in_place)
+    for (std::size_t i = 0; i < P; ++i)
+      for (std::size_t j = 0; j < i; ++j) sizes[i][j] = sizes[j][i];
+}
+
+}  // namespace
+
+bool equal_blocks(Collective c) noexcept {
+  return c == Collective::scatter || c == Collective::gather || c == Collective::alltoall;
+}
+
+std::size_t Call::size_between(int from, int to) const noexcept {
+  if (any_blocks()) return sizes[index(from)][index(to)];
+  const bool senders = collective == Collective::allgather || collective == Collective::gather;
+  return part_range(count, index(senders ? from : to), index(P)).count;
+}
+
+std::vector<std::size_t> Call::blocks_in(int rank) const {
+  const bool many = collective == Collective::reduce_scatter || collective == Collective::alltoall ||
+                    collective == Collective::scatter;
+  if (collective == Collective::bcast || (collective == Collective::scatter && rank != root)) return {};
+  if (collective == Collective::allreduce || collective == Collective::reduce) return {count};
+  if (!many) return {size_between(rank, root)};
+  std::vector<std::size_t> blocks;
+  for (int to = 0; to < P; ++to) blocks.push_back(size_between(rank, to));
+  return blocks;
+}
+
+std::vector<std::size_t> Call::blocks_out(int rank) const {
+  const bool to_root = collective == Collective::reduce || collective == Collective::gather;
+  if (to_root && rank != root) return {};
+  if (collective == Collective::scatter) return {size_between(root, rank)};
+  if (collective == Collective::reduce_scatter) return {size_between(rank, rank)};
+  if (reduces(collective) || collective == Collective::bcast) return {count};
+  std::vector<std::size_t> blocks;
+  for (int from = 0; from < P; ++from) blocks.push_back(size_between(from, rank));
+  return blocks;
+}
+
+Call::Source Call::source(int rank, std::size_t block) const noexcept {
+  if (collective == Collective::bcast) return {root, 0};
+  if (collective == Collective::scatter) return {root, index(rank)};
+  return {static_cast<int>(block), collective == Collective::alltoall ? index(rank) : 0};
+}
+
+int draw_ranks(Draw& draw, int most) {
+  const int P = draw.one_in(12) ? 1 + draw.pick(64) : draw.one_in(5) ? 1 + draw.pick(17) : 1 + draw.pick(8);
+  return std::min(P, most);
+}
+
+int draw_nodes(Draw& draw, int P) {
+  std::vector<int> divisors{0};
+  for (int n = 2; 2 * n <= P; ++n)
+    if (P % n == 0) divisors.push_back(n);
+  return draw.one_in(2) ? 0 : draw.one_of(divisors);
+}
+
+Nodes nodes_of(const Call& call) {
+  std::vector<int> node_of;
+  for (int r = 0; r < call.P && call.nodes > 0; ++r) node_of.push_back(r % call.nodes);
+  return Nodes(node_of);
+}
+
+void draw_data(Draw& draw, Call& call, bool any_blocks) {
+  call.root = draw.pick(call.P);
+  call.in_place = draw.one_in(3) && call.collective != Collective::bcast;
+  call.null_if_empty = draw.one_in(2);
+  call.seed = draw.bits();
+  call.count = draw_count(draw, call.P);
+  if (equal_blocks(call.collective)) call.count = call.count / index(call.P) * index(call.P);
+  if (any_blocks) draw_sizes(draw, call);
+  call.scale = std::pow(10.0, draw.one_in(8) ? draw.pick(41) - 20 : draw.pick(7) - 3);
+  const auto content = static_cast<Content>(draw.pick(contents));
+  const bool differ = draw.one_in(4);
+  for (int r = 0; r < call.P; ++r)
+    call.contents.push_back(differ ? static_cast<Content>(draw.pick(contents)) : content);
+}
+
+std::ostream& operator<<(std::ostream& out, const Call& call) {
+  constexpr const char* names[] = {"smooth", "noise",    "constant", "zeros", "integers",
+                                   "wild",   "specials", "fill",     "tiny",  "any_bits"};
+  out << name_of(call.collective) << " of " << name_of(call.type) << ", " << call.P << " ranks, ";
+  if (call.nodes > 0) out << call.nodes << " nodes, ";
+  if (reduces(call.collective)) out << (call.mean ? "mean" : name_of(call.op)) << ", ";
+  if (call.any_blocks())
+    out << "any blocks, ";
+  else
+    out << call.count << " values, ";
+  out << "root " << call.root << (call.in_place ? ", in place" : "") << (call.apart ? ", apart" : "")
+      << ", scale " << call.scale << ", ";
+  const bool same = std::ranges::count(call.contents, call.contents[0]) == call.P;
+  return out << (same ? names[static_cast<int>(call.contents[0])] : "mixed values");
+}
+
+}  // namespace taut::test

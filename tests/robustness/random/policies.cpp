@@ -1,0 +1,161 @@
+#include "robustness/random/policies.hpp"
+
+#include <algorithm>
+
+namespace taut::test {
+namespace {
+
+std::string text(double x) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.17g", x);
+  return buffer;
+}
+
+std::string draw_bound(Draw& draw, double scale) {
+  const double fine = std::pow(10.0, -8 * draw.uniform());
+  switch (draw.pick(12)) {
+    case 0: return "lossless";
+    case 1: return "rel:" + text(fine);
+    case 2: return "rel:" + text(fine) + ",fill=1e20";
+    case 3: return "psnr:" + std::to_string(20 + draw.pick(120));
+    case 4: return "pwrel:" + text(fine / 2);
+    case 5: return "rate:" + std::to_string(1 + draw.pick(32));
+    case 6: return "snap:" + text(scale * fine);
+    case 7: return "abs:" + text(std::pow(10.0, draw.pick(80) - 40));
+    default: return "abs:" + text(scale * fine);
+  }
+}
+
+std::string draw_text(Draw& draw, double scale) {
+  std::string policy = draw_bound(draw, scale);
+  if (draw.one_in(3)) policy += std::string(",codec=") + draw.one_of(registered_codecs())->name;
+  if (draw.one_in(2)) policy += std::string(",algorithm=") + draw.one_of(registered_algorithms())->name;
+  if (draw.one_in(3)) policy += draw.choose({",reduction=values", ",reduction=frames"});
+  if (draw.one_in(3)) policy += ",segments=" + std::to_string(1 + draw.pick(5));
+  if (draw.one_in(4)) policy += draw.choose({",on=input", ",on=likely"});
+  if (draw.one_in(3)) policy += ",checksum=on";
+  if (draw.one_in(3)) policy += ",threads=" + std::to_string(1 + draw.pick(8));
+  if (draw.one_in(8)) policy += draw.choose({",nodes=off", ",nodes=on", ",nodes=on"});
+  if (draw.one_in(5)) policy += ",predictor=none";
+  if (draw.one_in(8)) policy += ",dims=5x13";
+  if (draw.one_in(4)) policy += draw.choose({",when=pays", ",when=always"});
+  return policy + ",min_bytes=" + std::to_string(draw.one_in(4) ? draw.pick(2000) : 0);
+}
+
+bool can_be_served(const std::string& policy) {
+  try {
+    parse_policy(policy);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Of the whole message, as the ranks come to know it.
+std::size_t message_bytes(const Call& call) {
+  if (!call.any_blocks()) return call.message_bytes();
+  std::size_t most = 0;
+  for (int r = 0; r < call.P; ++r)
+    for (const auto& blocks : {call.blocks_in(r), call.blocks_out(r)}) {
+      std::size_t values = 0;
+      for (const std::size_t count : blocks) values += count;
+      most = std::max(most, values);
+    }
+  return most * size_of(call.type);
+}
+
+// What the policy's bound comes to for values of this range; of an exact one 0.
+long double resolved_bound(Bound bound, const ValueRange& range) {
+  if (!is_relative(bound)) return bound.value;
+  const long double width = static_cast<long double>(range.greatest) - range.least;
+  const long double factor =
+      bound.kind == Bound::Kind::range ? bound.value : std::pow(10.0L, -bound.value / 20.0L);
+  return width > 0 ? width * factor : 0;
+}
+
+}  // namespace
+
+std::string draw_policy(Draw& draw, double scale) {
+  for (;;)
+    if (std::string policy = draw_text(draw, scale); can_be_served(policy)) return policy;
+}
+
+Call draw_call(Draw& draw, int P, int nodes, double scale) {
+  Call call;
+  call.P = P;
+  call.nodes = nodes;
+  call.collective = draw.one_of(all_collectives);
+  call.type = draw.one_in(3) ? DType(1 + draw.pick(dtypes)) : draw.choose({DType::f32, DType::f64});
+  call.op = reduces(call.collective) ? static_cast<Reduction>(1 + draw.pick(3)) : Reduction::sum;
+  if (!is_defined(call.op, call.type)) call.op = Reduction::sum;
+  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
+  call.mean = sums && info_of(call.type).family != Family::integer && draw.one_in(3);
+  call.apart = !reduces(call.collective) && draw.one_in(3);
+  const bool may_differ = std::ranges::any_of(registered_algorithms(), [&](const AlgorithmInfo* info) {
+    return info->collective == call.collective && info->any_blocks;
+  });
+  draw_data(draw, call, may_differ && draw.one_in(4));
+  if (!draw.one_in(8)) call.scale = scale;
+  return call;
+}
+
+CollectiveCall request_of(Memory& memory, int rank) {
+  const Call& call = memory.call();
+  CollectiveCall request{call.collective, memory.operands(rank), call.message_bytes()};
+  request.mean = call.mean;
+  request.staging = memory.staging(rank);
+  if (!call.any_blocks()) return request;
+  request.bytes_known =
+      call.collective == Collective::allgather || call.collective == Collective::reduce_scatter;
+  request.bytes = std::max(request.data.in.values(), request.data.out.values()) * size_of(call.type);
+  return request;
+}
+
+void note_plain(Communicator& comm, const CollectiveCall& request, const Verdict& verdict,
+                std::uint64_t nanoseconds) {
+  if (verdict.plain == Fallback::trial || verdict.plain == Fallback::slower)
+    comm.note_plain(request.bytes, nanoseconds);
+}
+
+Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {
+  const Call& call = memory.call();
+  const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
+  return make_plan(policy,
+                   {.collective = call.collective,
+                    .type = call.type,
+                    .op = call.op,
+                    .bytes = message_bytes(call),
+                    .ranks = call.P,
+                    .nodes = call.nodes,
+                    .any_blocks = call.any_blocks(),
+                    .mean = call.mean},
+                   bound, table);
+}
+
+Promise promise_of(const Policy& policy, const Memory& memory) {
+  const Call& call = memory.call();
+  const ValueRange range = range_of_all(memory, policy.coding.fill);
+  const long double E = resolved_bound(policy.coding.bound, range);
+  CandidateTable table;
+  const Plan plan = plan_of(policy, memory, table);
+  if (plan.plain != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
+  const Arithmetic how = plan.by_nodes ? Arithmetic::values : plan.how;  // those of a node add up as they are
+  Promise promise = promise_of(resolved(policy.coding.bound, range), call, how);
+  promise.bound = E;
+  const bool idempotent =
+      std::ranges::all_of(plan.candidates, [](const Candidate& c) { return c.codec->idempotent; });
+  promise.same_bits = !plan.algorithm->recodes || idempotent;
+  const bool sums = reduces(call.collective) && call.op == Reduction::sum;
+  const int growth = plan.algorithm->growth(plan.by_nodes ? call.nodes : call.P, plan.how);
+  if (policy.on == Policy::On::input && reduces(call.collective) && (sums || !idempotent))
+    promise.bound *= call.mean ? static_cast<long double>(growth) / call.P : growth;
+  if (policy.on == Policy::On::likely && sums && growth > 1) promise.bound *= std::sqrt(0.75L * growth);
+  return promise;
+}
+
+Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded) {
+  const Bound bound = resolved(policy.coding.bound, range_of_all(memory, policy.coding.fill));
+  return promise_of(coded ? bound : Bound(), memory.call(), Arithmetic::values);
+}
+
+}  // namespace taut::test

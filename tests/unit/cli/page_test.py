@@ -1,0 +1,24 @@
+"""docs/cli.md: every command and option that the program tells of, and no others."""
+
+import re
+import unittest
+from pathlib import Path
+
+from program import ProgramTest
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs/cli.md").read_text()
+
+
+class Page(ProgramTest):
+    def test_commands_and_options(self):
+        commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), re.M)
+        sections = dict(re.findall(r"^## taut (\S+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
+        self.assertEqual(set(sections), {*commands, "report", "calibrate"})  # which are Python's
+        for command in commands:
+            told = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.succeed(command, "--help"), re.M)
+            written = re.findall(r"(?<![-\w])(--[a-z][a-z-]*)", sections[command])
+            self.assertEqual(set(written), set(told) - {"--help"}, command)
+
+
+if __name__ == "__main__":
+    unittest.main()

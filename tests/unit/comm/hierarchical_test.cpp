@@ -1,0 +1,98 @@
+// Communicators whose nodes have several ranks each.
+#include <gtest/gtest.h>
+
+#include "support/ranks.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr int P = 6;
+constexpr double bound = 1e-3;
+
+class OnNodes : public testing::Test {
+ protected:
+  std::unique_ptr<Ranks> ranks(const std::string& policy) const {
+    return std::make_unique<Ranks>(
+        P, policy, LoopbackHub::Options{.seed = 2, .random_order = true, .record = true}, nodes);
+  }
+  // Bytes that the call sends from node to node.
+  std::size_t sent(Ranks& on, Collective collective) const {
+    const std::size_t before = on.hub.records().size();
+    Job job(collective, P, 60000, DType::f32, Pattern::noisy, 1, Reduction::sum, 2);
+    for (const Verdict& verdict : on.run(collective, job)) {
+      EXPECT_EQ(verdict.status, Status::ok);
+      EXPECT_EQ(verdict.plain, Fallback::none);
+    }
+    for (int r = 0; r < P; ++r) EXPECT_EQ(job.check(r, bound, 2 * P), "") << name_of(collective);
+    EXPECT_TRUE(job.same_bits());
+    std::size_t bytes = 0;
+    for (std::size_t i = before; i < on.hub.records().size(); ++i) {
+      const LoopbackHub::Record& record = on.hub.records()[i];
+      if (nodes.node(record.from) != nodes.node(record.to)) bytes += record.bytes;
+    }
+    return bytes;
+  }
+
+  const std::vector<int> node_of{0, 0, 0, 1, 1, 1};
+  const Nodes nodes{node_of};
+};
+
+constexpr Collective served[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
+                                 Collective::bcast, Collective::reduce};
+
+// Flat, the ring carries every block over the link between the nodes; by nodes the two exchange what is
+// theirs, and the bound is shared by two sums instead of six values.
+TEST_F(OnNodes, LessIsSentFromNodeToNode) {
+  const auto flat = ranks("abs:1e-3,when=always,nodes=off,algorithm=ring");
+  const auto by_nodes = ranks("abs:1e-3,when=always,nodes=on,algorithm=ring");
+  for (const Collective collective : served) {
+    EXPECT_LT(sent(*by_nodes, collective), sent(*flat, collective)) << name_of(collective);
+    EXPECT_EQ(by_nodes->comms[0]->calls().rows().back().decision.by_nodes, true);
+    EXPECT_EQ(flat->comms[0]->calls().rows().back().decision.by_nodes, false);
+  }
+}
+
+TEST_F(OnNodes, OtherCallsGoAsEver) {
+  const auto on = ranks("abs:1e-3,when=always,nodes=on");
+  for (const Collective collective : {Collective::scatter, Collective::gather, Collective::alltoall}) {
+    sent(*on, collective);
+    EXPECT_FALSE(on->comms[0]->calls().rows().back().decision.by_nodes);
+  }
+}
+
+// The mean of P values by the frames of N sums: each of them may be off by P/N times the bound.
+TEST_F(OnNodes, MeansStayWithinTheirBound) {
+  const auto on = ranks("abs:1e-3,when=always,nodes=on");
+  Job job(Collective::allreduce, P, 10000, DType::f64, Pattern::noisy, 1);
+  on->run(Collective::allreduce, job, [](int, CollectiveCall& request) { request.mean = true; });
+  double worst = 0;
+  for (std::size_t i = 0; i < job.count(); ++i)
+    worst = std::max(worst, static_cast<double>(std::abs(job.outputs[0].at(i) - job.exact(0, i).value / P)));
+  EXPECT_LE(worst, bound * (1 + 1e-9));
+  EXPECT_GT(worst, bound / 10);
+  EXPECT_TRUE(job.same_bits());
+}
+
+// Where time decides whether there are frames, it decides on this too; else the bits are always the same.
+TEST_F(OnNodes, IsTriedWhereCallsHaveToPay) {
+  for (const auto& [policy, tried] : {std::pair{"abs:1e-3,min_bytes=0", true},
+                                      {"abs:1e-3,min_bytes=0,nodes=off", false},
+                                      {"abs:1e-3,min_bytes=0,when=always", false}}) {
+    const auto on = ranks(policy);
+    bool by_nodes = false;
+    for (int i = 0; i < 200; ++i) {
+      Job job(Collective::allreduce, P, 3000, DType::f32, Pattern::smooth, 1);
+      const auto verdicts = on->run(Collective::allreduce, job);
+      ASSERT_EQ(verdicts[0].status, Status::ok);
+      for (int r = 0; r < P && verdicts[0].plain != Fallback::none; ++r) {
+        CollectiveCall request{Collective::allreduce, job.operands(r), job.bytes()};
+        on->comms[static_cast<std::size_t>(r)]->note_plain(request.bytes, 1'000'000'000);
+      }
+      by_nodes |= on->comms[0]->calls().rows()[0].decision.by_nodes;
+    }
+    EXPECT_EQ(by_nodes, tried) << policy;
+  }
+}
+
+}  // namespace
+}  // namespace taut::test

@@ -1,0 +1,176 @@
+// Whether to compress at all: what communicators learn from their calls, and do alike on every rank.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "comm/in_flight.hpp"
+#include "support/ranks.hpp"
+
+namespace taut::test {
+namespace {
+
+// Nanoseconds of plain calls. A rest lasts as long as the trial before it took: some calls at a moderate
+// speed, very many that are fast.
+constexpr std::uint64_t fast = 1, moderate = 200'000, slow = 1'000'000'000'000;
+
+Task<Verdict> plain(Fallback why) { co_return Verdict{why}; }
+
+class Pays : public testing::Test {
+ protected:
+  // One call of the program, on all ranks: how it went. Plain ones take `nanoseconds(rank)`.
+  template <class Nanoseconds>
+  Fallback call(Nanoseconds nanoseconds, Collective collective = Collective::allreduce) {
+    Job job(collective, P, 100000, DType::f32, Pattern::noisy, 1);
+    const auto verdicts = ranks.run(collective, job);
+    for (int r = 0; r < P; ++r) {
+      const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
+      EXPECT_EQ(verdict.status, Status::ok);
+      EXPECT_EQ(verdict.plain, verdicts[0].plain);
+      if (verdict.plain != Fallback::none) comm(r).note_plain(job.bytes(), nanoseconds(r));
+    }
+    return verdicts[0].plain;
+  }
+  Fallback call(std::uint64_t nanoseconds, Collective collective = Collective::allreduce) {
+    return call([=](int) { return nanoseconds; }, collective);
+  }
+  template <class Nanoseconds>
+  std::vector<Fallback> calls(int n, Nanoseconds nanoseconds) {
+    std::vector<Fallback> courses;
+    for (int i = 0; i < n; ++i) courses.push_back(call(nanoseconds));
+    return courses;
+  }
+  Communicator& comm(int rank) { return *ranks.comms[static_cast<std::size_t>(rank)]; }
+  static auto count(const std::vector<Fallback>& courses, Fallback course) {
+    return std::count(courses.begin(), courses.end(), course);
+  }
+
+  static constexpr int P = 3;
+  Ranks ranks{P, "abs:1e-5,when=pays", {}};  // a ratio so low that plain MPI is worth a trial
+};
+
+// Else one of them would try plain MPI while the others wait for it.
+TEST_F(Pays, ACallThatFailedOnOneRankIsExperienceOnAll) {
+  int frames = 0;
+  ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
+    if (record.bytes > 1000 && frames++ == 0) message.clear();
+  });
+  Job job(Collective::bcast, P, 100000, DType::f32, Pattern::noisy, 1);
+  int failed = 0;
+  for (const Verdict& verdict : ranks.run(Collective::bcast, job)) failed += verdict.status != Status::ok;
+  EXPECT_EQ(failed, 1);
+  for (int i = 0; i < 5; ++i) call(fast, Collective::bcast);
+}
+
+TEST_F(Pays, PlainMpiIsTriedAndKeptWhereItIsFaster) {
+  EXPECT_EQ(call(fast), Fallback::none);
+  EXPECT_EQ(call(fast), Fallback::trial);
+  const auto courses = calls(300, fast);
+  EXPECT_LE(count(courses, Fallback::none), 10);
+  EXPECT_GE(count(courses, Fallback::slower), 285);
+}
+
+TEST_F(Pays, ARestHasNoMessages) {
+  while (call(moderate) != Fallback::slower) {
+  }
+  while (call(moderate) == Fallback::slower) {
+  }
+  while (call(moderate) != Fallback::slower) {
+  }
+  const std::uint64_t before = ranks.hub.transport(0).traffic().messages;
+  EXPECT_EQ(call(moderate), Fallback::slower);
+  EXPECT_EQ(ranks.hub.transport(0).traffic().messages, before);
+}
+
+// Which of the two ways a rank takes, and so which calls it times, is its own affair.
+TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
+  Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
+  int asked_briefly = 0;
+  for (int i = 0; i < 600; ++i) {
+    const bool like_the_last = i % 50 != 0;
+    const auto collective = i / 50 % 2 == 0 ? Collective::allreduce : Collective::reduce;
+    const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) -> Task<Verdict> {
+      const bool brief = rank != 1 && like_the_last;
+      const Fallback why = brief ? comm(rank).repeated_fallback() : Fallback::none;
+      if (why != Fallback::none) return plain(why);
+      return comm(rank).run({collective, job.operands(rank), job.bytes()});
+    });
+    for (int r = 0; r < P; ++r) {
+      ASSERT_EQ(verdicts[static_cast<std::size_t>(r)].plain, verdicts[0].plain) << i;
+      const bool backs_off = comm(r).backs_off();
+      asked_briefly += backs_off && r != 1 && like_the_last;
+      if (verdicts[0].plain != Fallback::none && (!backs_off || r == 1 || comm(r).needs_time()))
+        comm(r).note_plain(job.bytes(), fast);
+    }
+  }
+  EXPECT_GE(asked_briefly, 1000);
+}
+
+TEST_F(Pays, FramesAreKeptWhereTheyAreFaster) {
+  const auto courses = calls(100, slow);
+  EXPECT_GE(count(courses, Fallback::none), 90);
+  EXPECT_EQ(count(courses, Fallback::slower), 0);
+}
+
+TEST_F(Pays, TheRankThatCameLastKnowsHowLongACallOfAllTook) {
+  const auto courses = calls(50, [](int rank) { return rank == 1 ? fast : slow; });
+  EXPECT_GE(count(courses, Fallback::slower), 35);
+}
+
+TEST_F(Pays, OfARootedCallTheSlowestRankCounts) {
+  call(fast, Collective::bcast);
+  for (int i = 0; i < 50; ++i)
+    EXPECT_NE(call([](int rank) { return rank == 1 ? slow : fast; }, Collective::bcast), Fallback::slower);
+}
+
+TEST_F(Pays, WhatASampleRejectsIsLeftAlone) {
+  ranks.comms.clear();
+  for (int r = 0; r < P; ++r)
+    ranks.comms.push_back(std::make_unique<Communicator>(
+        ranks.hub.transport(r), *ranks.places[static_cast<std::size_t>(r)], parse_policy("abs:1e-12")));
+  const auto courses = calls(100, fast);
+  EXPECT_EQ(count(courses, Fallback::no_gain), 100);
+  const std::uint64_t agreements = ranks.hub.transport(0).traffic().messages / 2;  // of log2 3 messages
+  EXPECT_LE(agreements, 7u);
+}
+
+TEST_F(Pays, AlwaysMeansAlways) {
+  ranks.comms.clear();
+  for (int r = 0; r < P; ++r)
+    ranks.comms.push_back(std::make_unique<Communicator>(ranks.hub.transport(r),
+                                                         *ranks.places[static_cast<std::size_t>(r)],
+                                                         parse_policy("abs:1e-12,when=always,codec=planes")));
+  EXPECT_EQ(count(calls(20, fast), Fallback::none), 20);
+}
+
+// Whatever algorithm is tried, on every rank the same one, the bits are those of the first call.
+TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
+  for (const Collective collective : {Collective::allreduce, Collective::allgather, Collective::bcast}) {
+    Ranks four(4, "abs:1e-3,when=always", {});
+    Job first(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
+    four.run(collective, first);
+    std::set<std::string> taken;
+    for (int i = 0; i < 120; ++i) {
+      Job job(collective, 4, 100000, DType::f32, Pattern::noisy, 1);
+      for (const Verdict& verdict : four.run(collective, job)) ASSERT_EQ(verdict.status, Status::ok);
+      ASSERT_TRUE(job.outputs == first.outputs);
+      taken.insert(four.comms[0]->calls().rows()[0].decision.algorithm);
+    }
+    EXPECT_GE(taken.size(), 2u) << name_of(collective);
+  }
+}
+
+// Calls that others overlap learn nothing: the ranks may see them end in different orders.
+TEST_F(Pays, CallsInFlightAskButAddNothing) {
+  for (int i = 0; i < 20; ++i) {
+    Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
+    bool served[P] = {};
+    const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) {
+      return comm(rank).start({Collective::allreduce, job.operands(rank), job.bytes()}, &served[rank]);
+    });
+    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, Fallback::none);
+  }
+  EXPECT_EQ(call(fast), Fallback::none);
+  EXPECT_EQ(call(fast), Fallback::trial);
+}
+}  // namespace
+}  // namespace taut::test

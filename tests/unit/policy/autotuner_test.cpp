@@ -1,0 +1,173 @@
+#include "policy/tuning/autotuner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace taut {
+namespace {
+
+constexpr std::size_t bytes = std::size_t{1} << 20;
+
+// Calls of one kind in some world, where each takes its time.
+struct World {
+  double plain, coded;   // seconds a byte
+  double wait, ratio;    // of `coded` the share of the link; values over frames
+  double agreement = 0;  // in units of `plain`
+  double noise = 0;      // of all times
+  bool gains = true;     // else the agreement finds nothing to gain
+};
+
+struct Tally {
+  double seconds = 0;  // a byte, of all calls
+  int plain = 0, coded = 0, agreements = 0;
+};
+
+class Calls {
+ public:
+  void run(const World& world, int calls) {
+    for (int i = 0; i < calls; ++i) one(world);
+  }
+  Tally tally;
+  Autotuner autotuner;
+
+ private:
+  double noisy(double seconds, double noise) {
+    return seconds * (1 + noise * std::uniform_real_distribution<double>(-1, 1)(random_));
+  }
+  void one(const World& w) {
+    Fallback course = autotuner.next();
+    if (course == Fallback::none) {
+      ++tally.agreements;
+      tally.seconds += w.agreement * w.plain;
+      if (!w.gains) {
+        autotuner.record_no_gain(false, autotuner.own());
+        autotuner.record_declined(w.agreement * w.plain * bytes, bytes);
+        course = Fallback::no_gain;
+      } else {
+        course = autotuner.update(autotuner.own());
+      }
+    }
+    const double seconds = noisy(course == Fallback::none ? w.coded : w.plain, w.noise);
+    tally.seconds += seconds;
+    ++(course == Fallback::none ? tally.coded : tally.plain);
+    if (course == Fallback::none)
+      autotuner.record_coded({}, seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
+    else if (autotuner.needs_time())
+      autotuner.note_plain(seconds * bytes, bytes);
+  }
+  std::mt19937_64 random_{7};
+};
+
+TEST(Autotuner, WhatGainsNothingIsLeftAlone) {
+  Calls calls;
+  calls.run({.plain = 1e-9, .coded = 5e-9, .wait = 0.5, .ratio = 1, .agreement = 0.5, .gains = false}, 10000);
+  EXPECT_EQ(calls.tally.coded, 0);
+  EXPECT_LE(calls.tally.agreements, 9 + 10000 / 256);
+  EXPECT_LE(calls.tally.seconds, 1.003 * 10000 * 1e-9);
+}
+
+// Shared memory: coding is five times slower than copying.
+TEST(Autotuner, WhereMpiIsFasterTrialsCostLittle) {
+  for (const double noise : {0.0, 0.3}) {
+    Calls calls;
+    calls.run({.plain = 1e-10, .coded = 5e-10, .wait = 0.1, .ratio = 4, .agreement = 0.2, .noise = noise},
+              10000);
+    EXPECT_LE(calls.tally.coded, 10 + 10000 / 256);
+    EXPECT_LE(calls.tally.seconds, 1.025 * 10000 * 1e-10);
+  }
+}
+
+// Small messages in shared memory: a sample or a coded call takes as long as tens of plain ones.
+TEST(Autotuner, TheMoreATrialCostsTheLaterItIsRepeated) {
+  for (const bool gains : {true, false}) {
+    Calls calls;
+    const World world{.plain = 1e-10,
+                      .coded = 3e-9,
+                      .wait = 0.1,
+                      .ratio = 4,
+                      .agreement = gains ? 5.0 : 100,
+                      .gains = gains};
+    calls.run(world, 1000);
+    EXPECT_LE(calls.tally.seconds, 1.6 * 1000 * world.plain);
+    calls.run(world, 99000);
+    EXPECT_LE(calls.tally.seconds, 1.015 * 100000 * world.plain);
+    calls.run(world, 900000);
+    EXPECT_LE(calls.tally.seconds, 1.006 * 1000000 * world.plain);
+  }
+}
+
+// A slow link: no plain call is ever made to find that out.
+TEST(Autotuner, WhereFramesAreFarAheadMpiIsNotTried) {
+  Calls calls;
+  calls.run({.plain = 8e-9, .coded = 1.2e-9, .wait = 0.8, .ratio = 8, .noise = 0.3}, 10000);
+  EXPECT_EQ(calls.tally.plain, 0);
+}
+
+// Times that scatter more than they differ cost a part of that difference.
+TEST(Autotuner, WhereOneIsALittleAheadItIsUsed) {
+  for (const double noise : {0.0, 0.2}) {
+    Calls frames, mpi;
+    frames.run({.plain = 1.2e-9, .coded = 1e-9, .wait = 0.3, .ratio = 3, .noise = noise}, 10000);
+    EXPECT_GT(frames.tally.coded, 9750);
+    EXPECT_LE(frames.tally.seconds, 1.005 * 10000 * 1e-9);
+    mpi.run({.plain = 1e-9, .coded = 1.2e-9, .wait = 0.3, .ratio = 3, .noise = noise}, 10000);
+    EXPECT_GT(mpi.tally.plain, noise > 0 ? 9000 : 9700);
+    EXPECT_LE(mpi.tally.seconds, 1.025 * 10000 * 1e-9);
+  }
+}
+
+TEST(Autotuner, ACallThatWasDisturbedDoesNotCount) {
+  Calls calls;
+  const World quiet{.plain = 1.3e-9, .coded = 1e-9, .wait = 0.3, .ratio = 3};
+  World disturbed = quiet;
+  disturbed.coded = 20e-9;
+  calls.run(quiet, 100);
+  calls.tally = {};
+  calls.run(disturbed, 1);
+  calls.run(quiet, 100);
+  EXPECT_LE(calls.tally.plain, 8);
+}
+
+TEST(Autotuner, FollowsALinkThatChanges) {
+  const World fast{.plain = 1e-10, .coded = 5e-10, .wait = 0.1, .ratio = 8};
+  const World slow{.plain = 8e-9, .coded = 1.5e-9, .wait = 0.8, .ratio = 8};
+  Calls calls;
+  calls.run(fast, 1000);
+  calls.tally = {};
+  calls.run(slow, 1000);
+  EXPECT_LE(calls.tally.plain, 2 * static_cast<int>(Autotuner::longest_backoff));
+  calls.tally = {};
+  calls.run(fast, 1000);
+  EXPECT_LE(calls.tally.coded, 30);
+}
+
+TEST(AutotunerTable, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperatorToo) {
+  AutotunerTable all;
+  const Call sum{.collective = Collective::allreduce, .type = DType::f32},
+      bcast{.collective = Collective::bcast, .type = DType::f32};
+  Call doubles = sum, most = sum, bcast_of_doubles = bcast;
+  doubles.type = bcast_of_doubles.type = DType::f64;
+  most.op = Reduction::max;
+  all.of(sum, bytes).record_no_gain(false, {});
+  EXPECT_EQ(all.of(sum, bytes + 1).next(), Fallback::no_gain);
+  EXPECT_EQ(all.of(sum, 2 * bytes).next(), Fallback::none);
+  EXPECT_EQ(all.of(doubles, bytes).next(), Fallback::none);
+  EXPECT_EQ(all.of(most, bytes).next(), Fallback::none);
+  EXPECT_EQ(all.of(bcast, ~std::size_t{0}).next(), Fallback::none);
+  all.of(bcast, bytes).record_no_gain(false, {});  // ranks may move the same bytes by different types
+  EXPECT_EQ(all.of(bcast_of_doubles, bytes).next(), Fallback::no_gain);
+}
+
+TEST(AutotunerTable, MoreKindsThanThereIsRoomForTakeTurns) {
+  AutotunerTable all;
+  for (int round = 0; round < 3; ++round)
+    for (const Collective collective : all_collectives)
+      for (int bits = 0; bits < 48; ++bits)
+        all.of({.collective = collective}, std::size_t{1} << bits).record_no_gain(false, {});
+  all.of({.collective = Collective::scatter}, bytes).record_no_gain(false, {});
+  EXPECT_EQ(all.of({.collective = Collective::scatter}, bytes).next(), Fallback::no_gain);
+}
+
+}  // namespace
+}  // namespace taut

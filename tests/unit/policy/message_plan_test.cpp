@@ -1,0 +1,49 @@
+// What a sender plans for a message.
+#include "policy/plan/message_plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace taut::test {
+namespace {
+
+MessagePlan plan(const char* text, std::size_t count, DType type = DType::f32) {
+  static Policy policy;  // plans refer to its table
+  static CandidateTable table;
+  policy = parse_policy(text);
+  table = {};
+  return plan_message(policy, count, type, policy.coding.bound, table);
+}
+
+TEST(MessagePlan, TheBoundIsThatOfTheValue) {
+  for (const char* text : {"abs:1e-3", "abs:1e-3,on=input", "snap:1e-3"}) {
+    const MessagePlan made = plan(text, 100000);
+    EXPECT_EQ(made.plain, Fallback::none);
+    EXPECT_EQ(made.bound.value, 1e-3);
+    EXPECT_EQ(made.frames, 1u);
+    EXPECT_GT(made.least_ratio, 1);
+  }
+}
+
+TEST(MessagePlan, AnAlgorithmOfCollectivesDoesNotMatter) {
+  EXPECT_EQ(plan("abs:1e-3,algorithm=ring,reduction=values,segments=4", 100000).plain, Fallback::none);
+}
+
+TEST(MessagePlan, WhatIsNotCompressed) {
+  EXPECT_EQ(plan("off", 100000).plain, Fallback::off);
+  EXPECT_EQ(plan("abs:1e-3", 16383).plain, Fallback::small);
+  EXPECT_EQ(plan("abs:1e-3", 16384).plain, Fallback::none);
+  EXPECT_EQ(plan("abs:1e-3", 100000, DType::i32).plain, Fallback::type);
+  EXPECT_EQ(plan("lossless", 100000, DType::i32).plain, Fallback::none);
+  EXPECT_EQ(plan("abs:1e-3,codec=szx", 100000, DType::f16).plain, Fallback::unsupported);
+}
+
+TEST(MessagePlan, ANamedCodecIsTakenWhateverItGains) {
+  EXPECT_EQ(plan("abs:1e-3,codec=planes", 100000).least_ratio, 0);
+}
+
+TEST(MessagePlan, HugeMessagesAreSeveralFrames) {
+  EXPECT_EQ(plan("abs:1e-3", std::size_t{1} << 28).frames, 3u);
+}
+
+}  // namespace
+}  // namespace taut::test

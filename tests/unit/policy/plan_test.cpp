@@ -1,0 +1,196 @@
+#include "policy/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace taut {
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks,
+          Reduction op = Reduction::sum) {
+  static std::deque<CandidateTable> tables;  // the plan refers to them
+  CandidateTable& table = tables.emplace_back();
+  const Policy asked = parse_policy(policy);
+  const Call call{.collective = collective, .type = DType::f32, .op = op, .bytes = bytes, .ranks = ranks};
+  return make_plan(asked, call, resolved(asked.coding.bound, {-1, 1}), table);
+}
+
+TEST(Plan, SomeCallsArePlainAtOnce) {
+  using enum Fallback;
+  EXPECT_EQ(plan("off", Collective::allreduce, MiB, 4).plain, off);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 1).plain, communicator);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65532, 4).plain, small);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 65536, 4).plain, none);
+  EXPECT_EQ(plan("lossless,codec=raw", Collective::allreduce, MiB, 4).plain, none);
+}
+
+TEST(Plan, TheBoundOfAResultIsShared) {
+  for (const int P : {2, 3, 7, 10, 1000}) {
+    for (const double E : {1e-4, 0.1, 3.0}) {
+      const std::string bound = "abs:" + std::to_string(E);
+      const Plan frames = plan(bound.c_str(), Collective::allreduce, 100 * MiB, P);
+      EXPECT_EQ(frames.how, Arithmetic::frames);
+      EXPECT_LE(static_cast<long double>(frames.bound.value) * P,
+                static_cast<long double>(std::stod(bound.substr(4))));
+      EXPECT_GE(frames.bound.value * P, E * (1 - 1e-15) * (1 - 1e-6));
+    }
+  }
+  EXPECT_EQ(
+      plan("abs:1,reduction=values,algorithm=recursive_doubling", Collective::allreduce, MiB, 4).bound.value,
+      1.0 / 7);
+  EXPECT_EQ(plan("abs:1,reduction=values", Collective::reduce_scatter, MiB, 4).bound.value, 1.0 / 4);
+}
+
+TEST(Plan, AMeanMayBeCodedWithinTheWholeBound) {
+  CandidateTable table;
+  const auto bound = [&](const char* policy, int P) {
+    const Policy parsed = parse_policy(policy);
+    const Call call{
+        .collective = Collective::allreduce, .type = DType::f32, .bytes = 4 * MiB, .ranks = P, .mean = true};
+    return make_plan(parsed, call, parsed.coding.bound, table).bound.value;
+  };
+  EXPECT_EQ(bound("abs:0.1", 7), 0.1);
+  EXPECT_EQ(bound("abs:0.1,reduction=values,algorithm=ring", 7), 0.1);
+  const double tree = bound("abs:0.1,reduction=values,algorithm=recursive_doubling", 4);
+  EXPECT_LE(7 * tree, 4 * 0.1);
+  EXPECT_NEAR(tree, 0.4 / 7, 1e-15);
+  EXPECT_DOUBLE_EQ(bound("abs:1,on=likely", 12), 3);
+}
+
+TEST(Plan, ALikelyBoundIsSharedByItsSpread) {
+  const auto share = [](const char* policy, int P, Reduction op = Reduction::sum) {
+    return plan(policy, Collective::allreduce, MiB, P, op).bound.value;
+  };
+  EXPECT_EQ(share("abs:1,on=likely", 3), 0.5);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely", 12), 0.25);
+  EXPECT_DOUBLE_EQ(share("abs:1,on=likely,reduction=values,algorithm=recursive_doubling", 2), 0.5);
+  EXPECT_EQ(share("abs:1,on=likely", 4, Reduction::max), 1);
+  EXPECT_EQ(plan("abs:1,on=likely", Collective::bcast, MiB, 4).bound, Bound(1));
+}
+
+TEST(Plan, WhereNothingIsLeftToShareMpiServes) {
+  EXPECT_EQ(plan("abs:1e-323", Collective::allreduce, MiB, 8).plain, Fallback::unsupported);
+  EXPECT_EQ(plan("abs:1e-323", Collective::allgather, MiB, 8).plain, Fallback::none);
+}
+
+TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
+  for (const Collective move : all_collectives)
+    if (!reduces(move)) {
+      EXPECT_EQ(plan("abs:1", move, MiB, 4).bound, Bound(1));
+    }
+  for (const Reduction op : {Reduction::min, Reduction::max}) {
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).bound, Bound(1));
+    EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB, 4, op).how, Arithmetic::values);
+  }
+  EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
+}
+
+// Nobody but MPI knows the order of its sums, and neither a rate nor a bound relative to each value says
+// anything of a sum.
+TEST(Plan, SumsThatHaveNoBoundAreMpis) {
+  EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, Fallback::unsupported);
+  EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).plain, Fallback::unsupported);
+  EXPECT_NE(plan("lossless", Collective::bcast, MiB, 4).plain, Fallback::unsupported);
+}
+
+TEST(Plan, RelativeBoundsComeFromTheRange) {
+  EXPECT_NEAR(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
+  EXPECT_NEAR(plan("psnr:60", Collective::bcast, MiB, 4).bound.value, 2e-3, 1e-8);
+  EXPECT_NEAR(plan("rel:1e-3", Collective::allreduce, MiB, 4).bound.value, 5e-4, 1e-8);
+  EXPECT_EQ(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.kind, Bound::Kind::absolute);
+}
+
+// By a codec that may change what it decoded before, a minimum picks up an error at each coding.
+TEST(Plan, MinimaByCodecsThatAreNotIdempotentShareTheBound) {
+  for (const CodecInfo* codec : registered_codecs()) {
+    for (const auto& [name, kind] :
+         {std::pair{"abs:0.5", Bound::Kind::absolute}, {"pwrel:0.5", Bound::Kind::pointwise}}) {
+      if (!codec->serves(DType::f32, kind)) continue;
+      const std::string policy = std::string(name) + ",codec=" + codec->name;
+      for (const Reduction op : {Reduction::min, Reduction::max}) {
+        const double E =
+            plan(policy.c_str(), Collective::allreduce, MiB, 4, op).bound.value;  // coded 4 times
+        if (codec->idempotent) {
+          EXPECT_EQ(E, 0.5) << policy;
+        } else {
+          EXPECT_LE(kind == Bound::Kind::absolute ? 4 * E : std::pow(1 + E, 4) - 1, 0.5) << policy;
+          EXPECT_GE(4 * E, 0.3) << policy;
+        }
+      }
+      EXPECT_EQ(plan(policy.c_str(), Collective::bcast, MiB, 4).bound.value, 0.5) << policy;
+    }
+  }
+}
+
+// What is encoded again at each hop picks up an error at each, unless that changes nothing any more.
+TEST(Plan, WhatIsMovedByManyCodingsSharesTheBound) {
+  for (const CodecInfo* codec : registered_codecs()) {
+    if (!codec->serves(DType::f32, Bound::Kind::absolute)) continue;
+    const std::string policy = std::string("abs:0.5,algorithm=cpr_p2p,codec=") + codec->name;
+    const double gather = plan(policy.c_str(), Collective::allgather, MiB, 4).bound.value,
+                 bcast = plan((policy + ",on=input").c_str(), Collective::bcast, MiB, 8).bound.value;
+    EXPECT_EQ(gather, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(bcast, codec->idempotent ? 0.5 : 0.5 / 3) << policy;
+    EXPECT_EQ(plan(policy.c_str(), Collective::scatter, MiB, 4).bound.value, 0.5) << policy;
+    const Plan sum = plan(policy.c_str(), Collective::allreduce, MiB, 4);
+    EXPECT_EQ(sum.how, Arithmetic::values);
+    EXPECT_EQ(sum.bound.value, 0.5 / 6);
+  }
+}
+
+TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::allreduce, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", 128 << 10, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB, 8), "ring");
+  EXPECT_EQ(chosen("abs:1", MiB, 64), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=ring", 128 << 10, 8), "ring");
+  EXPECT_EQ(chosen("abs:1,algorithm=recursive_doubling", 100 * MiB, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=two_shot", MiB, 8), "two_shot");
+  EXPECT_EQ(chosen("abs:1,algorithm=halving_doubling", MiB, 8), "halving_doubling");
+  // Where the named one does not exist, the choice is free.
+  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB / 2, 8).algorithm->name, "binomial");
+}
+
+TEST(Plan, LargeBroadcastsArePassedOnInSegmentsOrScattered) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::bcast, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 8), "binomial");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 2), "binomial");
+  EXPECT_EQ(chosen("abs:1", 16 * MiB, 4), "chain");
+  EXPECT_EQ(chosen("abs:1", 2 * MiB, 8), "scatter_allgather");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 64), "scatter_allgather");
+  EXPECT_EQ(chosen("abs:1,segments=32", 64 * MiB, 16), "chain");
+}
+
+TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
+  EXPECT_EQ(plan("abs:1", Collective::bcast, MiB / 2, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 5 * MiB, 4).segments, 5);
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 500 * MiB, 4).segments, 16);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 8 * MiB, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1,segments=64", Collective::bcast, MiB, 4).segments, 64);
+}
+
+TEST(Plan, MessagesStayCountableForMPI3) {
+  for (const std::size_t bytes : {10000 * MiB, 31000 * MiB}) {
+    const Plan p = plan("abs:1,segments=1", Collective::bcast, bytes, 4);
+    ASSERT_EQ(p.plain, Fallback::none);
+    EXPECT_LT(bytes / static_cast<std::size_t>(p.segments), std::size_t{1} << 30);
+  }
+  EXPECT_EQ(plan("abs:1", Collective::bcast, 40000 * MiB, 4).plain, Fallback::unsupported);
+  EXPECT_EQ(plan("abs:1", Collective::allgather, 40000 * MiB, 4).plain,
+            Fallback::none);  // blocks of a quarter
+}
+
+TEST(Plan, ANamedCodecIsUsedWhateverItGains) {
+  EXPECT_GT(plan("abs:1", Collective::bcast, MiB, 4).least_ratio, 1);
+  EXPECT_EQ(plan("abs:1,codec=planes", Collective::bcast, MiB, 4).least_ratio, 0);
+}
+
+}  // namespace
+}  // namespace taut
