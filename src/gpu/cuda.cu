@@ -1,5 +1,5 @@
-// The calls of taut_cuda.h on planes frames, and those of all codecs: arguments checked, kernels put on the stream. No
-// logic of the codec.
+// Implements the calls of taut_cuda.h on planes frames, and the calls that serve all codecs: checks arguments
+// and launches kernels on the stream. Contains no logic of the codec.
 #include "gpu/cuda_numbers.hpp"
 
 namespace taut::api {
@@ -59,7 +59,7 @@ int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
     call.slots();
     return 0;
   });
-  return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // integers: planes has none
+  return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // planes has no kernels for integers
 }
 
 int TAUT_Cuda_release(void) {
@@ -91,7 +91,7 @@ int TAUT_Encode_slots_cuda(const void* values, size_t count, int type, const TAU
         slot_bytes % 4 != 0 || slot_bytes == 0 || slot_bytes > 1 << 20 || !aligned(slots, 4))
       return static_cast<int>(Status::invalid_argument);
     const auto values_of_call = encoding(call, values, *coding);
-    if (values_of_call.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};  // only a stored frame holds such values
+    if (values_of_call.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};  // needs a stored frame
     StreamLauncher launcher = call.launcher;
     planes::cuda::encode(launcher, values_of_call,
                          Slots{words, static_cast<std::uint32_t*>(slots), static_cast<std::uint32_t>(slot_bytes / 4)},

@@ -1,4 +1,5 @@
-// What the calls of taut_cuda.h have in common: kernels put on a stream, errors of CUDA made statuses.
+// Common parts of the calls of taut_cuda.h: launching kernels on a stream, and turning CUDA errors into
+// statuses.
 #pragma once
 
 #include <taut/taut_cuda.h>
@@ -15,7 +16,7 @@ inline CudaScratch& scratch() {
   return all;
 }
 
-// The last one that CUDA reported to this thread.
+// Text of the last error that CUDA reported to this thread.
 inline const char*& last_error() {
   thread_local const char* text = "";
   return text;
@@ -30,7 +31,7 @@ struct StreamLauncher {
   }
 };
 
-// The status of action(), or of what it throws.
+// Returns the status of action(), or the status of the exception that the action throws.
 template <class Action>
 int guarded(Action action) noexcept {
   try {
@@ -53,7 +54,8 @@ inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
 }
 static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
 
-// Take the scratch of lossless calls and of those at a rate: cuda_lossless.cu, cuda_rate.cu. A status.
+// Allocate the scratch memory of lossless calls (cuda_lossless.cu) and of calls at a rate (cuda_rate.cu).
+// Both return a status.
 int reserve_lossless(size_t count, int type, void* stream) noexcept;
 int reserve_rate(size_t count, int type, void* stream) noexcept;
 

@@ -1,5 +1,5 @@
-// The calls of taut_cuda.h that bring lags into planes frames, and undo them: arguments checked, kernels put on the
-// stream. No logic of the codec.
+// Implements the calls of taut_cuda.h that encode and decode planes frames with lags: checks arguments and
+// launches kernels on the stream. Contains no logic of the codec.
 #include <algorithm>
 
 #include "gpu/cuda_numbers.hpp"
@@ -15,7 +15,7 @@ IntegersRoom integers_room(const Call<T>& call) {
   return {scratch().of(call.launcher.stream, CudaScratch::Use::integers, IntegersRoom::bytes(call.count)), call.count};
 }
 
-// False: they are not such as an encoder takes.
+// Reads `n` lags of the caller into `to`. Returns false if an encoder does not accept them.
 bool read_lags(const uint32_t* lags, int n, std::size_t components, planes::Lags& to) {
   if (n < 0 || n > static_cast<int>(planes::max_lags) || (lags == nullptr && n > 0)) return false;
   for (; to.n < static_cast<unsigned>(n); ++to.n) {

@@ -1,4 +1,5 @@
-// The calls of taut_cuda.h on mpc frames: arguments checked, kernels put on the stream. No logic of the codec.
+// Implements the calls of taut_cuda.h on mpc frames: checks arguments and launches kernels on the stream.
+// Contains no logic of the codec.
 #include <cmath>
 
 #include "gpu/cuda_call.hpp"
@@ -7,7 +8,7 @@
 namespace taut::api {
 namespace {
 
-// What all calls have in common.
+// Arguments that all calls share: the type, number of words, stream and result.
 struct Message {
   DType type;
   std::uint64_t words;
@@ -21,7 +22,7 @@ struct Message {
   }
 };
 
-// The status of action(message), or of what it throws.
+// Returns the status of action(message), or the status of the exception that the action throws.
 template <class Action>
 int on_message(size_t count, int type, TAUT_Cuda_result* result, void* stream, Action action) noexcept {
   if (!is_type(type)) return static_cast<int>(Status::invalid_type);
@@ -57,7 +58,7 @@ int encode(const Message& message, const void* values, const FrameHeader& header
   return 0;
 }
 
-// What decoding calls have in common. Target: see gpu/mpc/target.hpp.
+// Common part of the decoding calls. Target: see gpu/mpc/target.hpp.
 template <class Target>
 int decode(const Message& message, const void* frame, size_t bytes, void* values) {
   using Word = typename Target::Word;

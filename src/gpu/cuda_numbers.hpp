@@ -1,4 +1,4 @@
-// What the calls of taut_cuda.h on planes frames have in common.
+// Common parts of the calls of taut_cuda.h on planes frames.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace taut::api {
 
-// Runs action.operator()<T>(), T being what numbers of the type are made of; its status, or that of what it
-// throws.
+// Runs action.operator()<T>(), where T is the type of a component of `type`. Returns the action's status, or
+// the status of the exception that the action throws.
 template <class Action>
 int on_numbers(int type, std::size_t count, Action action) noexcept {
   if (!is_type(type)) return static_cast<int>(Status::invalid_type);
@@ -27,11 +27,11 @@ int on_numbers(int type, std::size_t count, Action action) noexcept {
   });
 }
 
-// What all calls have in common.
+// Arguments that all calls share, and the scratch memory of a call.
 template <class T>
 struct Call {
   DType type;
-  std::size_t count;  // of T
+  std::size_t count;  // number of T
   StreamLauncher launcher;
   TAUT_Cuda_result* result;
 
@@ -46,7 +46,7 @@ struct Call {
         scratch().of(launcher.stream, CudaScratch::Use::planes, planes::cuda::scratch_bytes(count));
     return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(result)};
   }
-  // Of which every chunk fits in one.
+  // Slots in scratch memory. Every slot is large enough for any chunk.
   planes::cuda::Slots slots() const {
     constexpr std::uint32_t slot_words = planes::cuda::whole_slot_words<T>();
     const std::size_t chunks = planes::chunks_of(count);

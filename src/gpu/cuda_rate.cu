@@ -1,19 +1,19 @@
-// The calls of taut_cuda.h on zfp frames: arguments checked, kernels put on the stream. No logic of the
-// codec.
+// Implements the calls of taut_cuda.h on zfp frames: checks arguments and launches kernels on the stream.
+// Contains no logic of the codec.
 #include "gpu/cuda_call.hpp"
 #include "gpu/zfp/calls.hpp"
 
 namespace taut::api {
 namespace {
 
-// What both calls have in common.
+// Arguments that encoding and decoding share.
 struct FieldCall {
   zfp::cuda::Field field;
   std::size_t count;
   cudaStream_t stream;
   TAUT_Cuda_result* result;
 
-  // As for any other field of so many values.
+  // Scratch memory, as large as any field of `count` values needs.
   zfp::cuda::CallPlace place() const {
     std::byte* const at =
         scratch().of(stream, CudaScratch::Use::zfp, zfp::cuda::scratch_bytes(zfp::most_boxes(count)));
@@ -21,7 +21,8 @@ struct FieldCall {
   }
 };
 
-// Runs action.operator()<T>(); its status, or that of what it throws.
+// Runs action.operator()<T>(). Returns the action's status, or the status of the exception that the action
+// throws.
 template <class Action>
 int on_floats(int type, Action action) noexcept {
   if (!is_type(type)) return static_cast<int>(Status::invalid_type);
@@ -34,7 +35,7 @@ int on_floats(int type, Action action) noexcept {
   });
 }
 
-// `count` becomes the product of the extents. A status.
+// Reads the extents into `dims`, and their product into `count`. Returns a status.
 Status read_extents(const size_t* extents, int n, Dims& dims, std::size_t& count) {
   if (extents == nullptr || n < 1 || n > static_cast<int>(max_dims)) return Status::invalid_argument;
   count = 1;
@@ -47,7 +48,8 @@ Status read_extents(const size_t* extents, int n, Dims& dims, std::size_t& count
   return Status::ok;
 }
 
-// Runs action.operator()<T>(call); its status, or that of arguments that no call takes.
+// Runs action.operator()<T>(call). Returns the action's status, or the status of arguments that no call
+// accepts.
 template <class Action>
 int on_field(const void* values, const void* frame, const size_t* extents, int n, int type,
              TAUT_Cuda_result* result, void* stream, Action action) noexcept {
@@ -67,7 +69,7 @@ int on_field(const void* values, const void* frame, const size_t* extents, int n
 }  // namespace
 
 int reserve_rate(size_t count, int type, void* stream) noexcept {
-  if (count > zfp::cuda::max_count) return 0;  // no call serves so many
+  if (count > zfp::cuda::max_count) return 0;  // no call accepts so many values
   const int status = on_floats(type, [&]<class T>() {
     FieldCall{{}, count, static_cast<cudaStream_t>(stream), nullptr}.place();
     return 0;

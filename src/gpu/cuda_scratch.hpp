@@ -1,5 +1,5 @@
-// Scratch memory of GPU calls: one block a stream and use, of a power of two bytes, taken once. Calls on a
-// stream follow each other, so that they share it.
+// Scratch memory of GPU calls: one allocation for each stream and use, whose size is a power of two bytes.
+// Calls on a stream run one after the other, so they share the allocation.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,10 +16,12 @@ namespace taut::api {
 
 class CudaScratch {
  public:
-  // Apart from each other, as words of earlier calls tell something.
+  // Purpose of an allocation. Purposes do not share memory, because a call relies on words that earlier calls
+  // have left there.
   enum class Use { planes, mpc, zfp, slots, integers };
 
-  // At least `bytes`, with the ScratchHead at its start ready. Throws cudaError_t.
+  // Returns at least `bytes` of scratch memory, with an initialised ScratchHead at its start. Throws
+  // cudaError_t.
   std::byte* of(cudaStream_t stream, Use use, std::size_t bytes) {
     const std::lock_guard lock(mutex_);
     int device = 0;

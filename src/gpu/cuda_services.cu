@@ -1,4 +1,4 @@
-// Memory of the device, and waiting, for libtaut.
+// Implements the services that libtaut uses: device memory, and waiting for a stream.
 #include "gpu/cuda_call.hpp"
 #include "gpu/device_services.hpp"
 

@@ -23,7 +23,7 @@ void DeviceCall::check(int status) const {
   throw Error(Status::internal, std::string("CUDA reports an error: ") + services_.why());
 }
 
-// Kernels reach no other device's memory.
+// Kernels can access the memory of their own device only.
 bool DeviceCall::on_this_device(const void* memory, std::size_t alignment) const {
   int device = -1;
   if (!on_device(memory) || reinterpret_cast<std::uintptr_t>(memory) % alignment != 0) return false;

@@ -1,4 +1,4 @@
-// What a codec call needs around it where some of its memory is a GPU's.
+// Environment of a codec call on device memory: the current device, and copies of the call's memory.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,9 @@
 
 namespace taut::api {
 
-// While it lives the thread's device is that of `memory`, and copies of the call's memory are kept on either
-// side. Waits for whatever it puts on the device's default stream. Throws Error.
+// Scope of a codec call on device memory. While the object exists, the thread's current device is the device
+// of `memory`, and the object owns the copies of the call's memory on host and device. Members wait for all
+// work that they put on the device's default stream. The constructor and the members throw Error.
 class DeviceCall {
  public:
   DeviceCall(const void* memory, const char* argument);
@@ -21,21 +22,22 @@ class DeviceCall {
 
   const DeviceServices& services() const { return services_; }
 
-  // These bytes where the host can read them, or the device, aligned so: themselves, or a copy.
+  // Return `bytes` where the host, or the device, can read them, aligned as requested: the caller's memory
+  // itself or a copy.
   ConstBytes for_host(ConstBytes bytes);
   ConstBytes for_device(ConstBytes bytes, std::size_t alignment);
 
-  // Room for what becomes the first bytes of `out`, of its size: `out` itself, or memory from which copy()
-  // takes them.
+  // Return memory of the size of `out` for the result: `out` itself, or memory from which the caller copies
+  // the result to `out` by copy().
   Bytes room_on_host(Bytes out);
   Bytes room_on_device(Bytes out, std::size_t alignment);
 
-  // Nothing where both are the same.
+  // Copies `bytes` bytes. Does nothing if `to` equals `from`.
   void copy(void* to, const void* from, std::size_t bytes) const;
   void wait(void* stream) const { check(services_.wait(stream)); }
 
-  // What kernels come to that launch(result) puts on the stream: a status beside those of taut_cuda.h is
-  // thrown.
+  // Runs launch(result), which puts kernels on the stream, and returns the result of the kernels. Throws
+  // Error if CUDA reports an error; any other status of launch() is returned in the result.
   template <class Launch>
   TAUT_Cuda_result run(const Launch& launch) {
     auto* const there = static_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
@@ -49,8 +51,8 @@ class DeviceCall {
   }
 
  private:
-  // Kernels of calls that several threads put on one stream would come between each other, and share scratch
-  // memory.
+  // Serialises calls of several threads: their kernels would interleave on the default stream while they
+  // share scratch memory.
   static inline std::mutex one_at_a_time_;
 
   void check(int status) const;

@@ -5,7 +5,7 @@
 namespace taut::api {
 namespace {
 
-// The codec that makes frames with such a header; empty: none does.
+// Returns the name of the codec that writes frames with such a header; empty if no codec does.
 std::string_view codec_of(const FrameHeader& header) {
   const CodecInfo* const codec = find_codec(header.codec);
   return codec != nullptr && codec->serves(header.type, header.bound.kind) ? codec->name : "";

@@ -1,4 +1,4 @@
-// Which calls of libtaut_cuda do the work of which codecs.
+// Selects the calls of libtaut_cuda that serve a codec.
 #pragma once
 
 #include <variant>
@@ -9,13 +9,13 @@
 
 namespace taut::api {
 
-// Encodes values of the device's memory to a frame there, as a candidate does on the host.
+// Encodes values in device memory to a frame in device memory, as a candidate does on the host.
 class DeviceEncoder {
  public:
-  // Nothing: there are no kernels for this.
+  // Returns the encoder for `candidate`, or nothing if no kernels exist for it.
   static std::optional<DeviceEncoder> of(const Candidate& candidate, const Coding& coding, Bound bound);
 
-  // A status of taut_cuda.h; what the kernels come to stands in `result`.
+  // Launches the kernels, which write their outcome to `result`. Returns a status of taut_cuda.h.
   int operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
                  TAUT_Cuda_result* result) const;
 
@@ -26,7 +26,7 @@ class DeviceEncoder {
   };
   struct Lossless {
     int distance;
-    double relative;  // to which mantissas are rounded; 0: they are not
+    double relative;  // bound that mantissas are rounded to; 0: no rounding
   };
   using Way = std::variant<Planes, Lossless>;
 
@@ -35,7 +35,7 @@ class DeviceEncoder {
   Way way_;
 };
 
-// The calls that decode frames with this header, and add them; null: there is none.
+// Return the call that decodes, or adds, frames with this header; null if there is no such call.
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header);
 decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header);
 

@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* library = "libtaut_cuda.so.0";
 
-// The folder of what this code was linked into, with a slash; empty: the working directory's name is none.
+// Returns the folder of the shared object that contains this code, with a trailing slash; empty if the
+// object's path is unknown or names no folder.
 std::string own_folder() {
   Dl_info where{};
   if (dladdr(reinterpret_cast<void*>(&own_folder), &where) == 0 || where.dli_fname == nullptr) return "";
@@ -19,7 +20,8 @@ std::string own_folder() {
   return path.substr(0, path.rfind('/') + 1);
 }
 
-// Beside libtaut, one folder above (layers lie in a folder of their own), or where the loader looks.
+// Opens the library beside libtaut, one folder above (MPI layers are in a folder of their own), or where the
+// loader looks.
 void* open_library() {
   if (const std::string folder = own_folder(); !folder.empty())
     for (const char* const place : {"", "../"})
@@ -52,7 +54,7 @@ const DeviceServices& opened(const std::string& what) {
 
 }  // namespace
 
-// Where it was not found it is looked for again: that is an error of the program, which may mend it.
+// A failed search is not cached: the program may correct the error, and the next call searches again.
 const DeviceServices& device_services(const std::string& what) {
   static std::atomic<const DeviceServices*> known{nullptr};
   if (const auto* const services = known.load(std::memory_order_acquire)) return *services;

@@ -1,4 +1,4 @@
-// What libtaut_cuda does for libtaut, which knows nothing of CUDA itself.
+// Interface of libtaut_cuda for libtaut, which does not depend on CUDA itself.
 #pragma once
 
 #include <taut/taut_cuda.h>
@@ -7,17 +7,18 @@
 
 namespace taut::api {
 
-// All of it on the default stream of the thread's device. Functions return 0 or a status of taut_cuda.h.
+// Table of functions that libtaut_cuda provides. All of them work on the default stream of the thread's
+// device. The functions return 0 or a status of taut_cuda.h.
 struct DeviceServices {
-  unsigned version;  // device_services_version of the library that has made the table
+  unsigned version;  // device_services_version of the library that has created the table
   decltype(&TAUT_Cuda_available) available;
-  const char* (*why)();  // what TAUT_ERR_CUDA was last for, in this thread
+  const char* (*why)();  // text of the last TAUT_ERR_CUDA in this thread
 
   int (*device_of)(const void* memory, int* device);
-  int (*use)(int device, int* before);  // becomes that of this thread
+  int (*use)(int device, int* before);  // makes `device` the current device of this thread
   int (*allocate)(void** memory, std::size_t bytes);
   void (*free)(void* memory);
-  int (*copy)(void* to, const void* from, std::size_t bytes);  // waits, for all that was launched before too
+  int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before
   int (*wait)(void* stream);
 
   decltype(&TAUT_Encode_cuda) encode;
@@ -31,8 +32,9 @@ struct DeviceServices {
 
 inline constexpr unsigned device_services_version = 2;
 
-// Those of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) where it, or a
-// device that it can use, is not there; the text begins with `what`, which lies on a GPU.
+// Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
+// library, or a device that it can use, is missing; the error text begins with `what`, the name of the
+// argument that is in GPU memory.
 const DeviceServices& device_services(const std::string& what);
 
 }  // namespace taut::api

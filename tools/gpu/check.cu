@@ -1,5 +1,5 @@
-// check correctness|small|kernels: what check.sh runs on a GPU. One JSON object a line. check values PATTERN COUNT: the
-// float32 that `kernels` works on, as they are, for peers.py.
+// check correctness|small|kernels: the checks that check.sh runs on a GPU. Prints one JSON object a line.
+// check values PATTERN COUNT: prints the float32 values that `kernels` uses, in binary, for peers.py.
 #include "check.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using namespace taut;
 using namespace taut::gpu;
 
-// Encode, decode, add and accumulate one pattern; the number of differences from the CPU.
+// Encodes, decodes, adds and accumulates one pattern. Returns the number of differences from the CPU.
 template <class T>
 int compare(Pattern pattern, std::size_t n, int predictor, double bound, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
@@ -64,7 +64,7 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
   return wrong == 0;
 }
 
-// Launches that look back: see stress.
+// Repeats launches with look-back: see stress().
 void look_back_stress(int launches) {
   const TAUT_Cuda_coding coding{1e-3, 0, 1};
   stress("look_back", *cpu_codec(1e-3, 1), Pattern::mixed, launches,
@@ -73,7 +73,7 @@ void look_back_stress(int launches) {
          });
 }
 
-// Slots of two encodings and their sum, captured once and replayed on changing values.
+// Captures slots of two encodings and their sum in a graph, and replays the graph on changing values.
 void graph() {
   constexpr std::size_t n = 1 << 18, chunks = n / 4096, slot = 4096 * 4 + 12;
   cudaStream_t stream;
@@ -113,7 +113,7 @@ void graph() {
 void bench_size(std::size_t n, const char* abs, double copied, cudaStream_t stream) {
   const double bound = std::strtod(abs, nullptr);
   const std::size_t bytes = n * 4;
-  // Two sets of buffers by turns, each larger than the cache where n is.
+  // Two sets of buffers alternate; each is larger than the cache if n is large enough.
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
   const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes);
   const auto codec = cpu_codec(bound, 1);

@@ -1,4 +1,4 @@
-// What check's parts have in common: launches under stress, times.
+// Common parts of the checks: launches under stress, and times.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "../../tests/gpu/kernels/patterns.hpp"
 #include "device.hpp"
 
-// plain.cu: GB/s of values copied on the device
+// plain.cu: returns the GB/s of values copied on the device.
 double plain_kernels(std::size_t n, cudaStream_t stream);
 
 // check_lagged.cu, check_lossless.cu, check_rate.cu
@@ -26,8 +26,8 @@ void rate_kernels(cudaStream_t stream);
 
 namespace taut::gpu {
 
-// Encodings of random sizes by launch(values, count, frame, result, stream), each of which has to give the
-// CPU's frame, while another stream keeps the memory busy.
+// Encodes values of random sizes by launch(values, count, frame, result, stream) while another stream keeps
+// the memory busy. Each encoding must give the CPU's frame.
 template <class Launch>
 void stress(const char* name, const Codec& codec, Pattern pattern, int launches, const Launch& launch) {
   cudaStream_t stream, busy;
@@ -59,7 +59,7 @@ void stress(const char* name, const Codec& codec, Pattern pattern, int launches,
               wrong, wrong == 0 ? "true" : "false");
 }
 
-// Seconds of the fastest and the median of `times` runs.
+// Seconds of the fastest run, and the median of `times` runs.
 struct Timing {
   double best, median;
 };

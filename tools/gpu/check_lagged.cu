@@ -1,4 +1,4 @@
-// The checks of planes frames with lags.
+// Checks of planes frames with lags.
 #include "check.hpp"
 
 namespace {
@@ -22,7 +22,7 @@ std::unique_ptr<Codec> cpu_codec(const Prediction& prediction) {
 
 TAUT_Cuda_coding coding_of(const Prediction& prediction) { return {1e-3, 0, prediction.predictor}; }
 
-// Encode, add and decode one pattern; the number of differences from the CPU.
+// Encodes, adds and decodes one pattern. Returns the number of differences from the CPU.
 template <class T>
 int compare(Pattern pattern, std::size_t n, const Prediction& prediction, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);

@@ -1,4 +1,4 @@
-// The checks of lossless frames.
+// Checks of lossless frames.
 #include "check.hpp"
 
 namespace taut::codecs {
@@ -18,7 +18,8 @@ std::unique_ptr<Codec> cpu_codec(int distance, double relative = 0) {
   return codecs::mpc().make(options);
 }
 
-// A NaN of the GPU has other bits than one of the CPU.
+// True if the numbers have the same bits, or both are NaN: a NaN of the GPU has other bits than one of the
+// CPU.
 template <class T>
 bool same_numbers(const std::vector<std::byte>& bytes, const std::vector<T>& expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -30,7 +31,7 @@ bool same_numbers(const std::vector<std::byte>& bytes, const std::vector<T>& exp
   return true;
 }
 
-// Encode, decode and add one pattern; the number of differences from the CPU.
+// Encodes, decodes and adds one pattern. Returns the number of differences from the CPU.
 template <class T>
 int compare(Pattern pattern, std::size_t n, int distance, double relative, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
@@ -79,7 +80,7 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
 
 void bench_size(std::size_t n, Pattern pattern, cudaStream_t stream) {
   const std::size_t bytes = n * 4, room = frame_header_bytes + bytes;
-  // Two sets of buffers by turns, each larger than the cache where n is.
+  // Two sets of buffers alternate; each is larger than the cache if n is large enough.
   const std::vector<float> x = make<float>(pattern, n, 1);
   const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes), f0(room), f1(room);
   Result r;

@@ -1,4 +1,4 @@
-// The checks of zfp frames at a rate.
+// Checks of zfp frames at a rate.
 #include "check.hpp"
 #include "rate_on_host.hpp"
 
@@ -20,7 +20,7 @@ std::size_t room(std::size_t values_bytes, std::size_t count) {
   return frame_header_bytes + 4 * max_dims + 4 * (count / 4096 + 1) + values_bytes;
 }
 
-// Encode and decode one pattern; the number of differences from what the host makes of it.
+// Encodes and decodes one pattern. Returns the number of differences from the host's results.
 template <class T>
 int compare(Pattern pattern, const Dims& dims, double rate, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
@@ -63,7 +63,7 @@ bool matrix(const char* name, const std::vector<Dims>& fields, cudaStream_t stre
 void bench_field(const char* name, const Dims& dims, double rate, cudaStream_t stream) {
   const std::size_t n = dims.count(), bytes = n * 4;
   const Extents e(dims);
-  // Two sets of buffers by turns, each larger than the cache where n is.
+  // Two sets of buffers alternate; each is larger than the cache if n is large enough.
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
   const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes), f0(room(bytes, n)), f1(room(bytes, n));
   Result r;

@@ -1,4 +1,4 @@
-// What the checks on a GPU share: memory of either side, the CPU's codec as reference.
+// Common parts of the checks on a GPU: memory of host and device, and the CPU's codec as the reference.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""peers.py CHECK OUT: PyTorch's sum and nvCOMP on the values that `CHECK kernels` has timed, as JSON lines like its own.
+"""peers.py CHECK OUT: times PyTorch's sum and nvCOMP on the values that `CHECK kernels` has timed.
 
-OUT holds those lines; each size with a line of `copy` is timed, on the same patterns. Only what is installed is used
-(torch; nvidia.nvcomp, whose times torch takes); what is not there is told in one line, its times are null.
+Prints JSON lines of the same form. OUT holds the lines of `CHECK kernels`; each size with a line of `copy`
+is timed, on the same patterns. Uses the modules that are installed (torch; nvidia.nvcomp, timed by torch).
+A missing module is reported in one line, whose times are null.
 """
 
 import json
@@ -11,7 +12,7 @@ import subprocess
 import sys
 
 PATTERNS = ("walk", "wave")
-# Each as nvCOMP's documentation has it for arrays of 32-bit words.
+# Options as in nvCOMP's documentation for arrays of 32-bit words.
 NVCOMP = {"Bitcomp": {"data_type": "<u4"}, "Cascaded": {"data_type": "<u4"}, "ANS": {}}
 TIMES, WARM_UP = 20, 2
 
@@ -30,12 +31,12 @@ def sizes(lines):
 
 
 def absent(error):
-    """What to tell where a module cannot be imported."""
+    """Returns the message for a module that cannot be imported."""
     return f"{error.name} is not installed" if isinstance(error, ModuleNotFoundError) else str(error).split("\n")[0]
 
 
 def timed(torch, action):
-    """Seconds of each run, by the device's events."""
+    """Returns the seconds of each run, measured by the device's events."""
     seconds = []
     for _ in range(TIMES + WARM_UP):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -68,7 +69,7 @@ def time_nvcomp(torch, nvcomp, x, pattern, size):
             ratio = size / (packed.size * packed.item_size)
             tell(f"encode {name}", size, ratio, timed(torch, lambda c=codec: c.encode(array)))
             tell(f"decode {name}", size, ratio, timed(torch, lambda c=codec, p=packed: c.decode(p)))
-        except Exception as error:  # nvCOMP's own kinds: the other algorithms are tried all the same
+        except Exception as error:  # errors of nvCOMP's own types; the other algorithms are still tried
             tell(name, size, why=absent(error))
 
 

@@ -1,4 +1,4 @@
-// What can be done with values as they are: the times that those with frames stand beside.
+// Operations on uncompressed values, whose times are compared with those of frames.
 #include "check.hpp"
 
 namespace {
@@ -8,7 +8,7 @@ using namespace taut::gpu;
 
 constexpr unsigned threads = 256;
 
-// a += b, 16 bytes a thread: what any sum of two arrays comes to, that of PyTorch too.
+// Computes a += b, 16 bytes a thread: the cost of any sum of two arrays, including PyTorch's.
 __global__ void __launch_bounds__(threads) add(float4* a, const float4* b, std::size_t quads) {
   const std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
   if (i >= quads) return;
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(threads) add(float4* a, const float4* b, std::
 double plain_kernels(std::size_t n, cudaStream_t stream) {
   const std::size_t bytes = n * sizeof(float), quads = n / 4;
   const std::vector<float> zeros(n);
-  // Two sets of buffers by turns, as in the other benches.
+  // Two sets of buffers alternate, as in the other benchmarks.
   const Device v0(zeros.data(), bytes), v1(zeros.data(), bytes), to(zeros.data(), bytes);
   const auto from = [&](int i) { return (i % 2 == 0 ? v0 : v1).at(); };
   const Timing copy = timed(stream, [&](int i) {

@@ -1,6 +1,6 @@
-// ranks [VALUES]: ranks of MPI that share one GPU. Each encodes its values there; frames travel through
-// pinned memory of the host, and are added and decoded on the GPU, in two ways: all at once, and from rank to
-// rank. Every rank has to end with the same bits, which are those of the CPU. Rank 0 prints one JSON object a
+// ranks [VALUES]: runs MPI ranks that share one GPU. Each rank encodes its values on the GPU. Frames are sent
+// through pinned memory of the host, and are added and decoded on the GPU, in two ways: all frames at once,
+// or from rank to rank. Every rank must end with the same bits as the CPU. Rank 0 prints one JSON object a
 // line.
 #include <mpi.h>
 
@@ -19,7 +19,7 @@ using namespace taut::gpu;
 constexpr double bound = 1e-3;
 constexpr int predictor = 1;
 constexpr TAUT_Cuda_coding coding{bound, 0, predictor};
-constexpr int most_ranks = 8;  // that one sum takes
+constexpr int most_ranks = 8;  // limit of one sum
 
 int rank() {
   int own = 0;
@@ -42,7 +42,7 @@ void require(bool good, const char* what) {
 
 std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// What a rank has on the GPU and in pinned memory.
+// Buffers of a rank on the GPU and in pinned memory.
 template <class T>
 class Member {
  public:
@@ -60,7 +60,7 @@ class Member {
     return result_.at->bytes;
   }
 
-  // Every rank gets all frames and adds them at once. The bytes of the sum.
+  // Gives all frames to every rank, which adds them at once. Returns the bytes of the sum.
   std::size_t gathered() {
     const int own = static_cast<int>(encode()), n = ranks();
     std::vector<int> bytes(n), places(n);
@@ -80,7 +80,8 @@ class Member {
     return decode();
   }
 
-  // Each rank adds its frame to what comes from the one before it; the last one's sum goes to all.
+  // Adds each rank's frame to the sum that the preceding rank sends; the last rank broadcasts the result.
+  // Returns the bytes of the sum.
   std::size_t handed_on() {
     const int last = ranks() - 1;
     int bytes = static_cast<int>(encode());
@@ -89,7 +90,7 @@ class Member {
       MPI_Recv(here_.at(), static_cast<int>(room_), MPI_BYTE, rank() - 1, 0, MPI_COMM_WORLD, &status);
       int got = 0;
       MPI_Get_count(&status, MPI_BYTE, &got);
-      const int before = rank() - 1;  // any place but that of the own frame
+      const int before = rank() - 1;  // any slot except that of the own frame
       copy(frame(before), here_.at(), got);
       const void* const both[] = {frame(before), frame(rank())};
       const std::size_t sizes[] = {static_cast<std::size_t>(got), static_cast<std::size_t>(bytes)};
@@ -105,7 +106,7 @@ class Member {
     return decode();
   }
 
-  // The values themselves through the host, for comparison.
+  // Reduces the uncompressed values through the host, for comparison.
   void plain() {
     const std::size_t bytes = x_.size() * sizeof(T);
     copy(here_.at(), values_.at(), bytes);
@@ -155,7 +156,7 @@ class Member {
   Result result_;
 };
 
-// What the CPU makes of the values of all ranks.
+// Results that the CPU computes from the values of all ranks.
 template <class T>
 struct Expected {
   std::vector<std::byte> own, sum, decoded;
@@ -174,7 +175,7 @@ struct Expected {
   }
 };
 
-// Whether all ranks have the same bytes.
+// True if all ranks have the same bytes.
 bool same_everywhere(const std::vector<std::byte>& bytes) {
   const std::uint32_t own = crc32c(bytes);
   std::uint32_t least = 0, greatest = 0;

@@ -1,5 +1,5 @@
-// The zfp kernels' text run by the host (tests/gpu/kernels/shim.hpp), which the tests prove to write and read
-// libzfp's streams: a reference that needs no libzfp.
+// Runs the source text of the zfp kernels on the host (tests/gpu/kernels/shim.hpp): a reference that does not
+// need libzfp. The tests prove that the kernels write and read libzfp's streams.
 #pragma once
 
 #include <cstddef>

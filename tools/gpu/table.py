@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""table.py OUT: the lines of `check.sh kernels` as a short table in Markdown: GB/s of values, a column a size."""
+"""table.py OUT: prints the results of `check.sh kernels` as a Markdown table: GB/s of values by size."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ def table(lines):
         name, size = row.get("bench"), row.get("bytes")
         if row.get("GB/s") is not None:
             rows.setdefault(name, {})[size] = row["GB/s"]
-            ratios[name] = row["ratio"]  # of the longest
+            ratios[name] = row["ratio"]  # ratio at the longest size
         elif name and "why" in row:
             remarks.append(f"{name}: {row['why']}")
     sizes = sorted({size for row in rows.values() for size in row})

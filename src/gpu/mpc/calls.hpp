@@ -1,5 +1,4 @@
-// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: see
-// gpu/planes/calls.hpp.
+// Launches the kernels of each call, in order, with their memory. Launcher: see gpu/planes/calls.hpp.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ decltype(auto) with_word(DType type, Action action) {
   }
 }
 
-// Calls action.operator()<T>(), T being what numbers of `type` are added as: see Add.
+// Calls action.operator()<T>(), where T is the type by which numbers of `type` are added: see Add.
 template <class Action>
 decltype(auto) with_addend(DType type, Action action) {
   switch (component_of(type)) {
@@ -32,13 +31,13 @@ decltype(auto) with_addend(DType type, Action action) {
   }
 }
 
-// Chunks of so many words.
+// Returns the number of chunks of `count` words.
 template <class Word>
 std::uint32_t chunks_of_words(std::uint64_t count) {
   return static_cast<std::uint32_t>(chunks_of(count * sizeof(Word)));
 }
 
-// Of the scratch of a call on `count` words.
+// Returns the size of the scratch memory for a call on `count` words.
 template <class Word>
 std::size_t scratch_bytes(std::uint64_t count) {
   return sizeof(Scratch) + sizeof(ChunkWords) * groups_of(chunks_of_words<Word>(count));
@@ -49,7 +48,7 @@ struct CallPlace {
   CallResult* result;
 };
 
-// What is encoded: `header` says type, count and distance, and the bound that `rounding` keeps.
+// Values to be encoded. `header` gives type, count, distance, and the bound that `rounding` satisfies.
 template <class Word>
 struct EncodeCall {
   const Word* values;
@@ -67,7 +66,7 @@ FinishJob<Word> finish_job(const CallPlace& place) {
   return job;
 }
 
-// `room` holds the header and the values.
+// Encodes the values of `call`. `room` is large enough for the header and the values.
 template <class Word, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& room, const CallPlace& place) {
   constexpr unsigned most_blocks = 256;
@@ -98,8 +97,8 @@ void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& r
   launcher.template launch<FinishKernel<Word>>(job.blocks, job);
 }
 
-// values <- frame, or values += frame, as the target says. `count` of words, which are of `type` or, two
-// each, its parts.
+// Decodes a frame: values <- frame, or values += frame, according to Target. `count` is the number of words.
+// A number of `type` has one word, or two if it is complex.
 template <class Target, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, typename Target::Word* values,
             std::uint64_t count, const CallPlace& place) {

@@ -1,5 +1,6 @@
-// Frames -> values, or values += frame: a chunk a warp, none of which waits for another. The same bits as
-// pipeline.hpp; what frame_io.cpp rejects is rejected here, before anything of that chunk is written.
+// Decodes frames: values <- frame, or values += frame. A warp processes a chunk, and no warp waits for
+// another. The values have the same bits as those of pipeline.hpp. Records that frame_io.cpp rejects are
+// rejected here, before any value of the chunk is written.
 #pragma once
 
 #include "gpu/mpc/frame.hpp"
@@ -17,19 +18,20 @@ struct DecodeJob {
   Scratch* scratch;
 };
 
-// Planes of a coded record stand at the end of `words`, and make room for words as they are read: what is
-// left of them is never more than what is left of the words, but for what fills up a word of 4 bytes.
+// Shared memory of a warp. The planes of a coded record are stored at the end of `words`, and are overwritten
+// by words as they are read. The unread planes never need more memory than the words that are not yet
+// written, apart from the padding to a word of 4 bytes.
 struct DecodeWarp {
   alignas(16) std::uint8_t words[chunk_bytes + sizeof(Quad)];
   std::uint64_t bitmaps[chunk_vectors];
-  std::uint16_t before[chunk_vectors];  // bytes of the planes of the vectors before
+  std::uint16_t before[chunk_vectors];  // bytes of the planes of all preceding vectors
 };
 
 struct DecodeShared {
   DecodeWarp warps[block_warps];
 };
 
-// Target: see target.hpp.
+// Decodes one chunk. Target: see target.hpp.
 template <class Target, class Simt>
 class ChunkDecoder {
  public:
@@ -43,13 +45,13 @@ class ChunkDecoder {
         values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
         n_(words_of<Word>(job.count, chunk)) {}
 
-  // The values themselves, as at `from`.
+  // Stores the values of a chunk that holds the values themselves, at `from`.
   TAUT_DEVICE void copy(const std::uint32_t* from) const {
     TAUT_ROLLED
     for (std::uint32_t i = lane(); i < n_; i += warp_lanes) Target::put(values_[i], plain(from, i));
   }
 
-  // False: malformed.
+  // Decodes a record. Returns false if the record is malformed.
   TAUT_DEVICE bool decode(const Words& record) {
     const auto plain_words = static_cast<std::uint32_t>(units_of(n_ * sizeof(Word)));
     if (record.count > plain_words) return false;
@@ -67,9 +69,10 @@ class ChunkDecoder {
     return true;
   }
 
-  // The parts of decode.
+  // Parts of decode().
 
-  // From the end of the record: top, heads, flags, coded bitmaps. A lane has two vectors. False: malformed.
+  // Reads the tables from the end of the record: top, heads, flags, coded bitmaps. Each lane reads two
+  // vectors. Returns false if the record is malformed.
   TAUT_DEVICE bool read_tables(const Words& record) {
     const auto vectors = static_cast<unsigned>(vectors_of(n_ * sizeof(Word)));
     if (4 * record.count < 8 + heads_bytes()) return false;
@@ -97,9 +100,9 @@ class ChunkDecoder {
     return read_planes(record, planes_end, bitmaps);
   }
 
-  // The differences of a block. `at`: the planes of all.
+  // Decodes the differences of a block. `at` is the start of the planes of all blocks.
   TAUT_DEVICE void read_block(const std::uint8_t* at, unsigned block, Word (&x)[side]) const {
-    constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // of a vector
+    constexpr unsigned blocks = 64 / bitmap_bits<Word>;  // blocks of a vector
     const unsigned v = block / blocks, shift = block % blocks * bitmap_bits<Word>;
     const std::uint64_t bitmaps = shared_.bitmaps[v];
     const auto planes = mirrored_bits(simt_, static_cast<Word>(bitmaps >> shift));
@@ -129,8 +132,8 @@ class ChunkDecoder {
     return load_as<Word>(reinterpret_cast<const std::uint8_t*>(from) + i * sizeof(Word));
   }
 
-  // Keeps the bitmaps, and takes the planes to shared memory. False: they do not fill their part of the
-  // record.
+  // Stores the bitmaps and copies the planes to shared memory. Returns false if the planes do not fill their
+  // part of the record.
   TAUT_DEVICE bool read_planes(const Words& record, std::uint32_t end, const std::uint64_t (&bitmaps)[2]) {
     const std::uint32_t first = simt_.population(bitmaps[0]), both = first + simt_.population(bitmaps[1]);
     const std::uint32_t up_to = simt_.sum_up(both), taken = simt_.shuffle(up_to, warp_lanes - 1);
@@ -150,7 +153,7 @@ class ChunkDecoder {
     return true;
   }
 
-  // Planes -> differences, in shared memory.
+  // Converts planes to differences, in shared memory.
   TAUT_DEVICE void read_words() {
     TAUT_ROLLED
     for (unsigned step = 0; step < chunk_steps<Word>; ++step) {

@@ -1,23 +1,24 @@
-// Words of a chunk -> their differences from those before, in negabinary digits. LNV of pipeline.hpp.
+// Converts the words of a chunk to their differences from earlier words, in negabinary digits: LNV of
+// pipeline.hpp.
 #pragma once
 
 #include "gpu/mpc/chunk.hpp"
 
 namespace taut::mpc::cuda {
 
-// A warp's blocks one step after the other.
+// Differences of the blocks that a warp processes, one step after the other.
 template <class Word, class Simt>
 class Differences {
  public:
   TAUT_DEVICE Differences(const Simt& simt, unsigned distance) : simt_(simt), distance_(distance) {}
 
-  // Words of block `block` -> digits. Those that are not `present`, and the first ones of the chunk, are as
-  // predicted.
+  // Converts the words of block `block` to digits. Words that are not `present`, and the first words of the
+  // chunk, count as equal to their prediction.
   TAUT_DEVICE void next(Word (&x)[side], unsigned block, unsigned present) {
     Word before[2 * side];
     block_before(x, before);
     for (unsigned i = 0; i < side; ++i) before[side + i] = x[i];
-    for (unsigned by = side / 2; by > 0; by /= 2)  // so that before[i] stands `distance` before x[i]
+    for (unsigned by = side / 2; by > 0; by /= 2)  // afterwards before[i] is the word `distance` before x[i]
       if (((side - distance_) & by) != 0)
         for (unsigned i = 0; i + by < 2 * side; ++i) before[i] = before[i + by];
     const unsigned first = block == 0 ? distance_ : 0;
@@ -32,7 +33,8 @@ class Differences {
  private:
   static constexpr unsigned parts = side * sizeof(Word) / 4;
 
-  // The block of the lane before; of the first lane, that of the last one a step ago.
+  // Copies the block of the preceding lane to `before`; for the first lane, the last lane's block of the
+  // previous step.
   TAUT_DEVICE void block_before(const Word (&x)[side], Word* before) {
     std::uint32_t of[parts];
     std::memcpy(of, x, sizeof of);

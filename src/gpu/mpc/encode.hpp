@@ -1,4 +1,5 @@
-// values -> records: a chunk a warp, eight chunks a thread block. The same bytes as pipeline.hpp.
+// Encodes values to records: a warp processes a chunk, a thread block eight chunks. Writes the same bytes as
+// pipeline.hpp.
 #pragma once
 
 #include "gpu/mpc/digits.hpp"
@@ -23,17 +24,17 @@ struct EncodeWarp {
 
 struct EncodeShared {
   EncodeWarp warps[block_warps];
-  std::uint32_t words[block_warps];  // of the records; then where they begin
+  std::uint32_t words[block_warps];  // sizes of the records; later their positions
   std::uint32_t group;
 };
 
-// The bitmaps of a chunk without what repeats and without zeros: two vectors a lane, lane and lane + 32.
+// Coded bitmaps of a chunk, without repetitions and zeros. Each lane has two vectors: `lane` and `lane + 32`.
 struct CodedTables {
   std::uint64_t coded[2];
-  std::uint32_t flags[2];         // which bytes of `coded` are not 0
-  std::uint32_t coded_before[2];  // bytes of the vectors before
+  std::uint32_t flags[2];         // bit for each byte of `coded` that is not 0
+  std::uint32_t coded_before[2];  // bytes of the preceding vectors
   std::uint32_t flags_before[2];
-  std::uint32_t coded_bytes;  // of all vectors
+  std::uint32_t coded_bytes;  // bytes of all vectors
   std::uint64_t top;
 
   template <class Simt>
@@ -42,20 +43,20 @@ struct CodedTables {
   }
 };
 
-// Bit i: byte i is not 0.
+// Returns a mask whose bit i is set if byte i of `v` is not 0.
 TAUT_DEVICE std::uint32_t nonzero_bytes(std::uint32_t v) {
   const std::uint32_t tops = (((v & 0x7F7F7F7F) + 0x7F7F7F7F) | v) & 0x80808080;
   return (tops >> 7) * 0x10204080 >> 28;
 }
 
-// For each block of a vector the bitmap of the block before.
+// Returns, for each block of a vector, the bitmap of the preceding block.
 template <class Word>
 TAUT_DEVICE std::uint64_t delayed(std::uint64_t bitmaps, std::uint64_t of_vector_before) {
   if constexpr (bitmap_bits<Word> == 64) return of_vector_before;
   return bitmaps << bitmap_bits<Word> % 64 | of_vector_before >> (64 - bitmap_bits<Word>);
 }
 
-// By a whole warp.
+// Codes the bitmaps of a chunk. Called by a whole warp.
 template <class Word, class Simt>
 TAUT_DEVICE CodedTables code_tables(const Simt& simt, const std::uint64_t* bitmaps, unsigned vectors) {
   const unsigned lane = simt.thread() % warp_lanes;
@@ -95,7 +96,7 @@ class ChunkEncoder {
         values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
         n_(words_of<Word>(job.count, chunk)) {}
 
-  // Words of the record.
+  // Encodes the chunk and returns the words of the record.
   TAUT_DEVICE std::uint32_t encode() {
     write_planes();
     if (!any_) return 0;
@@ -119,7 +120,8 @@ class ChunkEncoder {
       to[i] = plain_ ? plain_word(i) : load_as<std::uint32_t>(shared_.record + 4 * i);
   }
 
-  // The parts of encode: planes of a block without zeros, and which they are; the tables of all.
+  // Parts of encode(): write_block() stores the nonzero planes of a block and their bitmap; write_tables()
+  // stores the tables of all blocks.
   TAUT_DEVICE void write_block(const Word (&digits)[side], unsigned block) {
     Word planes = 0;
     for (unsigned i = 0; i < side; ++i) planes |= digits[i];
@@ -176,7 +178,7 @@ class ChunkEncoder {
     any_ = simt_.ballot(seen != 0) != 0;
   }
 
-  // Word i of a record of the values themselves.
+  // Returns word i of a record that holds the values themselves.
   TAUT_DEVICE std::uint32_t plain_word(std::uint32_t i) const {
     if constexpr (sizeof(Word) >= 4) {
       constexpr unsigned parts = sizeof(Word) / 4;
@@ -199,7 +201,8 @@ class ChunkEncoder {
   bool any_ = false, plain_ = false;
 };
 
-// Where the records of a group go, by the first warp of its block: shared.words becomes that.
+// Replaces shared.words, the sizes of a group's records, by the positions of the records. Called by the first
+// warp of the block.
 template <class Simt>
 TAUT_DEVICE void place_group(const Simt& simt, EncodeShared& shared, const Sink& sink, std::uint32_t chunks) {
   const unsigned lane = simt.thread();
@@ -233,7 +236,7 @@ struct EncodeKernel {
     simt.barrier();
     if (warp == 0) place_group(simt, shared, job.sink, job.chunks);
     simt.barrier();
-    // What does not fit need not stand there: the frame becomes a stored one.
+    // A record that does not fit need not be written: the finish kernel then stores the frame uncompressed.
     const std::uint32_t at = shared.words[warp];
     if (fits(job.sink, at, words)) encoder.copy(words, job.sink.records + at);
   }

@@ -1,4 +1,4 @@
-// Beginning and end of a call: the header is checked, or written.
+// First and last step of a call: check the frame's header, or write it.
 #pragma once
 
 #include "gpu/mpc/chunk.hpp"
@@ -6,22 +6,22 @@
 
 namespace taut::mpc::cuda {
 
-// A frame as far as its header says what it is.
+// Contents of an opened frame's header.
 struct OpenFrame {
-  std::uint32_t status;  // not 0: nothing else holds
+  std::uint32_t status;  // not 0: the other members are invalid
   unsigned distance;
   bool stored;
-  std::uint32_t record_words;  // of all records
+  std::uint32_t record_words;  // words of all records
 };
 
-// What stands at the start of scratch memory; followed by ChunkWords, one a group of chunks.
+// Head of the scratch memory; followed by ChunkWords, one for each group of chunks.
 struct Scratch : ScratchHead {
   OpenFrame opened;
 };
 
 struct OpenJob {
   Source source;
-  std::uint64_t values;  // it has to hold
+  std::uint64_t values;  // number of values that the frame must hold
   DType type;
   std::uint32_t chunks;
   Scratch* scratch;
@@ -44,7 +44,7 @@ struct OpenKernel {
   }
 
  private:
-  // A frame of mpc whose header is good.
+  // Reads the header of an mpc frame whose common part is valid.
   TAUT_DEVICE static void open(const HeaderAt& h, const Job& job, OpenFrame& f) {
     const std::uint64_t bytes = h.payload_bytes();
     f.distance = h.parameter(0);
@@ -66,16 +66,16 @@ struct OpenKernel {
 
 template <class Word>
 struct FinishJob {
-  std::uint32_t* frame;  // null: nothing was encoded
+  std::uint32_t* frame;  // null: the call decodes
   const Word* values;
   std::uint64_t count;
   Rounding rounding;
-  bool stored;             // there is no room for an index
-  std::uint32_t capacity;  // words of all records: a frame with more is stored
+  bool stored;             // the frame has no room for an index
+  std::uint32_t capacity;  // words available for all records: a frame with more is stored
   Scratch* scratch;
   CallResult* result;
   std::uint32_t chunks, blocks;        // blocks: of this kernel
-  std::uint32_t header[header_words];  // but for flag `stored`, payload_bytes, checksum
+  std::uint32_t header[header_words];  // without flag `stored`, payload_bytes, checksum
 };
 
 struct FinishShared {

@@ -1,11 +1,12 @@
-// Running sums and running exclusive-ors of a warp: the inverses of LNV.
+// Running sums and running exclusive-ors over a warp: the inverse operations of LNV.
 #pragma once
 
 #include "gpu/mpc/chunk.hpp"
 
 namespace taut::mpc::cuda {
 
-// Bitmaps of blocks, each exclusive-or the one before, in two vectors a lane -> the bitmaps.
+// Restores the bitmaps of blocks, each of which was replaced by its exclusive-or with the preceding bitmap.
+// Each lane has two vectors.
 template <class Word, class Simt>
 TAUT_DEVICE void undo_exclusive_or(const Simt& simt, std::uint64_t (&vectors)[2]) {
   constexpr std::uint64_t each = ~std::uint64_t{0} / static_cast<Word>(~Word{0});  // a 1 in every block
@@ -24,9 +25,9 @@ TAUT_DEVICE void undo_exclusive_or(const Simt& simt, std::uint64_t (&vectors)[2]
   vectors[1] ^= before;
 }
 
-// Differences of n words from those `distance` before, in shared memory -> the words. `head`: what stands
-// before the first word at places of lane % distance. The words are taken as a matrix with `distance`
-// columns, and of this a tile of rows at a time: a lane has `rows` of a column.
+// Restores n words from their differences to the words `distance` before, in shared memory. `head` is the
+// value before the first word, for position lane % distance. The words form a matrix with `distance` columns,
+// which is processed in tiles of rows: a lane has `rows` rows of a column.
 template <class Word, class Simt>
 class RunningSums {
  public:
@@ -62,7 +63,7 @@ class RunningSums {
   static constexpr unsigned rows = 4;
 
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
-  TAUT_DEVICE unsigned lanes() const { return warp_lanes - warp_lanes % distance_; }  // that have something
+  TAUT_DEVICE unsigned lanes() const { return warp_lanes - warp_lanes % distance_; }  // lanes with a column
   TAUT_DEVICE bool has(std::uint32_t first, unsigned row) const {
     return lane() < lanes() && first + row * distance_ < n_;
   }
@@ -74,7 +75,7 @@ class RunningSums {
   unsigned distance_;
   std::uint8_t* words_;
   std::uint32_t n_;
-  InRegister<Word> before_;  // the last sum of this lane's column
+  InRegister<Word> before_;  // last sum of this lane's column
 };
 
 }  // namespace taut::mpc::cuda

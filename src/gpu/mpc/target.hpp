@@ -1,7 +1,7 @@
-// What a decoder does with words: they take the place of the values that are there, or are added to these.
+// Output operations of a decoder: decoded words replace the values in memory, or are added to them.
 //
-//   Word                                  as it stands in memory
-//   put(word, x), put(quad, x)            one, or 16 bytes of them, in memory of the GPU
+//   Word                                  unsigned integer with the bits of a value in memory
+//   put(word, x), put(quad, x)            outputs one word, or 16 bytes of words, to memory of the GPU
 #pragma once
 
 #include "core/reduction.hpp"
@@ -18,7 +18,8 @@ struct Replace {
   }
 };
 
-// As reduce_values adds. T: a floating-point type, or words themselves for integers, which wrap.
+// Adds as reduce_values() does. T is a floating-point type, or, for integers, the word type, whose sums wrap
+// around.
 template <class T>
 struct Add {
   using Word = WordOf<sizeof(T)>;

@@ -1,5 +1,5 @@
-// One block of 8 differences in the registers of a thread <-> its bit planes. The stream is that of
-// block.hpp.
+// Encodes a block of 8 differences in the registers of a thread to bit planes, and decodes it. The stream is
+// that of block.hpp.
 #pragma once
 
 #include "codecs/planes/format/block.hpp"
@@ -9,24 +9,26 @@
 
 namespace taut::planes::cuda {
 
-// Planes up to the sign's of the longest of eight differences; none where all are 0.
+// Returns the width of a block: the number of planes of its longest difference, including the sign plane; 0
+// if all differences are 0.
 template <class Simt, class Int>
 TAUT_DEVICE unsigned width_of(const Simt& simt, const Int (&d)[block_values]) {
   using Bits = std::make_unsigned_t<Int>;
-  Bits changes = 0;  // bit k: where bits k and k - 1 of some difference are not the same
+  Bits changes = 0;  // bit k: bits k and k - 1 differ in some difference
   for (unsigned i = 0; i < block_values; ++i)
     changes |= static_cast<Bits>(d[i]) ^ static_cast<Bits>(d[i]) << 1;
   return 8 * sizeof(Int) - simt.leading_zeros(changes);
 }
 
-// Rows for every width in a warp; powers of two, as few of them are code of their own.
+// Returns the number of rows that the widths of a warp need: a power of two, so that few cases have code of
+// their own.
 template <class Int, class Simt>
 TAUT_DEVICE unsigned rows_of(const Simt& simt, unsigned width) {
   const std::uint32_t greatest = simt.greatest(width);
   return greatest <= 8 ? 1 : greatest <= 16 ? 2 : sizeof(Int);
 }
 
-// The bytes of a row below plane `width`, the highest plane first.
+// Writes the bytes of a row below plane `width`, the highest plane first.
 TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned row, unsigned width) {
   for (unsigned k = 0; k < 8; ++k) {
     const std::uint32_t word = k < 4 ? planes.low : planes.high;
@@ -41,12 +43,12 @@ TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[b
     write_row(to, to_planes(simt, byte_row(simt, d, row)), row, width);
 }
 
-// A block to be written, from its differences.
+// A block to be written, given by its differences.
 template <class Int>
 struct Differences {
   const Int (&d)[block_values];
 
-  // Writes `width` bytes, sign plane first. By whole warps.
+  // Writes `width` bytes, the sign plane first. Called by whole warps.
   template <class Simt>
   TAUT_DEVICE void write(const Simt& simt, std::uint8_t* to, unsigned width) const {
     const unsigned rows = rows_of<Int>(simt, width);
@@ -64,7 +66,7 @@ struct Bytes8 {
   std::uint32_t low, high;
 };
 
-// Up to 8 bytes that are there, and what happens to stand behind them.
+// Loads up to 8 bytes of a block, followed by undefined bytes.
 template <class Simt>
 TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t at, unsigned count) {
   const std::uint32_t* const from = in.at + at / 4;
@@ -75,12 +77,12 @@ TAUT_DEVICE Bytes8 load_bytes8(const Simt& simt, const Words& in, std::uint32_t 
   return {simt.permute(first, second, selector), simt.permute(second, third, selector)};
 }
 
-// A row of a block of `width` planes at byte `at`, the sign plane repeated above it. `is_top`: the width does
-// not reach beyond the row.
+// Reads a row of a block of `width` planes at byte `at`; the sign plane is repeated above the block's planes.
+// `is_top`: the width does not exceed the row.
 template <class Simt>
 TAUT_DEVICE PlaneRow read_row(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
                               unsigned row, bool is_top) {
-  const unsigned from_row = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest on
+  const unsigned from_row = width > 8 * row ? width - 8 * row : 1;  // planes from the row's lowest plane on
   const unsigned above = is_top || from_row <= 8 ? 0 : from_row - 8, planes = from_row - above;
   const Bytes8 bytes = load_bytes8(simt, in, at + above, width == 0 ? 0 : planes);
   const std::uint32_t selector = 0x01234567u >> (32 - 4 * planes);  // byte k is plane planes - 1 - k
@@ -107,7 +109,7 @@ TAUT_DEVICE void read_rows(const Simt& simt, const Words& in, std::uint32_t at, 
   }
 }
 
-// The `width` bytes at byte `at`. By whole warps.
+// Decodes the `width` bytes at byte `at`. Called by whole warps.
 template <class Simt, class Int>
 TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
                             Int (&d)[block_values]) {

@@ -1,4 +1,5 @@
-// The 512 threads that take a chunk: each has one block of 8 values. What they find out together.
+// The 512 threads that process a chunk, one block of 8 values each, and the operations that they perform
+// together.
 #pragma once
 
 #include <cstring>
@@ -20,11 +21,11 @@ struct BlockGroupShared {
 
 template <class V>
 struct Scanned {
-  V before;  // of the threads before this one
+  V before;  // sum over the threads before this one
   V all;
 };
 
-// Every member but the trivial ones is called by all threads alike.
+// Every member except the trivial accessors is called by all threads alike.
 template <class Simt>
 class BlockGroup {
  public:
@@ -35,8 +36,8 @@ class BlockGroup {
   TAUT_DEVICE unsigned lane() const { return simt_.thread() % warp_lanes; }
   TAUT_DEVICE unsigned warp() const { return simt_.thread() / warp_lanes; }
 
-  // Sums modulo 2^bits. One barrier: two rounds of totals are kept, as nobody writes the next but one before
-  // all have read this one.
+  // Returns sums modulo 2^bits. Takes one barrier: totals of two rounds are kept, because no thread writes
+  // the totals of the next round but one before all threads have read this round's.
   template <class V>
   TAUT_DEVICE Scanned<V> scan(V v) {
     const V up_to = simt_.sum_up(v);
@@ -47,7 +48,7 @@ class BlockGroup {
     return {static_cast<V>(simt_.sum(lane() < warp() ? total : V{0}) + up_to - v), simt_.sum(total)};
   }
 
-  // v of the thread before, `first` for the first one. One barrier.
+  // Returns v of the preceding thread; `first` for the first thread. Takes one barrier.
   template <class V>
   TAUT_DEVICE V before(V v, V first) {
     if (lane() == warp_lanes - 1) put(v);
@@ -58,7 +59,8 @@ class BlockGroup {
     return thread() == 0 ? first : lane() == 0 ? last : of_lane;
   }
 
-  // v of the nearest thread before that `has` one, else 0. Three barriers, as it takes both rounds' places.
+  // Returns v of the nearest preceding thread that sets `has`, else 0. Takes three barriers, because it uses
+  // the memory of both rounds.
   template <class V>
   TAUT_DEVICE V last_before(V v, bool has) {
     const std::uint32_t those = simt_.ballot(has);
@@ -81,7 +83,7 @@ class BlockGroup {
   TAUT_DEVICE bool any(bool b) { return simt_.barrier_any(b); }
 
  private:
-  // What this round has of a warp; 32 bits of it where V has no more.
+  // Totals of a warp in this round; 32 bits of a total if V has 32 bits.
   template <class V>
   TAUT_DEVICE void put(V v) {
     std::memcpy(&shared_.totals[round_][warp()], &v, sizeof v);

@@ -1,5 +1,5 @@
-// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: on a stream
-// (src/api), or on the shim of the tests.
+// Launches the kernels of each call, in order, with their memory. A Launcher puts kernels on a stream
+// (cuda_call.hpp), or runs them on the shim of the tests:
 //
 //   template <class Kernel> void launch(unsigned blocks, const typename Kernel::Job& job);
 #pragma once
@@ -13,12 +13,12 @@
 
 namespace taut::planes::cuda {
 
-// Of the scratch of a call on `count` values.
+// Returns the size of the scratch memory for a call on `count` values.
 inline std::size_t scratch_bytes(std::uint64_t count) {
   return sizeof(Scratch) + sizeof(ChunkWords) * chunks_of(count);
 }
 
-// The places of chunks in flight: words of each, then slots of slot_words.
+// Memory of chunks in flight: the words of each chunk, and slots of slot_words each.
 struct Slots {
   std::uint32_t* words;
   std::uint32_t* slots;
@@ -58,11 +58,11 @@ inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& pl
 
 inline constexpr unsigned finish_blocks = 256, exact_blocks = 256;
 
-// What is encoded: `header` says count, bound and step; its type is T or complex numbers of it.
+// Values to be encoded. `header` gives count, bound and step; its type is T or complex numbers of T.
 template <class T>
 struct EncodeCall {
   const T* values;
-  std::uint64_t count;  // of T
+  std::uint64_t count;  // number of T
   Quantiser<T> z;
   FrameHeader header;
 };
@@ -92,7 +92,7 @@ void finish_encoding(Launcher& launcher, const EncodeCall<T>& call, const Lags& 
   launcher.template launch<FinishKernel<T>>(job.blocks, job);
 }
 
-// The canonical frame. `room` holds at least the codec's max_bytes.
+// Encodes to the canonical frame. `room` holds at least the codec's max_bytes.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
   const bool coded = call.z.step != 0;
@@ -103,8 +103,8 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
   finish_encoding(launcher, call, {}, room, place);
 }
 
-// The same to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
-// fit is reported as buffer_too_small.
+// Encodes to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
+// fit in its slot is reported as buffer_too_small.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
   const auto chunks = static_cast<unsigned>(chunks_of(call.count));
@@ -131,7 +131,8 @@ DecodeJob<T> decode_job(const Source& source, T* values, std::uint64_t count, bo
       source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
 }
 
-// values <- frame, or values += frame. `type` is T or complex numbers of it, `count` of T.
+// Decodes a frame: values <- frame, or values += frame. `type` is T or complex numbers of T; `count` is the
+// number of T.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
             const CallPlace& place) {
@@ -152,19 +153,19 @@ inline Source source_of(const Slots& slots) {
   return {nullptr, 0, slots.words, slots.slots, slots.slot_words};
 }
 
-// Sources of a sum. Slots among them hold one addend each, of that step and predictor, and stand behind all
-// frames.
+// Operands of a sum. Slots among the sources hold one addend each, with the step and predictor of `z`, and
+// come after all frames.
 template <class T>
 struct SumCall {
   std::span<const Source> sources;  // at most max_sources
   DType type;
-  std::uint64_t count;        // of T
-  Quantiser<T> z;             // of the slots
-  FrameHeader header = {};    // of the slots; used where no frame comes first
-  bool slots_follow = false;  // have the first source's predictor instead
+  std::uint64_t count;        // number of T
+  Quantiser<T> z;             // step and predictor of the slots
+  FrameHeader header = {};    // header of the slots; used if the first source is not a frame
+  bool slots_follow = false;  // slots have the first source's predictor instead
 };
 
-// Launches what is to be done once the sources are opened.
+// Launches the kernels that follow the opening of the sources.
 template <class T, class Launcher>
 void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
   SumJob<T> sum{};
@@ -199,20 +200,21 @@ void open_all(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room,
   launcher.template launch<OpenKernel<T>>(1, open);
 }
 
-// room <- the sum of all sources; buffer_too_small where it does not hold it.
+// room <- the sum of all sources. Reports buffer_too_small if the sum does not fit.
 template <class T, class Launcher>
 void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
   open_all(launcher, call, room, place);
   add_opened(launcher, call, room, place);
 }
 
-// Words of a slot that every chunk of T fits in.
+// Number of words of a slot that is large enough for every chunk of T.
 template <class T>
 constexpr std::uint32_t whole_slot_words() {
   return layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 0);
 }
 
-// room <- frame + values, encoded with the frame's predictor by way of `slots`, of whole_slot_words each.
+// room <- frame + values. The values are encoded with the frame's predictor to `slots`, of whole_slot_words
+// each.
 template <class T, class Launcher>
 void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& values, const Slots& slots,
                 const FrameRoom& room, const CallPlace& place) {

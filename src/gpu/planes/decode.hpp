@@ -1,6 +1,7 @@
-// Frames -> values, or values += frame: a chunk a thread block. The same bits as decode.cpp, general.cpp and
-// exact_values.cpp. Two kernels, as few chunks need the many registers of the second: the first one leaves it
-// a list of those that have 64-bit integers or exact values.
+// Decodes frames: values <- frame, or values += frame. A thread block processes a chunk. The values have the
+// same bits as those of decode.cpp, general.cpp and exact_values.cpp. Decoding takes two kernels, because few
+// chunks need the many registers of the second one: the first kernel leaves it a list of the chunks with
+// 64-bit integers or exact values.
 #pragma once
 
 #include "gpu/planes/exact_in.hpp"
@@ -15,10 +16,10 @@ struct DecodeJob {
   T* values;
   std::uint64_t count;
   std::uint32_t chunks;
-  bool add;  // to what is there
+  bool add;  // adds to the values in memory
   Scratch* scratch;
-  ChunkWords* left;      // chunks for the second kernel; Control::left of them
-  std::uint32_t blocks;  // of the second kernel
+  ChunkWords* left;      // chunks for the second kernel; Control::left is their number
+  std::uint32_t blocks;  // blocks of the second kernel
 };
 
 struct DecodeShared {
@@ -36,7 +37,7 @@ class ChunkDecoder {
   TAUT_DEVICE ChunkDecoder(Simt simt, BlockGroupShared& shared, const DecodeJob<T>& job)
       : crew_(simt, shared), job_(job), frame_(job.scratch->opened[0]) {}
 
-  // The first kernel's part.
+  // Runs the first kernel.
   TAUT_DEVICE void run() {
     if (frame_.status != 0) return;
     const std::uint32_t chunk = crew_.simt().block();
@@ -51,13 +52,13 @@ class ChunkDecoder {
     }
   }
 
-  // The second one's: chunks whose sizes are good. `q` is shared memory for the chunk's integers.
+  // Runs the second kernel, on chunks whose sizes are valid. `q` is shared memory for the chunk's integers.
   TAUT_DEVICE void run_exact(std::int64_t* q) {
     each_left([&](std::uint32_t) { decode_exact(q); });
   }
 
  protected:
-  // decode(chunk) for those of the list that are good, once they are read.
+  // Reads each chunk of the list, and calls decode(chunk) if the chunk is valid.
   template <class Decode>
   TAUT_DEVICE void each_left(const Decode& decode) {
     const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
@@ -88,7 +89,7 @@ class ChunkDecoder {
     if (crew_.thread() == 0) crew_.simt().raise(&job_.scratch->control.failure, code(Status::corrupt_frame));
   }
 
-  // All threads alike; false: malformed.
+  // Reads the record of a chunk. Called by all threads alike. Returns false if the record is malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read(std::uint32_t chunk) {
     RecordHead head;
@@ -132,7 +133,7 @@ class ChunkDecoder {
     store_multiples(record_.flags, q);
   }
 
-  // `flags`: of the record that the integers come from.
+  // Stores the multiples of the step. `flags` are those of the record that the integers come from.
   TAUT_DEVICE void store_multiples(std::uint8_t flags, const std::int32_t (&q)[block_values]) const {
     const bool exact_in_type = sizeof(T) == 8 || greatest_sum(flags & large, frame_.addends) <= 1u << 24;
     const auto step = static_cast<ComputedIn<T>>(frame_.step);
@@ -158,7 +159,8 @@ class ChunkDecoder {
     store_general(q, all);
   }
 
-  // Values from the integers and what is exact in the record; `all` is shared memory for those of the chunk.
+  // Stores the values given by the integers and by the exact values of the record; `all` is shared memory for
+  // the integers of the chunk.
   template <class Int>
   TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* all) const {
     for (unsigned i = 0; i < block_values; ++i) all[crew_.thread() * block_values + i] = q[i];
@@ -194,7 +196,7 @@ template <class T>
 struct DecodeExactKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeExactShared;
-  // Few chunks come.
+  // One block on a multiprocessor is enough, because few chunks need this kernel.
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {

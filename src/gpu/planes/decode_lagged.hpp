@@ -1,5 +1,6 @@
-// Frames with lags -> values: what planes give is a rest (lags.hpp), which goes to memory of integers, where
-// segmented_scan.hpp makes integers of it; then values follow. Frames without lags are decoded at once.
+// Decodes frames with lags. Planes give rests (lags.hpp), which the first kernel writes to memory.
+// segmented_scan.hpp turns the rests into integers. Two more kernels compute the values. A frame without lags
+// is decoded by the first kernel, and its exact chunks by the last one.
 #pragma once
 
 #include "gpu/planes/decode.hpp"
@@ -10,7 +11,7 @@ namespace taut::planes::cuda {
 template <class T>
 struct LaggedDecodeJob {
   DecodeJob<T> decode;
-  std::int32_t* integers;  // whole chunks of them
+  std::int32_t* integers;  // whole chunks of integers
 };
 
 template <class T, class Simt>
@@ -21,7 +22,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   TAUT_DEVICE LaggedChunkDecoder(Simt simt, BlockGroupShared& shared, const LaggedDecodeJob<T>& job)
       : Base(simt, shared, job.decode), integers_(job.integers) {}
 
-  // The first kernel's part: rests, or the values of a frame without lags.
+  // Runs the first kernel: writes rests, or the values of a frame without lags.
   TAUT_DEVICE void run_rests() {
     if (!lagged()) return Base::run();
     const std::uint32_t chunk = this->crew_.simt().block();
@@ -32,7 +33,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     store_block(block_of(chunk), block_values, r);
   }
 
-  // Once integers stand where rests did. What the first kernel found malformed needs no values.
+  // Computes values once the rests have become integers. Skips chunks that the first kernel found malformed.
   TAUT_DEVICE void run_values() {
     if (!lagged()) return;
     const std::uint32_t chunk = this->crew_.simt().block();
@@ -45,7 +46,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     this->store_multiples(head.flags, q);
   }
 
-  // Of chunks with exact values. `all`: as run_exact has it.
+  // Computes the values of chunks with exact values. `all`: see run_exact() of the base class.
   TAUT_DEVICE void run_exact(std::int64_t* all) {
     if (!lagged()) return Base::run_exact(all);
     this->each_left([&](std::uint32_t chunk) {
@@ -90,7 +91,7 @@ template <class T>
 struct LaggedExactKernel {
   using Job = LaggedDecodeJob<T>;
   using Shared = DecodeExactShared;
-  // Few chunks come.
+  // One block on a multiprocessor is enough, because few chunks need this kernel.
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {

@@ -1,5 +1,5 @@
-// values -> records: a chunk a thread block, a block of 8 values a thread. The same bytes as encode.cpp and
-// general.cpp.
+// Encodes values to records: a thread block processes a chunk, a thread a block of 8 values. Writes the same
+// bytes as encode.cpp and general.cpp.
 #pragma once
 
 #include "core/status.hpp"
@@ -17,11 +17,11 @@ struct EncodeJob {
   std::uint64_t count;
   Quantiser<T> z;
   Sink sink;
-  const OpenFrame* like;  // a frame whose predictor is taken; null: that of z
+  const OpenFrame* like;  // frame whose predictor is used; null: the predictor of z
 };
 
-// A layer; planes of halves alone may take a little more, and planes of a frame with lags together with runs
-// (encode_lagged.hpp) up to 1012 bytes.
+// Size of the largest record: a layer. The planes of 16-bit floats alone may take slightly more than a layer.
+// The planes of a frame with lags, together with runs (encode_lagged.hpp), may take up to 1012 bytes more.
 template <class T>
 inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (sizeof(T) == 2 ? 512 : 256);
 
@@ -34,7 +34,7 @@ struct EncodeShared {
   alignas(16) std::uint32_t record[record_words<T>];
 };
 
-// More values than this beyond the large range, and a float64 chunk becomes wide.
+// Greatest number of values beyond the large range in a float64 chunk that is not wide.
 inline constexpr std::uint32_t tolerated_escapes = 64;
 
 template <class T, class Simt>
@@ -63,7 +63,7 @@ class ChunkEncoder {
     values_ = values_of(crew_.thread(), n_);
   }
 
-  // Whether all values have an integer in the small range.
+  // True if all values have an integer in the small range.
   TAUT_DEVICE bool all_small(std::int32_t (&q)[block_values]) {
     T x[block_values];
     load_block(from(), values_, x);
@@ -72,7 +72,7 @@ class ChunkEncoder {
     return !crew_.any(!is_small);
   }
 
-  // The values of this thread.
+  // Returns the values of this thread.
   TAUT_DEVICE const T* from() const {
     return job_.values + std::uint64_t{shared_.chunk} * chunk_values + crew_.thread() * block_values;
   }
@@ -81,7 +81,7 @@ class ChunkEncoder {
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
-  // All values have an integer: a record of nothing else, or none.
+  // Writes a record if all values have an integer: planes only, or no record.
   template <class I>
   TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
     const I base = difference(crew_, predictor(), values_, q);
@@ -98,7 +98,8 @@ class ChunkEncoder {
     return plan_planes(crew_, values_ > 0 ? width_of(crew_.simt(), d) : 0, blocks(), is_wide);
   }
 
-  // Integers of up to 22 bits, of which some value asks for more than 14; how many have none.
+  // Computes the integers, of up to 22 bits, of a chunk in which some value needs more than 14 bits. Returns
+  // the number of values without an integer.
   TAUT_DEVICE std::uint32_t quantise_chunk(Int (&q)[block_values], std::uint32_t& marked,
                                            std::uint8_t& flags) {
     marked = quantise(large_bits, q);
@@ -111,7 +112,7 @@ class ChunkEncoder {
     return escapes;
   }
 
-  // Some value is not in the small range.
+  // Encodes a chunk in which some value is not in the small range.
   TAUT_DEVICE void encode_large() {
     Int q[block_values];
     std::uint32_t marked;
@@ -127,7 +128,8 @@ class ChunkEncoder {
     encode_general(q, marked, flags);
   }
 
-  // Marks what has no integer; in the wide range all integers are found by its rule.
+  // Quantises the values and marks those without an integer. In the wide range all integers follow the rule
+  // of that range.
   TAUT_DEVICE std::uint32_t quantise(int bits, Int (&q)[block_values]) const {
     T x[block_values];
     load_block(from(), values_, x);
@@ -150,7 +152,8 @@ class ChunkEncoder {
     return n_ - more > n_ - escapes + tolerated_escapes;
   }
 
-  // Values, and integers for their runs, are found again where they are needed: registers are few.
+  // Encodes a chunk with exact values. The values, and the integers for their runs, are computed again where
+  // they are needed, because registers are scarce.
   TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
     const bool is_wide = (flags & wide) != 0;
     const std::uint32_t each = run_bytes_of<T>(is_wide);
@@ -188,7 +191,7 @@ class ChunkEncoder {
     write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
   }
 
-  // `coded`: not a layer.
+  // Announces the size of the record. `coded`: the record is not a layer.
   TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
     words_ = words;
     if (crew_.thread() != 0) return;
@@ -196,7 +199,7 @@ class ChunkEncoder {
     if (coded && job_.sink.control->coded == 0) crew_.simt().raise(&job_.sink.control->coded, 1);
   }
 
-  // The record from shared memory to its place.
+  // Copies the record from shared memory to its place.
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
     if (crew_.thread() < warp_lanes) {
@@ -215,7 +218,7 @@ class ChunkEncoder {
   EncodeShared<T>& shared_;
   const EncodeJob<T>& job_;
   std::uint32_t n_ = 0, words_ = 0;
-  unsigned values_ = 0;  // of this thread
+  unsigned values_ = 0;  // number of values of this thread
 };
 
 template <class T>

@@ -1,7 +1,8 @@
-// Values -> a frame with lags, the same bytes as lagged.cpp. First the integers of all chunks go to memory,
-// then a chunk is coded from its own and those that its lags reach. Chunks that ask for layers or wide
-// integers, or runs that take too much, make the encoding begin again without lags: kernels stand in line for
-// that which leave at once where it is not so.
+// Encodes values to a frame with lags; writes the same bytes as lagged.cpp. The first kernel writes the
+// integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
+// its lags reach. A chunk that needs layers, wide integers, or runs that take too much space makes the
+// encoding begin again without lags. The kernels for that case are always launched, and return at once if it
+// does not occur.
 #pragma once
 
 #include "gpu/planes/encode.hpp"
@@ -11,12 +12,13 @@ namespace taut::planes::cuda {
 template <class T>
 struct LaggedEncodeJob {
   EncodeJob<T> encode;
-  std::int32_t* integers;  // whole chunks of them
-  std::uint32_t* forms;    // of each chunk: flags of its record
+  std::int32_t* integers;  // whole chunks of integers
+  std::uint32_t* forms;    // flags of each chunk's record
   Lags lags;               // all of them reach values
 };
 
-// Of planes, as lagged.cpp has it: no record of n values takes more without lags, but for its runs.
+// Returns an upper bound on the plane bytes of a record of n values without lags, as lagged.cpp does. Runs
+// are not included.
 TAUT_DEVICE std::uint32_t most_plane_bytes(std::uint32_t n, std::uint8_t flags) {
   constexpr std::uint32_t signs = 3;
   const std::uint32_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
@@ -31,7 +33,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
   TAUT_DEVICE LaggedChunkEncoder(Simt simt, EncodeShared<T>& shared, const LaggedEncodeJob<T>& job)
       : Base(simt, shared, job.encode), lagged_(job) {}
 
-  // The first kernel's part: integers, held where values have none.
+  // Runs the first kernel: stores integers. A value without an integer repeats the preceding one.
   TAUT_DEVICE void run_integers() {
     const std::uint32_t chunk = this->crew_.simt().block();
     if (this->crew_.thread() == 0) this->shared_.chunk = chunk;
@@ -44,7 +46,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
     if (this->crew_.thread() == 0) lagged_.forms[chunk] = flags;
   }
 
-  // The second one's: records.
+  // Runs the second kernel: writes records.
   TAUT_DEVICE void run_records() {
     const Sink& sink = this->job_.sink;
     if (sink.control->again != 0) return;
@@ -90,7 +92,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
     for (unsigned k = 0; k < lags.n; ++k) take_from(r, lags.of[k], 0u - 1);
     if (lags.n == 2) take_from(r, std::uint64_t{lags.of[0]} + lags.of[1], 1);
   }
-  // r <- r + sign * the integers so far back, of which there are none before the frame's start.
+  // r <- r + sign * (the integers `back` positions earlier). Integers before the frame's start are 0.
   TAUT_DEVICE void take_from(std::int32_t (&r)[block_values], std::uint64_t back, std::uint32_t sign) const {
     const std::uint64_t begin = first();
     for (unsigned i = 0; i < block_values; ++i) {
@@ -138,8 +140,8 @@ struct LaggedRecordsKernel {
   }
 };
 
-// Where records did not all find room, either, the encoding begins again: as a launch of its own, whose words
-// nobody takes for the first one's.
+// Starts the encoding again, also if some record did not fit. The repeated encoding counts as a launch of its
+// own, so that no block mistakes its published words for those of the first encoding.
 struct BeginAgainKernel {
   struct Job {
     Control* control;
@@ -156,7 +158,7 @@ struct BeginAgainKernel {
   }
 };
 
-// Without lags.
+// Encodes again without lags.
 template <class T>
 struct EncodeAgainKernel {
   using Job = EncodeJob<T>;

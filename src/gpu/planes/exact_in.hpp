@@ -1,7 +1,7 @@
-// Where runs or layers cover a place: the correctly rounded sum of the integer's rest and all exact values,
-// as exact_values.cpp finds it. Here without memory: the sum is a number in fixed point that is made word by
-// word from the lowest one up, and all of what it needs is looked at again for each word. Slow, and rare: two
-// exact values in one place.
+// Values that are covered by runs or layers: the correctly rounded sum of the integer's rest and all exact
+// values, as computed by exact_values.cpp. This version uses no memory: the sum is a fixed-point number that
+// is computed word by word from the lowest word up, and all its terms are read again for each word. This is
+// slow, but rarely needed: only where an exact value meets another exact value or a nonzero rest.
 #pragma once
 
 #include "gpu/planes/record_reader.hpp"
@@ -9,7 +9,7 @@
 
 namespace taut::planes::cuda {
 
-// +- mantissa * 2^exponent, the mantissa below 2^60.
+// The number +- mantissa * 2^exponent, with the mantissa below 2^60.
 struct Term {
   std::uint64_t mantissa;
   int exponent;
@@ -24,21 +24,21 @@ TAUT_DEVICE Term term_of(double x) {
           bits >> 63 != 0};
 }
 
-// Fixed point, as sums of T and of multiples of its steps need it.
+// Fixed-point format that holds sums of T and of multiples of a step.
 template <class T>
 struct Fixed {
   static constexpr int lowest = sizeof(T) == 8 ? -1088 : -192;  // exponent of the lowest bit
   static constexpr int words = sizeof(T) == 8 ? 70 : 13;
 };
 
-// Bits [32 word, 32 word + 32) of a term, from `lowest` on.
+// Returns bits [32 word, 32 word + 32) of a term; bit 0 has the exponent `lowest`.
 TAUT_DEVICE std::uint32_t word_of(const Term& term, int lowest, int word) {
-  const int shift = term.exponent - lowest - 32 * word;  // of the mantissa, to the left
+  const int shift = term.exponent - lowest - 32 * word;  // left shift of the mantissa
   if (shift >= 32 || shift <= -64) return 0;
   return static_cast<std::uint32_t>(shift >= 0 ? term.mantissa << shift : term.mantissa >> -shift);
 }
 
-// The three words down from the highest one that is not 0, and whether anything stands below.
+// The three words from the highest nonzero word down, and a flag that is set if any lower word is nonzero.
 struct Top {
   std::uint32_t of[3] = {};
   std::uint32_t current[3] = {};
@@ -56,7 +56,7 @@ struct Top {
     word = at;
   }
 
-  // Rounded to T, ties to even.
+  // Returns the number rounded to T, ties to even.
   template <class T, class Simt>
   TAUT_DEVICE T rounded(const Simt& simt, bool negative) const {
     if (word < 0) return static_cast<T>(0.0);
@@ -65,18 +65,18 @@ struct Top {
                       static_cast<std::uint64_t>(zeros == 0 ? 0 : of[2] >> (32 - zeros));
     const bool rest = below || (of[2] << zeros) != 0;
     int exponent =
-        32 * (word - 1) + Fixed<T>::lowest - static_cast<int>(zeros);  // of bit 0 of m, whose bit 63 is set
+        32 * (word - 1) + Fixed<T>::lowest - static_cast<int>(zeros);  // m's bit 0; m's bit 63 is set
     std::uint64_t kept = m >> 11;
     const std::uint64_t dropped = m & 0x7FF;
     if (sizeof(T) == 8) {
       const bool up = dropped > 0x400 || (dropped == 0x400 && (rest || (kept & 1) != 0));
       kept += up;
     } else {
-      kept |= static_cast<std::uint64_t>(dropped != 0 || rest);  // to odd: rounds once more to the same T
+      kept |= static_cast<std::uint64_t>(dropped != 0 || rest);  // to odd: the rounding to T stays correct
     }
     exponent += 11;
-    // kept has 53 bits, or is 2^53. What is below the least normal double is an exact multiple of the least
-    // one.
+    // `kept` has 53 bits, or equals 2^53. A number below the least normal double is an exact multiple of the
+    // least double.
     const int biased = exponent + 1075;
     double x = 0;
     if (biased >= 0x7FF) {
@@ -90,7 +90,7 @@ struct Top {
   }
 };
 
-// What stands at one place of a record.
+// The contents of a record at one place: the integer's rest and the exact values.
 template <class T>
 class ExactPlace {
  public:
@@ -145,7 +145,7 @@ class ExactPlace {
     if (!(x - x == 0)) special_ += x;
   }
 
-  // All that the sum is made of.
+  // Calls visit(term) for each term of the sum.
   template <class Visit>
   TAUT_DEVICE void each_term(const Visit& visit) const {
     const Term step = term_of(step_);

@@ -1,5 +1,5 @@
-// Values without an integer, as they go to a record in shared memory: runs of them, or the whole chunk as a
-// layer.
+// Writes values without an integer to a record in shared memory: as runs, or as a layer that holds the whole
+// chunk.
 #pragma once
 
 #include "gpu/planes/integers.hpp"
@@ -13,9 +13,9 @@ inline constexpr unsigned most_runs = chunk_values * sizeof(T) / run_bytes_of<T>
 template <class T>
 struct RunsShared {
   std::uint8_t marked[chunk_blocks], continues[chunk_blocks];  // a bit for each value
-  std::uint16_t lasts[most_runs<T>];                           // places, by the rank of the run
+  std::uint16_t lasts[most_runs<T>];                           // last place of each run, by the run's rank
 
-  // Of the eight values of thread t, a bit each: those that a run starts with, or ends with.
+  // Return a bit for each of the eight values of thread t: values that begin a run, and values that end one.
   TAUT_DEVICE std::uint32_t starts_of(unsigned t) const { return marked[t] & ~std::uint32_t{continues[t]}; }
   TAUT_DEVICE std::uint32_t lasts_of(unsigned t) const {
     const std::uint32_t next = t + 1 < group_threads ? continues[t + 1] & 1u : 0u;
@@ -24,11 +24,12 @@ struct RunsShared {
 };
 
 struct RunsPlan {
-  std::uint32_t rank = 0;  // runs that start before this thread's values
+  std::uint32_t rank = 0;  // number of runs that start before this thread's values
   std::uint32_t count = 0;
 };
 
-// Gives the places of `marked` values the integer before them, 0 at the start. Three barriers.
+// Sets the integer of each `marked` value to the integer before it, or 0 at the start of the chunk. Takes
+// three barriers.
 template <class Simt, class Int>
 TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, unsigned values,
                          Int (&q)[block_values]) {
@@ -43,8 +44,8 @@ TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, un
   }
 }
 
-// Runs of values that are marked and the same, bit for bit. `before` is the value in front of this thread's.
-// Three barriers.
+// Finds runs of marked values whose bits are equal. `before` is the value that precedes this thread's values.
+// Takes three barriers.
 template <class T, class Simt>
 TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, std::uint32_t marked,
                                T before, const T (&x)[block_values]) {
@@ -63,7 +64,7 @@ TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& sha
   return {ranks.before, ranks.all};
 }
 
-// Writes the count and the runs to `out`; `q` as hold_on left it. One barrier inside.
+// Writes the count and the runs to `out`; `q` holds the integers that hold_on() returned. Takes one barrier.
 template <class T, class Simt, class Int>
 TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, const RunsPlan& plan,
                             const Quantiser<T>& z, bool is_wide, const T (&x)[block_values],
@@ -93,7 +94,7 @@ TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared
   if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
 }
 
-// A record of one layer and nothing else, of n values; returns its words.
+// Number of words of a record that consists of one layer of n values.
 template <class T>
 constexpr std::uint32_t layer_words(std::uint32_t n) {
   return static_cast<std::uint32_t>(whole_words(layer_head_bytes + n * sizeof(T)) / 4);
@@ -108,7 +109,7 @@ TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantise
     record[2] = 1;
     if (sizeof(T) == 2 && n % 2 != 0) record[layer_words<T>(n) - 1] = 0;
   }
-  if (sizeof(T) == 2) block_group.simt().barrier();  // the last word may hold a value, too
+  if (sizeof(T) == 2) block_group.simt().barrier();  // the last word may also hold a value
   auto* const to =
       reinterpret_cast<std::uint16_t*>(record + 3) + block_group.thread() * block_values * (sizeof(T) / 2);
   for (unsigned i = 0; i < block_values; ++i)

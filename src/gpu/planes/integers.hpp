@@ -1,17 +1,18 @@
-// The integers of a chunk, eight a thread <-> what the predictor leaves of them.
+// Applies the predictor to the integers of a chunk, eight in each thread, and reverses it.
 #pragma once
 
 #include "gpu/planes/block_group.hpp"
 
 namespace taut::planes::cuda {
 
-// Values of this thread's block among the n of its chunk.
+// Returns the number of values in this thread's block, given the n values of its chunk.
 TAUT_DEVICE unsigned values_of(unsigned thread, std::uint32_t n) {
   const std::uint32_t first = thread * block_values;
   return n <= first ? 0 : n - first < block_values ? n - first : static_cast<unsigned>(block_values);
 }
 
-// q -> differences; behind the chunk's values nothing new comes. Returns the base, for the first thread.
+// Replaces the integers q by their differences. The places after the chunk's values get differences of 0.
+// Returns the base, which is valid in the first thread.
 template <class Simt, class Int>
 TAUT_DEVICE Int difference(BlockGroup<Simt>& block_group, Predictor predictor, unsigned values,
                            Int (&q)[block_values]) {
@@ -42,7 +43,7 @@ TAUT_DEVICE Int difference(BlockGroup<Simt>& block_group, Predictor predictor, u
   return base;
 }
 
-// d <- running sums at the distance `back`, from `base` on, modulo 2^bits.
+// Replaces d by running sums at distance `back`, starting from `base`, modulo 2^bits.
 template <class Simt, class Bits>
 TAUT_DEVICE void accumulate(BlockGroup<Simt>& block_group, unsigned back, Bits base,
                             Bits (&d)[block_values]) {
@@ -57,7 +58,7 @@ TAUT_DEVICE void accumulate(BlockGroup<Simt>& block_group, unsigned back, Bits b
   }
 }
 
-// The reverse of difference.
+// Restores the integers from the result of difference().
 template <class Simt, class Int>
 TAUT_DEVICE void undo_difference(BlockGroup<Simt>& block_group, Predictor predictor, Int base,
                                  Int (&q)[block_values]) {

@@ -1,4 +1,4 @@
-// The calls that undo lags, or bring them in: as calls.hpp, with memory of integers besides.
+// Calls on frames with lags: launches kernels as calls.hpp does, with additional memory for integers.
 #pragma once
 
 #include "gpu/planes/calls.hpp"
@@ -7,7 +7,8 @@
 
 namespace taut::planes::cuda {
 
-// Memory for the integers of `count` values, and what columns or chunks of them come to.
+// Memory for the integers of `count` values, and for one word for each thread of the column kernels or for
+// each chunk.
 class IntegersRoom {
  public:
   static std::size_t bytes(std::uint64_t count) {
@@ -20,7 +21,7 @@ class IntegersRoom {
       : at_(reinterpret_cast<std::int32_t*>(at)), count_(count) {}
 
   std::int32_t* integers() const { return at_; }
-  // One for each thread of segmented_scan.hpp, and at least one for each chunk.
+  // Words for the totals: one for each thread of segmented_scan.hpp, and at least one for each chunk.
   std::uint32_t* totals() const {
     return reinterpret_cast<std::uint32_t*>(at_ + chunks_of(count_) * chunk_values);
   }
@@ -30,7 +31,7 @@ class IntegersRoom {
   std::uint64_t count_;
 };
 
-// Rests become integers.
+// Converts rests to integers.
 template <class Launcher>
 void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count, const CallPlace& place) {
   const std::uint32_t blocks = columns_blocks(count);
@@ -42,7 +43,7 @@ void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count
   }
 }
 
-// As decode, of frames with lags, too.
+// Decodes as decode() does, and also decodes frames with lags.
 template <class T, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count,
                    bool add, const IntegersRoom& room, const CallPlace& place) {
@@ -61,8 +62,9 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
 }
 
-// The canonical frame, with lags where the CPU has them. `frame` is as long as the codec's max_bytes, no
-// longer: what would not fit goes without. There is at least one lag, all reach values, and there is a step.
+// Encodes to the canonical frame, with lags where the CPU uses them. `frame` is exactly as long as the
+// codec's max_bytes: a frame that would not fit is encoded without lags. Requires at least one lag, that all
+// lags reach values, and a step other than 0.
 template <class T, class Launcher>
 void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& frame,
                    const IntegersRoom& room, const CallPlace& place) {

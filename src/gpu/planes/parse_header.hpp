@@ -1,6 +1,6 @@
-// Headers of frames, checked on the GPU: a warp a frame. What frame.cpp and frame_io.cpp reject is rejected
-// here, but for the offsets of the index, which whoever takes a chunk checks; of a frame without chunks they
-// are.
+// Checks frame headers on the GPU, one warp for each frame. Rejects the headers that frame.cpp and
+// frame_io.cpp reject. Offsets in the index are checked by the block that processes the chunk; the index of a
+// frame without chunks is checked here.
 #pragma once
 
 #include "codecs/planes/format/frame_io.hpp"
@@ -9,36 +9,36 @@
 
 namespace taut::planes::cuda {
 
-// What becomes of frames with lags: the host has to take them; sums keep the lags; kernels that follow undo
-// them.
+// Treatment of frames with lags. refused: only the host can process them. kept: the sum keeps the lags.
+// undone: later kernels undo the lags.
 enum class LagsUse : std::uint8_t { refused, kept, undone };
 
 struct OpenJob {
   Source sources[max_sources];
   unsigned count;
-  std::uint64_t values;  // each has to hold
+  std::uint64_t values;  // number of values that each source must hold
   DType type;
   LagsUse lags;
-  std::uint64_t room;  // for a sum, in bytes
-  double slots_step;   // of slots, of one addend
+  std::uint64_t room;  // for a sum: size of its memory in bytes
+  double slots_step;   // step of the slots, which hold one addend each
   Predictor slots_predictor;
-  bool slots_follow;  // instead, that of the first source
+  bool slots_follow;  // slots have the first source's predictor instead
   std::uint32_t slots_header[header_words];
   Scratch* scratch;
 };
 
-// Of a frame that is not stored, behind its header.
+// Returns the payload bytes before the records of a frame that is not stored.
 TAUT_DEVICE std::uint64_t bytes_before_records(unsigned lags, std::uint64_t values) {
   return 4 * (lags + chunks_of(values) + 1);
 }
 
-// So that find_record sees the index where it looks for it.
+// Returns `source` with its frame moved past the lags, so that find_record() finds the index.
 TAUT_DEVICE Source behind_lags(Source source, const OpenFrame& frame) {
   source.frame += frame.prediction.lags.n;
   return source;
 }
 
-// One by one: a loop over an array would put it in memory.
+// Compares members one by one: a loop over an array would place it in memory.
 TAUT_DEVICE bool same(const Prediction& a, const Prediction& b) {
   static_assert(max_lags == 2);
   return a.inner == b.inner && a.lags.n == b.lags.n && a.lags.of[0] == b.lags.of[0] &&
@@ -84,7 +84,7 @@ class HeaderParser {
   }
 
  private:
-  // Of a frame of planes whose header is good.
+  // Checks the header of a planes frame whose common part is valid, and returns a status.
   TAUT_DEVICE std::uint32_t status(Lags& lags) const {
     if (DType{static_cast<std::uint8_t>(h_.type())} != job_.type) return code(Status::frame_mismatch);
     const std::uint64_t parts = job_.type == DType::c64 || job_.type == DType::c128 ? 2 : 1;
@@ -105,7 +105,7 @@ class HeaderParser {
     return cuda::bytes_before_records(h_.parameter(1), job_.values);
   }
 
-  // False: they are not such as there can be in a frame of so many values.
+  // Reads the lags. Returns false if a frame of that many values cannot have them.
   TAUT_DEVICE bool read_lags(Lags& lags) const {
     std::uint32_t before = least_lag;
     lags.n = h_.parameter(1);
@@ -140,7 +140,7 @@ struct OpenKernel {
   }
 
  private:
-  // Header and description of the sum of all sources.
+  // Computes header and description of the sum of all sources.
   TAUT_DEVICE static void add_up(const Job& job) {
     const std::uint32_t* const frame = job.sources[0].frame;
     const std::uint32_t* const first = frame != nullptr ? frame : job.slots_header;
@@ -171,7 +171,8 @@ struct OpenKernel {
                                                                                        << 8;
   }
 
-  // Where lags do not stay, integers have to be had from those before: TypedCodec::sum.
+  // Returns the status of a sum of frames with lags. A sum that loses its lags needs the integers before each
+  // value, which only the host computes: TypedCodec::sum.
   TAUT_DEVICE static std::uint32_t status_of_lagged(const Job& job, const OpenFrame& total,
                                                     bool one_prediction) {
     if (!one_prediction || !fits_lagged(total.addends)) return needs_host;

@@ -1,13 +1,13 @@
-// Blocks of differences that add up as they stand in records, plane by plane: a carry goes from each plane to
-// the one above it, for eight differences at once. Nothing is transposed.
+// Adds blocks of differences as they are stored in records, plane by plane: carries propagate from each plane
+// to the plane above it, for eight differences at once. No block is transposed.
 #pragma once
 
 #include "gpu/planes/block_codec.hpp"
 
 namespace taut::planes::cuda {
 
-// word <- word + other, four planes of each; `carry`: the carries out of the planes below, in its upper byte,
-// and then out of these.
+// word <- word + other, four planes of each. On entry, the upper byte of `carry` holds the carries out of the
+// planes below; on return, the carries out of these planes.
 template <class Simt>
 TAUT_DEVICE void add_word(const Simt& simt, std::uint32_t& word, std::uint32_t other, std::uint32_t& carry) {
   const auto into = [&](std::uint32_t out) { return simt.permute(carry, out, 0x6543); };
@@ -18,10 +18,10 @@ TAUT_DEVICE void add_word(const Simt& simt, std::uint32_t& word, std::uint32_t o
   carry = out;
 }
 
-// The sum modulo 2^32 of what one thread's block has in several records. By whole warps.
+// Sum, modulo 2^32, of one thread's block over several records. Used by whole warps.
 class PlaneSum {
  public:
-  // The block of `width` planes at byte `at`.
+  // Adds the block of `width` planes at byte `at`.
   template <class Simt>
   TAUT_DEVICE void add(const Simt& simt, const Words& in, std::uint32_t at, unsigned width) {
     greatest_ = width > greatest_ ? width : greatest_;
@@ -35,7 +35,7 @@ class PlaneSum {
     }
   }
 
-  // The same where the sum is known to have no more planes than rows hold.
+  // Adds a block; the sum is known to fit in `Rows` rows.
   template <unsigned Rows, class Simt>
   TAUT_DEVICE void add_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width) {
     widen<Rows>(simt);
@@ -53,10 +53,10 @@ class PlaneSum {
     ++added_;
   }
 
-  // Planes up to the sign's; none where all sums are 0.
+  // Returns the number of planes, including the sign plane; 0 if all sums are 0.
   template <class Simt>
   TAUT_DEVICE unsigned width(const Simt& simt) const {
-    std::uint32_t top = 0, planes = 4;  // the highest word where some plane is not as the one below it
+    std::uint32_t top = 0, planes = 4;  // highest word with a plane that differs from the one below
     for (unsigned i = 0; i < 8; ++i) {
       const std::uint32_t changes = words_[i] ^ simt.permute(i == 0 ? 0 : words_[i - 1], words_[i], 0x6543);
       if (i > 0 && (i >= 2 * rows_ || changes == 0)) continue;
@@ -73,7 +73,7 @@ class PlaneSum {
   }
 
  private:
-  // Repeats the sign plane up to `Rows`.
+  // Repeats the sign plane up to `Rows` rows.
   template <unsigned Rows, class Simt>
   TAUT_DEVICE void widen(const Simt& simt) {
     for (unsigned i = 2; i < 2 * Rows; ++i)

@@ -1,5 +1,4 @@
-// One chunk as it stands in a frame, read by the threads of a block; what record.cpp rejects is rejected
-// here.
+// Reads one chunk of a frame by the threads of a block. Rejects the records that record.cpp rejects.
 #pragma once
 
 #include "codecs/planes/format/widths.hpp"
@@ -9,9 +8,9 @@
 
 namespace taut::planes::cuda {
 
-// What a record begins with.
+// First words of a record.
 struct RecordHead {
-  Words words;  // all of the record; none: a chunk of zeros
+  Words words;  // the whole record; empty: a chunk of zeros
   std::uint8_t flags = 0;
   std::uint32_t plane_bytes = 0;
   std::int64_t base = 0;
@@ -21,7 +20,7 @@ struct RecordHead {
   TAUT_DEVICE std::uint32_t bytes() const { return words.count == 0 ? 0 : has(wide) ? 12 : 8; }
 };
 
-// By one thread; false: malformed.
+// Reads the head of a record. Called by one thread. Returns false if the head is malformed.
 TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, RecordHead& head) {
   head = {};
   head.words = words;
@@ -31,7 +30,7 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
   head.flags = static_cast<std::uint8_t>(first);
   head.plane_bytes = first >> 16;
   static_assert(known_flags == 0x7F);
-  if ((first & 0xFF80) != 0) return false;  // an unknown flag, or something where a 0 has to be
+  if ((first & 0xFF80) != 0) return false;  // an unknown flag, or a reserved bit that is not 0
   if (head.has(wide) && words.count < 3) return false;
   head.base = head.has(wide) ? load_bytes<std::int64_t>(words, 4) : static_cast<std::int32_t>(words.at[1]);
   if (prediction.inner == Predictor::none && head.base != 0) return false;
@@ -42,27 +41,27 @@ TAUT_DEVICE bool read_head(const Words& words, const Prediction& prediction, Rec
 
 template <class T>
 struct RecordIn : RecordHead {
-  std::uint32_t n = 0;   // values of the chunk
-  unsigned width = 0;    // of this thread's block
-  std::uint32_t at = 0;  // its first byte
+  std::uint32_t n = 0;   // number of values in the chunk
+  unsigned width = 0;    // width of this thread's block
+  std::uint32_t at = 0;  // first byte of this thread's block
   RunsAt<T> runs;
   std::uint32_t layers_at = 0, layers = 0;
-  bool runs_in_line = true;  // their ends are sorted, too
+  bool runs_in_line = true;  // the ends of the runs are sorted, too
 
   TAUT_DEVICE T layer_value(std::uint32_t layer, std::uint32_t place) const {
     return load_bytes<T>(words, layers_at + (layer * n + place) * static_cast<std::uint32_t>(sizeof(T)));
   }
-  // The differences of this thread's block.
+  // Decodes the differences of this thread's block.
   template <class Simt, class Int>
   TAUT_DEVICE void differences(const Simt& simt, Int (&d)[block_values]) const {
     read_block(simt, words, at, width, d);
   }
 };
 
-// Which runs a kernel looks at: that they lie in the record, or each of them.
+// Checks of runs that a kernel performs: only that the runs are inside the record, or each run.
 enum class RunsCheck { lengths, all };
 
-// What follows the head. By all threads alike, with barriers that depend on the head alone.
+// Reads a record after its head. Used by all threads alike; the barriers depend on the head only.
 template <class T, class Simt, RunsCheck Check>
 class RecordReader {
  public:
@@ -76,7 +75,7 @@ class RecordReader {
     at_ = head.bytes();
   }
 
-  // False: malformed.
+  // Returns false if the record is malformed.
   TAUT_DEVICE bool read() {
     if (r_.words.count == 0) return true;
     read_width();
@@ -85,7 +84,7 @@ class RecordReader {
 
   TAUT_DEVICE unsigned width() const { return r_.width; }
 
-  // Finds the width of this thread's block.
+  // Reads the width of this thread's block.
   TAUT_DEVICE void read_width() {
     at_ += r_.plane_bytes;
     if (!r_.has(has_planes)) return;
@@ -104,7 +103,7 @@ class RecordReader {
     }
   }
 
-  // The rest, once it is known how the widths add up. False: malformed.
+  // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
   TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
     r_.at = r_.bytes() + widths.before;
     if (widths.all != r_.plane_bytes || !good_) return false;
@@ -121,13 +120,15 @@ class RecordReader {
     at_ += static_cast<std::uint32_t>(bytes);
     return true;
   }
-  // Of the width table. What stands before it is in the record if it is; all of that is far below 4 GiB.
+  // Skips `bytes` bytes of the width table. All data before the end of the table are in the record if the end
+  // is; the sum of these sizes is far below 4 GiB.
   TAUT_DEVICE void take_table(std::uint32_t bytes) {
     at_ += bytes;
     good_ &= (at_ + 3) / 4 <= r_.words.count;
   }
 
-  // Which blocks have an entry, and how many of them stand before this one.
+  // Reads the map of blocks with an entry: `named` tells if this block has one, `rank` counts the entries
+  // before it.
   TAUT_DEVICE void read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
     const unsigned t = crew_.thread();
     const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
@@ -164,11 +165,11 @@ class RecordReader {
 
   BlockGroup<Simt>& crew_;
   RecordIn<T>& r_;
-  std::uint32_t at_ = 0;  // byte behind what was read
-  bool good_ = true;      // so far
+  std::uint32_t at_ = 0;  // end of the data read so far, in bytes
+  bool good_ = true;      // no error found so far
 };
 
-// Two records with one scan: the sums of widths are below 2^16.
+// Reads two records with one scan: each sum of widths is below 2^16.
 template <class Simt, class Reader>
 TAUT_DEVICE bool read_two(BlockGroup<Simt>& block_group, Reader& a, Reader& b) {
   a.read_width();

@@ -1,4 +1,4 @@
-// Planes and widths of a record, as they go to shared memory.
+// Writes the planes and widths of a record to shared memory.
 #pragma once
 
 #include "codecs/planes/format/widths.hpp"
@@ -7,12 +7,12 @@
 
 namespace taut::planes::cuda {
 
-// What the threads know of a record's planes before these are written.
+// Layout of a record's planes, computed before the planes are written.
 struct PlanesPlan {
-  unsigned width = 0;                // of this thread's block
-  std::uint32_t at = 0;              // its first byte, from the first plane on
-  std::uint32_t rank = 0;            // blocks before it that have planes
-  std::uint32_t sum = 0, coded = 0;  // of all widths; blocks that have one
+  unsigned width = 0;                // width of this thread's block
+  std::uint32_t at = 0;              // first byte of this thread's block, counted from the first plane
+  std::uint32_t rank = 0;            // number of earlier blocks that have planes
+  std::uint32_t sum = 0, coded = 0;  // sum of all widths; number of blocks that have planes
   std::uint32_t table_bytes = 0;
   std::uint8_t table_flags = 0, head_bytes = 0;
 
@@ -22,15 +22,14 @@ struct PlanesPlan {
   }
 };
 
-// One barrier.
+// Computes the layout. Takes one barrier.
 template <class Simt>
 TAUT_DEVICE PlanesPlan plan_planes(BlockGroup<Simt>& block_group, unsigned width, std::uint32_t blocks,
                                    bool is_wide) {
   PlanesPlan plan;
   plan.width = width;
   plan.head_bytes = is_wide ? 12 : 8;
-  // Three sums in one word: of widths, of blocks that have one, of warps with one that a nibble does not
-  // hold.
+  // One word holds three sums: widths, blocks with planes, and warps with a width that does not fit a nibble.
   const bool long_widths = block_group.simt().ballot(width > 15) != 0 && block_group.lane() == 0;
   const auto found =
       block_group.scan(width | std::uint32_t{width != 0} << 16 | std::uint32_t{long_widths} << 26);
@@ -49,7 +48,7 @@ struct PlanesShared {
   std::uint8_t entries[chunk_blocks];
 };
 
-// By one thread.
+// Writes the head of a record. Called by one thread.
 template <class Int>
 TAUT_DEVICE void write_head(const PlanesPlan& plan, std::uint8_t flags, Int base, std::uint32_t* record) {
   const std::uint32_t form = plan.sum > 0 ? has_planes | plan.table_flags : 0u;
@@ -58,7 +57,7 @@ TAUT_DEVICE void write_head(const PlanesPlan& plan, std::uint8_t flags, Int base
   if (plan.head_bytes == 12) record[2] = static_cast<std::uint32_t>(static_cast<std::int64_t>(base) >> 32);
 }
 
-// An entry of `all` for this thread, if it is below that. By whole warps.
+// Writes this thread's entry of the width table if its index is below `all`. Called by whole warps.
 template <class Simt>
 TAUT_DEVICE void write_entry(const Simt& simt, std::uint8_t* table, unsigned entry, std::uint32_t all,
                              bool by_bytes) {
@@ -71,7 +70,7 @@ TAUT_DEVICE void write_entry(const Simt& simt, std::uint8_t* table, unsigned ent
   }
 }
 
-// The bitmap of the blocks that have an entry, and where these begin.
+// Writes the bitmap of the blocks that have an entry. Returns the start of the entries.
 template <class Simt>
 TAUT_DEVICE std::uint8_t* write_map(const BlockGroup<Simt>& block_group, std::uint8_t* table, unsigned width,
                                     std::uint32_t blocks) {
@@ -82,7 +81,7 @@ TAUT_DEVICE std::uint8_t* write_map(const BlockGroup<Simt>& block_group, std::ui
   return table + map_bytes(blocks);
 }
 
-// Writes the widths and their padding behind the planes. A barrier inside where some blocks have no entry.
+// Writes the widths and their padding after the planes. Takes one barrier if some blocks have no entry.
 template <class Simt>
 TAUT_DEVICE void write_table(BlockGroup<Simt>& block_group, PlanesShared& shared, const PlanesPlan& plan,
                              std::uint32_t blocks, std::uint32_t* record) {
@@ -102,7 +101,7 @@ TAUT_DEVICE void write_table(BlockGroup<Simt>& block_group, PlanesShared& shared
   if (used + t < plan.bytes()) bytes[used + t] = 0;
 }
 
-// Writes header, planes, widths and their padding to `record`, which is complete after the next barrier.
+// Writes head, planes, widths and their padding to `record`, which is complete after the next barrier.
 template <class Simt, class Block, class Int>
 TAUT_DEVICE void write_planes(BlockGroup<Simt>& block_group, PlanesShared& shared, const PlanesPlan& plan,
                               std::uint8_t flags, Int base, std::uint32_t blocks, const Block& block,

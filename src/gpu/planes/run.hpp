@@ -1,4 +1,4 @@
-// One run of a record: see runs.hpp, whose functions are for the host.
+// One run of a record. The functions of runs.hpp do the same on the host.
 #pragma once
 
 #include "gpu/planes/block_codec.hpp"
@@ -11,7 +11,7 @@ constexpr std::uint32_t run_bytes_of(bool is_wide) {
   return 4 + (is_wide ? 8u : 4u) + static_cast<std::uint32_t>(sizeof(T));
 }
 
-// Runs stand at even bytes.
+// Stores a value at an even byte, as runs require.
 template <class V>
 TAUT_DEVICE void store_halves(std::uint16_t* to, V value) {
   const BitsOf<V> bits = bits_of(value);
@@ -38,7 +38,7 @@ struct RunAt {
   TAUT_DEVICE std::uint32_t start() const { return place >> 16; }
   TAUT_DEVICE std::uint32_t end() const { return start() + (place & 0xFFFF); }
   TAUT_DEVICE bool covers(std::uint32_t i) const { return start() <= i && i < end(); }
-  TAUT_DEVICE bool operator<(const RunAt& b) const {  // the order in a record
+  TAUT_DEVICE bool operator<(const RunAt& b) const {  // order of runs in a record
     if (place != b.place) return place < b.place;
     return hold < b.hold || (hold == b.hold && bits_of(value) < bits_of(b.value));
   }
@@ -58,7 +58,8 @@ struct RunsAt {
     return {place << 16 | place >> 16, hold, load_bytes<T>(words, from + (is_wide ? 12 : 8))};
   }
 
-  // The first run from `low` on that `is` holds for, as for all behind it.
+  // Returns the index of the first run from `low` on for which `is` holds. `is` must also hold for all runs
+  // after it.
   template <class Is>
   TAUT_DEVICE std::uint32_t first(std::uint32_t low, const Is& is) const {
     for (std::uint32_t high = count; low < high;) {

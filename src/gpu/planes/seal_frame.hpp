@@ -1,4 +1,4 @@
-// The last kernel of each call: the header of the frame, and scratch made ready for the next call.
+// Last kernel of each call: writes the frame's header and prepares scratch memory for the next call.
 #pragma once
 
 #include "codecs/planes/lags/lags.hpp"
@@ -8,37 +8,37 @@
 
 namespace taut::planes::cuda {
 
-// A frame as far as its header says what it is, or slots as the host does.
+// Contents of an opened frame's header, or the description of slots that the host gives.
 struct OpenFrame {
   double step;
-  std::uint32_t status;  // not 0: nothing else holds
+  std::uint32_t status;  // not 0: the other members are invalid
   std::uint32_t addends;
   Prediction prediction;
   bool stored;
-  std::uint32_t record_words;  // of all records
+  std::uint32_t record_words;  // words of all records
 };
 
 inline constexpr unsigned max_sources = 8;
 
-// What stands at the start of scratch memory; followed by ChunkWords.
+// Head of the scratch memory; followed by ChunkWords.
 struct Scratch : ScratchHead {
-  OpenFrame opened[max_sources], total;  // total: of the sum; its status is the first one that is not ok
-  std::uint32_t header[header_words];    // of the sum, but for payload_bytes and checksum
+  OpenFrame opened[max_sources], total;  // total: the sum; its status is the first error of the sources
+  std::uint32_t header[header_words];    // header of the sum, without payload_bytes and checksum
 };
 
 template <class T>
 struct FinishJob {
   std::uint32_t* frame;  // null: slots, which have no header
-  const T* values;       // encoded
+  const T* values;       // values that were encoded
   std::uint64_t count;
   Quantiser<T> z;
   Scratch* scratch;
   CallResult* result;
   std::uint32_t chunks, blocks;        // blocks: of this kernel
-  bool may_be_stored;                  // an encoding, where all chunks are layers; never a sum
-  bool of_sum;                         // the header stands in scratch
-  Lags lags;                           // of an encoding that does not begin again
-  std::uint32_t header[header_words];  // but for flag `stored`, payload_bytes, predictor, checksum
+  bool may_be_stored;                  // the frame is stored if all chunks are layers; false for a sum
+  bool of_sum;                         // the header is in scratch memory
+  Lags lags;                           // lags of an encoding that did not begin again
+  std::uint32_t header[header_words];  // without flag `stored`, payload_bytes, predictor, checksum
 };
 
 struct FinishShared {

@@ -1,7 +1,8 @@
-// Integers from what a lag leaves of them: running sums, modulo 2^32, down the columns of a matrix whose rows
-// are as long as the lag. A thread takes a stretch of a column, neighbours those beside it. Where columns
-// alone are too few threads, rows are cut into segments: their totals are found first, then what comes before
-// each, then the sums. Three kernels for each lag; a frame without it makes them leave at once.
+// Turns rests of a lag into integers: running sums, modulo 2^32, down the columns of a matrix whose rows are
+// as long as the lag. A thread processes part of a column; neighbouring threads process neighbouring columns.
+// If there are fewer columns than wanted threads, rows are divided into segments. Three kernels are launched
+// for each lag: totals of segments, prefix of each segment, sums. The kernels return at once if the frame
+// does not have the lag.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +14,14 @@ namespace taut::planes::cuda {
 struct ColumnsJob {
   std::int32_t* integers;
   std::uint64_t count;
-  std::uint32_t* totals;  // one for each thread of the kernels
-  std::uint32_t blocks;   // of each kernel
-  unsigned lag;           // which one of the frame's
+  std::uint32_t* totals;  // one word for each thread of the kernels
+  std::uint32_t blocks;   // number of blocks of each kernel
+  unsigned lag;           // index of the lag in the frame
   const OpenFrame* frame;
 };
 
 inline constexpr unsigned columns_threads = 256;
-inline constexpr std::uint64_t columns_values = 16;  // that a thread is worth
+inline constexpr std::uint64_t columns_values = 16;  // least number of values that justifies a thread
 inline constexpr std::uint64_t most_columns_blocks = 1024;
 
 inline std::uint32_t columns_blocks(std::uint64_t count) {
@@ -28,7 +29,7 @@ inline std::uint32_t columns_blocks(std::uint64_t count) {
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(blocks, 1, most_columns_blocks));
 }
 
-// What is worked on at a time: the column w % lag of segment w / lag.
+// Division of the matrix into units of work: unit w is column w % lag of segment w / lag.
 class Columns {
  public:
   TAUT_DEVICE explicit Columns(const ColumnsJob& job) : count_(static_cast<std::uint32_t>(job.count)) {
@@ -43,7 +44,8 @@ class Columns {
   TAUT_DEVICE std::uint32_t lag() const { return lag_; }
   TAUT_DEVICE std::uint32_t segments() const { return segments_; }
 
-  // work(w, first, n) for every w that this thread takes: n integers from `first` on, a lag apart.
+  // Calls work(w, first, n) for every unit w of this thread, which has n integers from `first` on, at
+  // intervals of a lag.
   template <class Simt, class Work>
   TAUT_DEVICE void share(const Simt& simt, const ColumnsJob& job, const Work& work) const {
     for (std::uint32_t w = simt.block() * columns_threads + simt.thread(); w < segments_ * lag_;
@@ -60,7 +62,8 @@ class Columns {
 
 inline constexpr unsigned rows_at_once = 8;
 
-// take(i, integer) for n integers a lag apart, some of them read before the first is taken.
+// Calls take(i, integer) for n integers at intervals of a lag. Reads several integers before it passes on the
+// first one.
 template <class Take>
 TAUT_DEVICE void down_column(const std::int32_t* integers, std::uint32_t first, std::uint32_t n,
                              std::uint32_t lag, const Take& take) {
@@ -91,7 +94,7 @@ struct ColumnTotalsKernel {
   }
 };
 
-// Makes of each total that of the segments before: a warp a column.
+// Replaces each total by the sum of the totals of the preceding segments. A warp processes a column.
 struct ColumnCarriesKernel {
   using Job = ColumnsJob;
   using Shared = ColumnsShared;

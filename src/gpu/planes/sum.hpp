@@ -1,5 +1,5 @@
-// The sum of up to 8 frames, or slots, without decoding: differences add up block by block. What else records
-// hold, runs and layers, is left to sum_exact.hpp. The same bytes as sum.cpp and general.cpp.
+// Adds up to 8 frames or slots without decoding them: differences are added block by block. Runs and layers
+// of the records are added by sum_exact.hpp. Writes the same bytes as sum.cpp and general.cpp.
 #pragma once
 
 #include "gpu/planes/parse_header.hpp"
@@ -17,16 +17,16 @@ struct SumJob {
   std::uint64_t count;
   Sink sink;
   Scratch* scratch;
-  ChunkWords* left;      // to sum_exact.hpp; Control::left of them
-  std::uint32_t blocks;  // there
+  ChunkWords* left;      // chunks for sum_exact.hpp; Control::left is their number
+  std::uint32_t blocks;  // blocks of the kernel of sum_exact.hpp
 };
 
-// What the records of a chunk are, all sources together.
+// Properties of a chunk's records in all sources together.
 struct Operands {
-  bool good;            // none is malformed, as far as their heads go
-  bool alike;           // all have the predictor of the sum
-  std::uint8_t flags;   // of any of them
-  std::uint8_t stored;  // sources that are layers
+  bool good;            // the heads of all records are valid
+  bool alike;           // all records have the predictor of the sum
+  std::uint8_t flags;   // flags of all records, combined by or
+  std::uint8_t stored;  // number of sources that are layers
 };
 
 template <class T>
@@ -37,12 +37,12 @@ struct SumShared {
   RecordHead heads[max_sources];
   PlanesShared planes;
   union {
-    std::int64_t sums[chunk_values];  // of integers, before they are written; registers are few
+    std::int64_t sums[chunk_values];  // integers, before they are written; registers are scarce
     std::uint32_t record[max_plane_record<std::int64_t> / 4];
   };
 };
 
-// Where records go in a frame that begins with lags, for which there is room.
+// Returns `sink` moved past the lags at the start of the frame, for which there is room.
 TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& total) {
   const unsigned lags = total.prediction.lags.n;
   sink.index += lags;
@@ -51,12 +51,12 @@ TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& total) {
   return sink;
 }
 
-// Takes a chunk, and finds its record in each source: by the first warp, a lane for each.
+// Takes a chunk and finds its record in each source. Called by the first warp; each lane handles one source.
 template <class T, class Simt>
 TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<T>& shared) {
   const unsigned k = simt.thread();
   const std::uint32_t chunk = simt.shuffle(k == 0 ? take_chunk(simt, job.sink) : 0u, 0);
-  RecordHead head;  // of a stored frame: that of zeros
+  RecordHead head;  // head of a stored frame: that of a chunk of zeros
   bool good = true, alike = true, stored = false;
   if (k < job.sources_count) {
     const OpenFrame& frame = job.scratch->opened[k];
@@ -102,21 +102,22 @@ class ChunkAdder {
 
   TAUT_DEVICE const OpenFrame& opened(unsigned k) const { return job_.scratch->opened[k]; }
 
-  // In what form the sum is made.
+  // Determines the form of the sum.
   TAUT_DEVICE void look_at(const Operands& operands) {
     flags_ = operands.flags & (wide | large);
     if (!fits_narrow(flags_, total_.addends)) flags_ |= wide;
     layers_ = operands.stored;
   }
 
-  // Whether a sum of nothing but zeros goes without a record.
+  // True if a sum that is all zeros has no record.
   TAUT_DEVICE bool may_be_empty() const {
     const Operands& all = shared_.operands;
     return all.stored == 0 && (all.flags & (wide | has_runs | has_layers)) == 0 && all.alike &&
            (flags_ & (wide | large)) == 0;
   }
 
-  // The records of two sources, of which the second may be one too many. All threads alike; false: malformed.
+  // Reads the records of sources k and k + 1; the second one is empty if source k is the last. Called by all
+  // threads alike. Returns false if a record is malformed.
   TAUT_DEVICE bool read_two(unsigned k, RecordIn<T>& a, RecordIn<T>& b) {
     const bool alone = k + 1 == job_.sources_count;
     Reader of_a(crew_, a, shared_.heads[k], n_),
@@ -127,7 +128,7 @@ class ChunkAdder {
     return true;
   }
 
-  // False: some record is malformed.
+  // Adds the records plane by plane. Returns false if some record is malformed.
   TAUT_DEVICE bool add_planes() {
     PlaneSum sum;
     std::uint32_t base = 0;
@@ -150,7 +151,8 @@ class ChunkAdder {
     return true;
   }
 
-  // The same with 64-bit integers, or with predictors that differ.
+  // Adds the records integer by integer: for 64-bit integers, or for predictors that differ. Returns false if
+  // some record is malformed.
   TAUT_DEVICE bool add_integers() {
     for (unsigned i = 0; i < block_values; ++i) sum(i) = 0;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
@@ -172,10 +174,10 @@ class ChunkAdder {
     return true;
   }
 
-  // Of the values of this thread; only it looks there.
+  // Returns the sum of value i of this thread. No other thread accesses it.
   TAUT_DEVICE std::int64_t& sum(unsigned i) { return shared_.sums[i * group_threads + crew_.thread()]; }
 
-  // Adds the integers of a record. Those of a narrow one are there modulo 2^32.
+  // Adds the integers of a record. Integers of a record that is not wide are known modulo 2^32.
   template <class Int>
   TAUT_DEVICE void add_record(const RecordIn<T>& r, Predictor predictor) {
     Int q[block_values];

@@ -1,12 +1,12 @@
-// The second kernel of a sum, for chunks with exact values: runs are merged, layers appended, behind the
-// planes that the first kernel wrote. It found the sizes good; the order of runs is looked at here.
+// Second kernel of a sum, for chunks with exact values: merges runs and appends layers after the planes that
+// the first kernel wrote. The first kernel has checked the sizes; this kernel checks the order of runs.
 #pragma once
 
 #include "gpu/planes/sum.hpp"
 
 namespace taut::planes::cuda {
 
-// What of a source is not planes.
+// Runs and layers of a source's record.
 template <class T>
 struct ExactPart {
   RunsAt<T> runs;
@@ -76,7 +76,8 @@ class ExactAdder {
     return {r.runs, words, r.layers_at, r.layers};
   }
 
-  // Each run finds its rank among those of the other sources. Returns where they end.
+  // Writes all runs in order: each run finds its rank among the runs of the other sources. Returns the end of
+  // the runs.
   TAUT_DEVICE std::uint16_t* merge_runs(std::uint16_t* to, std::uint32_t runs, bool is_wide) const {
     const std::uint32_t each = run_bytes_of<T>(is_wide) / 2;
     if (crew_.thread() == 0) store_halves(to, runs);
@@ -96,7 +97,7 @@ class ExactAdder {
     return to + 2 + runs * each;
   }
 
-  // By 16 bits: a stored frame of halves may end within a word.
+  // Copies layers in units of 16 bits, because a stored frame of 16-bit floats may end within a word.
   TAUT_DEVICE std::uint16_t* append_layers(std::uint16_t* to, std::uint32_t layers) const {
     if (crew_.thread() == 0) store_halves(to, layers);
     to += 2;

@@ -1,6 +1,6 @@
-// Values <-> integers for one value at a time. The reference is quantiser.hpp; tests/gpu/kernels holds these
-// to it bit for bit, and to the loops of general_kernels.cpp. No operation may be fused or reordered: compile
-// with -fmad=false.
+// Conversion between values and integers, one value at a time. The reference is quantiser.hpp;
+// tests/gpu/kernels compares these functions with it, and with the loops of general_kernels.cpp, bit for bit.
+// No operation may be fused or reordered: compile with -fmad=false.
 #pragma once
 
 #include "codecs/planes/format/quantiser.hpp"
@@ -24,7 +24,8 @@ TAUT_DEVICE T multiple(std::int64_t q, double step) {
   return static_cast<T>(static_cast<double>(q) * step);
 }
 
-// The integer in the small range, in the arithmetic of T; false: it is not there.
+// Computes the integer in the small range, in the arithmetic of T. Returns false if the integer is not in
+// that range.
 template <class T>
 TAUT_DEVICE bool quantise_small(T x, const Quantiser<T>& z, std::int32_t& q) {
   if constexpr (sizeof(T) == 8) {
@@ -39,7 +40,8 @@ TAUT_DEVICE bool quantise_small(T x, const Quantiser<T>& z, std::int32_t& q) {
   }
 }
 
-// The integer of up to `bits` bits, in double arithmetic; false: there is none within the bound.
+// Computes the integer of up to `bits` bits, in double arithmetic. Returns false if no integer is within the
+// bound.
 template <class T>
 TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, int bits, std::int64_t& q) {
   const double step = static_cast<double>(z.step), x = static_cast<double>(value);
@@ -50,10 +52,10 @@ TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, int bits, std::int6
   return integer < range && integer >= -range && (error < 0 ? -error : error) <= z.bound;
 }
 
-// The integer of a chunk that is not small.
+// Computes the integer of a value in a chunk that is not small.
 template <class T>
 TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, std::int64_t& q) {
-  if constexpr (std::is_same_v<T, float>) {  // what is small is quantised as in a small chunk
+  if constexpr (std::is_same_v<T, float>) {  // a small value gets the same integer as in a small chunk
     std::int32_t small_q = 0;
     if (quantise_small(x, z, small_q)) {
       q = small_q;
@@ -63,7 +65,8 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, std::int64_t& q) {
   return quantise_to(x, z, large_bits, q);
 }
 
-// What a value comes to: the multiple of its integer, or itself where it has to travel exactly.
+// Returns the value that a decoder restores: the multiple of its integer, or the value itself if it is sent
+// exactly.
 template <class T>
 TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z) {
   std::int64_t q = 0;
@@ -78,7 +81,7 @@ TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z) {
   return s < 0x1p52 && s > -0x1p52 ? static_cast<T>(rint(s) * step) : x;
 }
 
-// on_grid of quantiser.hpp.
+// Same as on_grid() of quantiser.hpp.
 template <class T>
 TAUT_DEVICE bool is_multiple(T value, double step, std::int64_t& q) {
   const double s = static_cast<double>(value) / step;

@@ -1,23 +1,25 @@
-// Eight integers in the registers of a thread <-> their bit planes.
+// Transposition of eight integers in a thread's registers to their bit planes, and back.
 #pragma once
 
 #include "gpu/simt/simt.hpp"
 
 namespace taut::cuda {
 
-inline constexpr unsigned side = 8;  // of a matrix of bits: integers, and planes of a byte of each
+inline constexpr unsigned side = 8;  // rows and columns of a bit matrix
 
-// Planes 8 row .. 8 row + 7 of a block, the lowest first: a byte each, whose bit j belongs to difference j.
+// Planes 8 row .. 8 row + 7 of a block, the lowest first: one byte for each plane, whose bit j belongs to
+// difference j.
 struct PlaneRow {
   std::uint32_t low, high;
 };
 
-// Bytes `row` of its differences: of 0, 2, 4, 6 and of 1, 3, 5, 7.
+// Byte `row` of each of the eight differences: of differences 0, 2, 4, 6 and of 1, 3, 5, 7.
 struct ByteRow {
   std::uint32_t even, odd;
 };
 
-// One step of a transposition: what stands above the diagonal in a, and below it in b, changes places.
+// One step of a transposition: exchanges the bits above the diagonal in `a` with the bits below the diagonal
+// in `b`.
 template <unsigned By, class Simt>
 TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
   constexpr std::uint32_t lower = By == 1 ? 0x55555555 : By == 2 ? 0x33333333 : 0x0F0F0F0F;
@@ -26,8 +28,9 @@ TAUT_DEVICE void cross(const Simt& simt, std::uint32_t& a, std::uint32_t& b) {
   a = of_lower;
 }
 
-// The transpose of an 8 x 8 bit matrix, in three steps. In between bytes are moved (each digit names one) so
-// that every step goes across the two words, which takes half the operations of one within them.
+// Transposes an 8 x 8 bit matrix in three steps. Between the steps bytes are moved (each digit of a selector
+// names one byte), so that every step exchanges bits between the two words. This takes half the operations of
+// a step within the words.
 template <class Simt>
 TAUT_DEVICE ByteRow to_bytes(const Simt& simt, PlaneRow x) {
   cross<4>(simt, x.low, x.high);
@@ -47,7 +50,7 @@ TAUT_DEVICE PlaneRow to_planes(const Simt& simt, ByteRow y) {
   return x;
 }
 
-// Bytes `row` of eight integers.
+// Returns byte `row` of each of eight integers.
 template <class Simt, class Int>
 TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned row) {
   std::uint32_t of[side];
@@ -60,7 +63,7 @@ TAUT_DEVICE ByteRow byte_row(const Simt& simt, const Int (&d)[side], unsigned ro
   return {four(0), four(1)};
 }
 
-// Integer i of eight whose bytes these are, the lowest first.
+// Returns integer i of eight integers, given their bytes, the lowest first.
 template <class Word, class Simt>
 TAUT_DEVICE Word integer_of(const Simt& simt, const ByteRow (&rows)[sizeof(Word)], unsigned i) {
   const unsigned at = i / 2;

@@ -1,4 +1,4 @@
-// Headers of frames on the GPU, and what every call begins and ends with.
+// Frame headers on the GPU, and the common first and last steps of every call.
 #pragma once
 
 #include "core/frame.hpp"
@@ -8,7 +8,8 @@ namespace taut::cuda {
 
 inline constexpr unsigned header_words = frame_header_bytes / 4;
 
-// CRC-32C of a header is linear in its bits: what each one of them adds, and the sum of a header of zeros.
+// Tables for the CRC-32C of a header, which is linear in the header's bits: the contribution of each bit, and
+// the CRC of a header of zeros.
 struct HeaderCrc {
   std::uint32_t of_bit[header_words - 1][warp_lanes];
   std::uint32_t of_zeros;
@@ -28,27 +29,27 @@ inline HeaderCrc header_crc_table() {
   return table;
 }
 
-// What the scratch memory of every codec begins with; zeros and the table where it is new. ChunkWords follow
-// on what a codec adds.
+// First part of every codec's scratch memory. New memory holds zeros and the table. A codec may add members;
+// ChunkWords follow them.
 struct alignas(ChunkWords) ScratchHead {
   Control control;
   HeaderCrc crc;
 };
 
-// What a call comes to; in memory that the GPU writes, and the host may poll: `done` is written last.
+// Result of a call, in memory that the GPU writes and the host may poll: `done` is written last.
 struct CallResult {
   std::uint64_t bytes;
   std::uint32_t status;
   std::uint32_t done;
 };
 
-// A frame, or a place for one, in memory of the GPU; 16 bytes aligned.
+// Memory of the GPU that holds a frame or receives one, aligned to 16 bytes.
 struct FrameRoom {
   std::byte* at;
   std::size_t bytes;
 };
 
-// Of the first 60 bytes, by a whole warp.
+// Returns the CRC-32C of a header's first 60 bytes. Called by a whole warp.
 template <class Simt>
 TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* header) {
   const unsigned lane = simt.thread() % warp_lanes;
@@ -61,10 +62,10 @@ TAUT_DEVICE std::uint32_t header_crc(const Simt& simt, const HeaderCrc& crc, con
 
 constexpr std::uint32_t code(Status status) { return static_cast<std::uint32_t>(status); }
 
-// Reported of a frame that only the host can read, as one with a checksum of its payload.
+// Status of a frame that only the host can read, such as a frame with a checksum of its payload.
 inline constexpr std::uint32_t needs_host = 120;
 
-// A header, field by field: docs/spec/frame.md.
+// Accessors to the fields of a header: docs/spec/frame.md.
 struct HeaderAt {
   const std::uint32_t* word;
 
@@ -83,7 +84,7 @@ struct HeaderAt {
   TAUT_DEVICE unsigned parameter(unsigned i) const { return word[11] >> (8 * i) & 0xFF; }
   TAUT_DEVICE unsigned bound_kind() const { return word[14] & 0xFF; }
 
-  // What frame.cpp rejects, whatever the codec.
+  // True if frame.cpp rejects the header for every codec.
   TAUT_DEVICE bool malformed(std::uint64_t readable) const {
     const auto usable = [](double x) { return x >= 0 && x - x == 0; };
     return type() < 1 || type() > dtypes || word[1] >> 27 != 0 || bound_kind() >= frame_bound_kinds ||
@@ -92,8 +93,8 @@ struct HeaderAt {
   }
 };
 
-// A status: of a frame of which `readable` bytes may be read, by a whole warp. What it holds is for the codec
-// to check.
+// Checks a frame of which `readable` bytes may be read, and returns a status. Called by a whole warp. The
+// codec checks the payload.
 template <class Simt>
 TAUT_DEVICE std::uint32_t check_header(const Simt& simt, const HeaderCrc& crc, const std::uint32_t* frame,
                                        std::uint64_t readable, std::uint8_t codec) {
@@ -108,8 +109,8 @@ TAUT_DEVICE std::uint32_t check_header(const Simt& simt, const HeaderCrc& crc, c
   return h.has(FrameHeader::checksummed) ? needs_host : 0;
 }
 
-// Writes `header`, in shared memory and complete but for its checksum and the payload's bytes, to the frame.
-// By a whole warp.
+// Completes `header`, which is in shared memory and lacks its checksum and the size of the payload, and
+// writes it to the frame. Called by a whole warp.
 template <class Simt>
 TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint32_t* header,
                               std::uint64_t payload_bytes, std::uint32_t* frame, CallResult* result) {
@@ -124,8 +125,9 @@ TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint3
   if (lane < header_words) frame[lane] = lane + 1 < header_words ? header[lane] : sum;
 }
 
-// The end of the last kernel of a call, of so many blocks. The last one that comes here reports, and leaves
-// the scratch ready for the next call. `refused`: a status of what was opened, in the scratch, too.
+// Ends the last kernel of a call, which has `blocks` blocks. The last block that arrives writes the result
+// and prepares the scratch memory for the next call. `refused` is the status of the opened frame, also in
+// scratch memory.
 template <class Simt>
 TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t& refused, std::uint32_t blocks,
                        CallResult* result) {

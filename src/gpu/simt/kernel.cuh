@@ -1,4 +1,4 @@
-// Kernels for CUDA: their texts run on its threads.
+// Launches kernels on CUDA's threads.
 #pragma once
 
 #include "gpu/simt/simt.hpp"

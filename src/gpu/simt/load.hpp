@@ -1,4 +1,4 @@
-// A few values between memory of the GPU and registers, 16 bytes at a time where they are aligned.
+// Moves a few values between memory of the GPU and registers, 16 bytes at a time if they are aligned.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@ struct alignas(16) Quad {
   std::uint32_t of[4];
 };
 
-// An object at a place that is aligned to its size, or to 16 bytes where it is longer.
+// Load and store an object whose address is aligned to its size, or to 16 bytes if the object is longer.
 template <class V>
 inline constexpr std::size_t alignment_of = sizeof(V) < sizeof(Quad) ? sizeof(V) : sizeof(Quad);
 template <class V>
@@ -25,13 +25,13 @@ TAUT_DEVICE void store_as(void* to, const V& v) {
   std::memcpy(__builtin_assume_aligned(to, alignment_of<V>), &v, sizeof v);
 }
 
-// Whether N values at a place can be moved by 16 bytes.
+// True if N values at an address can be moved by 16 bytes.
 template <class T, std::size_t N>
 TAUT_DEVICE bool by_quads(const T* at, unsigned values) {
   return values == N && reinterpret_cast<std::uintptr_t>(at) % sizeof(Quad) == 0;
 }
 
-// N values, of which there are `values`; zeros behind them.
+// Loads `values` values into x; the rest of the N values become zero.
 template <class T, std::size_t N>
 TAUT_DEVICE void load_block(const T* from, unsigned values, T (&x)[N]) {
   constexpr unsigned quads = N * sizeof(T) / sizeof(Quad);

@@ -1,27 +1,25 @@
-// The vocabulary that kernels are written in. CUDA gives it here; tests/gpu/kernels/shim.hpp gives the same
-// on a CPU, so that the very text of the kernels is tested where there is no GPU. A kernel is a function
-// template on it:
+// The operations that kernels are written in. CUDA provides them here; tests/gpu/kernels/shim.hpp provides
+// the same operations on a CPU, so that the source text of the kernels is tested without a GPU. A kernel is a
+// function template on a type with these members:
 //
-//   thread(), block()             of this thread in its block, of the block in the grid
+//   thread(), block()             index of this thread in its block, index of the block in the grid
 //   ballot(b), shuffle(v, lane), shuffle_up(v, by), greatest(v), either(v)
-//                                 of the 32 lanes of a warp, all of which take part; either: their bitwise or
-//   sum(v), sum_up(v)             of all lanes; of those up to this one
-//   barrier(), barrier_any(b)     of all threads of the block
-//   sync_warp()                   orders what lanes of a warp wrote to shared memory
-//   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return what was there
-//   acquire(p), release(p, v)     a 64-bit word that blocks hand results over with
-//   fence()                       what this thread wrote is seen, by the host too, before what it writes next
-//   pause()                       in a loop that waits for another block
+//                                 over the 32 lanes of a warp, all of which call; either: bitwise or of all v
+//   sum(v), sum_up(v)             sum over all lanes; sum over the lanes up to this one, inclusive
+//   barrier(), barrier_any(b)     over all threads of the block
+//   sync_warp()                   orders the writes of a warp's lanes to shared memory
+//   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return the previous value
+//   acquire(p), release(p, v)     load, store of a 64-bit word by which blocks pass results to each other
+//   fence()                       earlier writes become visible, to the host too, before later ones
+//   pause()                       called in a loop that waits for another block
 //   leading_zeros(v), population(v), mirrored(v)
-//                                 mirrored: its bits in the opposite order
-//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest digits of the selector
-//   in
-//                                 base 16; 8 + i: the sign of byte i, eight times
-//   choose(mask, a, b)            bits of a where the mask has them, else of b
+//                                 mirrored: the bits of v in reverse order
+//   permute(low, high, selector)  four of eight bytes, one for each of the four lowest base-16 digits of the
+//                                 selector; digit 8 + i: the sign of byte i, eight times
+//   choose(mask, a, b)            bits of a where the mask's bits are 1, else bits of b
 //   global(p)                     p, which is known to point to memory of the GPU, not of the block
-// TAUT_ROLLED stands before loops that are gone round once or twice: unrolled they would take more
-// instructions. TAUT_UNROLLED stands before those that go through an array in registers, where the compiler
-// would not see that it has to.
+// TAUT_ROLLED marks loops that run only a few times: unrolled they would take more instructions.
+// TAUT_UNROLLED marks loops over an array in registers, which the compiler would otherwise not unroll.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +38,10 @@ namespace taut::cuda {
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr std::uint32_t all_lanes = 0xFFFFFFFF;
-inline constexpr unsigned block_threads_limit = 512;  // of a block of any kernel
+inline constexpr unsigned block_threads_limit = 512;  // greatest number of threads in a block of any kernel
 
-// Of a kernel: threads of a block, and blocks of it that a multiprocessor must be able to hold, which limits
-// the registers of a thread.
+// Launch shape of a kernel: threads of a block, and the number of its blocks that a multiprocessor must be
+// able to hold. The second number limits the registers of a thread.
 struct BlockShape {
   unsigned threads, on_multiprocessor;
 };
@@ -71,7 +69,7 @@ struct CudaThread {
     for (int by = 1; by < 32; by *= 2) v += __shfl_xor_sync(all_lanes, v, by);
     return v;
   }
-  // A shuffle tells by its predicate whether there is such a lane.
+  // The predicate of a shuffle says whether the source lane exists.
   __device__ static std::uint32_t sum_up(std::uint32_t v) {
     for (unsigned by = 1; by < warp_lanes; by *= 2)
       asm volatile(

@@ -1,47 +1,51 @@
-// Where records go. Canonical: behind each other, in one pass, each chunk waiting only for the sizes of those
-// before (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with decoupled
-// look-back", 2016). Slotted: chunk i at i * slot_words, for data in flight; no waiting.
+// Destination of the records that a kernel writes.
+// Canonical: records follow each other, and are placed in one pass. Each chunk waits only for the sizes of
+// the chunks before it (decoupled look-back: Merrill and Garland, "Single-pass parallel prefix scan with
+// decoupled look-back", 2016).
+// Slotted: chunk i is stored at i * slot_words, for data in flight; no chunk waits.
 #pragma once
 
 #include "gpu/simt/simt.hpp"
 
 namespace taut::cuda {
 
-// At the start of the scratch of a launch; all zero when that is new, and left ready for the next launch.
+// State of a launch, at the start of its scratch memory. New memory is all zero; each launch leaves the state
+// ready for the next one.
 struct Control {
-  std::uint32_t epoch;    // launches before
-  std::uint32_t ticket;   // chunks taken by now
+  std::uint32_t epoch;    // number of earlier launches
+  std::uint32_t ticket;   // number of chunks taken so far
   std::uint32_t coded;    // not 0: some chunk is not a layer
-  std::uint32_t failure;  // the greatest Status met
-  std::uint32_t words;    // of all records
-  std::uint32_t done;     // blocks of the last kernel that have ended
-  std::uint32_t left;     // chunks that a kernel leaves to the next one
-  std::uint32_t again;    // not 0: a record says that the kernels in line begin again, another way
+  std::uint32_t failure;  // greatest Status reported
+  std::uint32_t words;    // words of all records
+  std::uint32_t done;     // number of finished blocks of the last kernel
+  std::uint32_t left;     // number of chunks that a kernel leaves to the next one
+  std::uint32_t again;    // not 0: some record requires that the next kernels encode again, in another form
 };
 
 // A chunk that a kernel leaves to the next one.
 struct LeftChunk {
   std::uint32_t chunk;
-  std::uint32_t at;  // in a sum: the word of the records where its exact values go
+  std::uint32_t at;  // in a sum: word of the records where the chunk's exact values are stored
 };
 
-// What a chunk hands on: launch (30 bits), state (2 bits), words (32 bits). States of earlier launches count
-// as none, so that nothing has to be cleared.
+// States of a chunk's published word: launch (30 bits), state (2 bits), words (32 bits). States of earlier
+// launches are ignored, so that nothing has to be cleared.
 enum HandedOn : std::uint32_t { own_words = 1, all_words = 2 };
 
-// The words of one chunk in scratch. Those that are handed on stand at the same places whatever a call's
-// count is: nothing else is ever written there that might be taken for one.
+// Words of one chunk in scratch memory. `handed_on` is stored at the same address whatever the count of a
+// call is. Nothing else is ever written at that address, so no other data can be mistaken for a published
+// word.
 struct ChunkWords {
   std::uint64_t handed_on;
-  LeftChunk left;  // entries of a list, not of this chunk
+  LeftChunk left;  // entry of a list; does not belong to this chunk
 };
 
 struct Sink {
-  std::uint32_t* index;  // of chunks + 1 words, the first is 0; slotted: words of each chunk
+  std::uint32_t* index;  // chunks + 1 words, the first is 0; slotted: words of each chunk
   std::uint32_t* records;
-  std::uint32_t capacity;    // words of all records
+  std::uint32_t capacity;    // words available for all records
   std::uint32_t slot_words;  // 0: canonical
-  std::uint32_t chunks;      // or groups of chunks, where these are placed together
+  std::uint32_t chunks;      // number of chunks, or of groups of chunks that are placed together
   Control* control;
   ChunkWords* of_chunks;  // canonical only
 };
@@ -50,14 +54,14 @@ TAUT_DEVICE std::uint64_t hand_on(std::uint32_t epoch, HandedOn state, std::uint
   return std::uint64_t{(epoch + 1) << 2 | state} << 32 | words;
 }
 
-// By one thread. Chunks are taken in the order in which blocks start, so that whoever is waited for is at
-// work.
+// Returns the chunk that this block processes. Called by one thread. Chunks are numbered in the order in
+// which blocks start, so that every chunk that is waited for is being processed.
 template <class Simt>
 TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink) {
   return sink.slot_words != 0 ? simt.block() : simt.add(&sink.control->ticket, 1);
 }
 
-// The same by all threads.
+// Same as above, called by all threads.
 template <class Simt>
 TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::uint32_t& shared_word) {
   if (simt.thread() == 0) shared_word = take_chunk(simt, sink);
@@ -65,7 +69,7 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::ui
   return shared_word;
 }
 
-// By one thread, as soon as the chunk's words are known.
+// Publishes the size of a chunk's record. Called by one thread as soon as the size is known.
 template <class Simt>
 TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
   if (sink.slot_words != 0) return;
@@ -73,14 +77,14 @@ TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chun
                hand_on(sink.control->epoch, chunk == 0 ? all_words : own_words, words));
 }
 
-// Words of the chunks before, by one whole warp. Its lanes look at the 32 chunks before, then at those before
-// them.
+// Returns the words of all chunks before `chunk`. Called by one whole warp. The lanes read the states of the
+// 32 preceding chunks, then of the 32 before those.
 template <class Simt>
 TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
   const unsigned lane = simt.thread() % warp_lanes;
   const std::uint32_t launch = sink.control->epoch + 1;
   std::uint32_t before = 0;
-  for (std::uint32_t next = chunk; next > 0;) {  // chunks from `next` on are in `before`
+  for (std::uint32_t next = chunk; next > 0;) {  // `before` includes the chunks from `next` on
     std::uint64_t word = 0;
     bool waiting = true;
     while (simt.ballot(waiting) != 0) {
@@ -101,15 +105,15 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
   return before;
 }
 
-// Words of all chunks up to this one, for those behind it. By one thread.
+// Publishes the words of all chunks up to this one, for the chunks after it. Called by one thread.
 template <class Simt>
 TAUT_DEVICE void pass_on(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
   simt.release(&sink.of_chunks[chunk].handed_on, hand_on(sink.control->epoch, all_words, words));
   if (chunk + 1 == sink.chunks) sink.control->words = words;
 }
 
-// Where the chunk's record of `words` goes, in words, by the first warp. Slots and frames that are too small
-// are reported and hold nothing.
+// Returns the position of the chunk's record of `words` words, in words. Called by the first warp. Slots and
+// frames that are too small are reported; nothing is written to them.
 template <class Simt>
 TAUT_DEVICE std::uint32_t place(const Simt& simt, const Sink& sink, std::uint32_t chunk,
                                 std::uint32_t words) {

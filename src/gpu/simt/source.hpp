@@ -1,4 +1,4 @@
-// Where the records of a frame are, or of slots.
+// Location of the records of a frame or of slots.
 #pragma once
 
 #include "gpu/simt/frame.hpp"
@@ -7,9 +7,9 @@
 namespace taut::cuda {
 
 struct Source {
-  const std::uint32_t* frame;  // with header; null: slots
-  std::uint64_t bytes;         // that may be read there
-  const std::uint32_t* words;  // of slots: of each chunk
+  const std::uint32_t* frame;  // frame with its header; null: slots
+  std::uint64_t bytes;         // number of bytes that may be read at `frame`
+  const std::uint32_t* words;  // slots only: number of words of each chunk
   const std::uint32_t* slots;
   std::uint32_t slot_words;
 };
@@ -18,7 +18,8 @@ inline Source source_of(const std::byte* frame, std::uint64_t bytes) {
   return {reinterpret_cast<const std::uint32_t*>(frame), bytes, nullptr, nullptr, 0};
 }
 
-// The record of chunk i of a frame with so many words of them; false: the index is wrong there.
+// Finds the record of chunk i in a frame whose records have `record_words` words. Returns false if the index
+// is invalid there.
 TAUT_DEVICE bool find_record(const Source& source, std::uint32_t record_words, std::uint32_t chunks,
                              std::uint32_t i, Words& words) {
   if (source.frame == nullptr) {

@@ -1,4 +1,4 @@
-// Streams of bits, the lowest of a word first.
+// Reads and writes bit streams, which fill each word from its lowest bit.
 #pragma once
 
 #include "gpu/simt/simt.hpp"
@@ -11,19 +11,20 @@ TAUT_DEVICE std::uint32_t low_bits(std::uint32_t v, unsigned n) {
   return n < 32 ? v & ((std::uint32_t{1} << n) - 1) : v;
 }
 
-// Bits behind the last one; 0 behind all of them.
+// Returns v without its n lowest bits; 0 if n is at least the number of bits.
 template <class V>
 TAUT_DEVICE V without_low(V v, unsigned n) {
   return n < 8 * sizeof(V) ? v >> n : V{0};
 }
 
-// Zeros below the lowest one.
+// Returns the number of zeros below the lowest 1.
 template <class Simt, class V>
 TAUT_DEVICE unsigned trailing_zeros(const Simt& simt, V v) {
   return simt.population(static_cast<V>(~v & (v - 1)));
 }
 
-// The bits of one block among those of others, in words that were zero. What is beyond its share is dropped.
+// Writes the bits of one block among those of other blocks, to words that were zero. Bits beyond the block's
+// share are dropped.
 template <class Simt>
 class BitWriter {
  public:
@@ -47,7 +48,7 @@ class BitWriter {
     put(static_cast<std::uint32_t>(v), n < 32 ? n : 32);
     if (n > 32) put(static_cast<std::uint32_t>(v >> 32), n - 32);
   }
-  // A word may be shared with the blocks beside.
+  // Adds the buffer to the current word, which neighbouring blocks may share.
   TAUT_DEVICE void flush() const {
     if (filled_ > 0) simt_.add(word_, static_cast<std::uint32_t>(buffer_));
   }
@@ -59,7 +60,7 @@ class BitWriter {
   unsigned filled_, left_;
 };
 
-// A frame as words; its last one may be a part of one.
+// The bytes of a frame as words; the last word may be incomplete.
 struct FrameWords {
   const std::uint32_t* at;
   std::uint64_t bytes;
@@ -73,7 +74,7 @@ struct FrameWords {
   }
 };
 
-// The bits of one block. Zeros behind them, and `left` is 0 then.
+// Reads the bits of one block. After the last bit, returns zeros, and left() is 0.
 template <class Simt>
 class BitReader {
  public:
@@ -86,7 +87,7 @@ class BitReader {
 
   TAUT_DEVICE unsigned left() const { return left_; }
 
-  // Up to 32.
+  // Reads n bits; n is at most 32.
   TAUT_DEVICE std::uint32_t take(unsigned n) {
     n = n < left_ ? n : left_;
     left_ -= n;
@@ -102,7 +103,8 @@ class BitReader {
       if (n > 32) return low | V{take(n - 32)} << 32;
     return low;
   }
-  // Zeros up to a one, which is left, but no more than `most`, and no more than there are.
+  // Reads zeros up to the next 1, which is not read. Reads at most `most` bits, and at most the bits that are
+  // left. Returns the number of zeros.
   TAUT_DEVICE unsigned take_zeros(unsigned most) {
     most = most < left_ ? most : left_;
     for (unsigned taken = 0;;) {

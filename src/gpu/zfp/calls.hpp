@@ -1,5 +1,4 @@
-// Which kernels a call launches, in what order, on which memory. A Launcher puts them in line: see
-// gpu/planes/calls.hpp.
+// Launches the kernels of each call, in order, with their memory. Launcher: see gpu/planes/calls.hpp.
 #pragma once
 
 #include "gpu/zfp/decode.hpp"
@@ -7,12 +6,12 @@
 
 namespace taut::zfp::cuda {
 
-// Of the scratch of a call on a field of so many boxes.
+// Returns the size of the scratch memory for a call on a field of `boxes` boxes.
 inline std::size_t scratch_bytes(std::size_t boxes) {
   return sizeof(Scratch) + sizeof(std::uint64_t) * boxes;
 }
 
-// Of any frame of that field, as Codec::max_bytes() has it, or less.
+// Returns an upper bound on the size of any frame of the field; at most Codec::max_bytes().
 template <class T>
 std::uint64_t most_bytes(const Field& field, double rate) {
   const std::uint64_t front = frame_header_bytes + front_bytes(field.dims, field.boxes);
@@ -35,7 +34,7 @@ struct CallPlace {
   CallResult* result;
 };
 
-// Thread blocks for the largest box of a field.
+// Returns the number of thread blocks for the largest box of a field.
 template <unsigned D>
 std::uint32_t parts_of(const Field& field) {
   std::uint32_t blocks = 1;
@@ -52,7 +51,8 @@ void on_dims(const Field& field, Action action) {
   return action.template operator()<4>();
 }
 
-// frame <- values. `header` says type, count and bound, which is a rate; the frame holds most_bytes().
+// Encodes values: frame <- values. `header` gives type, count and bound, which is a rate; the frame has room
+// for most_bytes().
 template <class T, class Launcher>
 void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader header, std::byte* frame,
             const CallPlace& place) {
@@ -72,7 +72,7 @@ void encode(Launcher& launcher, const T* values, const Field& field, FrameHeader
   });
 }
 
-// values <- frame.
+// Decodes a frame: values <- frame.
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, T* values, const Field& field, std::uint64_t count,
             const CallPlace& place) {

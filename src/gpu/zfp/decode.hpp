@@ -1,5 +1,5 @@
-// pieces -> values: a block a thread, or, of 256 values, a warp, none of which waits for another. What
-// piece.cpp rejects is rejected here.
+// Decodes pieces to values. A thread decodes a block; a block of 256 values is decoded by a warp. No thread
+// or warp waits for another. Pieces that piece.cpp rejects are rejected here.
 #pragma once
 
 #include "gpu/zfp/encode.hpp"
@@ -12,7 +12,7 @@ struct DecodeJob {
   Source source;
   T* values;
   Field field;
-  std::uint32_t parts;  // thread blocks a box
+  std::uint32_t parts;  // thread blocks of a box
   Scratch* scratch;
   CallResult* result;
 };
@@ -38,7 +38,7 @@ class BoxDecoder {
         entry_(job.source.frame[header_words + extent_words(D) + box]),
         at_(frame_header_bytes + front_bytes(D, job.field.boxes) + job.scratch->pieces()[box]) {}
 
-  // False: malformed.
+  // Decodes the piece of the box. Returns false if the piece is malformed.
   TAUT_DEVICE bool decode() {
     const auto raw = static_cast<std::uint32_t>(values_ * sizeof(T));
     const unsigned bits = job_.scratch->opened.bits;
@@ -76,7 +76,7 @@ class BoxDecoder {
     }
   }
 
-  // False: the map is cut off.
+  // Reads the map. Returns false if the map is incomplete.
   TAUT_DEVICE bool read_marks() {
     if (entry_.bytes() < mark_bytes(values_)) return false;
     if (simt_.thread() < warp_lanes) {
@@ -94,7 +94,7 @@ class BoxDecoder {
     return shared_.marks.bytes <= entry_.bytes();
   }
 
-  // `stream`: byte of the piece where it begins.
+  // Decodes the blocks of this part. `stream` is the byte of the piece at which the bit stream begins.
   TAUT_DEVICE void decode_blocks(std::uint32_t stream, unsigned bits, bool mended) const {
     const FrameWords words{job_.source.frame, job_.source.bytes};
     const std::uint64_t first = 8 * (at_ + stream);
@@ -118,7 +118,7 @@ class BoxDecoder {
     TAUT_UNROLLED
     for (unsigned row = 0; row < Block<D>::rows; ++row) put_row(block, row, x + row * edge, mended);
   }
-  // By a warp.
+  // Decodes a block of 256 values. Called by a warp.
   TAUT_DEVICE void decode_wide(std::uint32_t i, BitReader<Simt> in, bool mended) const {
     T x[of_lane];
     read_wide_block(simt_, shared_.wide, in, x);
@@ -160,7 +160,7 @@ class BoxDecoder {
   const Box<D> box_;
   std::uint32_t values_, blocks_, part_;
   Entry entry_;
-  std::uint64_t at_;  // byte of the frame where the piece begins
+  std::uint64_t at_;  // byte of the frame at which the piece begins
 };
 
 template <class T, unsigned D>

@@ -1,4 +1,4 @@
-// values -> pieces, those of boxes with values that are not finite left out.
+// Encodes values to pieces. Boxes with values that are not finite are encoded by mend.hpp.
 #pragma once
 
 #include "gpu/zfp/frame.hpp"
@@ -10,8 +10,8 @@ template <class T>
 struct EncodeJob {
   const T* values;
   Field field;
-  unsigned bits;        // of a block
-  std::uint32_t parts;  // thread blocks a box
+  unsigned bits;        // bits of a block
+  std::uint32_t parts;  // thread blocks of a box
   std::uint32_t* frame;
   Scratch* scratch;
   CallResult* result;

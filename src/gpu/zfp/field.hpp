@@ -1,5 +1,5 @@
-// Fields, their boxes and the blocks of these as kernels see them: places in memory are counted in values
-// from the field's first, and fit 32 bits.
+// Fields, their boxes and blocks, as used by kernels. Places in memory are counted in values from the field's
+// first value, and fit 32 bits.
 #pragma once
 
 #include "gpu/simt/load.hpp"
@@ -7,10 +7,11 @@
 
 namespace taut::zfp::cuda {
 
-// shape.hpp's Grid. Extents are the slowest first; fields of fewer dimensions begin with 1.
+// A field, divided as Grid of shape.hpp divides it. Extents are listed from the slowest; those of fields of
+// fewer dimensions begin with 1.
 struct Field {
   unsigned dims;
-  std::uint32_t extent[max_dims], box[max_dims], along[max_dims];  // box: the largest; along: boxes
+  std::uint32_t extent[max_dims], box[max_dims], along[max_dims];  // box: largest box; along: boxes
   std::uint32_t boxes;
 };
 
@@ -32,10 +33,10 @@ constexpr std::uint32_t edges(std::uint32_t n) { return (n + edge - 1) / edge; }
 
 template <unsigned D>
 struct Box {
-  std::uint32_t first = 0;  // its place in the field
+  std::uint32_t first = 0;  // place of the first value in the field
   std::uint32_t extent[D], stride[D];
 
-  // Box i of the field.
+  // Computes box i of the field.
   TAUT_DEVICE Box(const Field& field, std::uint32_t i) {
     std::uint32_t step = 1;
     for (unsigned k = D; k-- > 0;) {
@@ -59,7 +60,7 @@ struct Box {
     for (unsigned k = 0; k < D; ++k) n *= edges(extent[k]);
     return n;
   }
-  // Where value i of the box is.
+  // Returns the place of value i of the box.
   TAUT_DEVICE std::uint32_t place(std::uint32_t i) const {
     std::uint32_t at = first;
     for (unsigned k = D; k-- > 1; i /= extent[k]) at += i % extent[k] * stride[k];
@@ -69,8 +70,8 @@ struct Box {
 
 // Four values along the fastest extent, or fewer at its end.
 struct Row {
-  std::uint32_t place;   // in the field
-  std::uint32_t number;  // of its first value in the box
+  std::uint32_t place;   // place in the field
+  std::uint32_t number;  // number of the first value in the box
 };
 
 template <class T>
@@ -96,7 +97,8 @@ class Block {
 
   TAUT_DEVICE unsigned width() const { return there_[D - 1]; }
 
-  // Where the box ends within the block, zfp takes other values again in place of those that are not there.
+  // Returns the index of the value that is coded at place i, if `there` values exist: zfp repeats other
+  // values where the box ends within the block.
   TAUT_DEVICE static unsigned instead(unsigned i, unsigned there) {
     return i < there ? i : i == edge - 1 ? 0 : there - 1;
   }

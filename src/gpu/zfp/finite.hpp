@@ -1,5 +1,5 @@
-// Which values of a box are not finite: what is coded in their place, and their map. classes.hpp, by a block
-// of threads.
+// Finds the values of a box that are not finite, the values that are coded in their place, and their map:
+// classes.hpp, for a block of threads.
 #pragma once
 
 #include "gpu/zfp/bits.hpp"
@@ -28,7 +28,7 @@ TAUT_DEVICE std::uint64_t all_of(std::uint32_t values) {
   return values < 64 ? (std::uint64_t{1} << values) - 1 : ~std::uint64_t{0};
 }
 
-// Bit i: value i of the group is finite. By a warp.
+// Returns a mask whose bit i is set if value i of the group is finite. Called by a warp.
 template <class T, unsigned D, class Simt>
 TAUT_DEVICE std::uint64_t finite_values(const Simt& simt, const T* field, const Box<D>& box,
                                         std::uint32_t values, std::uint32_t group) {
@@ -40,15 +40,15 @@ TAUT_DEVICE std::uint64_t finite_values(const Simt& simt, const T* field, const 
   return mask[0] | std::uint64_t{mask[1]} << 32;
 }
 
-// The map of a box in shared memory.
+// The map of a box, in shared memory.
 struct Marks {
   std::uint32_t of[mark_words];      // a bit for each group
-  std::uint32_t before[mark_words];  // marked groups of the words before
-  std::uint32_t bytes;               // of the map
+  std::uint32_t before[mark_words];  // number of marked groups in the preceding words
+  std::uint32_t bytes;               // size of the map
 
   TAUT_DEVICE bool has(std::uint32_t group) const { return (of[group / 32] >> group % 32 & 1) != 0; }
 
-  // Where in the map the classes of a marked group are.
+  // Returns the position of a marked group's classes in the map.
   template <class Simt>
   TAUT_DEVICE std::uint32_t place(const Simt& simt, std::uint32_t values, std::uint32_t group) const {
     const std::uint32_t rank =
@@ -56,7 +56,7 @@ struct Marks {
     return static_cast<std::uint32_t>(mark_bytes(values)) + rank * group_class_bytes;
   }
 
-  // Makes the rest of `of`, by a warp.
+  // Computes the other members from `of`. Called by a warp.
   template <class Simt>
   TAUT_DEVICE void count(const Simt& simt, std::uint32_t values) {
     const unsigned lane = simt.thread() % warp_lanes;
@@ -72,14 +72,14 @@ struct Marks {
 };
 static_assert(mark_words == warp_lanes);
 
-// What is coded in place of values that are not finite: the last finite one before, in the order of memory,
-// or the first of all.
+// Values that are coded in place of values that are not finite: the last finite value before, in the order of
+// memory, or else the first finite value of the box.
 struct FiniteValues {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint64_t of[most_groups];
-  std::uint32_t before[most_groups];  // of the values of earlier groups the last finite one
+  std::uint32_t before[most_groups];  // last finite value of the earlier groups
 
-  // Of the box's value i the one that is coded; `none`: none is finite.
+  // Returns the index of the value that is coded for value i of the box; `none` if no value is finite.
   template <class Simt>
   TAUT_DEVICE std::uint32_t instead(const Simt& simt, std::uint32_t i) const {
     const std::uint32_t group = i / group_size;
@@ -87,7 +87,7 @@ struct FiniteValues {
     return up_to == 0 ? before[group] : last_of(simt, group, up_to);
   }
 
-  // Makes `before`, by a warp.
+  // Computes `before`. Called by a warp.
   template <class Simt>
   TAUT_DEVICE void look_back(const Simt& simt, std::uint32_t groups) {
     const unsigned lane = simt.thread() % warp_lanes;

@@ -1,5 +1,5 @@
-// Numbers of spec.md that kernels need: as in piece.hpp and frame_reader.hpp, which include zfp.h (the tests
-// compare the frames).
+// Constants of spec.md that kernels need. piece.hpp and frame_reader.hpp define the same constants, but
+// include zfp.h; the tests compare the frames.
 #pragma once
 
 #include "codecs/zfp/classes.hpp"
@@ -13,10 +13,10 @@ using namespace taut::cuda;
 inline constexpr std::uint8_t frame_id = 5;
 inline constexpr std::size_t max_count = std::size_t{1} << 30;
 
-// In the type that kernels count in.
+// Constants in the integer type of the kernels.
 inline constexpr std::uint32_t edge = block_edge, group_size = class_group;
 
-// A number as zfp's integers, and what its exponent takes.
+// Properties of a floating-point type: the word for zfp's integers, and the fields of a number.
 template <class T>
 struct Number {
   using Bits = std::uint32_t;
@@ -40,10 +40,11 @@ inline constexpr unsigned least_block_bits = 1 + Number<T>::exponent_bits;
 template <class T, unsigned D>
 inline constexpr unsigned most_block_bits = word_bits<T>* block_values<D>;
 
-// From this rate on even a box of nothing but NaN and infinities is mended in the bytes of any other.
+// Least rate at which every box fits in the same number of bytes, even a mended box of nothing but NaN and
+// infinities.
 inline constexpr double least_fixed_rate = 7;
 
-// Bits of a block of so many values.
+// Returns the number of bits of a block of `values` values.
 template <class T>
 constexpr unsigned block_bits(double rate, unsigned values) {
   const double most = word_bits<T>, bits = (rate < most ? rate : most) * values + 0.5;
@@ -51,7 +52,7 @@ constexpr unsigned block_bits(double rate, unsigned values) {
 }
 constexpr std::uint32_t stream_bytes(std::uint32_t blocks, unsigned bits) { return (blocks * bits + 7) / 8; }
 
-// An entry of the index.
+// An entry of the index: form and size of a piece.
 enum class Form : std::uint32_t { coded = 0, stored = 1, mended = 2 };
 struct Entry {
   static constexpr unsigned form_shift = 30;
@@ -64,7 +65,7 @@ struct Entry {
   constexpr Form form() const { return static_cast<Form>(word >> form_shift); }
 };
 
-// Words of a frame before its index, and bytes before its pieces.
+// Return the words of a frame between header and index, and the bytes between header and pieces.
 constexpr unsigned extent_words(unsigned dims) { return dims > 1 ? dims : 0; }
 constexpr std::uint64_t front_bytes(unsigned dims, std::uint64_t boxes) {
   return 4 * (extent_words(dims) + boxes);

@@ -1,4 +1,4 @@
-// What a frame says before its pieces, and where these are.
+// Reads and writes the part of a frame before its pieces, and computes the positions of the pieces.
 #pragma once
 
 #include "gpu/simt/source.hpp"
@@ -6,13 +6,13 @@
 
 namespace taut::zfp::cuda {
 
-// A frame as far as its header says what it is.
+// Contents of an opened frame's header.
 struct OpenFrame {
-  std::uint32_t status;  // not 0: nothing else holds
-  unsigned bits;         // of a block
+  std::uint32_t status;  // not 0: the other members are invalid
+  unsigned bits;         // bits of a block
 };
 
-// What stands at the start of scratch memory; followed by 64-bit words, where the piece of each box begins.
+// Head of the scratch memory; followed by 64-bit words, the position of each box's piece.
 struct Scratch : ScratchHead {
   OpenFrame opened;
 
@@ -27,7 +27,8 @@ struct PlaceShared {
   std::uint32_t status;
 };
 
-// Where pieces begin that follow each other; returns their bytes. By all threads of a block.
+// Computes the positions of pieces that follow each other, and returns their total size. Called by all
+// threads of a block.
 template <class Simt>
 TAUT_DEVICE std::uint64_t place_pieces(const Simt& simt, PlaceShared& shared, const std::uint32_t* index,
                                        std::uint32_t boxes, std::uint64_t* pieces) {
@@ -54,10 +55,10 @@ struct PlaceJob {
   Field field;
   Scratch* scratch;
   CallResult* result;
-  std::uint32_t header[header_words];  // but for payload_bytes, checksum
+  std::uint32_t header[header_words];  // without payload_bytes, checksum
 };
 
-// After the index of a frame is written: its header, its extents, and where its pieces go.
+// Writes header and extents of a frame whose index is complete, and computes the positions of its pieces.
 struct PlaceKernel {
   using Job = PlaceJob;
   using Shared = PlaceShared;
@@ -79,13 +80,13 @@ struct PlaceKernel {
 
 struct OpenJob {
   Source source;
-  Field field;  // the frame has to hold
+  Field field;  // field that the frame must hold
   std::uint64_t values;
   DType type;
   Scratch* scratch;
 };
 
-// Checks all of a frame but the pieces themselves: frame_reader.cpp.
+// Checks all of a frame except the pieces themselves: frame_reader.cpp.
 struct OpenKernel {
   using Job = OpenJob;
   using Shared = PlaceShared;
@@ -116,7 +117,7 @@ struct OpenKernel {
   }
 
  private:
-  // A frame of zfp whose header is good.
+  // Checks the header of a zfp frame whose common part is valid, and returns a status.
   TAUT_DEVICE static std::uint32_t check(const HeaderAt& h, const Job& job) {
     const unsigned dims = h.parameter(0);
     const auto kind = static_cast<Bound::Kind>(h.bound_kind());

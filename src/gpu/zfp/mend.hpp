@@ -1,4 +1,5 @@
-// The pieces of boxes with values that are not finite: a block of threads a box. The last kernel of encoding.
+// Last kernel of encoding: writes the pieces of boxes with values that are not finite. A block of threads
+// processes a box.
 #pragma once
 
 #include "gpu/zfp/encode.hpp"
@@ -65,7 +66,7 @@ class Mender {
       if (shared_.marks.has(group)) write_classes(group);
   }
 
-  // Four values a lane.
+  // Writes the classes of a group. Each lane handles four values.
   TAUT_DEVICE void write_classes(std::uint32_t group) const {
     const std::uint32_t there = group_values(values_, group), first = 4 * lane();
     if (first >= there) return;

@@ -1,13 +1,13 @@
-// The order in which zfp codes the coefficients of a block: by the sum of their frequencies, then by that of
-// their squares. Among equals it is zfp's choice (src/template/codec2.c to codec4.c of libzfp).
+// Order in which zfp codes the coefficients of a block: by the sum of their frequencies, then by the sum of
+// the squares. The order of equal coefficients is zfp's choice (src/template/codec2.c to codec4.c of libzfp).
 #pragma once
 
 #include <cstdint>
 
 namespace taut::zfp::cuda {
 
-// Coefficient i of the stream is number at[i] of the block, 4 y + x, or 16 z + 4 y + x, or with 64 w in
-// front.
+// Permutation of coefficients: coefficient i of the stream is coefficient at[i] of the block, numbered 4 y +
+// x, 16 z + 4 y + x, or 64 w + 16 z + 4 y + x.
 template <unsigned D>
 struct Sequency;
 

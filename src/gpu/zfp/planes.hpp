@@ -1,5 +1,6 @@
-// The embedded coding of a block's coefficients: bit planes from the highest on. Of each, the bits of those
-// coefficients that were met before, then for the rest whether there is a one left, and the zeros up to it.
+// Embedded coding of a block's coefficients: bit planes from the highest down. A plane consists of the bits
+// of the coefficients that were reached before. For the remaining coefficients, a bit tells if another 1
+// follows, and is followed by the zeros up to that 1.
 #pragma once
 
 #include "gpu/zfp/bits.hpp"
@@ -7,11 +8,11 @@
 
 namespace taut::zfp::cuda {
 
-// A plane of `Size` coefficients, the first one's bit the lowest.
+// A plane of `Size` coefficients; the first coefficient's bit is the lowest.
 template <unsigned Size>
 using Plane = std::conditional_t<Size <= 32, std::uint32_t, std::uint64_t>;
 
-// Takes the top bit from 32 coefficients, or from as many as there are.
+// Removes and returns the top bits of 32 coefficients, or of all if there are fewer.
 template <unsigned Size, class Word>
 TAUT_DEVICE std::uint32_t take_top(Word* u) {
   std::uint32_t plane = 0;
@@ -44,7 +45,8 @@ TAUT_DEVICE void append_plane(Word (&u)[Size], Plane<Size> plane) {
   }
 }
 
-// `n`: coefficients met before, then those that are met now. That the last one is met needs no bit.
+// Writes a plane. `n` is the number of coefficients reached so far, and is updated. The 1 of the last
+// coefficient needs no bit.
 template <unsigned Size, class Simt>
 TAUT_DEVICE void write_plane(const Simt& simt, Plane<Size> plane, unsigned& n, BitWriter<Simt>& out) {
   out.put(plane, n);
@@ -71,7 +73,8 @@ TAUT_DEVICE Plane<Size> read_plane(unsigned& n, BitReader<Simt>& in) {
   return plane;
 }
 
-// Values that are finite, and 0 or not below least_at_a_rate. A block of zeros is one bit, 0, which is there.
+// Writes a block. The values are finite, and each is 0 or at least least_at_a_rate in magnitude. A block of
+// zeros is one 0 bit, which is there already.
 template <unsigned D, class T, class Simt>
 TAUT_DEVICE void write_block(const Simt& simt, const T (&x)[block_values<D>], BitWriter<Simt>& out) {
   constexpr unsigned size = block_values<D>;
@@ -88,7 +91,7 @@ TAUT_DEVICE void write_block(const Simt& simt, const T (&x)[block_values<D>], Bi
     write_plane<size>(simt, take_plane<size>(digits), n, out);
 }
 
-// Planes of a block that zfp reads: no lower ones than of the least number of 64 bits, and some to spare.
+// Returns the number of planes that zfp reads: planes down to the least number of 64 bits, and a few more.
 template <unsigned D, class T>
 TAUT_DEVICE unsigned planes_of(unsigned exponent) {
   constexpr unsigned least_exponent = 1074, spare = 2 * D + 2;
@@ -96,7 +99,7 @@ TAUT_DEVICE unsigned planes_of(unsigned exponent) {
   return planes < word_bits<T> ? planes : word_bits<T>;
 }
 
-// A coefficient of which so many planes were read.
+// Completes a coefficient of which `planes` planes were read.
 template <class Word>
 TAUT_DEVICE Word with_zeros(Word digits, unsigned planes) {
   return planes == 0 ? 0 : digits << (8 * sizeof(Word) - planes);

@@ -1,4 +1,4 @@
-// The first kernel of encoding: what becomes of each box, and how long its piece is.
+// First kernel of encoding: determines the form and the size of each box's piece.
 #pragma once
 
 #include "gpu/zfp/finite.hpp"
@@ -10,11 +10,11 @@ template <class T>
 struct SurveyJob {
   const T* values;
   Field field;
-  unsigned bits;         // of a block
-  std::uint32_t* index;  // of the frame
+  unsigned bits;         // bits of a block
+  std::uint32_t* index;  // index of the frame
 };
 
-// A box with a map of so many bytes; none: all its values are finite.
+// Returns the index entry of a box. `map_bytes` is the size of its map, or 0 if all values are finite.
 template <class T>
 TAUT_DEVICE Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned bits,
                            std::uint32_t map_bytes) {
@@ -26,7 +26,7 @@ TAUT_DEVICE Entry entry_of(std::uint32_t values, std::uint32_t blocks, unsigned 
   return fits ? Entry(Form::mended, bytes) : Entry(Form::stored, raw);
 }
 
-// What is left for a block beside a map.
+// Returns the bits that are left for each block of a box with a map.
 TAUT_DEVICE unsigned mended_bits(std::uint32_t bytes, std::uint32_t map_bytes, std::uint32_t blocks,
                                  unsigned bits) {
   const std::uint32_t left = (bytes - map_bytes) * 8 / blocks;
@@ -47,7 +47,7 @@ struct SurveyKernel {
     const unsigned warp = simt.thread() / warp_lanes;
     const Box<D> box(job.field, simt.block());
     const std::uint32_t values = box.values();
-    std::uint32_t bytes = 0;  // of classes
+    std::uint32_t bytes = 0;  // bytes of the classes
     TAUT_ROLLED
     for (std::uint32_t group = warp; group * group_size < values; group += warps) {
       const std::uint32_t there = group_values(values, group);

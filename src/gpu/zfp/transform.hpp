@@ -1,5 +1,5 @@
-// Values of a block <-> the integers that zfp codes: a common exponent, a lifted transform along each extent,
-// negabinary digits. All wraps around, as at low rates zfp's does.
+// Converts values of a block to the integers that zfp codes, and back: a common exponent, a lifted transform
+// along each extent, negabinary digits. All integer arithmetic wraps around, as it does in zfp at low rates.
 #pragma once
 
 #include "gpu/zfp/format.hpp"
@@ -7,7 +7,7 @@
 
 namespace taut::zfp::cuda {
 
-// Half of a signed integer, rounded down.
+// Returns half of a signed integer, rounded down.
 template <class Word>
 TAUT_DEVICE Word half(Word x) {
   return static_cast<Word>(static_cast<std::make_signed_t<Word>>(x) >> 1);
@@ -35,7 +35,7 @@ TAUT_DEVICE void unlift(Word* p) {
   p[0] = x, p[Stride] = y, p[2 * Stride] = z, p[3 * Stride] = w;
 }
 
-// Line i of a block along the extent of that stride begins here.
+// Returns the index of the first value of line i along the extent with that stride.
 template <unsigned Stride>
 TAUT_DEVICE unsigned line(unsigned i) {
   return i / Stride * Stride * edge + i % Stride;
@@ -77,7 +77,7 @@ TAUT_DEVICE void restore(const Word (&digits)[block_values<D>], Word (&p)[block_
   restore_from<D, 1>(p);
 }
 
-// 2^e, or 0 where that is less than the type's least number.
+// Returns 2^e, or 0 if 2^e is less than the least number of the type.
 template <class T>
 TAUT_DEVICE T power_of_two(int e) {
   using N = Number<T>;
@@ -89,7 +89,8 @@ TAUT_DEVICE T power_of_two(int e) {
   return std::bit_cast<T>(bit < 0 ? Bits{0} : Bits{1} << bit);
 }
 
-// The biased exponent of a block as zfp writes it, that of the power of two above all values; 0: they are 0.
+// Returns the biased exponent of a block as zfp writes it: that of the power of two above all values. Returns
+// 0 if all values are 0.
 template <class T, unsigned Size>
 TAUT_DEVICE unsigned block_exponent(const T (&x)[Size]) {
   WordOf<T> greatest = 0;
@@ -100,7 +101,8 @@ TAUT_DEVICE unsigned block_exponent(const T (&x)[Size]) {
   return greatest == 0 ? 0 : static_cast<unsigned>(greatest >> (Number<T>::fraction_bits + 1)) + 1;
 }
 
-// What a value near 2^e is multiplied by, so that it becomes an integer of two bits less than the word's.
+// Return the factor that converts a value near 2^e to an integer of two bits less than the word's, and its
+// inverse.
 template <class T>
 TAUT_DEVICE T scale_up(unsigned exponent) {
   return power_of_two<T>(static_cast<int>(word_bits<T> - 2 + Number<T>::bias) - static_cast<int>(exponent));
@@ -115,7 +117,8 @@ TAUT_DEVICE WordOf<T> to_integer(T x, T scale) {
   return static_cast<WordOf<T>>(static_cast<std::make_signed_t<WordOf<T>>>(scale * x));
 }
 
-// Not beyond the greatest number, where zfp would return an infinity.
+// Converts an integer to a value. The magnitude is limited to the greatest number, where zfp would return an
+// infinity.
 template <class T>
 TAUT_DEVICE T to_value(WordOf<T> integer, T scale) {
   constexpr T greatest = std::numeric_limits<T>::max();

@@ -1,5 +1,5 @@
-// A warp's blocks of a box -> their stretch of its stream, whose bits are put together in shared memory: a
-// block a lane, or, of 256 values, one after the other.
+// Encodes a warp's blocks of a box to their part of the box's stream. The bits are assembled in shared
+// memory. A lane encodes a block; blocks of 256 values are encoded one after the other by all lanes.
 #pragma once
 
 #include "gpu/zfp/field.hpp"
@@ -7,7 +7,8 @@
 
 namespace taut::zfp::cuda {
 
-// Of a warp, so many that they end with a byte; threads of a block, and blocks of values that these take.
+// Number of a warp's blocks, chosen so that they end at a byte; threads of a thread block; blocks of values
+// that a thread block processes.
 template <unsigned D>
 inline constexpr unsigned warp_blocks = D == 4 ? 8 : warp_lanes;
 template <unsigned D>
@@ -29,7 +30,7 @@ struct WarpShared {
   WideOrNothing<T, D> wide;
 };
 
-// Bytes that words begin with, to any place. By a warp.
+// Copies the first `bytes` bytes of `words` to any address. Called by a warp.
 template <class Simt>
 TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::uint32_t bytes,
                             std::uint8_t* to) {
@@ -46,8 +47,9 @@ TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::u
   if (tail + lane < bytes) to[tail + lane] = byte(tail + lane);
 }
 
-// A row of a block, at its place in the field. Behind its end: see Block::instead. (Of load_block(), whose
-// ways differ in alignment alone, GCC 12 leaves the aligned one for all places.)
+// Loads a row of a block from its place in the field. Values beyond the row's end: see Block::instead().
+// load_block() is not used here: its two paths differ in alignment only, and GCC 12 keeps the aligned path
+// for all addresses.
 template <class T>
 TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
   if (by_quads<T, edge>(from, width)) {
@@ -58,14 +60,15 @@ TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
   }
 }
 
-// At a rate zfp's scale would overflow of smaller values.
+// Replaces a value that is too small by 0: zfp's scale of such values would overflow at a rate.
 template <class T>
 TAUT_DEVICE T without_least(T x) {
   constexpr T least = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
   return x < least && x > -least ? T(0) : x;
 }
 
-// The block of each lane, if it is one of so many. take(row, width, x): the values that are coded of a row.
+// Encodes the block of each lane, for the first `blocks` lanes. take(row, width, x) stores the values to be
+// coded for a row in x.
 template <class T, unsigned D, class Simt, class Take>
 TAUT_DEVICE void write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
                                     std::uint32_t first, std::uint32_t blocks, unsigned bits,
@@ -81,7 +84,7 @@ TAUT_DEVICE void write_side_by_side(const Simt& simt, WarpShared<T, D>& shared, 
   write_block<D>(simt, x, out);
   out.flush();
 }
-// The same of blocks of 256 values, by all lanes.
+// Encodes blocks of 256 values, each by all lanes.
 template <class T, class Simt, class Take>
 TAUT_DEVICE void write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const Box<4>& box,
                                std::uint32_t first, std::uint32_t blocks, unsigned bits, const Take& take) {
@@ -100,7 +103,7 @@ TAUT_DEVICE void write_in_turn(const Simt& simt, WarpShared<T, 4>& shared, const
   }
 }
 
-// From block `first` on, which is a multiple of warp_blocks, to the box's stream.
+// Encodes blocks to the box's stream, from block `first` on, which is a multiple of warp_blocks.
 template <class T, unsigned D, class Simt, class Take>
 TAUT_DEVICE void encode_blocks(const Simt& simt, WarpShared<T, D>& shared, const Box<D>& box,
                                std::uint32_t first, unsigned bits, std::uint8_t* stream, const Take& take) {

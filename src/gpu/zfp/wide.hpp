@@ -1,5 +1,5 @@
-// Blocks of 256 values, which no thread's registers hold: a warp takes one. Each lane has eight coefficients,
-// of which a plane is eight ballots; the first lane codes.
+// Encodes and decodes blocks of 256 values, which do not fit the registers of a thread: a warp processes a
+// block. Each lane has eight coefficients, so that a plane takes eight ballots. The first lane codes.
 #pragma once
 
 #include "gpu/zfp/planes.hpp"
@@ -14,7 +14,7 @@ struct WideBlock {
   std::uint32_t plane[of_lane];
 };
 
-// Along all extents, those of the strides from this one on; two lines a lane.
+// Transforms along all extents with strides from `Stride` on. Each lane handles two lines.
 template <unsigned Stride, class Word, class Simt>
 TAUT_DEVICE void transform_wide(const Simt& simt, Word* p) {
   simt.sync_warp();
@@ -30,7 +30,7 @@ TAUT_DEVICE void restore_wide(const Simt& simt, Word* p) {
     unlift<Stride>(p + line<Stride>(i));
 }
 
-// The lowest one of a plane that is not below `from`; wide_values: there is none.
+// Returns the position of the lowest 1 of a plane that is not below `from`; wide_values if there is none.
 template <class Simt>
 TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsigned from) {
   unsigned word = from / 32;
@@ -39,7 +39,7 @@ TAUT_DEVICE unsigned next_one(const Simt& simt, const std::uint32_t* plane, unsi
   return bits == 0 ? wide_values : 32 * word + trailing_zeros(simt, bits);
 }
 
-// As write_plane() and read_plane().
+// Write and read a plane as write_plane() and read_plane() do.
 template <class Simt>
 TAUT_DEVICE void write_wide_plane(const Simt& simt, const std::uint32_t* plane, unsigned& n,
                                   BitWriter<Simt>& out) {
@@ -64,12 +64,12 @@ TAUT_DEVICE void read_wide_plane(std::uint32_t* plane, unsigned& n, BitReader<Si
   }
 }
 
-// Where in the block value i of a lane is, which has rows `lane` and `lane + 32`.
+// Returns the position in the block of value i of a lane, which has rows `lane` and `lane + 32`.
 TAUT_DEVICE unsigned place_in_block(unsigned lane, unsigned i) {
   return (lane + i / edge * warp_lanes) * edge + i % edge;
 }
 
-// `out` is the first lane's.
+// Writes a block. `out` is valid in the first lane.
 template <class T, class Simt>
 TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const T (&x)[of_lane],
                                   BitWriter<Simt>& out) {
@@ -99,7 +99,7 @@ TAUT_DEVICE void write_wide_block(const Simt& simt, WideBlock<T>& shared, const 
   }
 }
 
-// The same the other way.
+// Reads a block, the inverse of write_wide_block().
 template <class T, class Simt>
 TAUT_DEVICE void read_wide_block(const Simt& simt, WideBlock<T>& shared, BitReader<Simt>& in,
                                  T (&x)[of_lane]) {

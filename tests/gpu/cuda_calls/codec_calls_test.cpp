@@ -1,5 +1,5 @@
-// The codec calls of taut.h on memory of a GPU, which the shim and a stand-in for the driver play: results
-// are the host's, to the byte, wherever values and frames lie.
+// Tests the codec calls of taut.h on memory of a GPU, simulated by the shim and a stand-in for the driver:
+// results equal the host's to the byte, wherever values and frames are stored.
 #include <dlfcn.h>
 
 #include <thread>
@@ -42,7 +42,7 @@ TEST(CodecCallsOnAGpu, ComplexNumbersToo) {
   EXPECT_TRUE(round_trip(x, "abs:1e-3,predictor=pairs+70", TAUT_COMPLEX64));
 }
 
-// The distance is the one that the host chooses by a sample, or that is named.
+// The distance is the one that the host chooses by a sample, or the one that is named.
 TEST(CodecCallsOnAGpu, LosslessFramesToo) {
   for (const std::size_t n : {0, 1, 5000, 70001}) {
     SCOPED_TRACE(n);
@@ -59,7 +59,7 @@ TEST(CodecCallsOnAGpu, LosslessFramesToo) {
   std::vector<std::int8_t> integers(300000);
   for (std::size_t i = 0; i < integers.size(); ++i) integers[i] = static_cast<std::int8_t>(i / 7 % 100);
   EXPECT_TRUE(round_trip(integers, "lossless", TAUT_INT8));
-  EXPECT_TRUE(round_trip(std::vector<float>(70000, 3.0F), "rel:1e-3"));  // nothing may be lost
+  EXPECT_TRUE(round_trip(std::vector<float>(70000, 3.0F), "rel:1e-3"));  // a range of 0 allows no error
 }
 
 TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {
@@ -82,7 +82,7 @@ TEST(CodecCallsOnAGpu, MemoryNeedNotBeAligned) {
   EXPECT_TRUE(round_trip(make<double>(Pattern::walk, 5000, 1), "lossless", TAUT_FLOAT64, 1));
 }
 
-// Extents would bring in predictions that no sample is taken for.
+// Extents would add predictions for which no sample is fetched.
 TEST(CodecCallsOnAGpu, ExtentsAreLeftOutOfWhatKernelsCode) {
   const auto x = make<float>(Pattern::walk, 70000, 1);
   const OnGpu<float> values(x);
@@ -153,7 +153,7 @@ TEST(CodecCallsOnAGpu, MistakesAreToldAsOfTheHost) {
             TAUT_ERR_POLICY);
 }
 
-// Kernels reach the memory of their own device alone.
+// Kernels access only the memory of their own device.
 TEST(CodecCallsOnAGpu, MemoryMayBeOfSeveralDevices) {
   const auto x = make<float>(Pattern::walk, 20000, 1), y = make<float>(Pattern::walk, 20000, 2);
   const FrameBytes a = encoded(x, "abs:1e-3"), b = encoded(y, "abs:1e-3");

@@ -1,11 +1,13 @@
-// Frames that are damaged, or not what is asked for: decoding to memory of a GPU tells what the host tells.
+// Tests frames that are damaged, or that hold other data than requested: decoding to memory of a GPU reports
+// the same status as decoding to the host.
 #include "gpu/cuda_calls/frames.hpp"
 #include "gpu/kernels/seal.hpp"
 
 namespace taut::test {
 namespace {
 
-// What decoding a frame to memory of a GPU comes to, from wherever; the same as to memory of the host.
+// Returns the status of decoding a frame to memory of a GPU. Expects the same status for a frame in either
+// memory, and for decoding to memory of the host.
 int status_of(const FrameBytes& frame, std::size_t count, TAUT_Type type) {
   const OnGpu<std::byte> there(frame), values(std::size_t{8} * count);
   FrameBytes here(8 * count);
@@ -31,7 +33,7 @@ TEST(BadFramesOnAGpu, AreToldAsOfTheHost) {
   }
 }
 
-// Of a bound that its codec has not.
+// The frame has a bound that its codec does not support.
 TEST(BadFramesOnAGpu, AreRefusedIfNoCodecMakesThem) {
   FrameBytes frame = encoded(make<float>(Pattern::walk, 5000, 1), "lossless");
   const double bound = 1;

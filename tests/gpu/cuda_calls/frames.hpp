@@ -1,5 +1,5 @@
-// Frames of the host, and whether those of a GPU, which the shim and a stand-in for the driver play, are the
-// same.
+// Encodes frames on the host and compares them with frames of the GPU, which the shim and a stand-in for the
+// driver simulate.
 #pragma once
 
 #define TAUT_NO_MPI
@@ -44,8 +44,8 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-// Encodes and decodes with either side on the GPU, and compares with what the host makes of it. Whether
-// kernels have encoded the values.
+// Encodes and decodes with values, frame or both on the GPU, and compares the results with the host's.
+// Returns true if kernels encoded the values.
 template <class T>
 bool round_trip(const std::vector<T>& x, const char* coding, TAUT_Type type = type_of<T>,
                 std::size_t skipped = 0) {

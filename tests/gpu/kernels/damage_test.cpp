@@ -1,4 +1,4 @@
-// Damaged frames: the kernels read and write nothing outside, and reject what the CPU rejects.
+// Tests damaged planes frames: kernels read and write nothing out of bounds, and reject what the CPU rejects.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/gpu_codec.hpp"
@@ -65,7 +65,7 @@ TEST(GpuDamage, OfF32WithLags) {
 }
 TEST(GpuDamage, OfF64WithLags) { damage<double>(Pattern::masked, 60, "none+70+80"); }
 
-// Nobody takes a chunk that would look at the index.
+// No block processes a chunk, so the index is checked when the frame is opened.
 TEST(GpuDamage, OfEmptyFrames) {
   shim::Gpu gpu(3);
   const auto cpu = cpu_codec({1e-3}, Predictor::delta);

@@ -13,7 +13,7 @@ class GpuEncode : public testing::Test {};
 using Types = testing::Types<float, double, f16, bf16>;
 TYPED_TEST_SUITE(GpuEncode, Types);
 
-// Where two frames part, in words a reader can use.
+// Expects equal frames. A failure names the size or the first byte that differs.
 void expect_same(const std::vector<std::byte>& gpu, const std::vector<std::byte>& cpu) {
   ASSERT_EQ(gpu.size(), cpu.size());
   const auto at = std::mismatch(gpu.begin(), gpu.end(), cpu.begin()).first - gpu.begin();

@@ -1,5 +1,6 @@
-// What the mpc kernels execute of a usual chunk (float32, distance 1, coded) in parts, each as often as nvcc_test.py says:
-// to count instructions. Composed of the kernels' own functions; never run. And the kernels of float32 as they are.
+// Kernels for counting instructions: the parts of the mpc kernels that a usual chunk (float32, distance 1,
+// coded) executes. nvcc_test.py says how often each part is executed. The code is composed of the kernels'
+// own functions and is never run. The file also compiles the complete kernels of float32.
 #include "gpu/mpc/calls.hpp"
 #include "gpu/simt/kernel.cuh"
 
@@ -18,13 +19,14 @@ namespace taut::mpc::cuda {
 
 using Word = std::uint32_t;
 
-// Shared memory that something else writes and reads, so that nothing is left out.
+// Makes the compiler assume that other code reads and writes this shared memory, so that it removes no
+// access.
 template <class Shared>
 TAUT_DEVICE void is_used(Shared& shared) {
   asm volatile("" ::"l"(&shared) : "memory");
 }
 
-// A whole chunk at distance 1, without rounding.
+// Describes a whole chunk at distance 1, without rounding.
 TAUT_DEVICE EncodeJob<Word> usual(EncodeJob<Word> job) {
   job.count = chunk_words<Word>;
   job.distance = 1;
@@ -68,7 +70,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_place(const __grid_
   is_used(shared);
 }
 
-// Rows of a word for every lane, between shared memory and that of the GPU.
+// Moves rows of words, one word for each lane, between shared memory and memory of the GPU.
 __global__ void __launch_bounds__(block_threads, 5) lossless_move(const std::uint32_t* from, std::uint32_t* to) {
   __shared__ std::uint32_t words[8 * warp_lanes];
   const unsigned lane = threadIdx.x % warp_lanes;

@@ -1,6 +1,7 @@
-// What the kernels execute of a usual chunk (small integers, delta, a dense table, no width above 8), without the branches
-// to everything else: to count its instructions. Composed of the kernels' own functions; never run. fast_find and
-// fast_place are what one warp of 16 does. And the kernels of float32 as they are.
+// Kernels for counting instructions: the code that the planes kernels execute for a usual chunk (small
+// integers, delta, a dense table, no width above 8), without branches to other cases. The code is composed of
+// the kernels' own functions and is never run. fast_find and fast_place contain the work of one warp of 16.
+// The file also compiles the complete kernels of float32.
 #include "gpu/planes/calls.hpp"
 #include "gpu/simt/kernel.cuh"
 
@@ -21,14 +22,14 @@ namespace taut::planes::cuda {
 
 using UsualReader = RecordReader<float, CudaThread, RunsCheck::lengths>;
 
-// Whether a record is of the usual form. Once that is known, the compiler leaves out all other ways.
+// True if a record has the usual form. The compiler then removes the code for all other forms.
 TAUT_DEVICE bool is_usual(RecordHead& head) {
   if (head.flags != (has_planes | dense)) return false;
   head.flags = has_planes | dense;
   return true;
 }
 
-// A record to a place that is known.
+// Writes a record to a known place.
 template <class Shared, class Write>
 TAUT_DEVICE void write_usual(BlockGroup<CudaThread>& block_group, Shared& shared, const Sink& sink, unsigned width, const Write& write) {
   PlanesPlan plan = plan_planes(block_group, width, chunk_blocks, false);
@@ -59,7 +60,7 @@ __global__ void __launch_bounds__(group_threads, 2)
     fast_encode(const __grid_constant__ EncodeJob<float> job) {
   __shared__ EncodeShared<float> shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
-  block_group.simt().barrier();  // the chunk is taken
+  block_group.simt().barrier();  // the chunk has been taken
   float x[block_values];
   load_block(job.values + std::uint64_t{shared.chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
   std::int32_t q[block_values];
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(group_threads, 2) fast_find(const __grid_const
 __global__ void __launch_bounds__(group_threads, 2) fast_add(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
-  block_group.simt().barrier();  // the records are found
+  block_group.simt().barrier();  // the records have been found
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
   RecordIn<float> a, b;

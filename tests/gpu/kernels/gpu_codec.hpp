@@ -1,4 +1,4 @@
-// The kernels behind an interface like that of the codec, run on the shim.
+// The planes kernels, run on the shim, behind an interface like that of the codec.
 #pragma once
 
 #include "codecs/planes/typed_codec.hpp"
@@ -32,7 +32,7 @@ class GpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
-  // A status as the kernels report it.
+  // Returns the status that the kernels report.
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
     use(x.size());
     const Room room = room_of(frame);
@@ -91,7 +91,7 @@ class GpuCodec {
     planes::cuda::encode<T>(launcher_, call(x), {out.words.data(), out.slots.data(), slot_words}, place());
     return out;
   }
-  // A canonical frame of what stands in slots.
+  // Returns the canonical frame of the chunks in the slots.
   std::vector<std::byte> sum_of_slots(Slotted slots, std::size_t n, std::size_t capacity) {
     use(n);
     const planes::cuda::Source source =
@@ -105,7 +105,7 @@ class GpuCodec {
   const planes::cuda::CallResult& result() const { return result_; }
 
  private:
-  // Nothing may be read behind it.
+  // Copies the frame to memory of exactly its size, so that a read beyond its end is detected.
   static Room room_of(const std::vector<std::byte>& frame) {
     Room room(frame.size());
     if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
@@ -125,7 +125,7 @@ class GpuCodec {
     if (result_.status != 0) return {};
     return {room.data(), room.data() + result_.bytes};
   }
-  // Scratch as a pool gives it: once used, never cleared.
+  // Provides scratch memory as a pool does: it is used again without being cleared.
   void use(std::size_t count) {
     if (scratch_ && scratch_->size() >= planes::cuda::scratch_bytes(count)) return;
     scratch_ = std::make_unique<Room>(planes::cuda::scratch_bytes(count), 0);

@@ -11,7 +11,7 @@ using namespace planes;
 template <class T>
 class GpuLaggedDecode : public testing::Test {
  public:
-  // The CPU's values, of the frame and added to others.
+  // Expects the CPU's values, for the decoded frame and for values += frame.
   void check(const std::vector<std::byte>& frame, std::size_t n) {
     std::vector<T> cpu(n), there(n);
     ASSERT_EQ(codec->decode(frame, {cpu.data(), n, dtype_of<T>}), Status::ok);
@@ -37,7 +37,7 @@ class GpuLaggedDecode : public testing::Test {
 using Types = testing::Types<float, double, f16, bf16>;
 TYPED_TEST_SUITE(GpuLaggedDecode, Types);
 
-// What has lags, and what the encoder had to do without: that is decoded, too.
+// Frames with lags, and frames for which the encoder dropped the lags: both are decoded.
 TYPED_TEST(GpuLaggedDecode, GivesTheBitsOfTheCpu) {
   for (const char* prediction : {"delta+64", "second+100+1000", "none+4097+5000", "pairs+64+64"}) {
     for (const Pattern pattern : all_patterns) {
@@ -64,7 +64,7 @@ TYPED_TEST(GpuLaggedDecode, OfSumsGivesTheBitsOfTheCpu) {
   }
 }
 
-// Many segments, few columns; and more columns than threads.
+// Covers few columns with many segments, and more columns than threads.
 TEST(GpuLaggedDecodeOfMuch, GivesTheBitsOfTheCpu) {
   constexpr std::size_t n = 300'000;
   const Bound bound{1e-3};

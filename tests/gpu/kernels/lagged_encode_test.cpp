@@ -24,7 +24,7 @@ class GpuLaggedEncode : public testing::Test {
   }
 
   shim::Gpu gpu{0};
-  int lagged = 0, plain = 0;  // frames
+  int lagged = 0, plain = 0;  // numbers of frames
 };
 using Types = testing::Types<float, double, f16, bf16>;
 TYPED_TEST_SUITE(GpuLaggedEncode, Types);
@@ -47,7 +47,7 @@ TYPED_TEST(GpuLaggedEncode, WritesTheFramesOfTheCpu) {
   EXPECT_GT(this->plain, 40);
 }
 
-// Call after call on one scratch, whether or not they begin again.
+// Several calls use the same scratch memory, some of which encode again without lags.
 TYPED_TEST(GpuLaggedEncode, LeavesScratchReady) {
   using T = TypeParam;
   const Bound bound{1e-3};
@@ -60,7 +60,7 @@ TYPED_TEST(GpuLaggedEncode, LeavesScratchReady) {
   }
 }
 
-// Between what a chunk with lags may hold and what makes the frame go without.
+// Covers the limit at which runs in a chunk make the encoder drop the lags of the frame.
 TYPED_TEST(GpuLaggedEncode, DropsLagsAsTheCpuDoes) {
   using T = TypeParam;
   constexpr std::size_t n = 5000;
@@ -77,7 +77,8 @@ TYPED_TEST(GpuLaggedEncode, DropsLagsAsTheCpuDoes) {
   }
 }
 
-// Noise that fills the bits there are, so that rests take more than the integers and records need the room.
+// Noise fills the available bits, so that rests take more bits than the integers and records need all of the
+// frame's room.
 TYPED_TEST(GpuLaggedEncode, FitsWhatTheFrameMayTake) {
   using T = TypeParam;
   std::mt19937_64 random(1);
@@ -92,7 +93,7 @@ TYPED_TEST(GpuLaggedEncode, FitsWhatTheFrameMayTake) {
       if (testing::Test::HasFatalFailure()) return;
     }
   }
-  EXPECT_EQ(this->plain > 0, sizeof(T) < 8);  // doubles leave room enough
+  EXPECT_EQ(this->plain > 0, sizeof(T) < 8);  // frames of doubles have enough room
   EXPECT_GT(this->lagged, 0);
 }
 

@@ -1,4 +1,4 @@
-// Sums of frames with lags: the CPU's bytes where the lags stay, refused where they do not.
+// Tests sums of frames with lags: sums that keep the lags have the CPU's bytes, other sums are refused.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/gpu_codec.hpp"
@@ -32,7 +32,7 @@ class GpuLaggedSum : public testing::Test {
     sum = kernels.sum(of, n, capacity);
     return kernels.result().status;
   }
-  // That of the CPU, if it has the lags that all operands have.
+  // Expects the CPU's sum if that sum has the lags of all operands, and a refusal otherwise.
   void check(const std::vector<Frame>& of, std::uint32_t addends) {
     const Frame cpu = cpu_sum(of, addends);
     bool lags_lost = false;

@@ -1,4 +1,4 @@
-// Many chunks at once, in all orders; slots; frames that do not fit.
+// Tests many chunks in flight in all orders, slots, and frames that do not fit.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/gpu_codec.hpp"
@@ -17,7 +17,7 @@ TEST(GpuLookBack, GivesTheSameFrameInWhateverOrderBlocksRun) {
     shim::Gpu gpu(at_once, at_once);
     GpuCodec<float> codec(gpu, {1e-3}, Predictor::delta);
     for (int launch = 0; launch < 3; ++launch)
-      ASSERT_EQ(codec.encode(x) == cpu, true);  // in scratch that was used
+      ASSERT_EQ(codec.encode(x) == cpu, true);  // the scratch memory was used before
     EXPECT_EQ(gpu.pauses() > 0, at_once > 1);
   }
 }
@@ -57,7 +57,7 @@ TEST(GpuSlots, HoldTheRecordsOfTheFrame) {
   EXPECT_EQ(codec.sum_of_slots(slots, n, 2 * frame.size()) == frame, true);
 }
 
-// What a collective call gathers: chunks from some place on, packed and with a table.
+// Data that a collective call gathers: the chunks of a sub-range, packed into a frame with a table.
 TEST(GpuSlots, OfSomeChunksBecomeTheFrameOfTheirValues) {
   const auto x = make<float>(Pattern::mixed, 40001, 3);
   shim::Gpu gpu(1);

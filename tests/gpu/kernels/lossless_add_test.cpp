@@ -1,4 +1,4 @@
-// values += mpc frame: the sums of the CPU's codec.
+// Tests values += mpc frame: the sums equal those of the CPU's codec.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/lossless_codec.hpp"
@@ -6,7 +6,7 @@
 namespace taut {
 namespace {
 
-// The same bits, or a NaN in both.
+// True if the numbers have the same bits, or both are NaN.
 template <class Number>
 bool same(Number a, Number b) {
   if (std::memcmp(&a, &b, sizeof a) == 0) return true;
@@ -60,7 +60,7 @@ TYPED_TEST(GpuLosslessAdd, IsTheSumOfTheCpu) {
   }
 }
 
-// A chunk of zeros has no record, and is added all the same.
+// A chunk of zeros has no record, but must still be added.
 TEST(GpuLosslessAddOfZeros, MakesNegativeOnesPositive) {
   shim::Gpu gpu(1);
   LosslessGpuCodec<float> codec(gpu);

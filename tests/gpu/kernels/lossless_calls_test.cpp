@@ -1,4 +1,4 @@
-// The calls of taut_cuda.h on mpc frames: every type gets its kernels, mistakes are told.
+// Tests the calls of taut_cuda.h on mpc frames: every type has kernels, and invalid arguments are reported.
 #include <gtest/gtest.h>
 #include <taut/taut_cuda.h>
 

@@ -1,4 +1,4 @@
-// The mpc kernels on the shim, and what the CPU's codec writes.
+// The mpc kernels on the shim, and the frames of the CPU's codec.
 #pragma once
 
 #include <complex>
@@ -10,7 +10,7 @@
 
 namespace taut {
 
-// Bits of floating-point numbers for types that the patterns do not know.
+// Returns values of a pattern. Types without patterns get the bits of floating-point numbers.
 template <class T>
 std::vector<T> lossless_values(Pattern pattern, std::size_t n) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, f16> ||
@@ -24,7 +24,7 @@ std::vector<T> lossless_values(Pattern pattern, std::size_t n) {
   }
 }
 
-// relative: the bound that mantissas are rounded to; 0: none.
+// relative: the bound that mantissas are rounded to; 0: no rounding.
 inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance, double relative = 0) {
   constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
   CodecOptions options;
@@ -50,7 +50,7 @@ template <class T>
 struct Parts<std::complex<T>> {
   using Type = T;
 };
-// What a number consists of.
+// Type of the parts of a number.
 template <class T>
 using PartOf = typename Parts<T>::Type;
 
@@ -65,7 +65,7 @@ class LosslessGpuCodec {
 
   std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0) {
     const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(frame_header_bytes + bytes), values(bytes);  // nothing may be touched behind them
+    const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
     if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
     FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
     header.parameters[0] = static_cast<std::uint8_t>(distance);
@@ -81,7 +81,7 @@ class LosslessGpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
-  // x <- frame, x += frame. A status as the kernels report it.
+  // Decode a frame: x <- frame, or x += frame. Return the status that the kernels report.
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x) {
     return decode_to<mpc::cuda::Replace<Word>>(frame, x);
   }
@@ -106,7 +106,7 @@ class LosslessGpuCodec {
     return result_.status;
   }
 
-  // Scratch as a pool gives it: once used, never cleared.
+  // Provides scratch memory as a pool does: it is used again without being cleared.
   mpc::cuda::CallPlace place(std::size_t words) {
     const std::size_t bytes = mpc::cuda::scratch_bytes<Word>(words);
     if (!scratch_ || scratch_->size() < bytes) {

@@ -1,4 +1,4 @@
-// Damaged mpc frames: the kernels read and write nothing outside, and reject what the CPU rejects.
+// Tests damaged mpc frames: kernels read and write nothing out of bounds, and reject what the CPU rejects.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/lossless_codec.hpp"
@@ -31,7 +31,7 @@ void damage(Pattern pattern, std::size_t n, int rounds) {
   const auto whole = lossless_cpu_frame(make<T>(pattern, n, 1), 1 + static_cast<unsigned>(pattern) % 8);
   for (int round = 0; round < rounds; ++round) {
     auto frame = whole;
-    // Header and index; the tables at the end of a record; anywhere.
+    // Damages header and index, the tables at the end of a record, or any byte.
     const std::size_t reach = round % 3 == 0 ? 90 : frame.size(),
                       from = round % 3 == 1 ? frame.size() - std::min<std::size_t>(frame.size(), 100) : 0;
     for (std::size_t k = 0; k < 1 + random() % 3; ++k)
@@ -55,7 +55,7 @@ TEST(GpuLosslessDamage, OfF16) {
   for (const Pattern p : {Pattern::wave, Pattern::sprinkled}) damage<f16>(p, 3001, 100);
 }
 
-// What no flip of a few bits comes to.
+// Covers damage that flipping a few bits cannot cause.
 TEST(GpuLosslessDamage, OfFramesThatAreShort) {
   shim::Gpu gpu(4);
   LosslessGpuCodec<float> codec(gpu);
@@ -65,7 +65,7 @@ TEST(GpuLosslessDamage, OfFramesThatAreShort) {
     auto frame = whole;
     frame.resize(bytes);
     compare<float>(codec, *cpu, frame, 3000);
-    if (bytes >= frame_header_bytes) {  // it says so itself
+    if (bytes >= frame_header_bytes) {  // the header states the shortened size
       const std::uint64_t payload = bytes - frame_header_bytes;
       std::memcpy(frame.data() + 32, &payload, 8);
       seal(frame);
@@ -75,7 +75,7 @@ TEST(GpuLosslessDamage, OfFramesThatAreShort) {
   }
 }
 
-// A frame of nothing that has an index, as no encoder here writes it.
+// A frame without values that has an index. No encoder of Taut writes such a frame.
 TEST(GpuLosslessDamage, OfEmptyFrames) {
   shim::Gpu gpu(5);
   LosslessGpuCodec<float> codec(gpu);

@@ -1,4 +1,4 @@
-// mpc frames: the kernels write the CPU's bytes, and read them back bit for bit.
+// Tests mpc frames: the kernels write the CPU's bytes, and decode them bit for bit.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/lossless_codec.hpp"
@@ -49,7 +49,7 @@ TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
   }
 }
 
-// From nearly all bits of mantissas to none.
+// The bounds drop from nearly all bits of the mantissas to none.
 TYPED_TEST(GpuLossless, RoundsMantissasAsTheCpu) {
   using T = TypeParam;
   if constexpr (!std::is_integral_v<T>) {
@@ -86,7 +86,7 @@ TEST(GpuLosslessLookBack, GivesTheSameFrameInWhateverOrderBlocksRun) {
     shim::Gpu gpu(at_once, at_once);
     LosslessGpuCodec<float> codec(gpu);
     for (int launch = 0; launch < 3; ++launch)
-      ASSERT_EQ(codec.encode(x, 1) == cpu, true);  // in scratch that was used
+      ASSERT_EQ(codec.encode(x, 1) == cpu, true);  // the scratch memory was used before
     EXPECT_EQ(gpu.pauses() > 0, at_once > 1);
   }
 }
@@ -97,7 +97,7 @@ TEST(GpuLosslessLookBack, ServesAMillionValues) {
   there_and_back(codec, make<float>(Pattern::walk, 1000003, 3), 1);
 }
 
-// Frames that are stored, and such as are not, by turns in the same scratch.
+// Stored frames and coded frames alternate in the same scratch memory.
 TEST(GpuLosslessLookBack, LeavesNothingOfTheCallBefore) {
   shim::Gpu gpu(3, 5);
   LosslessGpuCodec<float> codec(gpu);

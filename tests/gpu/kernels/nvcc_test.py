@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""What nvcc makes of the kernels: registers, shared memory, spills, local memory, accesses of 16 bytes, instructions.
+"""Checks the code that nvcc generates for the kernels.
 
-Compiles for sm_80, sm_90 and sm_100 as far as this nvcc knows them. Without nvcc, or for the part that reads machine
-code without nvdisasm, says so and is skipped (status 77).
+Covers registers, shared memory, spills, local memory, accesses of 16 bytes and instruction counts.
+
+Compiles for sm_80, sm_90 and sm_100, if this nvcc supports them. Without nvcc the test prints a message
+and is skipped (status 77). Without nvdisasm this applies to the checks of machine code.
 """
 
 import glob
@@ -20,27 +22,30 @@ FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
 SKIPPED = 77
 
-# Registers that let two blocks of 512 threads live on a multiprocessor, and one where few chunks come.
+# Registers that let two blocks of 512 threads reside on a multiprocessor, and one block where few chunks
+# come.
 REGISTERS = {"planes.DecodeExactKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
 REGISTERS |= {"planes.LaggedExactKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
 REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
-# Of mpc, 256 threads a block: five blocks, and four of words of 8 bytes.
+# mpc has 256 threads a block: five blocks reside on a multiprocessor, four for words of 8 bytes.
 LOSSLESS_REGISTERS = {"u64": 64, "f64": 64}
 USUAL_LOSSLESS_REGISTERS = 48
-# Of zfp, where a thread has all values of a block: 128 threads, of three dimensions 64. Of four a warp has a block.
+# zfp: a thread holds all values of a block. A thread block has 128 threads, 64 for three dimensions. For four
+# dimensions a warp holds a block.
 RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "any": 40}
 RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
-SHARED_BYTES = 48 << 10  # what a kernel may have without asking for more
-# Bytes spilt on the way of chunks with values that have no integer.
+SHARED_BYTES = 48 << 10  # limit without an explicit request for more
+# Bytes spilt in the code for chunks with values that have no integer.
 SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16"): 8}
-# A block is 8 bytes.
+# Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
-# Instructions for 1024 values of usual chunks, whose records have up to 1024 words. A change has to be meant.
+# Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
+# purpose.
 INSTRUCTIONS = {"encode": 1160, "decode": 1170, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
-# How often a warp executes a part for 1024 values. Of planes these are 4 warps, one of 16 does some things for all; of mpc
-# one warp, one of 8 does some things for all; half of the chunk's 32 rows of words are moved, and all to the values, by
-# four: a part moves 8.
+# Number of times that a warp executes a part for 1024 values. planes: 4 warps; one warp of 16 does some work
+# for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half are
+# moved as records and all are moved as values, by four: a part moves 8.
 WAYS = {
     "encode": {"fast_encode": 4, "fast_place": 4 / 16},
     "decode": {"fast_decode": 4},
@@ -68,7 +73,7 @@ def architectures(nvcc):
 
 
 def name_of(mangled):
-    """(codec.kernel, value type) of a mangled name; a kernel that adds to what is there ends in `.add`."""
+    """Returns (codec.kernel, value type) of a mangled name; `.add` marks a kernel that adds to values."""
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
     value = r"(?:([fdhtjm])(?:Lj(\d)E)?E|.*?[34](b?f16)E)"
@@ -80,7 +85,7 @@ def name_of(mangled):
 
 
 def compile_cubin(nvcc, source, arch, to):
-    """What ptxas says of each kernel: {(kernel, type): {registers, shared, spills, stack}}."""
+    """Returns what ptxas reports for each kernel: {(kernel, type): {registers, shared, spills, stack}}."""
     run = subprocess.run([nvcc, *FLAGS, f"-arch={arch}", "-o", to, source], capture_output=True, text=True)
     if run.returncode != 0:
         raise SystemExit(f"{source.name} does not compile for {arch}:\n{run.stderr}")
@@ -122,7 +127,7 @@ def limits(kernels):
 
 
 def machine_code(nvdisasm, cubin):
-    """Instructions of each kernel: {(kernel, type): [opcode]}; without those for warps whose lanes have come apart."""
+    """Returns the instructions of each kernel, except for diverged warps: {(kernel, type): [opcode]}."""
     text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
     apart = set(re.findall(r"BRA\.DIV .*`\((\S+)\)", text))
     code, name, skipped = {}, None, False
@@ -153,7 +158,7 @@ def faults_of_code(code):
 
 
 def usual_ways(code):
-    """Instructions for 1024 values: {"encode": ...}; nothing where the code has no such kernels."""
+    """Returns the instructions for 1024 values: {"encode": ...}. Omits entries that lack kernels."""
     each = {name: len(instructions) for (name, _), instructions in code.items()}
     return {
         way: round(sum(each[kernel] * times for kernel, times in parts.items()))

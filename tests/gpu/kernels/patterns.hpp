@@ -1,4 +1,4 @@
-// Values that take a codec through all its paths, and what the CPU makes of them.
+// Values that exercise all paths of a codec, and the frames that the CPU writes for them.
 #pragma once
 
 #include <cmath>
@@ -72,7 +72,7 @@ inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, planes::Predictor pr
   return cpu_codec(bound, names[static_cast<int>(predictor)]);
 }
 
-// `Prediction`: a Predictor, or what the options call it.
+// `Prediction`: a Predictor, or its name in the options.
 template <class T, class Prediction>
 std::vector<std::byte> cpu_frame(const std::vector<T>& x, const Bound& bound, Prediction prediction) {
   const auto codec = cpu_codec(bound, prediction);

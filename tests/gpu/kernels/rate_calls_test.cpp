@@ -1,4 +1,5 @@
-// The calls of taut_cuda.h at a rate, on the shim: what they take, and that the frames are the CPU's.
+// Tests the calls of taut_cuda.h at a rate, on the shim: the arguments that they accept, and that frames
+// equal the CPU's.
 #include <gtest/gtest.h>
 #include <taut/taut_cuda.h>
 
@@ -61,7 +62,7 @@ TEST_F(RateCalls, RefuseWhatTheyCannotServe) {
   EXPECT_EQ(result.status, unsigned{TAUT_ERR_CUDA_NEEDS_HOST});
 }
 
-// An array of one extent from a rate of 7 on.
+// Covers an array of one extent, at a rate of at least 7.
 TEST_F(RateCalls, NeedNoMoreRoomThanAFrameTakes) {
   const std::size_t n = x.size(), bytes = rate_cpu_frame(x, 8).size();
   EXPECT_EQ(encode(8, bytes - 1, &n, 1), code(Status::buffer_too_small));

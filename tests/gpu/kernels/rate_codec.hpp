@@ -25,7 +25,7 @@ class RateGpuCodec {
     return {room.data(), room.data() + result_.bytes};
   }
 
-  // A status as the kernels report it.
+  // Returns the status that the kernels report.
   std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, const Dims& dims = {}) {
     const std::size_t bytes = x.size() * sizeof(T);
     const Room room(frame.size()), values(bytes);
@@ -44,7 +44,7 @@ class RateGpuCodec {
     return zfp::cuda::field_of(zfp::shape_of(dims, count));
   }
 
-  // Scratch as a pool gives it: once used, never cleared.
+  // Provides scratch memory as a pool does: it is used again without being cleared.
   zfp::cuda::CallPlace place(const zfp::cuda::Field& field) {
     const std::size_t bytes = zfp::cuda::scratch_bytes(field.boxes);
     if (!scratch_ || scratch_->size() < bytes) {

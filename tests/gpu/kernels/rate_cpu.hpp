@@ -1,4 +1,4 @@
-// What the CPU's zfp codec writes at a rate.
+// Frames that the CPU's zfp codec writes at a rate.
 #pragma once
 
 #include "core/codec.hpp"

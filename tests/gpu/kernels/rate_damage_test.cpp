@@ -1,4 +1,4 @@
-// Damaged zfp frames: the kernels read and write nothing outside, and reject what the CPU rejects.
+// Tests damaged zfp frames: kernels read and write nothing out of bounds, and reject what the CPU rejects.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/patterns.hpp"
@@ -32,7 +32,7 @@ void damage(Pattern pattern, std::size_t n, double rate, int rounds, const Dims&
   const auto whole = rate_cpu_frame(make<T>(pattern, n, 1), rate, dims);
   for (int round = 0; round < rounds; ++round) {
     auto frame = whole;
-    // Header, index and a map; anywhere.
+    // Damages header, index and a map, or any byte.
     const std::size_t reach = std::min<std::size_t>(frame.size(), round % 3 == 0 ? 100 : frame.size());
     for (std::size_t k = 0; k < 1 + random() % 3; ++k)
       frame[random() % reach] ^= std::byte(1 << random() % 8);
@@ -61,7 +61,7 @@ TEST(GpuRateDamage, OfFields) {
   damage<float>(Pattern::sprinkled, 5 * 6 * 7 * 9, 3, 60, {{5, 6, 7, 9}, 4});
 }
 
-// Blocks of any bits: exponents of infinities and of denormal numbers, integers that overflow.
+// Blocks of random bits: exponents of infinities and of denormal numbers, integers that overflow.
 TEST(GpuRateDamage, OfWholeStreams) {
   shim::Gpu gpu(3);
   RateGpuCodec<float> f32(gpu);
@@ -84,8 +84,9 @@ TEST(GpuRateDamage, OfWholeStreams) {
   }
 }
 
-// Of which zfp does not read all planes: the last one that it reads, or the one before or behind it, is the
-// first with a one, which tells in the sign of a zero.
+// zfp does not read all planes of blocks with these exponents. The first plane with a 1 is the last plane
+// that zfp reads, or the one before or after it. A decoder that reads another number of planes gives a zero
+// of the other sign.
 TEST(GpuRateDamage, OfTheLeastExponents) {
   shim::Gpu gpu(5);
   RateGpuCodec<double> codec(gpu);
@@ -101,7 +102,7 @@ TEST(GpuRateDamage, OfTheLeastExponents) {
   compare<double>(codec, *rate_cpu_codec(62), frame, n, {});
 }
 
-// Maps of any groups in the place of a stream: what they leave for a block is too little, or little.
+// Maps of random groups in place of a stream: they leave too few bits for a block, or only a few.
 TEST(GpuRateDamage, OfMaps) {
   shim::Gpu gpu(6);
   RateGpuCodec<float> codec(gpu);
@@ -118,7 +119,7 @@ TEST(GpuRateDamage, OfMaps) {
   }
 }
 
-// What no flip of a few bits comes to.
+// Covers damage that flipping a few bits cannot cause.
 TEST(GpuRateDamage, OfFramesThatAreShort) {
   shim::Gpu gpu(4);
   RateGpuCodec<float> codec(gpu);
@@ -128,7 +129,7 @@ TEST(GpuRateDamage, OfFramesThatAreShort) {
     auto frame = whole;
     frame.resize(bytes);
     compare<float>(codec, *cpu, frame, 300, {});
-    if (bytes >= frame_header_bytes) {  // it says so itself, in its index, too
+    if (bytes >= frame_header_bytes) {  // the header and the index state the shortened size
       const std::uint64_t payload = bytes - frame_header_bytes;
       std::memcpy(frame.data() + 32, &payload, 8);
       seal(frame);

@@ -1,4 +1,4 @@
-// zfp frames at a rate: the kernels write the CPU's bytes, and read them as it does.
+// Tests zfp frames at a rate: the kernels write the CPU's bytes, and decode the CPU's values.
 #include <gtest/gtest.h>
 
 #include "gpu/kernels/patterns.hpp"
@@ -58,7 +58,7 @@ TYPED_TEST(GpuRate, ServesEveryLengthOfASmallMessage) {
   }
 }
 
-// Some of which are stored at a low rate, some mended, some neither.
+// At a low rate some boxes are stored, some are mended, and some are coded.
 TYPED_TEST(GpuRate, ServesSeveralBoxes) {
   std::vector<TypeParam> x = make<TypeParam>(Pattern::walk, 3 * 65536 + 77, 3);
   for (std::size_t i = 65536; i < 70000; ++i) x[i] = std::numeric_limits<TypeParam>::quiet_NaN();
@@ -70,7 +70,7 @@ TYPED_TEST(GpuRate, ServesSeveralBoxes) {
   }
 }
 
-// Values that are not finite: all of a box, its first or its last ones, long stretches.
+// Values that are not finite: all values of a box, its first or its last ones, or long ranges.
 TYPED_TEST(GpuRate, CodesTheLastFiniteValueInPlaceOfOthers) {
   constexpr auto nan = std::numeric_limits<TypeParam>::quiet_NaN();
   constexpr std::size_t n = 9001;
@@ -106,14 +106,14 @@ TYPED_TEST(GpuRate, ServesFields) {
   }
 }
 
-// Messages that are a part of a field, or have nothing to do with its extents.
+// Messages that are part of a field, or unrelated to its extents.
 TYPED_TEST(GpuRate, ServesPartsOfFields) {
   for (const std::size_t n : {0u, 1u, 35u, 42u, 77u, 1000u})
     for (const Dims& dims : {Dims{{5, 6, 7}, 3}, Dims{{11, 7}, 2}})
       this->try_it(make<TypeParam>(Pattern::walk, n, 7), 8, dims);
 }
 
-// Frames beside each other in the same scratch.
+// Different frames use the same scratch memory.
 TYPED_TEST(GpuRate, LeavesNothingOfTheCallBefore) {
   for (const std::size_t n : {150000u, 5u, 70001u, 0u, 66000u}) {
     this->try_it(make<TypeParam>(Pattern::mixed, n, n), 5);

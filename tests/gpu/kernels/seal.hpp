@@ -1,4 +1,4 @@
-// A checksum over the header would hide all damage of it but the first.
+// Restores the checksum of a damaged header. A wrong checksum would hide all other damage to the header.
 #pragma once
 
 #include <cstring>

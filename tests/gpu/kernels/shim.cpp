@@ -28,8 +28,8 @@ const Gpu::Body* body = nullptr;
 
 #if defined(__x86_64__)
 
-// Saves the registers that a call keeps (System V ABI) and goes on with another stack: some 20 times as fast
-// as swapcontext, which asks the system for the signal mask.
+// Saves the registers that a call preserves (System V ABI) and continues on another stack. This is some 20
+// times as fast as swapcontext, which queries the system for the signal mask.
 extern "C" void taut_shim_switch(void** save, void* load);
 asm(R"(
 .text
@@ -70,7 +70,7 @@ void fiber_main() {
 void prepare(Fiber& f) {
   auto top = reinterpret_cast<std::uintptr_t>(f.stack.get() + stack_bytes) & ~std::uintptr_t{63};
   void** stack = reinterpret_cast<void**>(top);
-  *--stack = nullptr;  // where fiber_main would return to; keeps the stack aligned
+  *--stack = nullptr;  // return address of fiber_main; keeps the stack aligned
   *--stack = reinterpret_cast<void*>(&fiber_main);
   for (int i = 0; i < 6; ++i) *--stack = nullptr;
   f.stack_pointer = stack;
@@ -94,7 +94,7 @@ void fiber_main() {
 }
 
 void prepare(Fiber& f) {
-  auto* const context = reinterpret_cast<ucontext_t*>(f.stack.get());  // at the lower end, the stack above
+  auto* const context = reinterpret_cast<ucontext_t*>(f.stack.get());  // context below, stack above
   getcontext(context);
   context->uc_stack.ss_sp = f.stack.get() + sizeof(ucontext_t);
   context->uc_stack.ss_size = stack_bytes - sizeof(ucontext_t);
@@ -110,7 +110,7 @@ void resume(Fiber& f) {
 
 #endif
 
-// A fiber that ended never left its last functions: AddressSanitizer still guards their frames.
+// Removes AddressSanitizer's guards from the frames of a fiber that ended without leaving its last functions.
 void forget_frames([[maybe_unused]] Fiber& f) {
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(f.stack.get(), stack_bytes);
@@ -195,7 +195,7 @@ void Gpu::start(Resident& r, unsigned index, unsigned threads, std::size_t share
   r.ended = 0;
 }
 
-// One warp as far as it gets without the others.
+// Runs one warp until all its threads wait for other warps or blocks. Returns true if any thread ran.
 bool Gpu::advance_warp(Resident& r, std::size_t first) {
   bool any = false;
   for (bool more = true, pausing = false; more && !pausing;) {
@@ -224,7 +224,7 @@ void Gpu::launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, co
   body = &kernel;
   std::vector<unsigned> order(blocks);
   std::iota(order.begin(), order.end(), 0u);
-  // Blocks start roughly in their order, as on a GPU, which promises none.
+  // Blocks start roughly in order, as on a GPU, which guarantees no order.
   for (std::size_t first = 0; first < order.size(); first += 8)
     std::shuffle(order.begin() + static_cast<std::ptrdiff_t>(first),
                  order.begin() + static_cast<std::ptrdiff_t>(std::min(order.size(), first + 8)), random_);
@@ -239,7 +239,7 @@ void Gpu::launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, co
   while (!residents.empty()) {
     std::shuffle(residents.begin(), residents.end(), random_);
     bool any = false;
-    // The later of them more often, so that those who wait are seen waiting.
+    // Runs later blocks more often, so that tests cover blocks that wait.
     const std::size_t some = 1 + random_() % residents.size();
     for (std::size_t i = 0; i < residents.size(); ++i)
       if (i < some || !any) any |= advance(*residents[i]);

@@ -1,8 +1,8 @@
-// A GPU's threads as fibers of one CPU thread, so that kernels run where there is no GPU. Whatever a GPU
-// leaves open is drawn from a seed: the order of blocks, warps and lanes, and which blocks are at work at the
-// same time. What cannot happen on a GPU without harm ends the test: lanes of a warp that do different things
-// together, and waiting for ever. Not shown: races between blocks that memory order would let happen, bank
-// conflicts, speed.
+// Simulates a GPU's threads by fibers of one CPU thread, so that kernels run without a GPU. The order of
+// blocks, warps and lanes, and the set of blocks that run at the same time, are undefined on a GPU; they are
+// drawn from a seed. The test ends with a failure if lanes of a warp perform different operations together,
+// or if threads wait for ever. The shim cannot show races between blocks that depend on memory order, bank
+// conflicts, or speed.
 #pragma once
 
 #include <bit>
@@ -42,10 +42,10 @@ struct Fiber {
   Block* block = nullptr;
   unsigned thread = 0;
   enum class State { ready, in_warp, in_block, pausing, ended } state = State::ended;
-  std::uint64_t round = 0;  // of the warp or block that it waits for
+  std::uint64_t round = 0;  // number of the warp's or block's operation that the thread waits for
 };
 
-// What one thread sees: the vocabulary of gpu/simt/simt.hpp.
+// Interface of one thread to the GPU: the operations of gpu/simt/simt.hpp.
 class Thread {
  public:
   explicit Thread(Fiber& fiber) : fiber_(&fiber) {}
@@ -141,13 +141,14 @@ class Thread {
     std::memcpy(&v, &slot, sizeof v);
     return v;
   }
-  // What the lanes brought, once all are there.
+  // Returns the values of all lanes, once all lanes have called.
   const std::uint64_t* exchange(int operation, std::uint64_t v) const;
 
   Fiber* fiber_;
 };
 
-// Runs blocks of threads, up to `at_once` of them interleaved; `shared_bytes` of poisoned memory for each.
+// Runs blocks of threads, up to `at_once` of them interleaved. Each block has `shared_bytes` of poisoned
+// memory.
 class Gpu {
  public:
   explicit Gpu(std::uint64_t seed, unsigned at_once = 3) : random_(seed), at_once_(at_once) {}
@@ -157,7 +158,7 @@ class Gpu {
   using Body = std::function<void(Thread, std::byte* shared)>;
   void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, const Body& body);
 
-  std::uint64_t pauses() const { return pauses_; }  // how often a block waited for another one
+  std::uint64_t pauses() const { return pauses_; }  // number of times that a block waited for another one
 
  private:
   struct Resident {
@@ -168,12 +169,12 @@ class Gpu {
     unsigned ended = 0;
   };
   void start(Resident& r, unsigned index, unsigned threads, std::size_t shared_bytes);
-  bool advance(Resident& r);  // false: nobody could go on
+  bool advance(Resident& r);  // false: no thread could continue
   bool advance_warp(Resident& r, std::size_t first);
 
   std::mt19937_64 random_;
   unsigned at_once_;
-  std::vector<std::unique_ptr<Resident>> idle_;  // with their stacks
+  std::vector<std::unique_ptr<Resident>> idle_;  // kept with their stacks
   std::uint64_t pauses_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Launches of kernels on the shim, and memory for them.
+// Launches kernels on the shim, and provides memory for them.
 #pragma once
 
 #include <cstring>
@@ -25,7 +25,7 @@ class ShimLauncher {
   shim::Gpu& gpu_;
 };
 
-// Memory that is exactly as long as asked for, aligned as a GPU's, filled with what must not matter.
+// Memory of exactly the requested size, aligned as a GPU's, filled with bytes that must not affect results.
 class Room {
  public:
   explicit Room(std::size_t bytes, int fill = 0xC3)

@@ -28,7 +28,7 @@ class GpuSum : public testing::Test {
     out.resize(size.bytes);
     return out;
   }
-  // Sums, sums of sums, and what they decode to.
+  // Checks the sum against the CPU's, and the values that it decodes to.
   void check(const Frames& of, std::uint32_t addends) {
     const auto cpu = cpu_sum(of, addends);
     GpuCodec<T> kernels(gpu, bound, Predictor::delta);

@@ -11,7 +11,7 @@ namespace {
 
 thread_local int current_device = 0;
 
-// While the runtime is at work nobody is kept from the memory of its device.
+// Scope in which the memory of the current device is accessible, because the runtime uses it.
 struct Open {
   const int device = current_device;
   Open() { stand_in_open(device); }

@@ -1,6 +1,6 @@
-// CUDA's runtime as far as Taut calls it, for GPUs played by the shim (gpu/kernels/shim.hpp): two devices,
-// whose memory is that of the stand-in for the driver (support/gpu_driver.h). Every call is finished when it
-// returns.
+// The part of CUDA's runtime that Taut calls, for two GPUs simulated by the shim (gpu/kernels/shim.hpp). The
+// stand-in for the driver (support/gpu_driver.h) provides the memory of the GPUs. Every call is complete when
+// it returns.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Runs a kernel's blocks on the thread's device, which the shim plays, and whose memory alone is open
-// meanwhile.
+// Runs a kernel's blocks on the thread's current device, which the shim simulates. Only that device's memory
+// is accessible during the run.
 #pragma once
 
 #include "gpu/kernels/shim.hpp"

@@ -1,4 +1,4 @@
-// Stands where the header of this name stands in src: the same kernels, launched on the shim.
+// Replaces the header of this name in src: launches the same kernels on the shim.
 #pragma once
 
 #include <cuda_runtime.h>
