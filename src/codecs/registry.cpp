@@ -25,7 +25,7 @@ std::span<const AbsentCodec> absent_codecs() noexcept {
 #define TAUT_ABSENT_CODEC(name, remedy) {#name, remedy},
 #include "absent_codec_table.inc"
 #undef TAUT_ABSENT_CODEC
-      {nullptr, nullptr},  // an array has at least one element
+      {nullptr, nullptr},  // sentinel: an array needs at least one element
   };
   return std::span(codecs).first(std::size(codecs) - 1);
 }

@@ -1,4 +1,4 @@
-// AVX2: a vector is two registers.
+// AVX2 kernels; a vector is two registers.
 #include "codecs/mpc/avx2_bytes.hpp"
 #include "codecs/mpc/pipeline.hpp"
 
@@ -45,7 +45,7 @@ struct Avx2 {
     return each(difference, scattered(each(mirrored, planes)));
   }
 
-  // The bytes of a block by their place in the word, top place and last word first.
+  // Gathers the bytes of each block by their position in the word: top byte and last word first.
   static Vector gathered(const Vector& v) noexcept {
     if constexpr (size <= 2) {  // blocks of 8 or 16 bytes
       return each([](Register r) { return shuffled(r, [](unsigned i) { return block(i) + of_block(i); }); },
@@ -99,7 +99,7 @@ struct Avx2 {
     return 8 * (size - 1 - i % size) + 7 - i % (8 * size) / size;
   }
 
-  // ---- ZE
+  // ---- ZE: zero elimination
 
   static std::uint64_t nonzero(const Vector& v) noexcept {
     const auto zeros = [](Register r) {
@@ -128,7 +128,7 @@ struct Avx2 {
     return {_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)};
   }
 
-  // ---- Inverse of LNV: within a register in doubling steps, and from one to the next
+  // ---- Inverse of LNV: in doubling steps within a register, then from one register to the next
 
   template <unsigned distance>
   class Scan {
@@ -156,12 +156,12 @@ struct Avx2 {
 
     template <unsigned shift>
     static Register shifted(Register v) noexcept {
-      const Register lower = _mm256_permute2x128_si256(v, v, 0x08);  // 0, lower lane
+      const Register lower = _mm256_permute2x128_si256(v, v, 0x08);  // zeros | lower lane
       if constexpr (shift < 16) return _mm256_alignr_epi8(v, lower, 16 - shift);
       return _mm256_slli_si256(lower, shift % 16);
     }
 
-    // For each place, the word of its residue class that comes last.
+    // Returns, for each position, the last earlier word at a multiple of `distance` before it.
     Register last_words() const noexcept {
       if constexpr (bytes <= 16) {
         const Register upper = _mm256_permute4x64_epi64(before_.hi, 0xEE);
@@ -205,7 +205,7 @@ struct Avx2 {
         v);
   }
 
-  // ---- Lanes of the words' size
+  // ---- Operations on lanes of the word size
 
   static Register negabinary() noexcept { return _mm256_set1_epi8(static_cast<char>(0xAA)); }
   static Register all(std::uint64_t x) noexcept {

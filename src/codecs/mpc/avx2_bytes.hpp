@@ -1,4 +1,4 @@
-// AVX2: bytes of registers, for avx2.cpp alone.
+// Byte operations on AVX2 registers. Included by avx2.cpp only.
 #pragma once
 
 #include <immintrin.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Register = __m256i;
 
-// ---- Shuffles of bytes within lanes of 16
+// ---- Byte shuffles within 16-byte lanes
 
 template <class Function>
 Register shuffled(Register v, Function) noexcept {
@@ -26,9 +26,10 @@ Register shuffled(Register v, Function) noexcept {
   return _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(lane));
 }
 
-// ---- ZE: 8 bytes at a time, by tables of what a bitmap of 8 bits asks for
+// ---- ZE: 8 bytes at a time, with tables indexed by 8 bits of a bitmap
 
-// Which byte of a lane comes to each place; 0x80: 0. The upper halves of lanes count from 8.
+// Shuffle indices for every 8-bit bitmap: the source byte of each output byte; 0x80 gives a zero byte.
+// `upper` holds the indices for the upper half of a lane, which start at 8.
 struct Places {
   std::array<std::uint64_t, 256> lower, upper;
 };
@@ -73,7 +74,7 @@ inline __m128i restore_lane(const std::byte*& in, std::uint8_t lower, std::uint8
   return _mm_shuffle_epi8(v, joined(&restored.lower[lower], &restored.upper[upper]));
 }
 
-// ---- BIT: each quadword is 8 rows of 8 bits, mirrored at the antidiagonal.
+// ---- BIT: each quadword is an 8 x 8 bit matrix, which is mirrored at its antidiagonal.
 
 inline Register mirrored(Register v) noexcept {
   const auto all = [](std::uint64_t x) { return _mm256_set1_epi64x(static_cast<long long>(x)); };

@@ -1,4 +1,4 @@
-// AVX-512 with VBMI, VBMI2 and GFNI.
+// AVX-512 kernels with VBMI, VBMI2 and GFNI.
 #include <immintrin.h>
 
 #include <array>
@@ -17,8 +17,8 @@ constexpr Indices indices(Function of) noexcept {
   return table;
 }
 
-// Compression and expansion wait for the old value of their target even when they zero it (Zen 4, Zen 5): a
-// cleared register of its own keeps the vectors independent.
+// Returns a cleared register. On Zen 4 and Zen 5, byte compression and expansion depend on the old value of
+// their target even when they zero it. A freshly cleared target keeps successive vectors independent.
 inline __m512i fresh_zero() noexcept {
   __m512i zero;
   asm("vpxord %0, %0, %0" : "=v"(zero));
@@ -33,8 +33,8 @@ struct Avx512 {
   static Vector load(const std::byte* from) noexcept { return _mm512_loadu_si512(from); }
   static void store(std::byte* to, Vector v) noexcept { _mm512_storeu_si512(to, v); }
 
-  // ---- BIT: a block's bytes are gathered by their place in the word, last word first; then 8 bits of 8
-  // words in a quadword are mirrored at its antidiagonal.
+  // ---- BIT: the bytes of a block are gathered by their position in the word, last word first. Then each
+  // quadword, 8 bits of 8 words, is mirrored at its antidiagonal.
 
   static constexpr std::size_t block(std::size_t i) noexcept { return i - i % (8 * sizeof(Word)); }
   static constexpr Indices gathering = indices([](std::size_t i) {
@@ -62,7 +62,7 @@ struct Avx512 {
     return subtract(_mm512_permutexvar_epi8(load_indices(scattering), digits), negabinary());
   }
 
-  // ---- ZE
+  // ---- ZE: zero elimination
 
   static std::uint64_t nonzero(Vector v) noexcept { return _mm512_test_epi8_mask(v, v); }
 
@@ -73,11 +73,12 @@ struct Avx512 {
 
   static Vector restore(const std::byte* in, std::uint64_t mask) noexcept {
     Vector packed = load(in);
-    asm("" : "+v"(packed));  // keeps the load apart: expanding from memory is microcoded on Zen
+    asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen
     return _mm512_mask_expand_epi8(fresh_zero(), mask, packed);
   }
 
-  // ---- Inverse of LNV: within a vector in doubling steps; what words before it give is carried along.
+  // ---- Inverse of LNV: in doubling steps within a vector; `carry_` holds the contribution of earlier
+  // vectors.
 
   template <unsigned distance>
   class Scan {
@@ -96,7 +97,8 @@ struct Avx512 {
           v = op(v, _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} << shift, shifted(shift), v));
       }
       const Vector result = op(v, carry_);
-      // Without the step through `result` the vectors wait for one operation only.
+      // Computing the carry from `v`, not from `result`, leaves one operation in the dependency chain between
+      // vectors.
       carry_ = op(periodic ? carry_ : last_words(carry_), last_words(v));
       return result;
     }
@@ -105,7 +107,7 @@ struct Avx512 {
     static constexpr unsigned bytes = distance * sizeof(Word);
     static constexpr bool periodic = 64 % bytes == 0;
 
-    // For each place, the word of its residue class that comes last.
+    // Returns, for each position, the last word of `v` at a multiple of `distance` from it.
     static Vector last_words(Vector v) noexcept {
       static constexpr Indices last = indices([](std::size_t i) { return 64 - bytes + i % bytes; });
       return _mm512_permutexvar_epi8(load_indices(last), v);
@@ -117,7 +119,8 @@ struct Avx512 {
     static constexpr Indices places = indices([](std::size_t i) { return i; });
     static constexpr Indices lane_places = indices([](std::size_t i) { return i % 16; });
     static constexpr bool in_lanes = 16 % bytes == 0;
-    // For the lanes of the mask, what the lane named for each comes to.
+    // Returns, in the lanes of the mask, the last words of the source lane `from` of each lane; 0 in other
+    // lanes.
     template <unsigned mask, unsigned... from>
     static Vector lane_before(Vector v) noexcept {
       static constexpr unsigned lane[] = {from...};
@@ -144,7 +147,7 @@ struct Avx512 {
     return where_less(place, all(r.range), kept, v);
   }
 
-  // ---- Lanes of the words' size
+  // ---- Operations on lanes of the word size
 
   static Vector load_indices(const Indices& table) noexcept { return _mm512_loadu_si512(table.data()); }
   static Vector negabinary() noexcept { return _mm512_set1_epi8(static_cast<char>(0xAA)); }

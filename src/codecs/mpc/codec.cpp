@@ -1,5 +1,5 @@
-// The mpc codec: differences of the values' bits, transposed to bit planes, without their zeros. Format:
-// spec.md beside this file.
+// The mpc codec: stores differences between the bit patterns of the values, transposed to bit planes, without
+// their zero bytes. Format: spec.md beside this file.
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -19,7 +19,7 @@ bool serves(DType type, Bound::Kind kind) noexcept {
 
 class Mpc final : public Codec {
  public:
-  // distance 0: by a sample of what is encoded
+  // `distance` 0: each message gets the distance that is best on a sample of its values.
   Mpc(const CodecOptions& options, unsigned distance, const KernelSet& kernels)
       : contract_{.bound = options.bound, .idempotent = true},
         bits_(options.bits),
@@ -61,7 +61,7 @@ class Mpc final : public Codec {
     return for_chunks(frame, [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
   }
 
-  // Chunk by chunk, so that the values are combined while they are in the cache.
+  // Decodes and combines chunk by chunk, while the decoded values are in the cache.
   Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept override {
     if (!serves(values.type, contract_.bound.kind) || !is_defined(op, values.type))
       return Status::invalid_type;
@@ -96,7 +96,8 @@ class Mpc final : public Codec {
     return layout;
   }
 
-  // A sample has to be small beside the message to be worth it.
+  // Returns the distance with the fewest bytes on a sample. Messages below 256 KiB are not sampled: the
+  // sample has to be small compared with the message.
   unsigned best_distance(ConstSlice values, Layout layout) const noexcept {
     constexpr std::size_t least_bytes = std::size_t{1} << 18;
     auto best = static_cast<unsigned>(components_of(values.type));

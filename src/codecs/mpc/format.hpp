@@ -1,4 +1,4 @@
-// The stream of the mpc codec: constants and sizes. Specified in spec.md beside this file.
+// Stream format of the mpc codec: constants and sizes. The format is specified in spec.md beside this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 bytes; offset[i] == offset[i + 1]: a chunk of zeros
@@ -18,11 +18,14 @@ namespace taut::mpc {
 inline constexpr std::uint8_t frame_id = 3;
 inline constexpr std::size_t max_count = std::size_t{1} << 30;  // values in a frame
 inline constexpr std::size_t chunk_bytes = 4096;
-inline constexpr std::size_t vector_bytes = 64;  // what a kernel handles at a time; its bitmap has 64 bits
+// Bytes that a kernel processes at a time; the bitmap of a vector has 64 bits.
+inline constexpr std::size_t vector_bytes = 64;
 inline constexpr std::size_t chunk_vectors = chunk_bytes / vector_bytes;
 inline constexpr std::size_t block_words = 8;
-inline constexpr unsigned max_distance = 8;   // of a word from the one it is predicted by
-inline constexpr std::size_t overrun = 64;    // kernels may read and write this far past a record
+// Greatest distance between a word and the word that predicts it.
+inline constexpr unsigned max_distance = 8;
+// Kernels may read and write this many bytes past a record.
+inline constexpr std::size_t overrun = 64;
 inline constexpr std::size_t index_unit = 4;  // bytes
 
 constexpr std::size_t chunks_of(std::size_t bytes) noexcept {
@@ -34,7 +37,7 @@ constexpr std::size_t vectors_of(std::size_t bytes) noexcept {
 constexpr std::size_t units_of(std::size_t bytes) noexcept { return (bytes + index_unit - 1) / index_unit; }
 constexpr std::size_t index_bytes(std::size_t chunks) noexcept { return index_unit * (chunks + 1); }
 
-// The largest record, and room for a kernel's overrun.
+// Size of the largest record plus the overrun of a kernel.
 inline constexpr std::size_t max_record_bytes = chunk_bytes + chunk_bytes / 8 + chunk_bytes / 64 +
                                                 max_distance * sizeof(std::uint64_t) + sizeof(std::uint64_t) +
                                                 index_unit + overrun;

@@ -11,7 +11,8 @@ bool all_zero(const std::byte* words, std::size_t bytes) noexcept {
   return words[0] == std::byte{0} && std::memcmp(words, words + 1, bytes - 1) == 0;
 }
 
-// A chunk as kernels take it: rounded, and completed to whole vectors by words that are as predicted.
+// Returns a chunk in the form that kernels take: rounded, and padded to whole vectors with words that equal
+// their prediction.
 const std::byte* prepared(ConstBytes words, const Layout& layout, const KernelSet& kernels,
                           Piece& piece) noexcept {
   const std::size_t n = words.size(), vectors = vectors_of(n);
@@ -80,7 +81,7 @@ void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& ker
 
 std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
   constexpr std::size_t vectors = 16, piece_bytes = vectors * vector_bytes, alignment = 16;
-  constexpr std::size_t share = std::size_t{1} << 18;  // of the message, for a piece
+  constexpr std::size_t share = std::size_t{1} << 18;  // bytes of the message for each sampled piece
   const std::size_t pieces = std::clamp<std::size_t>(values.size() / share, 4, 8);
   const auto encode = kernels.of(layout.word_bytes).encode;
   Piece piece;
@@ -89,7 +90,8 @@ std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelS
   for (std::size_t i = 0; i < pieces; ++i) {
     const std::size_t first = (values.size() - piece_bytes) / (pieces - 1) * i / alignment * alignment;
     const std::byte* words = prepared(values.subspan(first, piece_bytes), layout, kernels, piece);
-    // The first vector gains from the heads, the more the longer the distance: it counts in neither.
+    // The heads spare the first vector some bytes, and the more so the greater the distance. So the first
+    // vector is left out of the count.
     bytes += encode(words, vectors, layout.distance, record) - encode(words, 1, layout.distance, record);
   }
   return bytes + pieces * layout.heads_bytes() * vectors / chunk_vectors;
@@ -140,8 +142,9 @@ Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to)
   return Status::ok;
 }
 
-// Kernels read a little before the record, where header and index stand, and beyond it: near the end of the
-// frame they get a copy. They write whole vectors.
+// Decodes a record that is shorter than its words. Kernels read a little before the record, where header and
+// index are stored, and beyond its end; a record near the end of the frame is copied first. Kernels write
+// whole vectors, so an incomplete last one goes through a buffer.
 bool FrameReader::decode(ConstBytes record, std::size_t size, const KernelSet& kernels,
                          std::byte* to) const noexcept {
   alignas(64) std::byte copy[overrun + chunk_bytes + overrun];

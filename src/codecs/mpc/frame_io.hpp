@@ -1,4 +1,4 @@
-// An mpc frame as a sequence of chunks: reading with every offset checked, writing within a given capacity.
+// An mpc frame as a sequence of chunks. Reading checks every offset; writing stays within a given capacity.
 #pragma once
 
 #include "codecs/mpc/kernels.hpp"
@@ -7,7 +7,7 @@
 
 namespace taut::mpc {
 
-// How the values of a frame become words.
+// Layout of a frame's values as words.
 struct Layout {
   std::size_t word_bytes = 4;
   unsigned distance = 1;
@@ -16,19 +16,20 @@ struct Layout {
   std::size_t heads_bytes() const noexcept { return distance * word_bytes; }
 };
 
-// Index and records of `values`, none beyond `payload`. 0: they do not fit.
+// Writes index and records of `values` into `payload`. Returns their bytes; 0 if they do not fit.
 std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
                          Bytes payload) noexcept;
 
-// The values as a stored frame holds them: rounded, but not coded.
+// Writes the values as a stored frame holds them: rounded, but not coded.
 void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels, std::byte* to) noexcept;
 
-// The bytes that records of distance `layout.distance` are going to take, in some unit, by a few pieces.
+// Estimates the bytes of records coded with distance `layout.distance` from a few samples of `values`. The
+// results are comparable with each other only.
 std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept;
 
 class FrameReader {
  public:
-  // A whole frame of the type and count of `values`; refers to `frame`.
+  // Opens a whole frame of the type and count of `values`. The reader refers to `frame` afterwards.
   Status open(ConstBytes frame, ConstSlice values) noexcept;
 
   std::size_t chunks() const noexcept { return chunks_of(bytes_); }
@@ -36,7 +37,7 @@ class FrameReader {
     return std::min(chunk_bytes, bytes_ - i * chunk_bytes);
   }
 
-  // Writes chunk i, size_of_chunk bytes. Checks its record.
+  // Checks the record of chunk i and writes the chunk's size_of_chunk(i) bytes to `to`.
   Status read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept;
 
  private:
@@ -44,8 +45,8 @@ class FrameReader {
   bool decode(ConstBytes record, std::size_t size, const KernelSet& kernels, std::byte* to) const noexcept;
 
   FrameHeader header_;
-  ConstBytes frame_, payload_;  // frame_: all that may be read
-  std::size_t bytes_ = 0;       // of the values
+  ConstBytes frame_, payload_;  // frame_: the memory that may be read
+  std::size_t bytes_ = 0;       // bytes of the values
   std::size_t word_bytes_ = 4;
 };
 

@@ -1,25 +1,26 @@
 // The pipeline of MPC (Yang, Mukka, Hesaaraki, Burtscher: "MPC: A Massively Parallel Compression Algorithm
 // for Scientific Data", IEEE Cluster 2015) on one chunk, written once for all instruction sets:
 //
-//   LNVds  each word becomes its difference from the one `distance` before, and that its negabinary digits;
-//   BIT    8 differences become a byte for each of their bits (a block);
-//   ZE     bytes of 0 are left out, and a bitmap tells which;
+//   LNVds  replaces each word by its difference from the word `distance` before, in negabinary digits;
+//   BIT    transposes 8 differences (a block) into one byte for each of their bits;
+//   ZE     drops bytes of 0 and records the remaining ones in a bitmap.
 //
-// then the same again on the bitmaps: each block's differs little from the one before (LNV), and what does
-// not differ is left out (ZE), twice. Where MPC turns equal signs into zeros by a difference of planes
-// (LNV1s), negabinary digits need none: they are 0 above the greatest of a number of either sign.
+// The bitmaps are compressed in the same way: each block's bitmap differs little from the bitmap of the block
+// before (LNV), and bytes without a difference are dropped (ZE), twice. MPC subtracts neighbouring planes
+// (LNV1s) to turn equal signs into zeros. Negabinary digits do not need that step: for numbers of either
+// sign, the digits above the number's highest digit are 0.
 //
-// Set<Word> is what an instruction set contributes:
+// Set<Word> is what an instruction set provides:
 //   Vector                            64 bytes; load, store
-//   add, subtract, exclusive_or       of its words
-//   planes(Vector differences)        their digits in blocks; differences(planes): the inverse
-//   nonzero(Vector)                   bit i: byte i is not 0
-//   keep(out, Vector, mask)           writes the bytes of the mask, and up to 64 in all; returns their end
+//   add, subtract, exclusive_or       operations on its words
+//   planes(Vector differences)        the digits in blocks; differences(planes): the inverse
+//   nonzero(Vector)                   bitmap: bit i is set if byte i is not 0
+//   keep(out, Vector, mask)           writes the bytes in the mask, overwrites up to 64; returns the end
 //   restore(in, mask)                 the inverse; reads 64 bytes
 //   Scan<distance>(before)            inverse of LNV: scan(v, op) combines each word with the result
-//   `distance`
-//                                     words before it; `before`: the 64 bytes before the first vector
-//   round(Vector, Rounding)           values of a floating-point type
+//                                     `distance` words before it; `before`: the 64 bytes before the
+//                                     first vector
+//   round(Vector, Rounding)           rounds values of a floating-point type
 #pragma once
 
 #include <utility>
@@ -67,13 +68,12 @@ struct Pipeline {
   }
 
  private:
-  // Bitmaps are handled in groups of 8, which fill a vector.
+  // Number of groups of 8 bitmaps; a group fills a vector.
   static std::size_t groups(std::size_t vectors) noexcept { return (vectors + 7) / 8; }
 
   struct Tables {
-    alignas(
-        64) std::uint64_t coded[chunk_vectors];  // the vectors' bitmaps, each block's xor the one's before
-    alignas(64) std::uint64_t flags[8];          // for each group, which bytes of that are not 0
+    alignas(64) std::uint64_t coded[chunk_vectors];  // bitmaps, each block's xor the previous block's
+    alignas(64) std::uint64_t flags[8];              // flags[g], bit i: byte i of group g of `coded` is not 0
   };
 
   static std::byte* bytes(std::uint64_t* of) noexcept { return reinterpret_cast<std::byte*>(of); }
@@ -81,7 +81,8 @@ struct Pipeline {
     return static_cast<std::size_t>(std::popcount(mask));
   }
 
-  // The first words predict themselves: they stand in the record as its heads.
+  // Returns the predictions of the first vector. The first words predict themselves: the record stores them
+  // as its heads.
   static Vector first_predictions(const std::byte* words, std::size_t back) noexcept {
     std::byte buffer[2 * vector_bytes];
     std::memcpy(buffer, words, vector_bytes);
@@ -89,7 +90,7 @@ struct Pipeline {
     return Set::load(buffer);
   }
 
-  // For each block of a vector the bitmap of the block before.
+  // Returns, for each block of a vector, the bitmap of the block before.
   static std::uint64_t delayed(std::uint64_t bitmap, std::uint64_t of_vector_before) noexcept {
     constexpr unsigned block_bits = 8 * sizeof(Word);
     if constexpr (block_bits == 64) return of_vector_before;
@@ -117,7 +118,7 @@ struct Pipeline {
     return static_cast<std::size_t>(out - record) + heads.size() + sizeof top;
   }
 
-  // The tables are found from the end of the record: top, heads, flags, coded bitmaps.
+  // Decodes a record. The tables are located from the end of the record: top, heads, flags, coded bitmaps.
   template <unsigned distance>
   static bool decode_at(ConstBytes record, std::size_t vectors, std::byte* words) noexcept {
     const std::byte *in = record.data(), *at = in + record.size();
@@ -145,7 +146,7 @@ struct Pipeline {
     return true;
   }
 
-  // Returns how many bytes the planes take.
+  // Returns the number of bytes that the planes take.
   template <class Sums>
   static std::size_t decode_groups(ConstBytes record, const std::uint64_t* flags, const std::byte* coded,
                                    std::size_t vectors, Sums& sums, std::byte* words) noexcept {

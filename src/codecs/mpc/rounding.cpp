@@ -5,7 +5,7 @@
 namespace taut::mpc {
 namespace {
 
-// Leaves packed integers as they are.
+// Excludes packed integers from the rounded range.
 template <class T>
 void keep_packed(Rounding& r) noexcept {
   r.least_normal = NumberZone<T>::least;
@@ -25,9 +25,9 @@ constexpr unsigned mantissa_bits(DType type) noexcept {
 
 Rounding Rounding::within(double bound, DType type, PackedBits packed) noexcept {
   const unsigned all = mantissa_bits(type), sign = 8 * static_cast<unsigned>(size_of(type)) - 1;
-  // Half of the spacing around 1 with so many bits; |x - x'| / |x| is greatest at x = 1 + half. The test is
-  // half / (1 + half) <= bound, and exact: the difference of neighbours in size has no rounding, nor has the
-  // product with a power of two.
+  // `half` is half of the spacing around 1 with `bits` mantissa bits; |x - x'| / |x| is greatest at
+  // x = 1 + half. The test is half / (1 + half) <= bound. It is exact: the difference of two numbers of
+  // similar size is not rounded, nor is the product with a power of two.
   unsigned bits = 0;
   double half = 0.5;
   while (bits < all && !(half - bound <= bound * half)) {

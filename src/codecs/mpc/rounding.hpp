@@ -1,5 +1,5 @@
-// Rounding of floating-point values to fewer bits of mantissa, on their bits: the bound `pointwise`. Why it
-// keeps the bound: docs/error-model.md, section pwrel.
+// Rounding of floating-point values to fewer mantissa bits, on their bit patterns; used for the bound
+// `pointwise`. Why it keeps the bound: docs/error-model.md, section pwrel.
 #pragma once
 
 #include "core/bound.hpp"
@@ -7,18 +7,19 @@
 
 namespace taut::mpc {
 
-// To nearest, ties to even, within the magnitudes [least_normal, least_normal + range): normal values that
-// do not round to infinity. All else stays as it is. Integers in the size of the type.
+// Parameters of the rounding: to nearest, ties to even, of values with a magnitude in [least_normal,
+// least_normal + range). These are the normal values that do not round to infinity; all other values stay
+// unchanged. Magnitudes are bit patterns, as integers of the type's size.
 struct Rounding {
-  unsigned dropped = 0;  // low bits of the mantissa that become 0; 0: nothing is rounded
+  unsigned dropped = 0;  // low mantissa bits that become 0; 0: no rounding
   std::uint64_t least_normal = 0, range = 0;
 
-  // The fewest bits that keep |x - x'| <= bound * |x| for every finite x of a real type; bound > 0.
-  // PackedBits::exact: packed integers are outside the range that is rounded.
+  // Keeps the fewest mantissa bits with |x - x'| <= bound * |x| for every finite x of a real type; bound > 0.
+  // PackedBits::exact excludes packed integers from the rounded range.
   static Rounding within(double bound, DType type, PackedBits packed = PackedBits::rounded) noexcept;
 };
 
-// Of one value, the formula of all kernels.
+// Rounds one value. All kernels use this formula.
 template <class Word>
 constexpr Word rounded(Word bits, const Rounding& r) noexcept {
   constexpr Word magnitude = static_cast<Word>(~Word{0}) >> 1;

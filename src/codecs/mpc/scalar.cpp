@@ -1,4 +1,4 @@
-// The reference kernels: portable, and the definition of what the others do.
+// The reference kernels in portable code; they define the results of all other sets.
 #include <array>
 #include <functional>
 
@@ -22,7 +22,7 @@ struct Scalar {
   static Vector load(const std::byte* from) noexcept { return taut::load<Vector>(from); }
   static void store(std::byte* to, const Vector& v) noexcept { taut::store(to, v); }
 
-  // An operation on words, and on the words of vectors.
+  // An operation on two words or, word by word, on two vectors.
   template <class Op>
   struct Lanes {
     constexpr Word operator()(Word a, Word b) const noexcept { return static_cast<Word>(Op{}(a, b)); }

@@ -1,5 +1,5 @@
-// The planes codec: frames of quantised values as bit planes of their differences. Format: spec.md beside
-// this file.
+// The planes codec: stores quantised values as bit planes of their differences. Format: spec.md beside this
+// file.
 #include <algorithm>
 #include <cmath>
 #include <new>
@@ -21,7 +21,7 @@ constexpr bool coded(DType type) noexcept { return info_of(type).family != Famil
 
 class Planes final : public Codec, private FrameArithmetic {
  public:
-  // Of several predictions the one is taken for each message that a sample likes best.
+  // If there are several predictions, each message gets the one that is best on a sample of its values.
   Planes(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
       : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
@@ -77,8 +77,8 @@ class Planes final : public Codec, private FrameArithmetic {
   }
 
  private:
-  // Runs `action` on the codec of the type's components, under the float environment that the bound's proof
-  // assumes.
+  // Runs `action` on the codec of the type's components, in the floating-point environment that the bound's
+  // proof assumes.
   template <class Result, class Action>
   Result typed(DType type, Action action) const noexcept {
     const FloatEnvironment environment;
@@ -101,14 +101,15 @@ class Planes final : public Codec, private FrameArithmetic {
     return h;
   }
 
-  // Of the pieces' records under each prediction; none where the integers do not tell.
+  // Estimated bytes of the sampled pieces under each prediction. value_bytes is 0 if the integers allow no
+  // estimate.
   struct Estimates {
     std::size_t value_bytes = 0, bytes[max_predictors] = {}, n;
 
     template <class Typed>
     Estimates(const Typed& codec, ConstSlice values, std::span<const Prediction> predictions) noexcept
         : n(predictions.size()) {
-      constexpr std::size_t least_values = 4096;  // fewer are soon encoded
+      constexpr std::size_t least_values = 4096;  // smaller messages are encoded quickly
       if (values.count < least_values) return;
       Prediction of_parts[max_predictors];
       for (std::size_t k = 0; k < n; ++k) of_parts[k] = for_parts(predictions[k], values.type);
@@ -119,7 +120,8 @@ class Planes final : public Codec, private FrameArithmetic {
     }
   };
 
-  // A sample has to be small beside the message to be worth it. Complex numbers are two series side by side.
+  // Returns the prediction for a message. Messages below 65536 components are not sampled: the sample has to
+  // be small compared with the message. A complex value is two interleaved series.
   template <class Typed>
   Prediction choose(const Typed& codec, ConstSlice values) const noexcept {
     constexpr std::size_t least_values = 65536;
@@ -131,13 +133,14 @@ class Planes final : public Codec, private FrameArithmetic {
     return for_parts(predictions_[best], values.type);
   }
 
-  // Lags count values; the parts of complex ones are coded.
+  // Converts lags from values to components: a complex value has two components, which are coded separately.
   static Prediction for_parts(Prediction prediction, DType type) noexcept {
     for (std::uint32_t& lag : prediction.lags.of) lag *= static_cast<std::uint32_t>(components_of(type));
     return prediction;
   }
 
-  // By encoding the pieces, which lags do not reach out of.
+  // Returns the index of the best prediction without lags, by encoding the sampled pieces. Lags would reach
+  // beyond a piece.
   template <class T>
   std::size_t best_encoded(const TypedCodec<T>& codec, ConstSlice values) const noexcept {
     const ConstSlice parts{values.components()};
@@ -180,7 +183,7 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
     throw Error(Status::invalid_argument,
                 "the planes codec needs a finite bound above 0; for exact values use lossless");
   const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
-  const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
+  const FloatEnvironment environment;  // gives the same step on ranks with different rounding modes
   return std::make_unique<Planes>(options, predictions(options), kernels);
 }
 

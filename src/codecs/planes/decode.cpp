@@ -76,7 +76,7 @@ void TypedCodec<T>::decode_chunk(Operand& operand, std::uint32_t addends, const 
   std::memcpy(values, whole, n * sizeof(T));
 }
 
-// use(operand, i) for each chunk.
+// Calls use(operand, i) for each chunk i.
 template <class T>
 template <class Use>
 Status TypedCodec<T>::for_chunks(const FrameReader<T>& frame, const Use& use) const {

@@ -22,7 +22,7 @@ std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const 
     if (coded) any_coded = true;
     return Status::ok;
   };
-  frame.write(parts_of(threads_, chunks_of(count)), encode, most_record_bytes);  // `out` holds them all
+  frame.write(parts_of(threads_, chunks_of(count)), encode, most_record_bytes);  // `out` has room for all
   return any_coded ? frame.finish(header) : frame.finish_stored(header);
 }
 
@@ -45,8 +45,8 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
       const std::uint8_t size = found.small ? 0 : large;
       return general_.encode(values, n, q, marks, size, z_, writer) ? Form::general : Form::layer;
     }
-    // The fused sums do without the planes of a small chunk: it keeps them, whatever they take. Large
-    // integers of halves may take more than the values.
+    // A small chunk keeps its planes whatever their size, because the fused sums never produce its separate
+    // planes. Large integers of halves may take more bytes than the values.
     if (is_half<T>)
       return general_.encode(values, n, q, marks, large, z_, writer) ? Form::general : Form::layer;
     kernels_.ints.pack(q, groups, z_.predictor, planes);

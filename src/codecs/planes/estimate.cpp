@@ -8,11 +8,11 @@ namespace {
 constexpr std::size_t piece_values = Pieces::most_values, piece_groups = piece_values / group_values,
                       piece_blocks = piece_values / block_values;
 
-// What takes more time than the usual predictions has to save one byte in so many.
+// A slow prediction has to save one byte in this many.
 constexpr std::size_t least_gain = 10;
 bool slow(const Prediction& p) noexcept { return p.lags.any() || p.inner == Predictor::second; }
 
-// The integers of a piece, and those at some distances before them.
+// The integers of a sampled piece, and the integers at some distances before them.
 template <class T>
 class Piece {
  public:
@@ -23,7 +23,7 @@ class Piece {
 
   std::size_t runs() const noexcept { return runs_; }
 
-  // What remains with these lags.
+  // Computes the residuals that remain after prediction with these lags.
   void rest(const Lags& lags, std::int32_t* r) noexcept {
     const std::int32_t* const q = window(0);
     if (lags.n == 0) {
@@ -47,14 +47,15 @@ class Piece {
   const std::int32_t* window(std::size_t distance) noexcept {
     for (std::size_t k = 0; k < known_; ++k)
       if (windows_[k].distance == distance) return windows_[k].q;
-    if (known_ == std::size(windows_)) --known_;  // more than there are candidates with
+    if (known_ == std::size(windows_)) --known_;  // cannot happen with the candidates that exist
     Window& next = windows_[known_++];
     next.distance = distance;
     quantise(distance, next.q);
     return next.q;
   }
 
-  // Returns the runs of values without an integer. Nothing stands before the first value.
+  // Quantises the piece `distance` values earlier; returns the number of runs of values without an integer.
+  // Positions before the first value count as 0.
   std::size_t quantise(std::size_t distance, std::int32_t* q) const noexcept {
     T padded[piece_values];
     const T* x = values_ + first_ - std::min(first_, distance);

@@ -1,5 +1,5 @@
-// What predictions would make of a message: by a few pieces of it, whose neighbours at the distance of the
-// lags are looked up, as encoding the pieces could not.
+// Estimate of the bytes that a message takes under each prediction, from a few of its pieces. The values a
+// lag before a piece are looked up in the message; encoding the pieces alone could not use them.
 #pragma once
 
 #include "codecs/planes/general/general.hpp"
@@ -7,8 +7,9 @@
 
 namespace taut::planes {
 
-// bytes[k]: of the pieces' records under predictions[k]; a little more of slow ones. Returns the bytes of the
-// pieces' values; 0: the integers do not tell, because many are of 64 bits or there are none.
+// Sets bytes[k] to the bytes of the pieces' records under predictions[k], with a surcharge for slow
+// predictions. Returns the bytes of the pieces' values. Returns 0 if the integers allow no estimate, because
+// many need 64 bits or there are none.
 template <class T>
 std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, const KernelSet& kernels,
                      std::span<const Prediction> predictions, std::span<std::size_t> bytes) noexcept;

@@ -1,4 +1,4 @@
-// The search for packed integers, which the compiler vectorises for each kernel set.
+// Search for packed integers as a plain loop, which the compiler vectorises for each kernel set.
 #pragma once
 
 #include "core/packed_bits.hpp"

@@ -17,13 +17,14 @@ constexpr struct {
                    {"none", Predictor::none},
                    {"second", Predictor::second}};
 
-// The stride of an extent as a lag; 0: none. What is too short is prolonged to some rows.
+// Returns the stride of an extent as a lag; 0: none. A stride shorter than least_lag is extended to a
+// multiple of the stride.
 std::uint32_t lag_of(std::uint64_t stride) noexcept {
   if (stride == 0 || stride >= max_count) return 0;
   return static_cast<std::uint32_t>((least_lag + stride - 1) / stride * stride);
 }
 
-// Distances in the order of their indices, without those that there are not.
+// Returns the lags of these extents in ascending order. Extents that do not exist are skipped.
 Lags lags_of(const Dims& dims, std::initializer_list<unsigned> extents) noexcept {
   Lags lags;
   for (const unsigned i : extents)
@@ -32,7 +33,7 @@ Lags lags_of(const Dims& dims, std::initializer_list<unsigned> extents) noexcept
   return lags;
 }
 
-// The extents before the fastest one.
+// Lags of the extents before the fastest one.
 Lags row(const Dims& d) noexcept { return lags_of(d, {d.n - 2}); }
 Lags plane(const Dims& d) noexcept { return lags_of(d, {d.n - 3}); }
 Lags row_and_plane(const Dims& d) noexcept { return lags_of(d, {d.n - 2, d.n - 3}); }
@@ -52,7 +53,7 @@ std::optional<Predictor> inner_named(std::string_view name) noexcept {
   return {};
 }
 
-// What stands in front of the next plus, which is dropped.
+// Removes and returns the part of `text` before the next plus; the plus is dropped.
 std::string_view next_part(std::string_view& text) noexcept {
   const std::size_t end = std::min(text.find('+'), text.size());
   const std::string_view part = text.substr(0, end);
@@ -96,7 +97,7 @@ std::string name_of(const Prediction& prediction) {
   return name;
 }
 
-// Measured on the fields that we have: docs/adr/0004-lags.md.
+// The candidates are chosen by measurements on the available fields: docs/adr/0004-lags.md.
 std::vector<Prediction> candidates(const Dims& dims) {
   using enum Predictor;
   std::vector<Prediction> all{{delta, {}}, {pairs, {}}, {none, {}}, {second, {}}};

@@ -1,4 +1,4 @@
-// Names of predictions, and those that are worth a try.
+// Names of predictions, and the predictions that `auto` considers.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace taut::planes {
 
-// "second+192+18432": the predictor, then the lags in values; "lorenzo2" and "lorenzo3" stand for delta with
-// the lags that the extents give. Throws Error(invalid_policy) with the remedy.
+// Parses a prediction such as "second+192+18432": the predictor, then the lags in values. "lorenzo2" and
+// "lorenzo3" stand for delta with the lags that the extents give. Throws Error(invalid_policy) with the
+// remedy.
 Prediction prediction_named(std::string_view name, const Dims& dims);
 
 std::string name_of(const Prediction& prediction);
 
-// What `auto` chooses from, the usual one first; at most max_predictors.
+// Returns the predictions that `auto` chooses from, the most common one first; at most max_predictors.
 std::vector<Prediction> candidates(const Dims& dims);
 
 }  // namespace taut::planes

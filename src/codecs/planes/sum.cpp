@@ -44,7 +44,7 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
     if (!alike) return {Status::frame_mismatch};
     if (readers[k].prediction() != prediction) lagged = false;
     prediction.inner =
-        std::min(prediction.inner, readers[k].prediction().inner);  // in whatever order they come
+        std::min(prediction.inner, readers[k].prediction().inner);  // independent of the order of the frames
     if (__builtin_add_overflow(total.addends, h.addends, &total.addends)) return {Status::invalid_count};
     total.flags |= h.flags & FrameHeader::checksummed;
   }
@@ -140,7 +140,8 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
   return accumulate_general(operand, values, n, addends, writer);
 }
 
-// By way of the chunk's own frame, so that the values are quantised exactly as an encoding would.
+// Encodes the values of the chunk as a frame of their own, so that they are quantised exactly as by `encode`,
+// and adds that frame.
 template <class T>
 bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, std::size_t n,
                                        std::uint32_t addends, Records& writer) const {

@@ -1,5 +1,5 @@
-// Frames of one value type: chunk by chunk through the kernels, with the general path for what they do not
-// take.
+// Encoding, decoding and sums of frames of one value type. Chunks are processed by the kernels, and by the
+// general path where a kernel does not support them.
 #pragma once
 
 #include "codecs/planes/estimate.hpp"
@@ -9,12 +9,12 @@
 
 namespace taut::planes {
 
-// Largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks, and 12 bytes;
-// of halves also 16 bits a block, for the bit by which second differences of small integers may be longer
-// than they are and for the table of widths. In a sum of one prediction the widths of a block add up at most
-// and runs stay as many; but in 64-bit records these are longer (14 for 10, 16 for 12, 20 for 16 bytes), and
-// the table of widths may go from nibbles to bytes. Where predictions differ, integers that one of them made
-// small may take all their bits in the sum, beside all runs.
+// Size of the largest frame of a sum of `addends`. A chunk takes no more than its values, padded to blocks,
+// and 12 bytes. A chunk of halves takes 16 bits a block more, for the additional bit of second differences of
+// small integers and for the width table. In a sum of frames with the same prediction, the widths of a block
+// at most add up, and the number of runs does not grow. But in 64-bit records the runs are longer (14 for 10,
+// 16 for 12, 20 for 16 bytes), and the width table may change from nibbles to bytes. If the predictions
+// differ, integers that one of them made small may take all their bits in the sum, in addition to all runs.
 constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count,
                                       std::uint32_t addends) noexcept {
   const std::size_t table = value_bytes == 2 ? 2 * blocks_of(count) : 0;
@@ -36,7 +36,7 @@ class TypedCodec {
         kernels_(kernels),
         general_(kernels) {}
 
-  // The same codec, encoding with that prediction.
+  // Returns a copy of the codec that encodes with `prediction`.
   TypedCodec with(const Prediction& prediction) const noexcept {
     TypedCodec other = *this;
     other.z_.predictor = prediction.inner;
@@ -44,7 +44,8 @@ class TypedCodec {
     return other;
   }
 
-  // Slices are of T, or of complex numbers of them. `out` holds max_frame_bytes; returns the frame's bytes.
+  // Slices have type T or complex values with parts of type T. `out` holds max_frame_bytes. Returns the
+  // frame's bytes.
   std::size_t encode(ConstSlice values, FrameHeader header, Bytes out) const {
     header.step = static_cast<double>(z_.step);
     const ConstSlice parts{values.components()};
@@ -55,7 +56,7 @@ class TypedCodec {
         return bytes;
     return encode_likely(Form::simple, 8, data, parts.count, header, out);
   }
-  // As estimate.hpp says, of the components.
+  // Estimates the bytes of the components under each prediction; see estimate.hpp.
   std::size_t estimate(ConstSlice values, std::span<const Prediction> predictions,
                        std::span<std::size_t> bytes) const noexcept {
     const ConstSlice parts{values.components()};
@@ -65,24 +66,24 @@ class TypedCodec {
   Status decode(ConstBytes in, Slice values) const;
   Status reduce(ConstBytes in, Slice values, Reduction op) const;
 
-  // Write as far as `out` reaches; buffer_too_small beyond.
+  // Write up to the end of `out`; return buffer_too_small if the result does not fit.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
 
  private:
-  // One chunk of a frame that takes part in a decoding or a sum.
+  // One chunk of a frame that is decoded or summed.
   struct Operand {
     Record<T> record;
     Predictor predictor = Predictor::delta;
-    const std::byte* raw = nullptr;          // of a stored frame
-    const std::int32_t* integers = nullptr;  // of a record with lags, once these are resolved
+    const std::byte* raw = nullptr;          // values of a chunk of a stored frame
+    const std::int32_t* integers = nullptr;  // integers of a record with lags, after resolve
     Padding padding;
     Lags lags;
     LagWindow history;
-    std::int32_t* room = nullptr;  // in it, for the integers of this chunk
+    std::int32_t* room = nullptr;  // in `history`: room for the integers of this chunk
 
-    // From now on chunk after chunk is read of a frame whose lags, if any, are resolved on the way: of each
-    // chunk by resolve, or by a kernel that fills the room.
+    // Prepares to read the chunks of `frame` in order. If the frame has lags, each chunk has to be resolved
+    // on the way, either by resolve or by a kernel that fills `room`.
     void follow_lags(const FrameReader<T>& frame);
     void resolve(const KernelSet& kernels) noexcept;
     Status read(const FrameReader<T>& frame, std::size_t i, const KernelSet& kernels) noexcept;
@@ -91,20 +92,21 @@ class TypedCodec {
     Part<T> part() const noexcept { return {&record, predictor, raw, integers}; }
   };
 
-  // Threads that a frame is worked on by: one where chunks need those before them.
+  // Returns the number of threads that process a frame: one if chunks depend on earlier chunks.
   std::size_t parts_for(std::size_t chunks, const Prediction& prediction) const noexcept {
     return prediction.lags.any() ? 1 : parts_of(threads_, chunks);
   }
   template <class Use>
   Status for_chunks(const FrameReader<T>& frame, const Use& use) const;
 
-  // Up to 2^24 a float holds every integer: one product in float is correctly rounded, of halves even exact.
+  // A float holds every integer up to 2^24, so one product in float is correctly rounded. For halves it is
+  // even exact.
   static constexpr bool exact_in_type(std::uint8_t flags, std::uint32_t addends) noexcept {
     return sizeof(T) == 8 || greatest_sum(flags, addends) <= std::uint64_t{1} << 24;
   }
 
   enum class Form { simple, general, layer };
-  // `before`: the form of the chunk before, and likely of this one; no matter for the bytes.
+  // `before`: form of the previous chunk, used as a guess for this one; it does not affect the bytes written.
   Form encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                     Records& writer) const;
   std::size_t encode_likely(Form form, unsigned width_class, const T* values, std::size_t count,
@@ -112,31 +114,32 @@ class TypedCodec {
 
   // ---- With lags (lagged.cpp)
 
-  // 0: the frame has to do without.
+  // Returns 0 if the frame has to be encoded without lags.
   std::size_t encode_lagged(const T* values, std::size_t count, FrameHeader header, Bytes out) const;
-  // False: so does it, or `writer` is full.
+  // Returns false if the frame has to be encoded without lags or `writer` is full.
   bool encode_lagged_chunk(const T* values, std::size_t n, std::int32_t* q, Form& form, unsigned& width_class,
                            Records& writer) const;
   bool write_lagged(std::int32_t* q, std::size_t n, std::uint8_t flags, unsigned& width_class,
                     Records& writer) const;
-  // Writes the integers of a chunk to a LagWindow; false: some value has none, `marks` names them.
+  // Writes the integers of a chunk to a LagWindow. Returns false if the general path has to encode the chunk:
+  // some value has no integer (its bit in `marks` is set), or the values are halves with large integers.
   bool quantise_chunk(const T* values, std::size_t n, Form& form, std::int32_t* q, Marks& marks,
                       std::uint8_t& flags) const;
 
-  enum class Lagged { done, not_lagged, full };  // not_lagged: the sum has to do without
+  enum class Lagged { done, not_lagged, full };  // not_lagged: the sum has to be written without lags
   Sized accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total, Bytes out,
                           Lagged& outcome) const;
   Lagged accumulate_lagged_chunk(const Operand& operand, const T* values, std::size_t n, std::int32_t* q,
                                  std::uint32_t addends, Form& form, unsigned& width_class,
                                  Records& writer) const;
 
-  // Whether packed integers among the values may keep the kernels for small chunks from being used. Those
-  // beyond the zone of numbers are for these kernels what other outliers are.
+  // Returns true if packed integers may be among the values, so that the kernels for small chunks cannot be
+  // used. Those kernels treat packed integers beyond the zone of numbers like other outliers.
   bool may_hold_packed(const T* values, std::size_t n) const noexcept {
     return z_.exact_bits && (z_.step >= coarse_step<T> || kernels_.of<T>().any_tiny(values, n));
   }
 
-  // Leaves in planes.width_class what would have served.
+  // Sets planes.width_class to the smallest class that holds the chunk's differences.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;
 
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
@@ -153,10 +156,10 @@ class TypedCodec {
                         unsigned& width_class, Records& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                           Records& writer) const;
-  // Adds a chunk that stands in a frame of its own.
+  // Adds a chunk that is encoded in a frame of its own.
   bool add_chunk(const Operand& operand, ConstBytes own_frame, std::size_t n, std::uint32_t addends,
                  Records& writer) const;
-  // Of one addend.
+  // Most bytes of a record with one addend.
   static constexpr std::size_t most_record_bytes =
       max_frame_bytes(sizeof(T), 2 * chunk_values, 1) - max_frame_bytes(sizeof(T), chunk_values, 1) - 4;
   static constexpr std::size_t own_chunk_bytes =
@@ -174,7 +177,7 @@ class TypedCodec {
   GeneralPath<T> general_;
 };
 
-// A chunk's values, completed to whole groups so that no difference arises beyond them.
+// Returns a chunk's values, padded to whole groups so that the padding causes no difference.
 template <class T>
 const T* whole_groups(const T* values, std::size_t n, Predictor predictor,
                       T (&padded)[chunk_values]) noexcept {

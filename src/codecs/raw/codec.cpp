@@ -1,4 +1,5 @@
-// The raw codec: values as they are behind a frame header. The baseline, and what exact modes fall back to.
+// The raw codec: stores values unchanged behind a frame header. It is the baseline and the fallback of exact
+// modes.
 #include <cstring>
 
 #include "core/codec.hpp"
@@ -41,7 +42,8 @@ class Raw final : public Codec {
     ConstBytes payload;
     if (!is_defined(op, values.type)) return Status::invalid_type;
     if (const Status status = open(in, values, payload); status != Status::ok) return status;
-    // A frame inside a bundle need not be aligned for its values.
+    // The payload is copied piece by piece because a frame inside a FrameBatch may be unaligned for its
+    // values.
     alignas(64) std::byte piece[piece_bytes];
     const std::size_t most = piece_bytes / size_of(values.type);
     for (std::size_t first = 0; first < values.count; first += most) {
@@ -55,7 +57,7 @@ class Raw final : public Codec {
  private:
   static constexpr std::size_t piece_bytes = 4096;
 
-  // Checks a whole frame of the type and count of `values`.
+  // Checks a whole frame of the type and count of `values` and returns its payload.
   static Status open(ConstBytes in, ConstSlice values, ConstBytes& payload) noexcept {
     FrameHeader header;
     if (const Status s = open_frame(in, raw_id, header, payload); s != Status::ok) return s;
@@ -79,7 +81,7 @@ const CodecInfo& raw() noexcept {
       .since = "0.1",
       .summary = "values as they are",
       .predictors = {},
-      .serves = [](DType, Bound::Kind) noexcept { return true; },  // exact is within any bound
+      .serves = [](DType, Bound::Kind) noexcept { return true; },  // exact values satisfy any bound
       .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
         return std::make_unique<Raw>(options.checksum);
       },

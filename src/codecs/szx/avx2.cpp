@@ -1,4 +1,4 @@
-// AVX2: bytes by packing, bit planes by the sign bits of bytes.
+// AVX2 kernels: packing instructions extract bytes; the sign bits of bytes give bit planes.
 #include <immintrin.h>
 
 #include "codecs/szx/loops.hpp"
@@ -14,7 +14,7 @@ using Offsets = __m256i[8];  // int32, in the order of the values
 void write_256(void* to, __m256i v) noexcept { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
 __m256i repeated(int byte) noexcept { return _mm256_set1_epi8(static_cast<char>(byte)); }
 
-// The lowest bytes of 32 integers below 2^15 after masking.
+// Returns the lowest bytes of 32 integers, which are below 2^15 after masking.
 __m256i lowest_bytes(const __m256i* o, __m256i mask) noexcept {
   const __m256i a = _mm256_packs_epi32(_mm256_and_si256(o[0], mask), _mm256_and_si256(o[1], mask)),
                 b = _mm256_packs_epi32(_mm256_and_si256(o[2], mask), _mm256_and_si256(o[3], mask));
@@ -30,7 +30,7 @@ void write_planes(const Bytes64& bytes, unsigned width, std::byte* to) noexcept 
   }
 }
 
-// 0xFF where a bit is set.
+// Returns 0xFF in the bytes whose bit is set.
 __m256i spread_bits(std::uint32_t bits) noexcept {
   const __m256i which = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
   const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
@@ -97,7 +97,7 @@ struct Avx2 {
     }
   }
 
-  // As `offset` of grid.hpp, not yet confined to the span.
+  // Computes `offset` of grid.hpp, before it is clamped to the span.
   template <bool corrected>
   static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
     const __m256 from = _mm256_set1_ps(mu), inverse = _mm256_set1_ps(grid.inverse),
@@ -111,7 +111,7 @@ struct Avx2 {
             _mm256_sub_ps(v, _mm256_add_ps(from, _mm256_mul_ps(_mm256_cvtepi32_ps(o[j]), step)));
         const __m256 above = _mm256_cmp_ps(rest, half, _CMP_GT_OQ),
                      below = _mm256_cmp_ps(rest, minus_half, _CMP_LT_OQ);
-        o[j] = _mm256_sub_epi32(o[j], _mm256_castps_si256(above));  // a mask is -1
+        o[j] = _mm256_sub_epi32(o[j], _mm256_castps_si256(above));  // a set mask is -1
         o[j] = _mm256_add_epi32(o[j], _mm256_castps_si256(below));
       }
     }
@@ -151,7 +151,7 @@ struct Avx2 {
     }
   }
 
-  // The offsets of values 8 j .. 8 j + 7.
+  // Returns the offsets of values 8 j .. 8 j + 7.
   static __m256i eight(const std::byte* from, const std::byte* top, unsigned whole, std::size_t j) noexcept {
     const auto bytes = [&](const std::byte* at) {
       return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at + 8 * j)));
@@ -181,7 +181,7 @@ struct Avx2 {
     four(_mm256_extracti128_si256(o, 1), y + 4);
   }
 
-  // The sum of low and offset is exact, so that mu + offset * step is what the reference computes.
+  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
   template <bool add, class T>
   static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
                      T* y) noexcept {

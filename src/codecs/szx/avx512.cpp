@@ -1,5 +1,5 @@
-// AVX-512 with VBMI and GFNI: a block of 64 bytes is turned into its bit planes by one instruction between
-// two byte permutations.
+// AVX-512 kernels with VBMI and GFNI: one instruction between two byte permutations converts a block of 64
+// bytes to its bit planes.
 #include <immintrin.h>
 
 #include <array>
@@ -21,12 +21,12 @@ constexpr Indices indices(Rule rule) noexcept {
 }
 __m512i of(const Indices& i) noexcept { return _mm512_loadu_si512(i.data()); }
 
-// Where value v stands among the bytes that two steps of packing leave, and in the order that the
-// transposition takes.
+// Position of value v among the bytes after two steps of packing, and in the order that the transposition
+// expects.
 constexpr std::size_t packed_byte(std::size_t v) noexcept { return v / 4 % 4 * 16 + v / 16 * 4 + v % 4; }
 constexpr std::size_t mirrored(std::size_t v) noexcept { return v / 8 * 8 + 7 - v % 8; }
 
-// The same of 16-bit numbers packed into two registers; `high` picks the upper byte.
+// Position of value v among 16-bit numbers packed into two registers; `high` selects the upper byte.
 constexpr std::size_t packed_half(std::size_t v, std::size_t high) noexcept {
   return v / 32 * 64 + (v / 4 % 4 * 8 + v / 16 % 2 * 4 + v % 4) * 2 + high;
 }
@@ -40,7 +40,7 @@ constexpr Indices mirror = indices([](std::size_t i) { return mirrored(i); });
 constexpr Indices by_planes = indices([](std::size_t i) { return i % 8 * 8 + i / 8; });
 constexpr Indices by_groups = indices([](std::size_t i) { return (7 - i % 8) * 8 + i / 8; });
 
-// Bytes of 8 values each, mirrored, to 8 bit planes each, or planes, the uppermost first, to values.
+// Transposes mirrored bytes of 8 values each to 8 bit planes each, or planes, the uppermost first, to values.
 __m512i transposed_bits(__m512i bytes) noexcept {
   return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), bytes,
                                        0);
@@ -50,7 +50,7 @@ __m512i load_planes(const std::byte* from, unsigned width) noexcept {
   return _mm512_maskz_loadu_epi8((std::uint64_t{1} << 8 * width) - 1, from);
 }
 
-// Values of planes that lie one behind the other.
+// Returns the values of consecutive planes.
 __m512i bytes_of_planes(__m512i planes) noexcept {
   return transposed_bits(_mm512_permutexvar_epi8(of(by_groups), planes));
 }
@@ -70,7 +70,7 @@ struct Avx512 {
     }
   }
 
-  // As `offset` of grid.hpp, not yet confined to the span.
+  // Computes `offset` of grid.hpp, before it is clamped to the span.
   template <bool corrected>
   static void find(const float* x, float mu, const Grid<float>& grid, Offsets& o) noexcept {
     const __m512 from = _mm512_set1_ps(mu), inverse = _mm512_set1_ps(grid.inverse),
@@ -158,7 +158,7 @@ struct Avx512 {
     pack_long(o, most, width, to);
   }
 
-  // 16 values of bytes at `first`, each at the place `at` of an int32.
+  // Returns the 16 values of `bytes` from `first` on, each in byte `at` of an int32.
   static __m512i spread(__m512i bytes, std::size_t first, unsigned at) noexcept {
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     const __m512i index = _mm512_mullo_epi32(
@@ -200,7 +200,7 @@ struct Avx512 {
     }
   }
 
-  // The sum of low and offset is exact, so that mu + offset * step is what the reference computes.
+  // The sum of low and offset is exact, so mu + offset * step equals the result of the reference.
   template <bool add, class T>
   static void unpack(const std::byte* from, IntOf<T> low, unsigned width, const Grid<T>& grid,
                      T* y) noexcept {

@@ -1,6 +1,5 @@
-// Least and greatest values of blocks by AVX-512: as many blocks at a time as a register has lanes, their
-// partial results folded together by a tree, so that the extremes of all of them come to stand in one
-// register.
+// Least and greatest values of blocks by AVX-512. As many blocks as a register has lanes are processed
+// together. A tree folds their partial results, so that the extremes of all blocks end up in one register.
 #pragma once
 
 #include <immintrin.h>
@@ -15,7 +14,7 @@ inline __m512 least(__m512 a, __m512 b) noexcept { return _mm512_min_ps(a, b); }
 inline __m512d least(__m512d a, __m512d b) noexcept { return _mm512_min_pd(a, b); }
 inline __m512 greatest(__m512 a, __m512 b) noexcept { return _mm512_max_ps(a, b); }
 inline __m512d greatest(__m512d a, __m512d b) noexcept { return _mm512_max_pd(a, b); }
-// `before`, without the lanes in which a or b is NaN.
+// Returns `before` without the lanes in which a or b is NaN.
 inline __mmask16 numbers(__mmask16 before, __m512 a, __m512 b) noexcept {
   return _mm512_mask_cmp_ps_mask(before, a, b, _CMP_ORD_Q);
 }
@@ -25,8 +24,9 @@ inline __mmask16 numbers(__mmask16 before, __m512d a, __m512d b) noexcept {
 inline void store(float* to, __m512 v) noexcept { _mm512_storeu_ps(to, v); }
 inline void store(double* to, __m512d v) noexcept { _mm512_storeu_pd(to, v); }
 
-// Folds a (the lower lanes of the result) and b. `blocks`: how many share each of them. From one to the next
-// level neighbouring lanes are folded, then pairs of lanes, then quarters of the register.
+// Folds a (the lower lanes of the result) and b. `blocks`: number of blocks that share each of the two
+// registers. The first level folds neighbouring lanes, the next one pairs of lanes, the others quarters of
+// the register.
 template <std::size_t blocks, class Op>
 __m512 fold(__m512 a, __m512 b, Op op) noexcept {
   if constexpr (blocks == 1) return op(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
@@ -45,7 +45,7 @@ struct Extremes {
   static constexpr std::size_t lanes = 64 / sizeof(T);
   static constexpr auto all = static_cast<__mmask16>((1u << lanes) - 1);
 
-  // Of `lanes` blocks. False, and nothing written: there is a NaN.
+  // Writes the extremes of `lanes` blocks. Returns false and writes nothing if there is a NaN.
   static bool put(const T* x, T* lows, T* highs) noexcept {
     Vector low[lanes], high[lanes];
     __mmask16 good = all;

@@ -1,4 +1,4 @@
-// One block of 64 values in baseline code: the reference, and what the vector sets take for the widest
+// One block of 64 values in portable code. It is the reference, and the vector sets use it for the widest
 // offsets.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace taut::szx {
 
-// Byte i, bit k <-> byte k, bit i.
+// Exchanges bit k of byte i with bit i of byte k.
 constexpr std::uint64_t transposed(std::uint64_t m) noexcept {
   std::uint64_t t = (m ^ (m >> 7)) & 0x00AA00AA00AA00AA;
   m ^= t ^ (t << 7);
@@ -20,8 +20,8 @@ constexpr std::uint64_t transposed(std::uint64_t m) noexcept {
 
 inline constexpr std::size_t block_groups = block_values / 8;
 
-// The lowest 8 * (width / 8) bits of each offset as bytes, the 64 of equal weight together; the rest as bit
-// planes of 64 bits. The least significant ones come first.
+// Writes the lowest 8 * (width / 8) bits of each offset as bytes, grouped by weight into rows of 64; then the
+// remaining bits as bit planes of 64 bits. The least significant rows and planes come first.
 template <class T>
 void write_offsets(const BitsOf<T>* offsets, unsigned width, std::byte* to) noexcept {
   const unsigned whole = width / 8, rest = width % 8;
@@ -63,7 +63,7 @@ void find_offsets(const T* x, T mu, BitsOf<T> span, const Grid<T>& grid, BitsOf<
   }
 }
 
-// Modulo 2^32 (2^64), whatever a frame says.
+// Adds modulo 2^32 (2^64): frames may contain any numbers.
 template <class T>
 IntOf<T> sum_of(IntOf<T> low, BitsOf<T> offset) noexcept {
   return static_cast<IntOf<T>>(static_cast<BitsOf<T>>(low) + offset);
@@ -76,10 +76,10 @@ void put(T& y, T x) noexcept {
 }
 
 struct Portable {
-  // The least and the greatest value of each block; NaN for the least if there is one.
+  // Computes the least and the greatest value of each block. The least value is NaN if the block has a NaN.
   template <class T>
   static void extremes(const T* x, std::size_t blocks, T* least, T* greatest) noexcept {
-    constexpr std::size_t lanes = 8;  // side by side, for compilers to vectorise
+    constexpr std::size_t lanes = 8;  // side by side, so that compilers vectorise the loop
     for (std::size_t b = 0; b < blocks; ++b, x += block_values) {
       T low[lanes], high[lanes];
       bool numbers = true;

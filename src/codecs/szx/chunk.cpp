@@ -7,7 +7,7 @@
 namespace taut::szx {
 namespace {
 
-// A record as it is read: its parts, all of them inside it.
+// The parsed parts of a record; all pointers stay inside it.
 template <class T>
 struct Record {
   Form form = Form::constant;
@@ -41,7 +41,7 @@ template <class T>
 bool read_record(ConstBytes bytes, std::size_t n, const Kernels<T>& kernels, Record<T>& record) noexcept {
   if (bytes.empty()) return true;
   const std::size_t blocks = blocks_of(n);
-  const auto head = load<std::uint32_t>(bytes.data());  // an index entry has at least 4 bytes
+  const auto head = load<std::uint32_t>(bytes.data());  // a record has at least one 4-byte word
   record.form = static_cast<Form>(head & 0xFF);
   const unsigned base_bytes = head >> 8;
   if (record.form == Form::raw) {
@@ -94,7 +94,7 @@ void take(const Record<T>& record, std::size_t n, const Grid<T>& grid, const Ker
 template <class T>
 std::size_t encode_chunk(const T* values, std::size_t n, const Grid<T>& grid, const Kernels<T>& kernels,
                          std::byte* to) noexcept {
-  if (n % block_values != 0) {  // completed with the last value
+  if (n % block_values != 0) {  // padded with the last value
     alignas(64) T whole[chunk_values];
     std::copy_n(values, n, whole);
     std::fill(whole + n, whole + blocks_of(n) * block_values, values[n - 1]);

@@ -1,7 +1,7 @@
-// The szx codec: blocks that are constant within the bound, and the significant bits of the others. After X.
-// Yu, S. Di, K. Zhao, J. Tian, D. Tao, X. Liang, F. Cappello, "Ultrafast Error-bounded Lossy Compression for
-// Scientific Datasets", HPDC 2022; chunks with their sizes in front as in PIPE-SZx of C-Coll. Format: spec.md
-// beside this file.
+// The szx codec: stores blocks that are constant within the bound as one value, and the significant bits of
+// the other blocks. After X. Yu, S. Di, K. Zhao, J. Tian, D. Tao, X. Liang, F. Cappello, "Ultrafast
+// Error-bounded Lossy Compression for Scientific Datasets", HPDC 2022. Chunks with their sizes in front
+// follow PIPE-SZx of C-Coll. Format: spec.md beside this file.
 #include <cmath>
 #include <string>
 
@@ -65,7 +65,8 @@ class Szx final : public Codec {
   }
 
  private:
-  // Runs `action` with the grid of the type, under the float environment that the bound's proof assumes.
+  // Runs `action` with the grid of the type, in the floating-point environment that the bound's proof
+  // assumes.
   template <class Result, class Action>
   Result typed(DType type, Action action) const noexcept {
     const FloatEnvironment environment;
@@ -118,7 +119,8 @@ class Szx final : public Codec {
     });
   }
 
-  // A frame inside a bundle need not be aligned for its values.
+  // Reduces a stored frame piece by piece, because a frame inside a FrameBatch may be unaligned for its
+  // values.
   template <class T>
   static Status reduce_stored(ConstBytes payload, Slice values, Reduction op) noexcept {
     alignas(64) T piece[chunk_values];
@@ -147,7 +149,7 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
       !std::isfinite(options.bound.value))
     throw Error(Status::invalid_argument, "the szx codec needs a finite absolute bound above 0");
   const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
-  const FloatEnvironment environment;  // ranks under different rounding modes come to the same step
+  const FloatEnvironment environment;  // gives the same step on ranks with different rounding modes
   return std::make_unique<Szx>(options, kernels);
 }
 
@@ -165,7 +167,7 @@ const CodecInfo& szx() noexcept {
       .predictors = {},
       .serves = taut::szx::serves,
       .make = taut::szx::make,
-      // planes takes fewer bytes on every field measured, and all that codec=auto compares is bytes.
+      // codec=auto compares bytes only, and planes takes fewer bytes on every field measured.
       .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
       .idempotent = true,
   };

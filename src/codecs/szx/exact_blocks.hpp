@@ -1,4 +1,4 @@
-// Blocks with values that the grid does not serve: NaN, infinities, fill values, anything beyond its
+// Blocks with values that the grid does not serve: NaN, infinities, fill values, and numbers beyond its
 // integers.
 #pragma once
 
@@ -11,7 +11,8 @@ bool same_bits(T a, T b) noexcept {
   return std::bit_cast<BitsOf<T>>(a) == std::bit_cast<BitsOf<T>>(b);
 }
 
-// The code of block b: `same`, or `holed` where all such values are one and others are served; else `raw`.
+// Sets the code of block b: `same` if the block consists of one such value, `holed` if all such values are
+// equal and the grid serves the others, else `raw`.
 template <class T>
 void plan_exact(const T* x, std::size_t b, const Grid<T>& grid, Plan<T>& plan) noexcept {
   const double step = static_cast<double>(grid.step), inverse = 1 / step;
@@ -42,7 +43,7 @@ void pack_exact(const T* x, std::size_t b, const Grid<T>& grid, const Plan<T>& p
     return;
   }
   const double inverse = 1 / static_cast<double>(grid.step);
-  alignas(64) T others[block_values];  // with the low's value in the holes
+  alignas(64) T others[block_values];  // the low's value replaces the values in the holes
   std::uint64_t holes = 0;
   T fill = 0;
   for (std::size_t i = 0; i < block_values; ++i) {

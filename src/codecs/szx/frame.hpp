@@ -1,5 +1,5 @@
-// A szx frame as a sequence of chunks. Its index stands in front, so that any chunk can be decoded by itself,
-// and the first ones as soon as they have arrived.
+// A szx frame as a sequence of chunks. The index precedes the records, so any chunk can be decoded
+// separately, and the first chunks as soon as they have arrived.
 #pragma once
 
 #include "codecs/szx/grid.hpp"
@@ -15,12 +15,12 @@ constexpr std::size_t max_frame_bytes(std::size_t value_bytes, std::size_t count
 template <class T>
 class FrameReader {
  public:
-  // Checks header, payload and index; the records not yet.
+  // Checks header, payload and index, but not the records.
   Status open(ConstBytes frame) noexcept;
 
   std::size_t count() const noexcept { return static_cast<std::size_t>(header_.count); }
   bool stored() const noexcept { return header_.has(FrameHeader::stored); }
-  ConstBytes payload() const noexcept { return payload_; }  // of a stored frame: the values
+  ConstBytes payload() const noexcept { return payload_; }  // values of a stored frame
   Grid<T> grid() const noexcept {
     return Grid<T>::with_step(header_.bound.value, static_cast<T>(header_.step));
   }
@@ -46,7 +46,7 @@ class FrameReader {
 extern template class FrameReader<float>;
 extern template class FrameReader<double>;
 
-// Where the records of a frame of `count` values go: fewer bytes than the values as they are.
+// Returns the room for the records of a frame of `count` values. It is smaller than the values themselves.
 template <class T>
 RecordRoom record_room(Bytes frame, std::size_t count) noexcept {
   const std::size_t chunks = chunks_of(count), before = frame_header_bytes + 4 * chunks,
@@ -55,7 +55,7 @@ RecordRoom record_room(Bytes frame, std::size_t count) noexcept {
           even_share(most > before ? most - before : 0, chunks)};
 }
 
-// Writes `values` as they are, behind a header.
+// Writes `values` unchanged behind a header.
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
 
 }  // namespace taut::szx

@@ -1,4 +1,4 @@
-// The grid that coded values lie on: the multiples of one step, for every block of every frame of a bound.
+// Grid of the decoded values: the multiples of one step, the same for every block of every frame of a bound.
 // Why |x - x'| <= bound, and why minima and maxima stay within one bound: docs/error-model.md.
 #pragma once
 
@@ -10,11 +10,10 @@
 
 namespace taut::szx {
 
-// A bound whose step would lie below the lowest is not coded; one whose step would lie above the highest is
-// taken as a smaller one. |q| of
-// a coded value is below 2^integer_bits, an offset below twice that: products with a step of four bits are
-// exact, and so is all that a decoder computes. Offsets of up to direct_bits need no correction (see
-// `offset`).
+// Limits of the grid for a value type. A bound whose step would be below `lowest` is not coded; a bound whose
+// step would be above `highest` is replaced by a smaller one. |q| of a coded value is below 2^integer_bits,
+// and an offset is below twice that. Products with a step of four bits are then exact, and so is every
+// computation of a decoder. Offsets of up to direct_bits need no correction (see `offset`).
 template <class T>
 struct Limits;
 template <>
@@ -36,13 +35,13 @@ inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::
 
 template <class T>
 struct Grid {
-  double bound = 0;         // that encoders keep: the one asked for, or less
+  double bound = 0;         // kept by encoders: the requested bound or less
   T step = 0;               // m 2^k with 8 <= m <= 15; 0: the bound cannot be coded
   T inverse = 0;            // 1 / step, rounded to T
-  bool exact_bits = false;  // packed integers have no integer of the grid
+  bool exact_bits = false;  // packed integers have no integer on the grid
 
-  // The coarsest step that leaves a margin of 2^-7 for the roundings of an encoder. It is above the bound,
-  // which is taken to be no more than the highest step allows.
+  // Returns the grid with the coarsest step that leaves a margin of 2^-7 for the roundings of an encoder. The
+  // step is above the bound. The bound is at most what the highest step allows.
   static Grid make(double asked) noexcept {
     using L = Limits<T>;
     const double bound = std::min(asked, L::highest / 2), wanted = 2 * bound * (1 - 0x1p-7);
@@ -53,7 +52,7 @@ struct Grid {
   }
   static Grid with_step(double bound, T step) noexcept { return {bound, step, static_cast<T>(1 / step)}; }
 
-  // Whether a decoder may rely on the exactness of products with that step.
+  // Returns true if products with this step are exact, so that a decoder may rely on them.
   static bool is_step(double step) noexcept {
     int exponent = 0;
     const double sixteenths = std::frexp(step, &exponent) * 16;
@@ -61,11 +60,11 @@ struct Grid {
            sixteenths == std::floor(sixteenths);
   }
 
-  // Exact for |q| <= 2^(integer_bits + 1), rounded once for others.
+  // Returns the value of integer q: exact for |q| <= 2^(integer_bits + 1), rounded once for others.
   T value(IntOf<T> q) const noexcept { return static_cast<T>(q) * step; }
 };
 
-// The nearest integer of |s| < 2^22 (2^51), ties to even.
+// Returns the nearest integer of |s| < 2^22 (2^51), ties to even.
 inline std::int32_t nearest(float s) noexcept {
   return std::bit_cast<std::int32_t>(s + 0x1.8p23f) - std::bit_cast<std::int32_t>(0x1.8p23f);
 }
@@ -73,26 +72,27 @@ inline std::int64_t nearest(double s) noexcept {
   return std::bit_cast<std::int64_t>(s + 0x1.8p52) - std::bit_cast<std::int64_t>(0x1.8p52);
 }
 
-// Whether x has an integer; never so for NaN and infinities.
+// Returns true if x has an integer; always false for NaN and infinities.
 template <class T>
 bool served(T x, double inverse) noexcept {
   return std::abs(static_cast<double>(x) * inverse) < static_cast<double>(greatest_integer<T>);
 }
 
-// The same, packed integers left out where the grid asks for that.
+// Returns true if x has an integer; false for packed integers if the grid keeps them exact.
 template <class T>
 bool served(T x, double inverse, const Grid<T>& grid) noexcept {
   return served(x, inverse) && !(grid.exact_bits && is_packed(x));
 }
 
-// A block on the grid: its values become multiples low .. low + span. Integers below 2^52 in double.
+// A block on the grid: its values decode to multiples low .. low + span. Both are integers below 2^52 in
+// double.
 struct Interval {
   double low, span;
 };
 
-// The shortest interval within the bound of all values from `least` to `greatest`, both of them served. At
-// either end a multiple is saved where the bound allows: this is what makes most blocks constant. If a
-// rounded difference is below the bound, so is the exact one.
+// Returns the shortest interval within the bound of all values from `least` to `greatest`, which both have
+// integers. At either end one multiple is saved if the bound allows; this makes most blocks constant. If a
+// rounded difference is below the bound, so is the exact difference.
 inline Interval interval(double least, double greatest, double step, double inverse, double bound) noexcept {
   constexpr double rounder = 0x1.8p52;
   double low = least * inverse + rounder - rounder, high = greatest * inverse + rounder - rounder;
@@ -101,13 +101,13 @@ inline Interval interval(double least, double greatest, double step, double inve
   return {low, high > low ? high - low : 0};
 }
 
-// Bits of an integer that is held in double.
+// Returns the bits of an integer that is held in double.
 inline std::int64_t bit_width(double whole) noexcept {
   return (std::bit_cast<std::int64_t>(whole + 0.5) >> 52) - 1022;
 }
 
-// The integer of x relative to low, for mu = low * step, before it is confined to 0 .. span. `corrected`: for
-// offsets of more than direct_bits, where the product may be off by one.
+// Returns the integer of x relative to low, for mu = low * step, before it is clamped to 0 .. span.
+// `corrected`: required for offsets of more than direct_bits, where the product may be off by one.
 template <bool corrected, class T>
 IntOf<T> offset(T x, T mu, const Grid<T>& grid) noexcept {
   const IntOf<T> o = nearest((x - mu) * grid.inverse);

@@ -1,5 +1,6 @@
-// Kernel sets: the same bytes from every instruction set. A kernel works on the whole blocks of one chunk;
-// the caller pads a shorter one. Scalar is the reference; tests compare the others with it byte for byte.
+// Kernel sets of the szx codec, one for each instruction set; all sets produce the same bytes. A kernel
+// processes the whole blocks of one chunk; the caller pads a shorter chunk. The scalar set is the reference
+// that tests compare the other sets with byte for byte.
 #pragma once
 
 #include <span>
@@ -8,20 +9,20 @@
 
 namespace taut::szx {
 
-// What becomes of each block of a chunk, and of the chunk. Blocks that are not on the grid have low = base,
-// span = 0.
+// Coding decisions for each block of a chunk and for the chunk. Blocks that are not on the grid have
+// low = base, span = 0.
 template <class T>
 struct Plan {
   alignas(64) IntOf<T> low[chunk_blocks];
   alignas(64) BitsOf<T> span[chunk_blocks];
   alignas(64) std::uint8_t code[chunk_blocks];
   IntOf<T> base = 0;        // the least low
-  unsigned base_bytes = 0;  // that the greatest distance from it takes
+  unsigned base_bytes = 0;  // bytes of the greatest distance of a low from the base
   std::size_t body_bytes = 0;
-  bool constant = false;  // all values are the one of the base
+  bool constant = false;  // all values equal the value of the base
 };
 
-// The parts of a record, all of them inside it.
+// Codes and lows of a record, as read.
 template <class T>
 struct Table {
   alignas(64) std::uint8_t code[chunk_blocks];
@@ -33,11 +34,11 @@ template <class T>
 struct Kernels {
   void (*plan)(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept;
 
-  // Writes codes, lows and blocks, and up to `overrun` bytes more; returns the end.
+  // Writes codes, lows and blocks, and up to `overrun` bytes more. Returns the end of the blocks.
   std::byte* (*pack)(const T* values, std::size_t blocks, const Grid<T>& grid, const Plan<T>& plan,
                      std::byte* to) noexcept;
 
-  // Reads codes and lows; false: some code is none, or some low beyond greatest_integer.
+  // Reads codes and lows. Returns false if a code is invalid or a low is beyond greatest_integer.
   bool (*read_table)(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
                      Table<T>& table) noexcept;
 
@@ -68,10 +69,11 @@ const KernelSet& scalar_kernels() noexcept;
 const KernelSet& avx2_kernels() noexcept;
 const KernelSet& avx512_kernels() noexcept;
 
-// All sets built in, best first; scalar is last and always supported.
+// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
 std::span<const KernelSet* const> kernel_sets() noexcept;
 
-// The set of that name if this processor supports it; the best one for ""; null: unknown or not supported.
+// Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
+// unknown or not supported.
 const KernelSet* find_kernels(const char* name) noexcept;
 
 }  // namespace taut::szx

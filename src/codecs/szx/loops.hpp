@@ -1,6 +1,6 @@
-// The kernels of a set, from what it can do with blocks (Portable in block.hpp shows what that is). The loops
-// over the tables are plain ones that compilers vectorise; a set is a template parameter so that each has its
-// own.
+// The kernels of a set, built from its block operations; Portable in block.hpp shows these. The loops over
+// the tables are plain loops that compilers vectorise. The set is a template parameter, so that each set has
+// its own copy of the loops.
 #pragma once
 
 #include "codecs/szx/block.hpp"
@@ -8,8 +8,8 @@
 
 namespace taut::szx {
 
-// Calls action(n) with a constant for the number of blocks in most chunks: loops over them then leave no
-// rest.
+// Calls action(n) with a compile-time constant for the number of blocks in most chunks: loops over them then
+// need no remainder.
 template <class Action>
 void with_count(std::size_t blocks, Action action) noexcept {
   if (blocks == chunk_blocks) return action(std::integral_constant<std::size_t, chunk_blocks>{});
@@ -23,7 +23,7 @@ bool any_raw(const std::uint8_t* codes, Count blocks) noexcept {
   return greatest == raw;
 }
 
-// Intervals and codes of all blocks; `raw` where a value is not served.
+// Computes the intervals and codes of all blocks; the code is `raw` if a value has no integer.
 template <class Set, class T, class Count>
 void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<T>& grid,
                     Plan<T>& plan) noexcept {
@@ -43,7 +43,7 @@ void find_intervals(const T* least, const T* greatest, Count blocks, const Grid<
   for (std::size_t b = 0; b < blocks; ++b) plan.code[b] = static_cast<std::uint8_t>(code[b]);
 }
 
-// Of blocks with these codes; `valid`: all of them are codes.
+// Returns the bytes of the blocks with these codes. Sets `valid` to true if all codes are valid.
 template <class Set, class T, class Count>
 std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid) noexcept {
   std::uint8_t greatest = 0;
@@ -63,7 +63,7 @@ std::size_t bytes_of_blocks(const std::uint8_t* codes, Count blocks, bool& valid
   return bytes;
 }
 
-// Base, sizes, and the lows of blocks that have none.
+// Computes base and sizes, and sets the lows of blocks that have none.
 template <class Set, class T, class Count>
 void sum_up(Count blocks, Plan<T>& plan) noexcept {
   constexpr IntOf<T> none = std::numeric_limits<IntOf<T>>::max();
@@ -86,7 +86,7 @@ void sum_up(Count blocks, Plan<T>& plan) noexcept {
   plan.body_bytes = bytes_of_blocks<Set, T>(plan.code, blocks, valid);
 }
 
-// Leaves blocks with packed integers to plan_exact.
+// Marks blocks with packed integers as `raw`, so that plan_exact handles them.
 template <class Set, class T>
 void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
   const bool coarse = grid.step >= coarse_step<T>;
@@ -113,7 +113,8 @@ void plan_blocks(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<
   });
 }
 
-// Codes; then the distances of the lows from the base, as few bytes as do, those of equal weight together.
+// Writes the codes, then the distances of the lows from the base. The distances take as few bytes as
+// possible, grouped by weight.
 template <class Set, class T>
 std::byte* write_table(const Plan<T>& plan, std::size_t blocks, std::byte* to) noexcept {
   std::memcpy(to, plan.code, blocks);
@@ -126,7 +127,7 @@ std::byte* write_table(const Plan<T>& plan, std::size_t blocks, std::byte* to) n
   return to + (1 + plan.base_bytes) * blocks;
 }
 
-// A low and its complement have the same bits above the sign.
+// Reads codes and lows. The range check replaces a negative low by its complement, which takes as many bits.
 template <class Set, class T>
 bool read_table(const std::byte* from, std::size_t blocks, IntOf<T> base, unsigned base_bytes,
                 Table<T>& table) noexcept {

@@ -1,4 +1,4 @@
-// The reference set.
+// The reference set in portable code.
 #include "codecs/szx/loops.hpp"
 
 namespace taut::szx {

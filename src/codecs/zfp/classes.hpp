@@ -1,5 +1,5 @@
-// Which values of a box at a fixed rate are NaN or infinite: a bit for each group of 64 values, then two bits
-// for each value of the groups that are marked. Format: spec.md.
+// Map of the NaN and infinite values of a box at a fixed rate: a bit for each group of 64 values, then two
+// bits for each value of the marked groups. Format: spec.md.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +32,13 @@ constexpr std::size_t class_groups(std::size_t count) noexcept {
   return (count + class_group - 1) / class_group;
 }
 constexpr std::size_t mark_bytes(std::size_t count) noexcept { return (class_groups(count) + 7) / 8; }
-constexpr std::size_t class_bytes(std::size_t values) noexcept {
-  return (values + 3) / 4;
-}  // of a marked group
+// Bytes of the classes of a marked group.
+constexpr std::size_t class_bytes(std::size_t values) noexcept { return (values + 3) / 4; }
 constexpr std::size_t most_map_bytes(std::size_t count) noexcept {
   return mark_bytes(count) + class_bytes(count);
 }
 
-// Returns the bytes written; `out` holds most_map_bytes(count).
+// Writes the map and returns its bytes. `out` holds most_map_bytes(count).
 template <class T>
 std::size_t write_classes(const T* values, std::size_t count, std::byte* out) noexcept {
   std::byte* const marks = out;
@@ -61,7 +60,8 @@ std::size_t write_classes(const T* values, std::size_t count, std::byte* out) no
   return static_cast<std::size_t>(out - marks);
 }
 
-// Size of a map at the start of `bytes`; beyond theirs if it is cut off.
+// Returns the size of the map at the start of `bytes`. The size is beyond the end of `bytes` if the map is
+// truncated.
 inline std::size_t map_bytes(ConstBytes bytes, std::size_t count) noexcept {
   std::size_t size = mark_bytes(count);
   if (size > bytes.size()) return size;
@@ -71,7 +71,7 @@ inline std::size_t map_bytes(ConstBytes bytes, std::size_t count) noexcept {
   return size;
 }
 
-// Calls put(i, value) for each value that is not finite. The map is whole: map_bytes() lie there.
+// Calls put(i, value) for each value that is not finite. The map is complete: it has map_bytes() bytes.
 template <class T, class Put>
 void read_classes(const std::byte* map, std::size_t count, Put put) noexcept {
   const std::byte* classes = map + mark_bytes(count);

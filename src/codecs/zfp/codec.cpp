@@ -1,5 +1,5 @@
-// The zfp codec: libzfp's fixed accuracy and fixed rate, with the bound made to hold. Format: spec.md beside
-// this file.
+// The zfp codec: libzfp's fixed accuracy and fixed rate, with the bound enforced. Format: spec.md beside this
+// file.
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -27,7 +27,8 @@ class Zfp final : public Codec {
   const Contract& contract() const noexcept override { return contract_; }
 
   std::size_t max_bytes(DType type, std::size_t count, std::uint32_t) const noexcept override {
-    // The same for all extents: by whole rows and planes, fewer values may take more blocks than more values.
+    // The result is the same for all extents: with whole rows and planes, fewer values may take more blocks
+    // than more values.
     if (!contract_.fixed_size)
       return frame_header_bytes + front_bytes(max_dims, most_boxes(count)) + count * size_of(type);
     const Shape shape = shape_of(dims_, count);
@@ -71,7 +72,7 @@ class Zfp final : public Codec {
   }
 
  private:
-  // Runs `action` with a value of the type, under the float environment that zfp and the checks assume.
+  // Runs `action` with a value of the type, in the floating-point environment that zfp and the checks assume.
   template <class Result, class Action>
   static Result typed(DType type, Action action) noexcept {
     const FloatEnvironment environment;
@@ -131,7 +132,7 @@ bool serves(DType type, Bound::Kind kind) noexcept {
          (kind == Bound::Kind::absolute || kind == Bound::Kind::rate);
 }
 
-// Far slower than others under a bound; alone at a rate.
+// Under a bound zfp is far slower than other codecs; at a rate it is the only codec.
 std::uint8_t rank_under(Bound::Kind kind) noexcept {
   return kind == Bound::Kind::rate ? CodecInfo::usual : CodecInfo::only_by_name;
 }

@@ -6,7 +6,7 @@
 namespace taut::zfp {
 namespace {
 
-// zfp describes what it reads and what it writes by the same type.
+// Describes a box to zfp, which uses one type for the field that it reads and the field that it writes.
 template <class T>
 zfp_field field_of(const View<T>& box) noexcept {
   const auto& [w, z, y, x] = box.shape.extent;

@@ -1,4 +1,5 @@
-// libzfp (github.com/LLNL/zfp, documented at zfp.readthedocs.io) on one box at a time. Nothing else calls it.
+// Interface to libzfp (github.com/LLNL/zfp, documented at zfp.readthedocs.io) for one box at a time. No other
+// code calls libzfp.
 #pragma once
 
 #include <zfp.h>
@@ -10,53 +11,54 @@
 
 namespace taut::zfp {
 
-// zfp's stream parameters that matter here; its maxprec is always 64.
+// The zfp stream parameters that Taut sets; maxprec is always 64.
 struct Limits {
-  unsigned least_bits = ZFP_MIN_BITS, most_bits = ZFP_MAX_BITS;  // of a block
-  int least_exponent = ZFP_MIN_EXP;                              // of the least bit plane
+  unsigned least_bits = ZFP_MIN_BITS, most_bits = ZFP_MAX_BITS;  // bits of a block
+  int least_exponent = ZFP_MIN_EXP;                              // exponent of the lowest bit plane
 };
 
-// Fixed accuracy: what is left out is meant to stay below the bound, but blocks of widely different values
-// overshoot.
+// Fixed accuracy: zfp aims to keep the omitted part below the bound, but blocks of widely different values
+// exceed the bound.
 Limits accuracy(double bound) noexcept;
 
 // Fixed rate: each block takes `bits`, at least least_block_bits.
 constexpr Limits rate(unsigned bits) noexcept { return {bits, bits, ZFP_MIN_EXP}; }
 
-// What a block takes that says no more than its exponent.
+// Bits of a block that stores its exponent only.
 template <class T>
 constexpr unsigned least_block_bits = sizeof(T) == 4 ? 1 + 8 : 1 + 11;
 
-// Zeros that must follow a stream, so that a damaged one is not read beyond them: the rest of a block, then
-// one bit for each block of a box, then zfp's word.
+// Bytes of zeros that must follow a stream, so that a damaged stream is not read beyond them: the rest of a
+// block, then one bit for each block of a box, then zfp's word.
 inline constexpr std::size_t stream_tail = ZFP_MAX_BITS / 8 + box_values / 4 / 8 + 2 * sizeof(std::uint64_t);
 
 // A zfp stream over memory of the caller.
 class Coder {
  public:
-  // `memory` is aligned for 64-bit words and outlives this. Check ok() before any use.
+  // `memory` is aligned for 64-bit words and outlives the coder. Call ok() before any other function.
   explicit Coder(Bytes memory) noexcept
       : memory_(memory),
         bits_(stream_open(memory.data(), memory.size())),
         zfp_(zfp_stream_open(bits_.get())) {}
 
-  bool ok() const noexcept { return bits_ != nullptr && zfp_ != nullptr; }  // false: no memory
+  bool ok() const noexcept { return bits_ != nullptr && zfp_ != nullptr; }  // false: out of memory
   void set(Limits limits) noexcept {
     zfp_stream_set_params(zfp_.get(), limits.least_bits, limits.most_bits, ZFP_MAX_PREC,
                           limits.least_exponent);
   }
 
-  // Bytes written to the memory, which holds room_for() this shape; 0: failed.
+  // Compresses a box into the memory, which holds room_for() this shape. Returns the bytes written; 0:
+  // failed.
   template <class T>
   std::size_t compress(const View<const T>& box) noexcept;
 
-  // Decodes the bytes, which are copied to the memory.
+  // Copies the bytes to the memory and decodes them.
   template <class T>
   bool decompress(ConstBytes stream, const View<T>& box) noexcept;
 
-  const std::byte* stream() const noexcept { return memory_.data(); }  // what compress() wrote
+  const std::byte* stream() const noexcept { return memory_.data(); }  // the output of compress()
 
-  // The same from what compress() left in the memory.
+  // Decodes the output of compress() in the memory.
   template <class T>
   bool decompress(const View<T>& box) noexcept;
 
@@ -70,7 +72,7 @@ class Coder {
   std::unique_ptr<zfp_stream, Close> zfp_;
 };
 
-// Bytes of memory that a coder needs for boxes that are no larger than this.
+// Returns the bytes of memory that a coder needs for boxes up to this size.
 template <class T>
 constexpr std::size_t room_for(const Shape& box) noexcept {
   const std::size_t block_bits =

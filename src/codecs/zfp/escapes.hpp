@@ -1,5 +1,5 @@
-// Values that travel as they are, beside a box that zfp coded: runs of them, each with its place. Format:
-// spec.md.
+// Values that are stored unchanged beside a box that zfp coded: runs of values, each run with its position.
+// Format: spec.md.
 #pragma once
 
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace taut::zfp {
 
-// Writes within `room`; once something did not fit, all else does not.
+// Writer within `room`. After one item did not fit, it drops all further items.
 class ByteWriter {
  public:
   explicit ByteWriter(Bytes room) noexcept : room_(room) {}
@@ -20,8 +20,8 @@ class ByteWriter {
     std::memcpy(room_.data() + at_, bytes, n);
     at_ += n;
   }
-  void put_number(
-      std::size_t number) noexcept {  // 7 bits a byte, the lowest first; the last one has bit 7 clear
+  // Writes a number with 7 bits a byte, the lowest first; bit 7 is clear in the last byte.
+  void put_number(std::size_t number) noexcept {
     for (; number >= 128; number >>= 7) put_byte(static_cast<std::uint8_t>(number | 128));
     put_byte(static_cast<std::uint8_t>(number));
   }
@@ -41,7 +41,7 @@ class ByteReader {
   explicit ByteReader(ConstBytes bytes) noexcept : rest_(bytes) {}
 
   bool empty() const noexcept { return rest_.empty(); }
-  const std::byte* take(std::size_t n) noexcept {  // null: there are fewer
+  const std::byte* take(std::size_t n) noexcept {  // null: too few left
     if (n > rest_.size()) return nullptr;
     const std::byte* const taken = rest_.data();
     rest_ = rest_.subspan(n);
@@ -62,13 +62,13 @@ class ByteReader {
   ConstBytes rest_;
 };
 
-// Lists the values at which `escapes(i)` is true.
+// Writes the list of the values for which `escapes(i)` is true.
 template <class T, class Escapes>
 void write_escapes(const T* values, std::size_t count, Escapes escapes, ByteWriter& out) noexcept {
   const auto same = [&](std::size_t a, std::size_t b) {
     return std::memcmp(values + a, values + b, sizeof(T)) == 0;
   };
-  std::size_t end = 0;  // of the last run
+  std::size_t end = 0;  // end of the last run
   for (std::size_t i = 0; i < count && out.fits(); ++i) {
     if (!escapes(i)) continue;
     std::size_t n = 1;
@@ -83,7 +83,7 @@ void write_escapes(const T* values, std::size_t count, Escapes escapes, ByteWrit
   }
 }
 
-// Calls put(i, value) for each value of the list; false: the list is damaged.
+// Calls put(i, value) for each value of the list. Returns false if the list is damaged.
 template <class T, class Put>
 bool read_escapes(ConstBytes list, std::size_t count, Put put) noexcept {
   ByteReader in(list);

@@ -9,10 +9,10 @@ namespace taut::zfp {
 inline constexpr std::uint8_t frame_id = 5;
 inline constexpr std::size_t max_count = std::size_t{1} << 30, entry_bytes = 4;
 
-// A bound under which there are frames.
+// Returns true if the codec has frames for this bound.
 bool usable(const Bound& bound) noexcept;
 
-// What stands before the pieces.
+// Returns the bytes before the pieces.
 constexpr std::size_t front_bytes(unsigned dims, std::size_t boxes) noexcept {
   return (dims > 1 ? dims * sizeof(std::uint32_t) : 0) + boxes * entry_bytes;
 }
@@ -21,12 +21,13 @@ void write_entry(const Piece& piece, std::byte* to) noexcept;
 
 class FrameReader {
  public:
-  // Checks all but the pieces themselves. `values`: what the frame is expected to hold.
+  // Checks everything except the pieces. `values`: the values that the frame is expected to hold.
   Status open(ConstBytes frame, ConstSlice values) noexcept;
 
   const Grid& grid() const noexcept { return grid_; }
 
-  // Decodes the next piece, which holds this box; false: it is damaged. There are as many as boxes.
+  // Decodes the next piece, which holds this box. Returns false if the piece is damaged. There are as many
+  // pieces as boxes.
   template <class T>
   bool decode_next(Scratch<T>& scratch, const View<T>& box) noexcept;
 
@@ -35,7 +36,7 @@ class FrameReader {
 
   Bound bound_;
   Grid grid_{Shape{{1, 1, 1, 0}, 1}};
-  ConstBytes index_, pieces_;  // those to come
+  ConstBytes index_, pieces_;  // the remaining entries and pieces
 };
 
 }  // namespace taut::zfp

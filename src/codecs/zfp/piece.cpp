@@ -10,7 +10,7 @@
 namespace taut::zfp {
 namespace {
 
-// Whether holds(x) for every value x. No early end: the compiler makes vectors of it.
+// Returns true if holds(x) for every value x. The loop has no early exit, so that the compiler vectorises it.
 template <class T, class Holds>
 bool all(const View<const T>& box, Holds holds) noexcept {
   bool every = true;
@@ -25,7 +25,7 @@ void gather(const View<const T>& box, T* out) noexcept {
   box.for_each_row([&](const T* row, std::size_t at) { std::copy_n(row, box.shape.extent[3], out + at); });
 }
 
-// The values, with each that keep(x) refuses replaced by the last one before it that was kept.
+// Copies the values. Each value that keep(x) rejects is replaced by the last value before it that was kept.
 template <class T, class Keep>
 void gather_kept(const View<const T>& box, T* out, Keep keep) noexcept {
   gather(box, out);
@@ -46,24 +46,24 @@ Piece store(const View<const T>& box, Bytes out) noexcept {
 
 // ---- Under an absolute bound
 
-// The greatest value of the type that is not above the bound. If fl(|x - x'|) is below it, |x - x'| is not
-// above the bound: rounding is monotone.
+// Returns the greatest value of the type that is not above the bound. If fl(|x - x'|) is below this value,
+// then |x - x'| is not above the bound: rounding is monotone.
 template <class T>
 T not_above(double bound) noexcept {
   const T nearest = static_cast<T>(std::min<double>(bound, std::numeric_limits<T>::max()));
   return static_cast<double>(nearest) > bound ? std::nextafter(nearest, T(0)) : nearest;
 }
 
-// zfp aligns the values of a block to the greatest of them and keeps 30 (62) bits. Values beyond this would
-// drag the others below their bound; at such sizes an ulp is a good part of the bound, so that little is lost
-// by listing them.
+// Returns the greatest magnitude that is given to zfp. zfp aligns the values of a block to the greatest of
+// them and keeps 30 (62) bits. Values beyond the reach would push the other values of the block below their
+// bound. At such sizes an ulp is a large part of the bound, so listing these values costs little.
 template <class T>
 T reach(double bound) noexcept {
   return static_cast<T>(
       std::min<double>(bound * (sizeof(T) == 4 ? 0x1p+24 : 0x1p+54), std::numeric_limits<T>::max()));
 }
 
-// Trailing zeros need not travel: a decoder finds them behind the stream.
+// Returns the size without trailing zeros, which need not be stored: a decoder finds zeros behind the stream.
 std::size_t without_zeros(const std::byte* stream, std::size_t size) noexcept {
   while (size > 0 && stream[size - 1] == std::byte{0}) --size;
   return size;
@@ -75,7 +75,7 @@ Piece encode_within(double bound, const View<const T>& box, PackedBits bits, Scr
   if (bound < least_bound<T>) return store(box, out);
   const T most = reach<T>(bound), limit = not_above<T>(bound);
   const bool exact = bits == PackedBits::exact;
-  const auto tame = [=](T x) {  // not true of NaN
+  const auto tame = [=](T x) {  // false for NaN
     return (std::abs(x) <= most) & !(exact && is_packed(x));
   };
   const auto holds = [=](T x, T decoded) {
@@ -141,7 +141,7 @@ Piece encode_at(double rate, const View<const T>& box, PackedBits packed, Scratc
   };
   View<const T> source = box;
   unsigned bits = block_bits<T>(rate, box.shape);
-  std::byte* const map = reinterpret_cast<std::byte*>(scratch.decoded());  // of fewer bytes than the values
+  std::byte* const map = reinterpret_cast<std::byte*>(scratch.decoded());  // smaller than the values
   std::size_t map_size = 0;
   if (!all(box, usual)) {
     T* const values = scratch.source();
@@ -167,7 +167,7 @@ Piece encode_at(double rate, const View<const T>& box, PackedBits packed, Scratc
   return {map_size == 0 ? Form::coded : Form::mended, size};
 }
 
-// zfp may return an infinity for a value near the greatest.
+// Clamps infinities: zfp may return an infinity for a value near the greatest finite value.
 template <class T>
 void make_finite(const View<T>& box) noexcept {
   constexpr T greatest = std::numeric_limits<T>::max();

@@ -1,4 +1,5 @@
-// One box as bytes and back: zfp's stream with what it cannot promise mended beside it. Format: spec.md.
+// Conversion between one box and its bytes: zfp's stream, plus corrections beside it where zfp does not keep
+// the bound. Format: spec.md.
 #pragma once
 
 #include "codecs/zfp/coder.hpp"
@@ -6,11 +7,11 @@
 
 namespace taut::zfp {
 
-// How a piece holds its box.
+// How a piece stores its box.
 enum class Form : std::uint32_t {
   coded = 0,   // a zfp stream
-  stored = 1,  // the values as they are
-  mended = 2,  // a zfp stream, and what it does not hold
+  stored = 1,  // the values, unchanged
+  mended = 2,  // a zfp stream, plus the values that it does not hold
 };
 
 struct Piece {
@@ -18,26 +19,27 @@ struct Piece {
   std::size_t bytes = 0;
 };
 
-// Below this bound zfp's integers would overflow: every box is stored. Boxes of a bound above it may code a
-// block whose greatest exponent is 2(dims + 1) below the bound's, at most 10, and 2^(30 - e) has to be a
-// float, 2^(62 - e) a double.
+// Least bound that is coded with zfp. Below it zfp's integers would overflow, so every box is stored. At a
+// bound above it, zfp may code a block whose greatest exponent e is below the bound's by 2(dims + 1), at most
+// 10; 2^(30 - e) has to be a float, 2^(62 - e) a double.
 template <class T>
 inline constexpr double least_bound = sizeof(T) == 4 ? 0x1p-86 : 0x1p-948;
 
-// At a fixed rate nothing keeps zfp from coding blocks of such values: smaller ones count as 0.
+// Least magnitude that is coded at a fixed rate, where zfp would code blocks of such small values too.
+// Smaller values count as 0.
 template <class T>
 inline constexpr T least_at_a_rate = static_cast<T>(sizeof(T) == 4 ? 0x1p-96 : 0x1p-960);
 
-// Bits that zfp spends on a block at a rate of `rate` bits a value, and bytes of a box of them.
+// Bits that zfp spends on a block at `rate` bits a value, and bytes of a box of such blocks.
 template <class T>
 unsigned block_bits(double rate, const Shape& box) noexcept;
 template <class T>
 std::size_t coded_bytes(double rate, const Shape& box) noexcept;
 
-// From this rate on even a box of nothing but NaN and infinities is mended within coded_bytes().
+// Least rate at which even a box of nothing but NaN and infinities, with its map, fits coded_bytes().
 inline constexpr double least_fixed_rate = 7;
 
-// Memory of one encode() or decode(): taken once, for the largest box.
+// Memory of one encode() or decode(), allocated once, for the largest box.
 template <class T>
 class Scratch {
  public:
@@ -54,13 +56,13 @@ class Scratch {
   Coder coder_;
 };
 
-// `out` holds the values as they are, or at a rate of least_fixed_rate or more coded_bytes() if that is less.
-// Stored in no bytes: it did not.
+// Encodes a box. `out` holds the unchanged values; at a rate of at least least_fixed_rate, coded_bytes() is
+// enough if it is less. Returns a stored piece of 0 bytes if `out` is too small.
 template <class T>
 Piece encode_piece(const View<const T>& box, const Bound& bound, PackedBits bits, Scratch<T>& scratch,
                    Bytes out) noexcept;
 
-// Any bytes are safe; false: damaged.
+// Decodes a piece. Any bytes are safe; returns false for a damaged piece.
 template <class T>
 bool decode_piece(Form form, ConstBytes piece, const Bound& bound, Scratch<T>& scratch,
                   const View<T>& box) noexcept;

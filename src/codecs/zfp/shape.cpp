@@ -13,18 +13,19 @@ Shape shape_of(const Dims& field, std::size_t count) noexcept {
   if (count == 0) return {{1, 1, 1, 0}, 1};
   Shape shape;
   shape.dims = 0;
-  std::size_t rest = count;  // over the extents taken so far
+  std::size_t rest = count;  // count divided by the extents taken so far
   for (unsigned k = std::min(field.n, max_dims); k-- > 0;) {
     const std::size_t n = k == 0 ? rest : field.of[k];
     if (n == 0 || rest % n != 0) break;
     rest /= n;
     if (n > 1) shape.extent[max_dims - ++shape.dims] = n;
   }
-  if (rest > 1 || shape.dims == 0) shape.extent[max_dims - ++shape.dims] = rest;  // of the parts that fit
+  if (rest > 1 || shape.dims == 0) shape.extent[max_dims - ++shape.dims] = rest;  // number of parts that fit
   return Grid(shape).boxes() <= most_boxes(count) ? shape : Shape{{1, 1, 1, count}, 1};
 }
 
-// From the fastest extent on, each is taken whole or as far as the others' least, one block, leaves room.
+// Chooses the box. From the fastest extent on, each extent is taken whole, or as far as the room allows that
+// the other extents leave with one block each.
 Grid::Grid(const Shape& field) noexcept : field_(field), box_(field) {
   const unsigned first = max_dims - field.dims;
   std::size_t room = box_values;

@@ -1,4 +1,4 @@
-// A field of up to four extents, cut into boxes of whole zfp blocks that are coded one by one.
+// A field of up to four extents, cut into boxes of whole zfp blocks. The boxes are coded separately.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,11 @@
 
 namespace taut::zfp {
 
-using Extents = std::array<std::size_t, max_dims>;  // slowest first; fields of fewer dimensions begin with 1
+// Extents, slowest first. The leading extents of fields with fewer dimensions are 1.
+using Extents = std::array<std::size_t, max_dims>;
 
 inline constexpr std::size_t block_edge = 4;      // zfp codes blocks of 4^dims values
-inline constexpr std::size_t box_values = 65536;  // at most in a box, its last blocks counted whole
+inline constexpr std::size_t box_values = 65536;  // most values of a box, with partial blocks counted whole
 
 struct Shape {
   Extents extent = {1, 1, 1, 1};
@@ -26,10 +27,11 @@ struct Shape {
   }
 };
 
-// Fields of more boxes are coded as if they had one dimension.
+// Returns the most boxes of a field. A field with more boxes is coded as one-dimensional.
 constexpr std::size_t most_boxes(std::size_t count) noexcept { return count / 4096 + 1; }
 
-// Of `count` values that come from a field of these extents: as many of its dimensions as fit, at least one.
+// Returns the shape of `count` values from a field of these extents. It has as many dimensions of the field
+// as fit, at least one.
 Shape shape_of(const Dims& field, std::size_t count) noexcept;
 
 // A box in memory. Its rows, along the last extent, are contiguous.
@@ -41,14 +43,14 @@ struct View {
 
   std::size_t values() const noexcept { return shape.values(); }
 
-  // Value i of the box, counted as for_each_row() counts.
+  // Returns value i of the box, in the order of for_each_row().
   T& operator[](std::size_t i) const noexcept {
     T* at = data;
     for (unsigned k = max_dims; k-- > 0; i /= shape.extent[k]) at += i % shape.extent[k] * stride[k];
     return *at;
   }
 
-  // action(row, number of the row's first value in the box) for each row in the order of memory.
+  // Calls action(row, index of the row's first value in the box) for each row in the order of memory.
   template <class Action>
   void for_each_row(Action action) const {
     std::size_t at = 0;
@@ -59,7 +61,7 @@ struct View {
   }
 };
 
-// Values of a box one after the other.
+// Returns a view of a box whose values are contiguous.
 template <class T>
 View<T> dense(T* data, const Shape& shape) noexcept {
   const Extents& n = shape.extent;

@@ -1,4 +1,5 @@
-// One block of 8 differences <-> its bit planes, in portable code. The reference for every kernel set.
+// Conversion between a block of 8 differences and its bit planes, in portable code. It is the reference for
+// every kernel set.
 #pragma once
 
 #include <array>
@@ -17,15 +18,15 @@ constexpr std::uint64_t transpose8(std::uint64_t x) noexcept {
   return x ^ t ^ (t << 28);
 }
 
-// Magnitude with the sign as lowest bit: as long as the two's complement form, sign included, and 0 only for
-// 0.
+// Returns the magnitude with the sign as lowest bit. The result is as long as the two's complement form, sign
+// included, and is 0 only for 0.
 template <class Int>
 constexpr std::make_unsigned_t<Int> fold_sign(Int d) noexcept {
   using Bits = std::make_unsigned_t<Int>;
   return (static_cast<Bits>(d) << 1) ^ static_cast<Bits>(d >> (8 * sizeof(Int) - 1));
 }
 
-// Bits of the longest of eight differences.
+// Returns the bits of the longest of eight differences.
 template <class Int>
 unsigned block_width(const Int* d) noexcept {
   std::make_unsigned_t<Int> folded = 0;
@@ -33,21 +34,22 @@ unsigned block_width(const Int* d) noexcept {
   return static_cast<unsigned>(std::bit_width(folded));
 }
 
-// Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first; may overwrite 8 bytes beyond
+// Writes the lowest `planes` <= 8 bit planes of eight bytes, highest first. May overwrite 8 bytes beyond
 // them.
 inline std::byte* write_planes(std::byte* out, std::uint64_t bytes, unsigned planes) noexcept {
-  store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));  // none: the bytes are zero
+  store(out, __builtin_bswap64(transpose8(bytes)) >> ((64 - 8 * planes) % 64));  // planes == 0: all zero
   return out + planes;
 }
 
-// Reads `planes` of 1 to 8 bit planes: bytes with the first plane as their top bit, zeros below the last one.
+// Reads `planes` (1 to 8) bit planes into bytes. The first plane becomes the top bit; bits below the last
+// plane are zero.
 inline std::array<std::int8_t, block_values> read_planes(const std::byte* in, unsigned planes) noexcept {
   const unsigned absent = 64 - 8 * planes;
   return std::bit_cast<std::array<std::int8_t, block_values>>(
       transpose8(__builtin_bswap64(load<std::uint64_t>(in)) >> absent << absent));
 }
 
-// Writes `width` bytes, sign plane first; may overwrite 8 bytes beyond them.
+// Writes the `width` bytes of a block, sign plane first. May overwrite 8 bytes beyond them.
 template <class Int>
 std::byte* write_block(std::byte* out, const Int* d, unsigned width) noexcept {
   for (unsigned row = (width + 7) / 8; row-- > 0;) {
@@ -59,12 +61,12 @@ std::byte* write_block(std::byte* out, const Int* d, unsigned width) noexcept {
   return out;
 }
 
-// Reads `width` bytes, of up to 8 beyond nothing is used.
+// Reads the `width` bytes of a block. May read up to 8 bytes beyond them, which are ignored.
 template <class Int>
 const std::byte* read_block(const std::byte* in, unsigned width, Int* d) noexcept {
   std::fill_n(d, block_values, Int{0});
   if (width == 0) return in;
-  for (unsigned done = 0; done < width; done += 8) {  // the first eight carry the sign
+  for (unsigned done = 0; done < width; done += 8) {  // the first eight planes carry the sign
     const unsigned planes = std::min(8u, width - done), absent = 8 - planes;
     const auto bytes = read_planes(in, planes);
     for (std::size_t i = 0; i < block_values; ++i)

@@ -5,7 +5,8 @@
 namespace taut::planes {
 namespace {
 
-// 0: the bound was below what can be coded, every chunk travels as it is.
+// Returns true for a step that an encoder may write. Step 0: the bound is too small to be coded, so every
+// chunk is stored unchanged.
 template <class T>
 bool step_fits(double step) noexcept {
   using Step = typename Quantiser<T>::Step;
@@ -39,7 +40,8 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
   return payload_.size() == index_bytes + 4 * std::size_t{before} ? Status::ok : Status::corrupt_frame;
 }
 
-// False for a predictor or lags that there are not; lags beyond the count would ask for memory in vain.
+// Reads predictor and lags; returns false for invalid ones. Lags beyond the count would request memory in
+// vain.
 template <class T>
 bool FrameReader<T>::read_prediction() noexcept {
   const auto [inner, lags, zero, also_zero] = header_.parameters;

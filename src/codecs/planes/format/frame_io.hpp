@@ -1,4 +1,4 @@
-// A planes frame as a sequence of chunks: reading with every offset checked, writing within a given capacity.
+// A planes frame as a sequence of chunks. Reading checks every offset; writing stays within a given capacity.
 #pragma once
 
 #include "codecs/planes/record/record.hpp"
@@ -16,7 +16,7 @@ struct Padding {
 template <class T>
 class FrameReader {
  public:
-  // A frame of T, or of complex numbers of them.
+  // Opens a frame of values of type T or of complex values with parts of type T.
   Status open(ConstBytes frame) noexcept;
 
   const FrameHeader& header() const noexcept { return header_; }
@@ -25,19 +25,19 @@ class FrameReader {
   bool holds(DType type, std::size_t count) const noexcept {
     return header_.type == type && header_.count == count;
   }
-  std::size_t count() const noexcept { return count_; }  // of T
+  std::size_t count() const noexcept { return count_; }  // number of components of type T
   std::size_t chunks() const noexcept { return chunks_of(count_); }
   std::size_t chunk_count(std::size_t i) const noexcept {
     return std::min(chunk_values, count_ - i * chunk_values);
   }
 
-  // The values of chunk i of a stored frame.
+  // Returns the values of chunk i of a stored frame.
   const std::byte* raw(std::size_t i) const noexcept {
     return payload_.data() + i * chunk_values * sizeof(T);
   }
 
-  // The record of chunk i of a frame that is not stored. The payload of one that is not wide may be read
-  // `overrun` bytes beyond its end: near the end of the frame it is copied to `padding`.
+  // Reads the record of chunk i of a frame that is not stored. Kernels may read `overrun` bytes beyond the
+  // payload of a record that is not wide, so a record near the end of the frame is copied to `padding`.
   Status read(std::size_t i, const WidthKernels& kernels, Record<T>& record, Padding& padding) const noexcept;
 
  private:
@@ -45,7 +45,7 @@ class FrameReader {
 
   FrameHeader header_;
   Prediction prediction_;
-  ConstBytes payload_;  // from the index on
+  ConstBytes payload_;  // starts at the index
   std::size_t count_ = 0;
 };
 
@@ -56,13 +56,13 @@ extern template class FrameReader<bf16>;
 
 using Records = RecordWriter<max_plane_record<std::int32_t>>;
 
-// Index and records of a frame, none beyond `out`.
+// Writes index and records of a frame into `out`.
 class FrameWriter {
  public:
   FrameWriter(Bytes out, std::size_t count, const Prediction& prediction = {}) noexcept;
 
-  // Writes all records, as core/chunk_records.hpp says, which may take chunk_bytes each; 0: that is not
-  // known.
+  // Writes all records as described in core/chunk_records.hpp. `chunk_bytes`: the most bytes that a chunk may
+  // take; 0: not known.
   template <class Write>
   Status write(std::size_t parts, const Write& write, std::size_t chunk_bytes = 0) {
     if (index_ == nullptr) return Status::buffer_too_small;
@@ -73,10 +73,10 @@ class FrameWriter {
     return written.status;
   }
 
-  // Completes header and frame, whose records are written; returns its size.
+  // Completes header and frame after the records are written; returns the frame's size.
   std::size_t finish(FrameHeader header) noexcept;
 
-  // The same for records of one layer each: the stored form says it in fewer bytes.
+  // Completes a frame whose records are one layer each. The stored form of the frame takes fewer bytes.
   std::size_t finish_stored(FrameHeader header) noexcept;
 
  private:
@@ -85,7 +85,7 @@ class FrameWriter {
   std::byte *frame_, *index_ = nullptr, *records_ = nullptr, *end_;
 };
 
-// Writes `values` as they are, behind a header.
+// Writes `values` unchanged behind a header.
 std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
 
 }  // namespace taut::planes

@@ -1,4 +1,4 @@
-// Values -> integers, x ~ q * step, so that |x - q * step| <= bound. Proof: docs/error-model.md.
+// Quantisation of values to integers, x ~ q * step, with |x - q * step| <= bound. Proof: docs/error-model.md.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,8 @@
 
 namespace taut::planes {
 
-// A bound whose step leaves [lowest, highest] is not coded at all below: the values travel as they are;
-// above, highest serves.
+// Range of steps for a value type. A bound whose step is below `lowest` is not coded: the values are stored
+// unchanged. A bound whose step is above `highest` is coded with `highest`.
 template <class T>
 struct StepRange;
 template <>
@@ -22,8 +22,9 @@ template <>
 struct StepRange<double> {
   static constexpr double lowest = 0x1p-1000, highest = 0x1p960;
 };
-// Halves: up to the spacing of the greatest numbers, so that no multiple next to a number is beyond them. All
-// f16 are multiples of the lowest step, which serves any smaller bound too.
+// The highest step for halves is the spacing of the greatest numbers, so that no multiple next to a number
+// exceeds them. All f16 values are multiples of the lowest step, which therefore also satisfies any smaller
+// bound.
 template <>
 struct StepRange<f16> {
   static constexpr double lowest = 0x1p-24, highest = 0x1p5;
@@ -33,7 +34,7 @@ struct StepRange<bf16> {
   static constexpr double lowest = 0x1p-120, highest = 0x1p120;
 };
 
-// The greatest power of two that is not above a normal x > 0.
+// Returns the greatest power of two that is not above a normal x > 0.
 inline double power_of_two_below(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0} << 52);
 }
@@ -46,12 +47,12 @@ struct Quantiser {
   Step step = 0;     // 0: the bound cannot be coded
   Step inverse = 0;  // 1 / step, rounded
   Predictor predictor = Predictor::delta;
-  bool snaps = false;       // every value comes to a multiple of the step, also one that has no integer
-  bool exact_bits = false;  // packed integers have none, and do not
+  bool snaps = false;       // all values decode to multiples of the step, even those without an integer
+  bool exact_bits = false;  // packed integers are stored exactly: they have no integer and do not snap
 
-  // The step of a snapping bound, and of halves under any: the greatest power of two up to twice the bound.
-  // All products are exact. Other steps are rounded towards zero to the type of the values; their margin of
-  // 2^-7 absorbs every rounding of a small or wide q.
+  // Chooses the step. For snapping bounds, and for halves under any bound, the step is the greatest power of
+  // two up to twice the bound, and all products are exact. Other steps are rounded towards zero to the value
+  // type; their margin of 2^-7 absorbs every rounding of a small or wide q.
   static Quantiser make(const Bound& of, Predictor predictor,
                         PackedBits bits = PackedBits::rounded) noexcept {
     Quantiser z{of.value,
@@ -72,14 +73,14 @@ struct Quantiser {
   }
 };
 
-// Stands for the integer of a value that has to travel exactly.
+// Marks a value that has to be stored exactly, in place of its integer.
 template <class Int>
 inline constexpr Int escaped = std::numeric_limits<Int>::min();
 
-// A condition as a mask: where branches would stand, compilers do not vectorise.
+// Returns a condition as a mask, in place of a branch: compilers do not vectorise branches.
 constexpr std::uint64_t all_ones_if(bool condition) noexcept { return ~(std::uint64_t{condition} - 1); }
 
-// q -> value, the same operations wherever it is done: one product in double, one rounding to the type.
+// Converts q to its value. Every path uses these operations: one product in double, one rounding to the type.
 template <class T>
 T dequantise(std::int64_t q, double step) noexcept {
   return static_cast<T>(static_cast<double>(q) * step);
@@ -89,7 +90,7 @@ T dequantise(std::int64_t q, double step) noexcept {
 template <class T>
 inline constexpr int value_bits = sizeof(T) == 8 ? wide_bits : large_bits;
 
-// |q| < 2^bits, or -2^bits.
+// Returns true if |q| < 2^bits or q = -2^bits.
 constexpr bool within(std::int64_t q, int bits) noexcept { return (q ^ (q >> 63)) >> bits == 0; }
 
 // Rounds |s| < 2^51 to the nearest integer, ties to even.
@@ -98,9 +99,9 @@ inline std::int64_t round_to_integer(double s) noexcept {
                                    std::bit_cast<std::uint64_t>(0x1.8p52));
 }
 
-// The integer of a value whose frame holds it as it stands, if it is the multiple of the step that a decoder
-// gives for that integer. Then it counts as the integer, in sums too: what a value comes to does not depend
-// on how its chunk was coded.
+// Returns true and sets q if an exactly stored value equals the value that a decoder computes for some
+// integer q. Such a value counts as the integer, in sums too. So a decoded value does not depend on how its
+// chunk was coded.
 template <class T>
 bool on_grid(T value, double step, std::int64_t& q) noexcept {
   const double s = static_cast<double>(value) / step;
@@ -110,14 +111,15 @@ bool on_grid(T value, double step, std::int64_t& q) noexcept {
          std::bit_cast<BitsOf<T>>(dequantise<T>(q, step)) == std::bit_cast<BitsOf<T>>(value);
 }
 
-// The nearest multiple of a power of two. A value beyond 2^52 of them is one.
+// Returns the multiple of a power of two that is nearest to x. A value beyond 2^52 multiples already is a
+// multiple.
 template <class T>
 T nearest_multiple(T x, double step) noexcept {
   const double s = static_cast<double>(x) / step;
   return std::abs(s) < 0x1p52 ? static_cast<T>(std::nearbyint(s) * step) : x;
 }
 
-// What a value comes to: the multiple of its integer, or itself where it has to travel exactly.
+// Returns the decoded form of a value: the multiple for its integer, or the value that is stored exactly.
 template <class T>
 T as_decoded(T x, const Quantiser<T>& z) noexcept {
   if (z.exact_bits && is_packed(x)) return x;

@@ -1,9 +1,10 @@
-// Tables of widths by the vector operations of a kernel set:
-//   inspect, write_entries, read_entries: as below, 64 entries may be read or written beyond the last
-//   read_all_nibbles: the usual table, a nibble for every block of a whole chunk
-//   gather: the widths above 0 together, zeros behind them, and the map of their blocks; returns their number
-//   scatter: the reverse
-// Included by the widths header of a kernel set only.
+// Width tables, built from the vector operations of a kernel set:
+//   inspect, write_entries, read_entries: as below; may read or write 64 entries beyond the last
+//   read_all_nibbles: reads the most common table, a nibble for every block of a whole chunk
+//   gather: packs the widths above 0, zeros behind them, and sets the bitmap of their blocks; returns
+//           the number of these widths
+//   scatter: the inverse
+// Included only by the widths header of a kernel set.
 #pragma once
 
 #include "codecs/planes/format/widths.hpp"

@@ -1,12 +1,11 @@
-// The table of block widths of a record: nibbles or bytes, for all blocks or only for those that a bitmap
-// names.
+// Width table of a record: nibbles or bytes, either for all blocks or only for the blocks set in a bitmap.
 #pragma once
 
 #include "codecs/planes/format/format.hpp"
 
 namespace taut::planes {
 
-// Width of every block of a chunk; whoever fills it sets the entries beyond the chunk's blocks to zero.
+// Width of every block of a chunk. The code that fills it zeroes the entries beyond the chunk's blocks.
 struct Widths {
   alignas(64) std::uint8_t of[chunk_blocks];
 };
@@ -27,7 +26,7 @@ constexpr std::size_t entry_bytes(std::size_t entries, std::uint8_t flags) noexc
   return (flags & byte_widths) != 0 ? entries : (entries + 1) / 2;
 }
 
-// The smaller form of the table; dense when equal.
+// Returns the smaller form of the table; dense if both forms have the same size.
 constexpr WidthTable choose_table(const WidthFacts& facts, std::size_t blocks) noexcept {
   const std::uint8_t form = facts.greatest > 15 ? byte_widths : 0;
   const std::size_t all = entry_bytes(blocks, form),
@@ -35,23 +34,23 @@ constexpr WidthTable choose_table(const WidthFacts& facts, std::size_t blocks) n
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
-// A table as it was read.
+// Result of reading a table.
 struct WidthsRead {
   std::size_t sum = 0;
   unsigned greatest = 0;
-  std::size_t bytes = 0;  // of the table; 0: it names blocks that are not there
+  std::size_t bytes = 0;  // bytes of the table; 0: it has entries for blocks that do not exist
 };
 
 constexpr WidthsRead table_read(const WidthFacts& facts, std::size_t bytes) noexcept {
   return {facts.sum, facts.greatest, bytes};
 }
 
-// Whether a map of `blocks` bits has any beyond them.
+// Returns true if a bitmap of `blocks` bits has a bit set beyond them.
 inline bool names_blocks_beyond(const std::byte* map, std::size_t blocks) noexcept {
   return blocks % 8 != 0 && (map[blocks / 8] >> (blocks % 8)) != std::byte{0};
 }
 
-// The largest table, and what a kernel may read or write beyond it.
+// Size of the largest table, plus the bytes that a kernel may read or write beyond it.
 inline constexpr std::size_t max_table_bytes = chunk_blocks + map_bytes(chunk_blocks) + 64;
 
 }  // namespace taut::planes

@@ -5,16 +5,17 @@
 namespace taut::planes {
 namespace {
 
-// More values than this beyond the large range, and a float64 chunk becomes wide.
+// A float64 chunk becomes wide if more values than this are beyond the large range.
 constexpr std::size_t tolerated_escapes = 64;
 
-// What follows the planes of a record.
+// Bytes of the layers, which follow the planes of a record.
 template <class T>
 constexpr std::size_t layers_bytes(std::size_t layers, std::size_t n) noexcept {
   return layers == 0 ? 0 : 4 + layers * n * sizeof(T);
 }
 
-// Memory for a record's header, planes and widths: in place where any of them would fit, else aside.
+// Memory for a record's header, planes and widths: in the writer's room if the largest record fits there,
+// else in `aside`.
 struct ChunkScratch {
   alignas(64) std::byte aside[max_plane_record<std::int64_t>];
   Records& writer;
@@ -22,7 +23,8 @@ struct ChunkScratch {
   explicit ChunkScratch(Records& to) noexcept : writer(to) {}
   std::byte* planes() noexcept { return writer.left() >= sizeof aside ? writer.at() : aside; }
 
-  // Takes over `bytes` of planes for a record of `total` bytes; null when that does not fit.
+  // Commits `bytes` of planes to a record of `total` bytes and returns their end. Null if the record does not
+  // fit.
   std::byte* place(std::size_t bytes, std::size_t total) noexcept {
     if (total > writer.left()) return nullptr;
     if (planes() == aside) std::memcpy(writer.at(), aside, bytes);
@@ -36,7 +38,7 @@ std::size_t marked_values(const Marks& marks) noexcept {
   return n;
 }
 
-// So that no difference arises behind the chunk's n values.
+// Pads the n integers of a chunk so that the padding causes no difference.
 template <class Int>
 void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noexcept {
   const std::size_t back = lag(predictor), whole = (n + unit - 1) / unit * unit;
@@ -66,7 +68,7 @@ WidePlanes wide_planes(const Record<T>& r) noexcept {
   return {{r.payload, r.header.plane_bytes}, &r.widths, r.header.base};
 }
 
-// Zeros up to the next word behind `bytes` bytes of a record.
+// Writes zeros behind the `bytes` bytes of a record up to the next 4-byte word.
 void pad_words(std::byte* record, std::size_t bytes) noexcept {
   std::memset(record + bytes, 0, whole_words(bytes) - bytes);
 }
@@ -75,7 +77,8 @@ void pad_words(std::byte* record, std::size_t bytes) noexcept {
 
 // ---- Encoding
 
-// A record of one layer and nothing else: multiples of the integers `q`, and the marked values as they come.
+// Writes a record of one layer and nothing else: the multiples of the integers `q`, and the marked values
+// unchanged.
 template <class T>
 void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
                                  const Quantiser<T>& z, Records& writer) const noexcept {
@@ -95,8 +98,8 @@ void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int3
   writer.advance(whole_words(used));
 }
 
-// Whether 64-bit integers `q` serve many more values than those of 32 bits; `marks`, of the values without
-// one, are then theirs.
+// Returns true if 64-bit integers `q` code many more values than 32-bit integers. `marks` then marks the
+// values without a 64-bit integer.
 template <class T>
 bool GeneralPath<T>::becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                                   Marks& marks) const noexcept {
@@ -142,7 +145,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const std::size_t layer_bytes = whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
   trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
-  const Marks no_integer = marks;  // of 32 bits
+  const Marks no_integer = marks;  // values without a 32-bit integer
   const bool is_wide = becomes_wide(values, n, z, wide_q, marks);
 
   alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];
@@ -193,7 +196,7 @@ void GeneralPath<T>::decode_as(const Record<T>& r, const Quantiser<T>& z, T* val
   if (r.run_count + r.layer_count > 0) put_exact_values(r, q, static_cast<double>(z.step), general_, values);
 }
 
-// The integers of the planes, and their products with the step.
+// Computes the integers of the planes, and their products with the step.
 template <class T>
 void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::int32_t* q, T* values) const {
   if (r.greatest == 0) {
@@ -248,7 +251,8 @@ std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size
   return finish_planes(out, h, planes.widths, facts, blocks_of(n), kernels_.widths);
 }
 
-// Differences of wide chunks add up as they are; others have to be widened as integers.
+// Sums wide records. Differences of wide records add up directly; other records are converted to 64-bit
+// integers first.
 template <class T>
 std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                                      Predictor predictor, std::byte* out) const noexcept {
@@ -270,7 +274,7 @@ std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t
   return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
 }
 
-// By way of the integers: for chunks of different widths or predictions.
+// Sums by adding the integers, for chunks of different widths or predictions.
 template <class T>
 std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                                          Predictor predictor, std::byte* out) const noexcept {

@@ -1,5 +1,6 @@
-// The general path: chunks with everything the format allows, exact values, raw layers, 64-bit integers. No
-// memory is taken; what a chunk needs stands on the stack.
+// The general path of the planes codec: encodes, decodes and sums chunks with everything that the format
+// allows: exact values, raw layers, 64-bit integers. It allocates no memory; the data of a chunk is on the
+// stack.
 #pragma once
 
 #include "codecs/planes/format/frame_io.hpp"
@@ -13,12 +14,14 @@ class GeneralPath {
  public:
   GeneralPath(const KernelSet& kernels) noexcept : kernels_(kernels), general_(kernels.general()) {}
 
-  // False: the kernel for small chunks would refuse these values. A look ahead, where that is likely.
+  // Returns false if the kernel for small chunks is certain to refuse these values. It is a cheap check in
+  // advance where a refusal is likely.
   bool may_be_small(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
     return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
-  // Integers for values beyond the small range; where that is not complete, go on with encode.
+  // Quantises values for the large range. If the result is not complete, the chunk has to be written by
+  // encode.
   Quantised quantise(const T* whole, std::size_t n, const Quantiser<T>& z, std::int32_t* q,
                      Marks& marks) const noexcept {
     Quantised found = general_.of<T>().quantise(whole, groups_of(n), z, q, marks);
@@ -26,24 +29,26 @@ class GeneralPath {
     return found;
   }
 
-  // Writes the record of a chunk of n values, `q` and `marks` being what quantise gave and `flags` large or
-  // not. False: a layer took no more bytes and was written instead. `writer` has room for either.
+  // Writes the record of a chunk of n values. `q` and `marks` are the results of quantise; `flags` is `large`
+  // or 0. Returns false if a layer took no more bytes and was written instead. `writer` has room for both
+  // forms.
   bool encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
               const Quantiser<T>& z, Records& writer) const;
 
-  // The same with lags, `q` standing in a LagWindow. False: nothing was written, because in such a frame, or
-  // in what becomes of it in a sum without lags, the chunk would take more bytes than a layer.
+  // Writes the record of a chunk in a frame with lags; `q` is in a LagWindow. Returns false and writes
+  // nothing if the chunk could take more bytes than a layer, either in this frame or after a sum drops the
+  // lags.
   bool encode_lagged(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
                      const Quantiser<T>& z, const Lags& lags, Records& writer) const;
 
   void decode(const Record<T>& record, const Quantiser<T>& z, T* values) const;
 
-  // The same once the integers are known.
+  // Decodes a record whose integers are known.
   void decode_integers(const Record<T>& record, const std::int32_t* q, const Quantiser<T>& z,
                        T* values) const;
 
-  // The record of a sum of up to max_operands chunks, which makes `addends` in all; false when it does not
-  // fit.
+  // Writes the record of the sum of up to max_operands chunks, with `addends` in total. Returns false if the
+  // record does not fit.
   bool sum(std::span<const Part<T>> parts, std::size_t n, std::uint32_t addends, Predictor predictor,
            Records& writer) const;
 
@@ -73,8 +78,8 @@ class GeneralPath {
   const GeneralKernels& general_;
 };
 
-// A few values of a chunk that is not wide may have integers of 64 bits, and where values snap, all of them
-// do: they travel as what these come to.
+// Replaces the values of `runs` by their decoded form if they have a 64-bit integer. This is true of a few
+// values of a float64 chunk that is not wide, and of all values under a snapping bound.
 template <class T>
 void put_as_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
                     const Quantiser<T>& z) noexcept {

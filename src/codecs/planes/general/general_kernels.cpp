@@ -27,7 +27,8 @@ void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
   mark(n, marks, [=](std::size_t i) { return i > 0 && same_bits(values[i], values[i - 1]); });
 }
 
-// The large range in double arithmetic. Values that fail are marked as escaped; false when there are any.
+// Quantises for the large range in double arithmetic. Values without an integer become `escaped`; returns
+// false if there are any.
 template <class T>
 bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept {
   const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
@@ -38,7 +39,7 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
     const double error = x - static_cast<double>(static_cast<T>(integer * step));
     std::uint64_t good = all_ones_if((integer < 0x1p22) & (integer >= -0x1p22) & (std::abs(error) <= bound));
     std::uint64_t bits = std::bit_cast<std::uint64_t>(shifted);
-    if constexpr (std::is_same_v<T, float>) {  // what is small is quantised as in a small chunk
+    if constexpr (std::is_same_v<T, float>) {  // small integers are quantised as in a small chunk
       const float rounded = values[i] * z.inverse + 0x1.8p23f;
       const std::uint32_t small_q =
           std::bit_cast<std::uint32_t>(rounded) - std::bit_cast<std::uint32_t>(0x1.8p23f);
@@ -96,13 +97,13 @@ std::int64_t minus(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 
-// Writes a block and its width; returns where it ends.
+// Writes a block and its width; returns the end of the block.
 std::byte* write_wide(std::byte* at, const WideBlock& d, std::uint8_t& width) noexcept {
   width = static_cast<std::uint8_t>(block_width(d));
   return write_block(at, d, width);
 }
 
-// Reads block after block, and nothing behind the last.
+// Reads a sequence of blocks, and no byte beyond the last block.
 class WideReader {
  public:
   explicit WideReader(const WidePlanes& in) : left_(in.bytes), width_(in.widths->of) {}

@@ -1,5 +1,5 @@
-// Kernels of the general path: wide integers, and the exact values among the quantised ones. The same bytes
-// from every set.
+// Kernels of the general path: wide integers, and the exact values among the quantised ones. All sets produce
+// the same bytes.
 #pragma once
 
 #include "codecs/planes/kernels/kernels.hpp"
@@ -11,12 +11,12 @@ struct Marks {
   std::uint64_t of[chunk_values / 64];
 };
 
-// Forgets what was found behind the chunk's n values.
+// Clears the marks beyond the chunk's n values.
 inline void trim(Marks& marks, std::size_t n) noexcept {
   if (n % 64 != 0) marks.of[n / 64] &= (std::uint64_t{1} << (n % 64)) - 1;
 }
 
-// Marks packed integers too; false when there are none.
+// Adds marks for packed integers; returns false if there are none.
 template <class T>
 bool mark_packed(const T* values, std::size_t n, Marks& marks) noexcept {
   std::uint64_t any = 0;
@@ -32,11 +32,11 @@ bool mark_packed(const T* values, std::size_t n, Marks& marks) noexcept {
 
 struct Quantised {
   bool complete;  // no value was marked
-  bool small;     // all others are in the small range
+  bool small;     // all other values are in the small range
 };
 
-// Sums of a few numbers at each of up to 64 places, kept as sum + error; `lost` is what may be missing from
-// the error.
+// Sums of a few numbers at each of up to 64 positions, kept as sum + error. `lost` bounds the part that may
+// be missing from the error.
 struct Strip {
   static constexpr std::size_t places = 64;
   alignas(64) double sum[places], error[places], lost[places];
@@ -45,35 +45,38 @@ struct Strip {
 
 template <class T>
 struct GeneralValueKernels {
-  // q <- values / step for the large range, in double arithmetic, and marks what has to travel exactly
-  // instead. Complete groups. Sets all marks.
+  // q <- values / step for the large range, in double arithmetic. Marks the values that have to be stored
+  // exactly; sets or clears all marks. The groups are complete.
   Quantised (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
                         Marks& marks) noexcept;
-  // The same for 43 bits, with `escaped` for marks; returns how many of the n values got an integer.
+  // Quantises to 43 bits. Values without an integer become `escaped`. Returns how many of the n values have
+  // an integer.
   std::size_t (*quantise_wide)(const T* values, std::size_t n, const Quantiser<T>& z,
                                std::int64_t* q) noexcept;
   void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
 
-  // False: some |x| is beyond `limit` or no number.
+  // Returns false if some |x| is beyond `limit` or NaN.
   bool (*all_below)(const T* values, std::size_t n, ComputedIn<T> limit) noexcept;
 
-  // Writes the runs of the marked values, and gives their places the integer before them. Returns the runs'
-  // number; when that is above `most`, nothing is done.
+  // Writes the runs of the marked values, and sets their entries in `q` to the integer before them. Returns
+  // the number of runs; if the number is above `most`, nothing is changed.
   std::size_t (*take_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
                            std::int32_t* q, std::byte* out) noexcept;
   std::size_t (*take_wide_runs)(const T* values, std::size_t n, const Marks& marks, std::size_t most,
                                 std::int64_t* q, std::byte* out) noexcept;
 
-  // values <- value at the marked places.
+  // values <- value at the marked positions.
   void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
 
-  // strip <- strip + values, place by place. All of `places` are multiples of 8 and may exceed what is used.
+  // strip <- strip + values, position by position. Every `places` is a multiple of 8 and may exceed the
+  // number of positions in use.
   void (*add)(Strip& strip, const T* values, std::size_t places) noexcept;
-  // values <- the sums, correctly rounded where that is `certain`; false when it is not so everywhere.
+  // values <- the sums, correctly rounded at the positions that are `certain`. Returns false if some position
+  // is not.
   bool (*round)(Strip& strip, std::size_t places, T* values) noexcept;
 };
 
-// The coded differences of a wide chunk, checked: `bytes` holds the sum of the widths.
+// The coded differences of a wide chunk, checked: `bytes` is as long as the sum of the widths.
 struct WidePlanes {
   ConstBytes bytes;
   const Widths* widths;
@@ -83,7 +86,7 @@ struct WidePlanes {
 struct GeneralKernels {
   ForEachType<GeneralValueKernels> values;
 
-  // Marks integers equal to the one before. Sets all marks.
+  // Marks integers equal to the integer before. Sets or clears all marks.
   void (*mark_narrow_repeats)(const std::int32_t* q, std::size_t n, Marks& marks) noexcept;
   void (*mark_wide_repeats)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
 
@@ -93,12 +96,13 @@ struct GeneralKernels {
   // strip <- multiples * step.
   void (*multiply)(Strip& strip, const double* multiples, double step, std::size_t places) noexcept;
 
-  // Planes of 64-bit integers (complete blocks); returns their bytes. `out` has room for max_plane_record.
+  // Writes the planes of 64-bit integers in complete blocks; returns their bytes. `out` has room for
+  // max_plane_record.
   std::size_t (*pack)(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
                       Widths& widths) noexcept;
-  // q <- q + the integers of wide planes.
+  // q <- q + the integers of wide planes. Reads no byte beyond `in`.
   void (*unpack_add)(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept;
-  // Planes of the sum of 1 <= n <= max_operands chunks, written as by pack. Neither reads a byte beyond `in`.
+  // Writes the planes of the sum of 1 <= n <= max_operands chunks, as pack does. Reads no byte beyond `in`.
   std::size_t (*sum)(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
                      Widths& widths) noexcept;
 

@@ -50,7 +50,7 @@ inline Halves halves(double x) noexcept {
   return {high, x - high};
 }
 
-// The product as two doubles (Dekker).
+// Computes the product as two doubles (Dekker).
 inline void multiply(Strip& strip, const double* multiples, double step, std::size_t places) noexcept {
   const Halves s = halves(step);
   for (std::size_t i = 0; i < places; ++i) {
@@ -73,8 +73,9 @@ void add_strip(Strip& strip, const T* values, std::size_t places) noexcept {
   }
 }
 
-// Once sum + error is high + low with |low| <= ulp(high) / 2: shorter types take the double rounded to odd,
-// double takes high unless what was lost could carry low across half an ulp.
+// Rounds the sums. sum + error is first brought to the form high + low with |low| <= ulp(high) / 2. Types
+// shorter than double take that double rounded to odd. Double takes high, unless the lost part could carry
+// low across half an ulp.
 template <class T>
 bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
   std::uint64_t all = ~std::uint64_t{0};
@@ -88,7 +89,7 @@ bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
       values[i] = x.sum;
     } else {
       const std::uint64_t inexact = all_ones_if(low > 0), beyond = all_ones_if((x.error < 0) != (x.sum < 0));
-      const std::uint64_t bits = std::bit_cast<std::uint64_t>(x.sum) + (inexact & beyond);  // one less
+      const std::uint64_t bits = std::bit_cast<std::uint64_t>(x.sum) + (inexact & beyond);  // minus 1
       values[i] = static_cast<T>(std::bit_cast<double>(bits | (inexact & 1)));
       certain |= all_ones_if(low > lost);
     }
@@ -101,7 +102,7 @@ bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
 
 // ---- Runs
 
-// Appends the places of the bits of word `w`; a few at a time without a branch.
+// Appends the positions of the set bits of mask word `w`, four at a time without a branch.
 inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint16_t* to) noexcept {
   std::uint16_t* const end = to + std::popcount(bits);
   while (bits != 0) {
@@ -114,7 +115,8 @@ inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint
   return end;
 }
 
-// `repeats` marks values that equal the one before, bit for bit. `fill` is std::fill.
+// Writes the runs of the marked values. `repeats` marks values that equal the value before, bit for bit.
+// `fill` is std::fill.
 template <class T, class Int, class Fill>
 std::size_t take_runs(const T* values, const Marks& marks, const Marks& repeats, std::size_t most, Int* q,
                       std::byte* out, Fill fill) noexcept {

@@ -1,6 +1,6 @@
-// Kernel sets: the same bytes from every instruction set. A kernel works on one chunk, in whole groups of 64
-// values; the caller pads a shorter chunk. Scalar is the reference; tests compare the others with it byte for
-// byte.
+// Kernel sets of the planes codec, one for each instruction set; all sets produce the same bytes. A kernel
+// processes one chunk in whole groups of 64 values; the caller pads a shorter chunk. The scalar set is the
+// reference that tests compare the other sets with byte for byte.
 #pragma once
 
 #include <tuple>
@@ -12,25 +12,24 @@
 
 namespace taut::planes {
 
-// The coded differences of a chunk, as a kernel reads them: checked, so that payload holds the sum of the
-// widths and may be read `overrun` bytes beyond.
+// The coded differences of a chunk as input of a kernel. They are checked: `payload` is as long as the sum of
+// the widths, and may be read `overrun` bytes beyond its end.
 struct PlanesIn {
   const std::byte* payload;
   const Widths* widths;
-  unsigned greatest;  // width in the chunk, at most 32
-  std::int32_t base;  // q of the first value (predictor delta; else 0)
+  unsigned greatest;  // greatest width in the chunk, at most 32
+  std::int32_t base;  // q of the first value; 0 without a predictor
 };
 
-// Modulo 2^32, whatever a frame says.
+// Adds modulo 2^32: frames may contain any bases.
 constexpr std::int32_t sum_of_bases(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
 
-// And as a kernel writes them. `payload` has room for max_plane_record.
+// The coded differences of a chunk as output of a kernel. `payload` has room for max_plane_record.
 struct PlanesOut {
   std::byte* payload;
-  unsigned
-      width_class;  // in how many bits a kernel tries to hold a difference first; never changes the bytes
+  unsigned width_class;  // bits of a difference that a kernel tries first; no effect on the bytes written
   std::size_t bytes = 0;
   std::int32_t base = 0;
   Widths widths;
@@ -38,36 +37,36 @@ struct PlanesOut {
   explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
 };
 
-// One kernel table for each type that integers are made of.
+// One kernel table for each type that is quantised.
 template <template <class> class Table>
 using ForEachType = std::tuple<Table<float>, Table<double>, Table<f16>, Table<bf16>>;
 
 template <class T>
 struct Kernels {
-  // Quantises in the arithmetic of T, of halves in float. False when some |q| leaves the small range (or is
-  // no number): nothing usable was written.
+  // Quantises and encodes in the arithmetic of T; halves in float. Returns false if some |q| leaves the small
+  // range or a value is NaN; the output is then unusable.
   bool (*encode)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
 
-  // q <- quantise(values), under the same condition.
+  // q <- quantise(values); returns false in the same cases.
   bool (*quantise)(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q) noexcept;
 
-  // out <- in + quantise(values), under the same condition.
+  // out <- in + quantise(values); returns false in the same cases.
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
 
-  // values <- step * q, the product in double, for any q.
+  // values <- step * q, with the product in double, for any q.
   void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
                            T* values) noexcept;
 
-  // values <- step * q, and values <- values + step * q, in the same arithmetic: for |q| <= 2^24.
+  // values <- step * q, and values <- values + step * q, in the arithmetic of T, for |q| <= 2^24.
   void (*decode)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
   void (*decode_add)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept;
 
-  // The first of them with lags; `q` stands in a LagWindow.
+  // Decodes a record with lags; `q` is in a LagWindow.
   void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                         std::int32_t* q, T* values) noexcept;
 
-  // As core/packed_bits.hpp has it.
+  // Returns true if a value is tiny; see any_tiny in core/packed_bits.hpp.
   bool (*any_tiny)(const T* values, std::size_t n) noexcept;
 };
 
@@ -76,33 +75,33 @@ inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 struct WidthKernels {
   WidthFacts (*inspect)(const Widths& widths) noexcept;
 
-  // The table of the first `blocks` widths. `to` has room for max_table_bytes.
+  // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
 
-  // Whatever stands at `table`, it may be read up to max_table_bytes. Sets all widths.
+  // Reads a table and sets all widths. Any content is safe; up to max_table_bytes at `table` may be read.
   WidthsRead (*read)(const std::byte* table, std::size_t blocks, std::uint8_t flags, Widths& widths) noexcept;
 };
 
 struct IntKernels {
-  // Plane form of integers, and back.
+  // Convert integers to planes and back.
   void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
   void (*unpack)(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept;
 
-  // The same of integers with lags: `q` stands in a LagWindow.
+  // Convert integers with lags to planes and back; `q` is in a LagWindow.
   void (*pack_lagged)(const std::int32_t* q, std::size_t groups, const Prediction& p,
                       PlanesOut& out) noexcept;
   void (*unpack_lagged)(const PlanesIn& in, std::size_t groups, const Prediction& p,
                         std::int32_t* q) noexcept;
 
-  // out <- in + the plane form of integers with lags.
+  // out <- in + the planes of integers with lags.
   void (*add_lagged)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
                      PlanesOut& out) noexcept;
 
-  // Sum of 2 <= n <= max_operands chunks; the caller knows that the sums of q stay in range.
+  // Sums 2 <= n <= max_operands chunks. The caller ensures that the sums of q stay in range.
   void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
 };
 
-// Calls action.operator()<P>() for the predictor at hand.
+// Calls action.operator()<P>() for the given predictor.
 template <class Action>
 auto with_predictor(Predictor predictor, Action action) {
   switch (predictor) {
@@ -133,10 +132,11 @@ const KernelSet& scalar_kernels() noexcept;
 const KernelSet& avx2_kernels() noexcept;
 const KernelSet& avx512_kernels() noexcept;
 
-// All sets built in, best first; scalar is last and always supported.
+// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
 std::span<const KernelSet* const> kernel_sets() noexcept;
 
-// The set of that name if this processor supports it; the best one for ""; null: unknown or not supported.
+// Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
+// unknown or not supported.
 const KernelSet* find_kernels(const char* name) noexcept;
 
 }  // namespace taut::planes

@@ -1,4 +1,4 @@
-// The reference kernels: portable, one block of 8 values after the other.
+// The reference kernels in portable code, one block of 8 values after the other.
 #include "codecs/planes/format/block.hpp"
 #include "codecs/planes/general/general_kernels.hpp"
 #include "codecs/planes/general/large_range.hpp"
@@ -10,20 +10,21 @@
 namespace taut::planes {
 namespace {
 
-// The integers, or differences, of a chunk. Loops over all of it are what compilers make vector code of.
+// The integers, or differences, of a chunk. Loops run over the whole chunk, because compilers vectorise
+// those.
 struct Integers {
   alignas(64) std::int32_t of[chunk_values];
 };
 
-// Rounds to nearest even by an addition that pushes the fraction out of the mantissa. What is no number, or
-// beyond the reach of the addition, gives integers far outside the small range.
+// Rounds to nearest even by an addition that shifts the fraction out of the mantissa. NaN and values beyond
+// the reach of the addition give integers far outside the small range.
 std::int32_t round_to_int(float s) noexcept {
   return static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(s + 0x1.8p23f) -
                                    std::bit_cast<std::uint32_t>(0x1.8p23f));
 }
 std::int64_t round_to_int(double s) noexcept { return round_to_integer(s); }
 
-// False when some integer leaves the small range: 2^14 added, bits beyond the 15th show it.
+// Returns false if some integer leaves the small range: after 2^14 is added, bits beyond the 15th show it.
 template <class T>
 bool quantise(const T* values, std::size_t n, ComputedIn<T> inverse, std::int32_t* q) noexcept {
   using Wide = decltype(round_to_int(ComputedIn<T>{}));
@@ -36,7 +37,8 @@ bool quantise(const T* values, std::size_t n, ComputedIn<T> inverse, std::int32_
   return seen >> (small_bits + 1) == 0;
 }
 
-// Differences from the integer before, or of these differences; returns the first integer, for the base.
+// Computes differences from the integer before, or differences of these differences. Returns the first
+// integer, for the base.
 [[gnu::always_inline]] inline std::int32_t difference(const std::int32_t* q, std::size_t n,
                                                       Predictor predictor, Integers& d) noexcept {
   const std::size_t back = lag(predictor);
@@ -51,7 +53,7 @@ bool quantise(const T* values, std::size_t n, ComputedIn<T> inverse, std::int32_
   return q[0];
 }
 
-// The width of eight differences whose signs are folded in, two at a time.
+// Returns the width of eight differences with folded signs; the code combines them two at a time.
 unsigned folded_width(const std::uint32_t* folded) noexcept {
   std::uint64_t pairs[block_values / 2];
   std::memcpy(pairs, folded, sizeof pairs);

@@ -1,4 +1,4 @@
-// Integers with lags as plain loops, around the kernels for those without, which the compiler vectorises for
+// Prediction with lags as plain loops around the kernels without lags. The compiler vectorises the loops for
 // each kernel set.
 #pragma once
 
@@ -7,12 +7,12 @@
 namespace taut::planes {
 namespace {  // one copy for each kernel set, compiled with its instructions
 
-// What remains of the integers at `q`.
+// Computes the residuals r of the integers at `q`.
 inline void subtract_lagged(const std::int32_t* q, std::size_t groups, const Lags& lags,
                             std::int32_t* r) noexcept {
   const std::int32_t *a = q - lags.of[0], *b = q - lags.of[1], *both = q - lags.span();
   const std::size_t n = groups * group_values;
-  r[0] = subtract_wrapping(q[0], predicted(q, lags));  // there is a first, says this to the compiler
+  r[0] = subtract_wrapping(q[0], predicted(q, lags));  // tells the compiler that there is a first integer
   if (lags.n == 1) {
     for (std::size_t i = 0; i < n; ++i) r[i] = subtract_wrapping(q[i], a[i]);
   } else {
@@ -21,7 +21,7 @@ inline void subtract_lagged(const std::int32_t* q, std::size_t groups, const Lag
   }
 }
 
-// And back, a group after the other: a lag is no shorter.
+// Computes the integers from the residuals, group by group: no lag is shorter than a group.
 inline void add_lagged(const std::int32_t* r, std::size_t groups, const Lags& lags,
                        std::int32_t* q) noexcept {
   for (std::size_t g = 0; g < groups; ++g, r += group_values, q += group_values) {

@@ -1,4 +1,4 @@
-// The integers of a frame, chunk by chunk, with as many of those before at hand as its lags reach back to.
+// Window on the integers of a frame: the current chunk, and as many earlier integers as the lags reach back.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ class LagWindow {
  public:
   LagWindow() = default;
 
-  // For a frame of `count` values. Takes memory for less than 3 `count` integers and a few chunks; throws
+  // Window for a frame of `count` values. Allocates less than 3 `count` integers and a few chunks; throws
   // std::bad_alloc.
   LagWindow(const Lags& lags, std::size_t count) : span_(lags.span()) {
     constexpr std::size_t usual = 16 * chunk_values;
@@ -27,7 +27,7 @@ class LagWindow {
 
   bool any() const noexcept { return memory_ != nullptr; }
 
-  // Where the integers of the next chunk belong; those before stand in front of it.
+  // Returns the memory for the integers of the next chunk. The earlier integers are stored before it.
   std::int32_t* next() noexcept {
     if (next_ == end_) {
       std::memmove(first_ - span_, next_ - span_, span_ * sizeof *next_);

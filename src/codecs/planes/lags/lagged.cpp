@@ -1,11 +1,11 @@
-// Frames with lags. Nothing in them is wide or a layer: where a chunk asks for that, the frame does without
-// lags.
+// Frames with lags. They have no wide records and no layers: if a chunk needs one, the frame is encoded
+// without lags.
 #include "codecs/planes/typed_codec.hpp"
 
 namespace taut::planes {
 namespace {
 
-// So that nothing but what is predicted stands behind the chunk's n integers.
+// Pads the n integers of a chunk with predicted integers, so that the padding causes no residual.
 void complete(std::int32_t* q, std::size_t n, const Prediction& p) noexcept {
   const std::size_t back = lag(p.inner);
   for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
@@ -15,9 +15,9 @@ void complete(std::int32_t* q, std::size_t n, const Prediction& p) noexcept {
   }
 }
 
-// No record of n values takes more without lags, but for its runs.
+// Returns the most bytes that a record of n values takes without lags and without runs.
 std::size_t most_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
-  constexpr std::size_t signs = 3;  // of the integer, the difference, the second difference
+  constexpr std::size_t signs = 3;  // sign bits of the integer, the difference and the second difference
   const std::size_t bits = ((flags & large) != 0 ? large_bits : small_bits) + signs;
   return RecordHeader{}.bytes() + blocks_of(n) * (bits + 1) + sizeof(std::uint32_t);
 }
@@ -98,7 +98,7 @@ bool TypedCodec<T>::quantise_chunk(const T* values, std::size_t n, Form& form, s
   form = Form::general;
   const Quantised found = general_.quantise(whole, n, z_, q, marks);
   flags = found.complete || !found.small ? large : 0;
-  return found.complete && !is_half<T>;  // of halves large integers may take more than the values
+  return found.complete && !is_half<T>;  // large integers of halves may take more bytes than the values
 }
 
 template <class T>
@@ -163,7 +163,7 @@ auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* val
     return fits ? Lagged::done : Lagged::full;
   }
   std::byte own[own_chunk_bytes];
-  FrameWriter carrier(own, n, {z_.predictor, {}});  // for a record; lags would reach beyond its frame
+  FrameWriter carrier(own, n, {z_.predictor, {}});  // for one record; lags would reach beyond its frame
   const Status coded = carrier.write(1, [&](Range, Records& record) {
     const bool fits = all_integers ? write_lagged(q, n, flags, width_class, record)
                                    : general_.encode_lagged(values, n, q, marks, flags, z_, lags_, record);

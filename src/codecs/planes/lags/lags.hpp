@@ -1,16 +1,17 @@
-// Prediction across a field of several dimensions: what is coded of an integer is its difference from the one
-// a row before, and that of this difference from the one a plane before. Of what remains the predictor of
-// each chunk takes its part. Linear, so that sums of frames add it up as it stands.
+// Prediction across a field of several dimensions. The residual of an integer is its difference from the
+// integer a row before, minus the same difference a plane before. The predictor of each chunk is then applied
+// to the residuals. The prediction is linear, so sums of frames add the residuals unchanged.
 #pragma once
 
 #include "codecs/planes/format/format.hpp"
 
 namespace taut::planes {
 
-inline constexpr std::size_t least_lag = group_values;  // so that the groups that a kernel needs lie apart
+// Least lag: the earlier groups that a kernel needs do not overlap the current group.
+inline constexpr std::size_t least_lag = group_values;
 inline constexpr std::size_t max_lags = 2;
 
-// Distances in values, the shortest first; they reach across chunks. Integers before the first of a frame are
+// Lags in values, the shortest first; they reach across chunks. Integers before the first one of a frame are
 // 0.
 struct Lags {
   std::uint32_t of[max_lags] = {};
@@ -19,7 +20,7 @@ struct Lags {
   bool any() const noexcept { return n > 0; }
   std::size_t span() const noexcept { return std::size_t{of[0]} + of[1]; }
 
-  // Those that reach values in a frame of `count`.
+  // Returns the lags that reach values in a frame of `count`.
   Lags within(std::size_t count) const noexcept {
     Lags some;
     while (some.n < n && of[some.n] < count) {
@@ -33,16 +34,17 @@ struct Lags {
 };
 
 struct Prediction {
-  Predictor inner = Predictor::delta;  // inside a chunk
-  Lags lags;                           // across chunks; before it
+  Predictor inner = Predictor::delta;  // predictor inside a chunk
+  Lags lags;                           // applied across chunks, before `inner`
 
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
 
-// Sums of frames with lags, whose integers stay narrow whatever their records hold.
+// Returns true if a sum of `addends` frames may keep its lags: its integers stay narrow whatever the records
+// hold.
 constexpr bool fits_lagged(std::uint32_t addends) noexcept { return fits_narrow(large, addends); }
 
-// Modulo 2^32, whatever a frame says.
+// Addition and subtraction modulo 2^32: frames may contain any integers.
 constexpr std::int32_t add_wrapping(std::int32_t a, std::int32_t b) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
 }
@@ -50,7 +52,7 @@ constexpr std::int32_t subtract_wrapping(std::int32_t a, std::int32_t b) noexcep
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));
 }
 
-// What is predicted of the integer at `q` from those before it.
+// Returns the prediction of the integer at `q` from earlier integers.
 inline std::int32_t predicted(const std::int32_t* q, const Lags& lags) noexcept {
   if (lags.n == 0) return 0;
   const std::int32_t near = *(q - lags.of[0]);

@@ -1,4 +1,4 @@
-// The correctly rounded sum of a few numbers, whatever their order and size.
+// Correctly rounded sum of a few numbers, whatever their order and size.
 // Source: J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic", 1997, sections 2.4 (grow-expansion)
 // and 2.8 (compress).
 #pragma once
@@ -43,7 +43,8 @@ class ExactSum {
  private:
   // A sum kept as non-overlapping doubles in ascending order of magnitude.
   struct Expansion {
-    // Compressed, every part has 53 bits to itself: 40 of 2098 bits. Between, parts may lie more densely.
+    // After compression every part has 53 bits to itself: 2098 bits need 40 parts. Before compression, parts
+    // may be denser.
     static constexpr int capacity = 64;
     double part[capacity];
     int size = 0;
@@ -62,7 +63,7 @@ class ExactSum {
       size = kept;
     }
 
-    // The same sum in as few parts as can be; section 2.8.
+    // Reduces the sum to as few parts as possible; section 2.8.
     void compress() noexcept {
       int bottom = size - 1, top = 0;
       double sum = part[bottom];
@@ -83,7 +84,8 @@ class ExactSum {
       size = top + 1;
     }
 
-    // For shorter types: a double that rounds to the same one as the exact sum (round to odd).
+    // Returns a double that rounds to T like the exact sum. For types shorter than double the result is
+    // rounded to odd.
     template <class T>
     double rounded() const noexcept {
       if (size == 0) return 0;
@@ -99,7 +101,7 @@ class ExactSum {
         if ((error < 0) != (sum < 0)) sum = std::nextafter(sum, 0.0);
         return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) | 1);
       }
-      // Half way with more below: round away from the tie.
+      // A tie with a smaller part below it: round away from the tie.
       if (i > 0 && (error < 0) == (part[i - 1] < 0)) {
         const double twice = 2 * error, up = sum + twice;
         if (up - sum == twice) return up;

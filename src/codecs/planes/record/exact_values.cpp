@@ -6,15 +6,16 @@
 namespace taut::planes {
 namespace {
 
-// What the exact values at some places come to.
+// Rounded sum of the exact values at a range of positions.
 template <class T>
 struct Total {
-  T alone{};                 // where the integers add nothing
-  T settled{};               // where they add a rest that cannot change the rounded sum
-  std::int64_t settles = 0;  // up to this |rest|
+  T alone{};                 // if the integers add nothing
+  T settled{};               // if the integers add a rest too small to change the rounded sum
+  std::int64_t settles = 0;  // greatest |rest| that is too small
 };
 
-// Half the distance to the next smaller magnitude: less than that, added to x, rounds to x.
+// Returns half the distance to the next smaller magnitude. Any number below it can be added to x without
+// changing the rounded result.
 template <class T>
 double half_spacing(T x) noexcept {
   const double magnitude = std::abs(static_cast<double>(x));
@@ -24,7 +25,7 @@ double half_spacing(T x) noexcept {
   return (magnitude - static_cast<double>(below)) / 2;
 }
 
-// The greatest |rest| with |rest| * step < distance for sure.
+// Returns the greatest |rest| for which |rest| * step < distance is certain.
 inline std::int64_t rests_within(double distance, double step) noexcept {
   if (!(distance > 0)) return 0;
   return static_cast<std::int64_t>(std::min(distance * (1 - 0x1p-40) / step, double{0x1p62}));
@@ -57,7 +58,7 @@ Total<T> total_of(const RunCursor<T>& places, double step) noexcept {
   return {all, all, rests_within(half_spacing(all) - away, step)};
 }
 
-// Totals, remembering the last one: a fill value is the same everywhere.
+// Computes totals and caches the last one: a fill value is the same everywhere.
 template <class T>
 class Totals {
  public:
@@ -101,7 +102,7 @@ class Places {
                                      static_cast<std::uint64_t>(places.holds()));
   }
 
-  // False: there are exact values.
+  // Returns false if there are exact values.
   bool put_integers(const RunCursor<T>& places) noexcept {
     if (places.exact() > 0) return false;
     for (std::size_t i = places.from(); i < places.to(); ++i)
@@ -109,7 +110,7 @@ class Places {
     return true;
   }
 
-  // False: the integers may change the sums.
+  // Returns false if the integers may change the sums.
   bool put_settled(const RunCursor<T>& places) noexcept {
     const Total<T>& total = totals_.of(places);
     Int least = q_[places.from()], greatest = least;
@@ -132,8 +133,8 @@ class Places {
     return true;
   }
 
-  // Layer k at the places [first, first + n): exact values in `exact`, zeros for those that count as
-  // integers, which are added to `rests`.
+  // Reads layer k at the positions [first, first + n). Exact values go to `exact`. Values that count as
+  // integers are added to `rests`, with zeros in `exact`.
   void take_layer(std::size_t k, std::size_t first, std::size_t n, T* exact, std::int64_t* rests,
                   std::size_t* exact_values) const noexcept {
     std::memcpy(exact, layer_values(k, first), n * sizeof(T));
@@ -147,7 +148,7 @@ class Places {
     }
   }
 
-  // The places [first, first + n), at most a strip.
+  // Sums the positions [first, first + n), at most one strip.
   void put_sums(const RunCursor<T>& places, std::size_t first, std::size_t n) noexcept {
     const std::size_t padded = blocks_of(n) * block_values;
     T exact[Strip::places] = {}, last[Strip::places] = {}, sums[Strip::places];
@@ -178,7 +179,7 @@ class Places {
       if (exact_values[i] == 0) {
         sums[i] = dequantise<T>(rests[i], step_);
       } else if (exact_values[i] == 1 && rests[i] == 0) {
-        sums[i] = last[i];  // one exact value and nothing else: its very bits
+        sums[i] = last[i];  // one exact value and nothing else: unchanged bit for bit
       } else if (!all_certain && strip.certain[i] == 0) {
         sums[i] = slow_sum(places, first + i, rests[i]);
       }
@@ -210,8 +211,8 @@ class Places {
   Totals<T> totals_;
 };
 
-// The usual case: one fill value, in runs that do not overlap, where the integers hold on and add nothing.
-// False: something else, and nothing was done.
+// Handles the common case: one fill value, in runs that do not overlap, at whose positions the integers
+// repeat the hold and add nothing. Returns false and changes nothing in any other case.
 template <class T, class Int>
 bool put_fill_value(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                     T* values) {
@@ -247,9 +248,9 @@ bool put_fill_value(const Record<T>& record, const Int* q, double step, const Ge
   } else {
     kernels.mark_narrow_repeats(q, record.count, repeats);
   }
-  std::uint64_t inside = 0, moving = 0;  // inside: all ones where a run reaches from the word before
+  std::uint64_t inside = 0, moving = 0;  // inside: all ones if a run continues from the word before
   for (std::size_t w = 0; w < std::size(covered.of); ++w) {
-    std::uint64_t bits = covered.of[w];  // each bit: whether the number of ends up to it is odd
+    std::uint64_t bits = covered.of[w];  // each bit: parity of the number of run boundaries up to it
     for (unsigned by = 1; by < 64; by *= 2) bits ^= bits << by;
     covered.of[w] = bits ^= inside;
     inside = ~((bits >> 63) - 1);

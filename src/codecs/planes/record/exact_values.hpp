@@ -1,4 +1,5 @@
-// Where runs or layers cover a place: the correctly rounded sum of the integer's rest and all exact values.
+// Values at positions that runs or layers cover: the correctly rounded sum of the integer's rest and all
+// exact values.
 #pragma once
 
 #include "codecs/planes/general/general_kernels.hpp"
@@ -6,8 +7,8 @@
 
 namespace taut::planes {
 
-// Replaces the values at such places. `q` are the integers of the record, whose product with the step
-// `values` holds already.
+// Replaces the values at such positions. `q` are the integers of the record; on entry `values` holds their
+// products with the step.
 template <class T, class Int>
 void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                       T* values);

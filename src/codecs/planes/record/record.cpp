@@ -3,7 +3,7 @@
 namespace taut::planes {
 namespace {
 
-// A view that hands out the next bytes, or says that there are none.
+// A view of bytes; `take` returns the next bytes, or null if there are not enough.
 class Reader {
  public:
   explicit Reader(ConstBytes in) : in_(in) {}
@@ -152,7 +152,7 @@ template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, cons
                          PlanesOut&) noexcept;
 
 void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
-  if (planes.bytes == 0) return;  // the widths may not have been written
+  if (planes.bytes == 0) return;  // the widths may be unwritten
   for (std::size_t i = blocks; i % group_blocks != 0; ++i)
     planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});
 }

@@ -1,4 +1,4 @@
-// One chunk as it stands in a frame: reading it safely, and writing the simple kind.
+// The record of one chunk: reading it safely, and writing records without runs and layers.
 #pragma once
 
 #include "codecs/planes/kernels/kernels.hpp"
@@ -6,7 +6,7 @@
 
 namespace taut::planes {
 
-// A record that was found consistent; every pointer stays inside it.
+// A record that was checked; every pointer stays inside it.
 template <class T>
 struct Record {
   RecordHeader header;
@@ -26,8 +26,9 @@ struct Record {
   Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
 };
 
-// Reads the record of a chunk of `count` values; `in` is exactly the record, empty for zeros, and memory may
-// be read up to `end`, at or beyond its end. False: malformed.
+// Reads the record of a chunk of `count` values. `in` is exactly the record, empty for a chunk of zeros.
+// Memory may be read up to `end`, which is at or beyond the end of `in`. Returns false for a malformed
+// record.
 template <class T>
 bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
                  Record<T>& record) noexcept;
@@ -41,8 +42,8 @@ extern template bool read_record(ConstBytes, const std::byte*, std::size_t, cons
 extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
                                  Record<bf16>&) noexcept;
 
-// The sum of the planes of records that are not wide, all of one predictor. Those without planes only move
-// the base, and planes alone stay as they are.
+// Sums the planes of records that are not wide and have the same predictor. Records without planes only
+// change the base. The planes of a single record are copied unchanged.
 template <class T>
 void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
                 PlanesOut& out) noexcept;
@@ -56,11 +57,11 @@ extern template void sum_planes(std::span<const Record<f16>* const>, std::size_t
 extern template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
                                 PlanesOut&) noexcept;
 
-// Forgets what second differences leave in the groups of a chunk behind its blocks.
+// Drops the second differences in the groups of a chunk behind its blocks.
 void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
 
-// Completes a record whose payload stands behind the header at `out`, which has room for max_plane_record:
-// writes header and widths; returns the record's bytes, a multiple of 4.
+// Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
+// header and widths; returns the record's bytes, a multiple of 4.
 std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
                           std::size_t blocks, const WidthKernels& kernels) noexcept;
 

@@ -1,4 +1,4 @@
-// A chunk cut at the ends of its runs, from left to right.
+// Cursor over a chunk from left to right, in ranges split at the starts and ends of its runs.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace taut::planes {
 
-// The places [from, to), all covered by the same runs. Values on the grid count as integers: what they add is
-// part of the holds.
+// The current range of positions [from, to), all covered by the same runs. Values on the grid count as
+// integers: their contribution is part of the holds.
 template <class T>
 class RunCursor {
  public:
   RunCursor(const Runs<T>& runs, std::size_t count, double step) : runs_(runs), count_(count), step_(step) {}
 
-  // Moves on to the next places; false behind the last of the chunk's `count`.
+  // Advances to the next range; returns false at the end of the chunk's `count` values.
   bool next() {
     from_ = to_;
     if (from_ == count_) return false;
@@ -30,7 +30,7 @@ class RunCursor {
   std::size_t from() const noexcept { return from_; }
   std::size_t to() const noexcept { return to_; }
   bool covered() const noexcept { return groups_ > 0; }
-  std::size_t exact() const noexcept { return exact_; }  // values
+  std::size_t exact() const noexcept { return exact_; }  // exact values
   std::int64_t holds() const noexcept { return static_cast<std::int64_t>(holds_); }
 
   template <class Visit>
@@ -46,7 +46,7 @@ class RunCursor {
   }
 
  private:
-  // Neighbours in the record with the same start and end: chunks that were masked alike give only one.
+  // Neighbouring runs in the record with the same start and end. Chunks with the same mask share one group.
   struct Group {
     std::size_t end, first, count, exact;
     std::uint64_t holds;
@@ -90,9 +90,9 @@ class RunCursor {
   std::size_t count_, next_ = 0, from_ = 0, to_ = 0;
   double step_;
   std::size_t groups_ = 0, exact_ = 0;
-  std::uint64_t holds_ = 0;  // modulo 2^64, whatever a frame says
+  std::uint64_t holds_ = 0;  // modulo 2^64: frames may contain any holds
   std::array<Group, usual_groups> usual_;
-  std::vector<Group> more_;  // for frames of very many addends that overlap in many ways
+  std::vector<Group> more_;  // for frames of very many addends with many different overlaps
 };
 
 }  // namespace taut::planes

@@ -1,4 +1,4 @@
-// The runs of a sum: those of its parts, merged in their order.
+// Merge of the runs of several chunks into the runs of their sum.
 #pragma once
 
 #include "codecs/planes/record/record.hpp"
@@ -10,8 +10,9 @@ template <class T>
 struct Part {
   const Record<T>* record;
   Predictor predictor;
-  const std::byte* raw;          // the values themselves, of a stored frame; else null
-  const std::int32_t* integers;  // where the planes are not of them, but of what remains with lags; else null
+  const std::byte* raw;  // the values of a stored frame; else null
+  // Integers of a chunk whose planes hold residuals of lags; else null.
+  const std::int32_t* integers;
 
   std::size_t runs() const noexcept { return raw != nullptr ? 0 : record->run_count; }
   std::size_t layers() const noexcept { return raw != nullptr ? 1 : record->layer_count; }
@@ -19,7 +20,7 @@ struct Part {
   bool is_wide() const noexcept { return raw == nullptr && record->header.has(wide); }
 };
 
-// Merges the runs of two records as wide as the result: they are copied as they stand.
+// Merges the runs of two records, both as wide as the result: the runs are copied unchanged.
 template <class T, bool Wide>
 std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* out) noexcept {
   constexpr std::size_t size = run_bytes<T>(Wide);
@@ -27,10 +28,11 @@ std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* o
   const std::byte *const a_end = a + left.run_count * size, *const b_end = b + right.run_count * size;
   while (a != a_end && b != b_end) {
     const Run<T> x = read_run<T>(a, Wide), y = read_run<T>(b, Wide);
-    const bool second = y < x;  // no branch: which one comes first is hard to foresee
+    const bool second = y < x;  // no branch: the order is hard to predict
     std::memcpy(out, second ? b : a, size);
     out += size;
-    // Alike masks are usual: then both are the only ones at their place, and the other one is next.
+    // Equal masks are common: then each record has one run at this place, and the run of the other record is
+    // next.
     if (x.place == y.place && a + size != a_end && b + size != b_end &&
         read_run<T>(a + size, Wide).place != x.place && read_run<T>(b + size, Wide).place != x.place) {
       std::memcpy(out, second ? a : b, size);
@@ -47,7 +49,7 @@ std::byte* merge_two(const Record<T>& left, const Record<T>& right, std::byte* o
   return out + rest + more;
 }
 
-// Merges the runs of up to max_operands records in their order; returns where they end.
+// Merges the runs of up to max_operands records in their order; returns the end of the result.
 template <class T>
 std::byte* merge_runs(std::span<const Part<T>> parts, bool is_wide, std::byte* out) noexcept {
   const auto fits = [=](const Part<T>& part) { return part.runs() > 0 && part.is_wide() == is_wide; };

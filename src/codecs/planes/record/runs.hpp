@@ -1,4 +1,4 @@
-// Runs: exact values of a chunk at consecutive places, as they stand in a record.
+// Runs: exact values of a chunk at consecutive positions, as stored in a record.
 #pragma once
 
 #include "codecs/planes/format/format.hpp"
@@ -13,13 +13,13 @@ bool same_bits(T a, T b) noexcept {
 template <class T>
 struct Run {
   std::uint32_t place = 0;  // start << 16 | length
-  std::int64_t hold = 0;    // what the integers carry there
+  std::int64_t hold = 0;    // integer that the planes carry there
   T value{};
 
   std::size_t start() const noexcept { return place >> 16; }
   std::size_t end() const noexcept { return start() + (place & 0xFFFF); }
 
-  // The order of runs in a record; without branches, as which one comes first is hard to foresee.
+  // Order of the runs in a record. Without branches, because the order is hard to predict.
   bool operator<(const Run& b) const noexcept {
     const bool by_value = std::bit_cast<BitsOf<T>>(value) < std::bit_cast<BitsOf<T>>(b.value);
     return (place < b.place) | ((place == b.place) & ((hold < b.hold) | ((hold == b.hold) & by_value)));

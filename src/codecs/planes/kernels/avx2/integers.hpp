@@ -1,4 +1,5 @@
-// AVX2: values -> integers -> batches of differences, and slices -> integers. Included by avx2.cpp only.
+// AVX2: conversion of values to integers and batches of differences, and of slices to integers. Included by
+// kernel_set.cpp only.
 #pragma once
 
 #include "codecs/planes/kernels/avx2/slices.hpp"
@@ -9,16 +10,17 @@ namespace {
 
 // ---- Values -> integers -> differences
 
-// 16-bit integers of a chunk that are coded as their differences over `back`, or, of 0, as they are. Those
-// before the first equal it; they are completed to whole batches without a difference.
+// The 16-bit integers of a chunk. They are coded as differences over the distance `back`, or unchanged if
+// `back` is 0. Integers before the first one equal the first one. The padding to whole batches causes no
+// difference.
 struct Integers {
   alignas(32) std::int16_t with_previous[16 + chunk_values];
   std::int16_t* const of = with_previous + 16;
   std::size_t back;
 
   explicit Integers(std::size_t distance) : back(distance) {
-    of[0] = 0;
-  }  // compilers do not know of a first group
+    of[0] = 0;  // compilers cannot tell that there is a first group
+  }
   Integers(const Integers&) = delete;
 
   void complete(std::size_t groups) {
@@ -29,7 +31,7 @@ struct Integers {
   std::int32_t base() const { return back == 0 ? 0 : of[0]; }
 };
 
-// What is no number or out of range becomes INT_MIN.
+// Rounds eight scaled values. NaN and values out of range become INT_MIN.
 template <class T>
 __m256i rounded(const T* x, float inverse) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(eight(x), _mm256_set1_ps(inverse)));
@@ -41,7 +43,7 @@ inline __m256i rounded(const double* x, double inverse) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// False when some |q| leaves the small range: 2^14 added, the top bit shows it.
+// Returns false if some |q| leaves the small range: after 2^14 is added, the top bit shows it.
 template <class T>
 bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Integers& q) {
   __m256i seen = _mm256_setzero_si256();
@@ -55,7 +57,7 @@ bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Intege
   return (static_cast<unsigned>(_mm256_movemask_epi8(seen)) & 0xAAAAAAAA) == 0;
 }
 
-// Differences of 32-bit integers over `back`; false when some do not fit 16 bits.
+// Computes differences of 32-bit integers over the distance `back`; returns false if some do not fit 16 bits.
 inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t back, Integers& d) {
   alignas(32) std::int32_t head[2 + block_values] = {q[0], q[0]};
   std::memcpy(head + 2, q, block_values * sizeof *q);
@@ -74,13 +76,13 @@ inline bool differences(const std::int32_t* q, std::size_t groups, std::size_t b
   return _mm256_testz_si256(beyond, _mm256_set1_epi32(static_cast<int>(0xFFFF0000u))) != 0;
 }
 
-// Block x and block 16 + x of a batch.
+// Returns block x of a batch in the lower lane and block 16 + x in the upper lane.
 inline __m256i both_lanes(const std::int16_t* lower) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(load128(lower)),
                                  load128(lower + lane_blocks * block_values), 1);
 }
 
-// What is coded of a batch of integers.
+// Returns the differences that code a batch of integers.
 inline Batch16 batch_of(const Integers& q, std::size_t batch) {
   Batch16 d;
   const std::int16_t* at = q.of + batch * batch_blocks * block_values;
@@ -92,7 +94,7 @@ inline Batch16 batch_of(const Integers& q, std::size_t batch) {
   return d;
 }
 
-// Whether all differences seen fit `Bits` bits: bits beyond show once half the range is added.
+// Checks that all differences seen fit `Bits` bits: after half the range is added, excess bits show.
 template <unsigned Bits>
 class Fit {
  public:
@@ -111,7 +113,7 @@ class Fit {
 
 // ---- Slices -> integers
 
-// Hands the blocks of a batch in order, as eight words each, to visit(block, words).
+// Calls visit(block, words) for the blocks of a batch in order, with the eight words of each block.
 template <class Visit>
 void each_block(const Batch16& batch, std::size_t blocks, Visit visit) {
   for (std::size_t x = 0; x < lane_blocks && x < blocks; ++x) visit(x, _mm256_castsi256_si128(batch.part[x]));
@@ -125,8 +127,8 @@ struct Starts {
   std::int32_t block(std::size_t x) const { return of[x / lane_blocks][x % 2][x % lane_blocks / 2]; }
 };
 
-// `last`: the sum of every block; `carry`: the integer before the batch, then the one at its end. Like those
-// of a block, the sums over a batch fit 16 bits.
+// Computes the integer before each block. `last`: the sum of every block. `carry`: the integer before the
+// batch; on return, the integer at its end. The sums over a batch fit 16 bits, like the sums over a block.
 inline Starts starts_of(const __m256i (&last)[2], std::int32_t& carry) {
   const __m256i pair = _mm256_add_epi16(last[0], last[1]);
   __m256i upto = pair;
@@ -147,12 +149,12 @@ inline Starts starts_of(const __m256i (&last)[2], std::int32_t& carry) {
   return starts;
 }
 
-// The integers before a batch, then those at its end: the last but one and the last.
+// The last but one and the last integer before a batch; after reading, the last two of the batch.
 struct Carry {
   std::int32_t of[2];
 };
 
-// Differences of 8 bits from the integer before.
+// Reads 8-bit differences from the integer before.
 template <class Sink>
 void read_short_deltas(const Slices<8>& s, std::size_t blocks, Carry& carry, Sink sink) {
   const BlockWords sums = words_of<true>(s);
@@ -162,7 +164,7 @@ void read_short_deltas(const Slices<8>& s, std::size_t blocks, Carry& carry, Sin
   });
 }
 
-// Any differences over a distance of 1 or 2: their sums may need 32 bits.
+// Reads any differences over a distance of 1 or 2: their sums may need 32 bits.
 template <Predictor P, unsigned C, class Sink>
 void read_differences(const Slices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   constexpr bool pairs = P == Predictor::pairs;

@@ -1,5 +1,5 @@
-// Kernels for AVX2 (Haswell, Zen and later): differences of up to 16 bits; wider ones are left to the scalar
-// kernels. A chunk goes through in batches of 32 blocks, padded by differences of zero.
+// Kernels for AVX2 (Haswell, Zen and later) on differences of up to 16 bits; wider differences use the scalar
+// kernels. A chunk is processed in batches of 32 blocks, padded with differences of zero.
 #include <cpuid.h>
 
 #include "codecs/planes/general/general_kernels.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 // ---- Writing
 
-// Passes on what is added to nothing.
+// An empty addend: returns the slices unchanged.
 struct Nothing {
   template <unsigned C>
   Slices<C> on(const Slices<C>& s, std::size_t) const {
@@ -28,7 +28,8 @@ struct Addend {
   Slices<C> on(const Slices<C>& s, std::size_t batch) const { return plus(s, slices(rows, batch)); }
 };
 
-// Differences of at most `Bits` bits, with others on top, as planes; false when one has more.
+// Writes differences of at most `Bits` bits, plus the addend `other`, as planes. Returns false if a
+// difference has more bits.
 template <unsigned C, unsigned Bits, class Other>
 bool write_batches(const Integers& q, const Other& other, std::size_t batches, PlanesOut& out) {
   Rows<C> rows;
@@ -45,14 +46,14 @@ bool write_batches(const Integers& q, const Other& other, std::size_t batches, P
   return true;
 }
 
-// Starts in the class that served last.
+// Writes integers, trying first the width class that fitted last.
 void write_integers(const Integers& q, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of(groups);
   if (out.width_class <= 8 && write_batches<8, 8>(q, Nothing{}, batches, out)) return;
   write_batches<16, 16>(q, Nothing{}, batches, out);
 }
 
-// Second differences may exceed 16 bits.
+// Returns false for second differences, which may exceed 16 bits.
 constexpr bool served(Predictor predictor) { return predictor != Predictor::second; }
 
 template <class T>
@@ -65,7 +66,7 @@ bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOu
   return true;
 }
 
-// One bit less than C leaves room for the addition.
+// Adds integers to planes of less than C bits: the spare bit holds the carry of the addition.
 template <unsigned C>
 bool add_in_class(const PlanesIn& in, const Integers& q, std::size_t groups, PlanesOut& out) {
   if (in.greatest >= C) return false;
@@ -110,7 +111,7 @@ void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
   }
 }
 
-// False for differences that are left to the scalar kernels.
+// Returns false for differences that need the scalar kernels.
 template <class Sink>
 bool read(const PlanesIn& in, std::size_t groups, Predictor predictor, Sink sink) {
   if (in.greatest > 16 || !served(predictor)) return false;
@@ -219,7 +220,7 @@ void sum(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) 
   scalar_kernels().ints.sum(in, n, groups, out);
 }
 
-// F16C, which not every compiler lets one ask for by name.
+// Returns true if the processor has F16C. Not every compiler supports a query of this feature by name.
 bool converts_halves() noexcept {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;

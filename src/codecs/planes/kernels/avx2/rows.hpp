@@ -1,5 +1,5 @@
-// AVX2: the payload of a chunk <-> slices, by way of rows of 16 bytes that one shuffle takes from the payload
-// or puts there. Included by avx2.cpp only.
+// AVX2: conversion between the payload of a chunk and slices, through rows of 16 bytes. One shuffle reads a
+// row from the payload or writes it there. Included by kernel_set.cpp only.
 #pragma once
 
 #include "codecs/planes/kernels/avx2/slices.hpp"
@@ -7,7 +7,7 @@
 namespace taut::planes {
 namespace {
 
-// The blocks that share a row: two of class 8, one of class 16.
+// Number of blocks that share a row: two of class 8, one of class 16.
 template <unsigned C>
 inline constexpr unsigned row_blocks = 16 / C;
 template <unsigned C>
@@ -19,7 +19,7 @@ struct Rows {
   alignas(32) std::uint8_t of[chunk_blocks / batch_blocks][lane_rows<C>][2][16];
 };
 
-// Widths of the blocks of a row, as the place of their shuffle and the bytes they take in the payload.
+// Widths of the blocks of a row, as the index of their shuffle and the bytes they take in the payload.
 template <unsigned C>
 struct Steps {
   alignas(32) std::uint16_t shuffle[chunk_blocks / row_blocks<C>], bytes[chunk_blocks / row_blocks<C>];
@@ -40,9 +40,9 @@ struct Steps {
   }
 };
 
-// For every combination of widths: where the bytes of a row come from, the sign repeated upwards. Plane p of
-// block b stands at row_blocks * p + b in a row that was read, and at C * b + p in one to be written: the
-// places that the transpositions start from and end with.
+// Shuffles for every combination of widths: the source of each byte of a row, the sign repeated upwards.
+// Plane p of block b is at row_blocks * p + b in a row that was read, and at C * b + p in a row to be
+// written. The transpositions start from the former and end with the latter.
 template <unsigned C>
 struct FromPayload {
   static constexpr unsigned second_widths = C == 8 ? 9 : 1;

@@ -1,8 +1,9 @@
-// AVX2: the planes of 32 blocks side by side, plane p of all blocks in one register, so that arithmetic on
-// differences becomes logic on planes. Included by avx2.cpp only.
+// AVX2: the planes of 32 blocks side by side, plane p of all blocks in one register. Arithmetic on
+// differences then becomes logic on planes. Included by the headers of the AVX2 kernel set only.
 //
-// Blocks of a batch: 0 to 15 in the lower lane of a register, 16 to 31 in the upper one; of eight bits or
-// bytes a block, the even blocks of a lane come first. Number of a block in its lane: x = 2 k + b.
+// Blocks 0 to 15 of a batch are in the lower lane of a register, blocks 16 to 31 in the upper lane. With
+// eight bits or bytes a block, the even blocks of a lane come first. The number of a block in its lane is
+// x = 2 k + b.
 #pragma once
 
 #include <immintrin.h>
@@ -12,7 +13,7 @@
 namespace taut::planes {
 namespace {
 
-// Functions on many registers are forced inline where a call would pass the registers through memory.
+// Functions on many registers are forced inline, because a call would pass the registers through memory.
 
 inline constexpr std::size_t lane_blocks = 16, batch_blocks = 2 * lane_blocks;
 
@@ -38,9 +39,10 @@ struct Batch16 {
 
 // ---- Transpositions
 
-// Interleaves the elements (bytes or words) of the N registers whose numbers differ in one bit: that bit
-// becomes the lowest of the place of an element in its lane, and the highest of the place becomes that bit of
-// the register's number. The steps below name the bits of the number (k2 k1 k0, of 16 registers k2 k1 k0 b).
+// Interleaves the elements (bytes or words) of the pairs among N registers whose numbers differ in one bit.
+// That bit becomes the lowest bit of an element's position in its lane. The highest bit of the position
+// becomes that bit of the register's number. The steps below name the bits of the number (k2 k1 k0; of 16
+// registers, k2 k1 k0 b).
 template <class Element, unsigned N, unsigned Bit>
 [[gnu::always_inline]] inline void interleave(__m256i* r) {
   for (unsigned i = 0; i < N; ++i) {
@@ -55,7 +57,7 @@ template <class Element, unsigned N, unsigned... Bits>
   (interleave<Element, N, Bits>(r), ...);
 }
 
-// Bit p of byte register i <-> bit i of byte register p (Hacker's Delight, 2nd ed., section 7-3).
+// Exchanges bit p of byte register i with bit i of byte register p (Hacker's Delight, 2nd ed., section 7-3).
 inline void transpose_bits(__m256i* v) {
   const auto swap = [v](unsigned distance, char mask) {
     const __m256i m = _mm256_set1_epi8(mask);
@@ -72,7 +74,8 @@ inline void transpose_bits(__m256i* v) {
   swap(4, 0x0F);
 }
 
-// Byte i of the eight of each block to register i; in bytes[x] stand blocks x and x + 8 of each lane, x < 8.
+// Moves byte i of the eight bytes of each block to register i. bytes[x] holds blocks x and x + 8 of each
+// lane, x < 8.
 inline void gather_bytes(const __m256i* bytes, __m256i* to) {
   __m256i r[8];
   for (unsigned i = 0; i < 8; ++i) r[i] = bytes[i];
@@ -85,8 +88,8 @@ struct BlockWords {
   __m256i last[2];  // the last word of the even and of the odd blocks, in the order of k
 };
 
-// Words of each block together: word i of a block from byte i of `low` and of `high`, to which the word
-// before is added if wanted.
+// Gathers the words of each block. Word i of a block consists of byte i of `low` and of `high`; with Sums,
+// the word before is added.
 template <bool Sums>
 [[gnu::always_inline]] inline BlockWords gather_words(const __m256i* low, const __m256i* high) {
   __m256i half[2][8];  // even blocks, odd blocks
@@ -119,12 +122,14 @@ Slices<C> plus(const Slices<C>& a, const Slices<C>& b) {  // ripple carry, modul
   return sum;
 }
 
-// Width of each block: planes that do not merely repeat the sign; written in the order of the blocks.
+// Writes the width of each block in the order of the blocks: the number of planes that do not merely repeat
+// the sign.
 template <unsigned C>
 void write_widths_of(const Slices<C>& s, std::uint8_t* to) {
   const __m256i zero = _mm256_setzero_si256();
   __m256i changed = zero, width = _mm256_set1_epi8(static_cast<char>(C));
-  for (unsigned p = C; p-- > 0;) {  // a plane is kept once it, or one above, differs from the next lower one
+  // A plane is kept if this plane or a higher plane differs from the next lower plane.
+  for (unsigned p = C; p-- > 0;) {
     const __m256i next = p == 0 ? zero : s.plane[p - 1];
     changed = _mm256_or_si256(changed, _mm256_xor_si256(s.plane[p], next));
     width = _mm256_add_epi8(width, _mm256_cmpeq_epi8(changed, zero));
@@ -136,7 +141,7 @@ void write_widths_of(const Slices<C>& s, std::uint8_t* to) {
 
 // ---- 16-bit integers <-> slices
 
-// Of C = 8: the integers fit 8 bits.
+// Converts integers to slices. With C = 8 the integers fit 8 bits.
 template <unsigned C>
 Slices<C> slices_of(const Batch16& d) {
   Slices<C> s;
@@ -159,7 +164,8 @@ Slices<C> slices_of(const Batch16& d) {
   return s;
 }
 
-// The differences, or of C = 8 their sums from the start of each block, which fit 16 bits.
+// Returns the differences or, with C = 8 and Sums, their sums from the start of each block, which fit 16
+// bits.
 template <bool Sums, unsigned C>
 [[gnu::always_inline]] inline BlockWords words_of(Slices<C> s) {
   transpose_bits(s.plane);

@@ -1,4 +1,5 @@
-// AVX2: values of each type <-> integers. Halves are computed in float. Included by avx2*.hpp only.
+// AVX2: conversion between values of each type and integers. Halves are computed in float. Included by
+// integers.hpp only.
 #pragma once
 
 #include <immintrin.h>
@@ -18,7 +19,7 @@ inline __m256 eight(const bf16* x) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
 }
 
-// Rounded to nearest even; a NaN keeps its upper bits and becomes quiet.
+// Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet.
 inline __m128i narrowed(__m256 x, const f16*) { return _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
 inline __m128i narrowed(__m256 x, const bf16*) {
   const __m256i bits = _mm256_castps_si256(x), upper = _mm256_srli_epi32(bits, 16);
@@ -48,7 +49,8 @@ void write_values(__m256i q, double step, double* to) {
   }
 }
 
-// What is added is rounded before, as where it is decoded first.
+// Writes the values of integers. With Add, the product is rounded to the half type before the addition, like
+// a value that is decoded first.
 template <bool Add, class Half>
 void write_values(__m256i q, float step, Half* to) {
   __m128i x = narrowed(_mm256_mul_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(step)), to);
@@ -60,7 +62,7 @@ void write_values(__m256i q, float step, Half* to) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
 }
 
-// Integers as floats that round to the same halves, as float_for_half.
+// Converts integers to floats that round to the same halves, as float_for_half does.
 inline __m256 floats_for_halves(__m256i q) {
   const __m256i low = _mm256_set1_epi32(0xFF), most = _mm256_set1_epi32((1 << 24) - 1);
   const __m256i magnitude = _mm256_abs_epi32(q),

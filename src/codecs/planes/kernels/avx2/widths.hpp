@@ -1,4 +1,4 @@
-// Tables of widths for AVX2. Included by avx2.cpp only.
+// AVX2: width tables. Included by kernel_set.cpp only.
 #pragma once
 
 #include <immintrin.h>
@@ -20,13 +20,13 @@ struct Avx2Widths {
 
   static unsigned greatest_byte(__m256i v) {
     const __m128i half = _mm_max_epu8(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    // The least word of the complement, whose upper bytes are cleared, belongs to the greatest byte.
+    // The least word of the complement, with cleared upper bytes, corresponds to the greatest byte.
     const __m128i pairs = _mm_max_epu8(half, _mm_srli_epi16(half, 8));
     const __m128i rest = _mm_sub_epi16(_mm_set1_epi16(255), _mm_and_si128(pairs, _mm_set1_epi16(255)));
     return 255 - static_cast<unsigned>(_mm_extract_epi16(_mm_minpos_epu16(rest), 0));
   }
 
-  // Sum and greatest of all widths seen.
+  // Sum and maximum of all widths seen.
   struct Extent {
     __m256i sums = _mm256_setzero_si256(), greatest = _mm256_setzero_si256();
 
@@ -51,7 +51,7 @@ struct Avx2Widths {
     return {extent.sum(), coded, greatest_byte(extent.greatest)};
   }
 
-  // Writes whole registers of 32 entries; those beyond n are overwritten or never read.
+  // Writes whole registers of 32 entries; the entries beyond n are overwritten or never read.
   static void write_entries(std::byte* to, const std::uint8_t* entries, std::size_t n, bool as_bytes) {
     for (std::size_t i = 0; i < n; i += 32) {
       const __m256i w = widths_at(entries + i);
@@ -78,7 +78,7 @@ struct Avx2Widths {
     }
   }
 
-  // The usual table: a nibble for every block of a whole chunk.
+  // Reads the most common table: a nibble for every block of a whole chunk.
   static WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
     Extent extent;
     for (std::size_t i = 0; i < chunk_blocks; i += 32) {
@@ -89,7 +89,7 @@ struct Avx2Widths {
     return {extent.sum(), greatest_byte(extent.greatest), chunk_blocks / 2};
   }
 
-  // Coded widths of a chunk together, and apart again.
+  // Packs the widths above 0 of a chunk; scatter is the inverse.
   static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {

@@ -1,4 +1,4 @@
-// Kernels of the general path for AVX-512 (as avx512.cpp).
+// Kernels of the general path for AVX-512, with the same extensions as kernel_set.cpp.
 #include "codecs/planes/general/general_loops.hpp"
 #include "codecs/planes/kernels/avx512/halves.hpp"
 #include "codecs/planes/kernels/avx512/wide.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 // ---- Marks
 
-// Calls `word` with the first value of each 64 and the mask of those that are there.
+// Calls `word` for each 64 values, with the first value and the mask of the values that exist.
 template <class Word>
 void mark(std::size_t n, Marks& marks, Word word) noexcept {
   for (std::size_t first = 0; first < chunk_values; first += 64) {
@@ -17,7 +17,7 @@ void mark(std::size_t n, Marks& marks, Word word) noexcept {
   }
 }
 
-// Equality of 64 elements of four bytes, or eight, where `mask` says that they are there.
+// Compares 64 elements of four or eight bytes for equality, where `mask` says that they exist.
 std::uint64_t equal(const std::int32_t* a, const std::int32_t* b, std::uint64_t mask) {
   std::uint64_t bits = 0;
   for (unsigned r = 0; r < 4; ++r) {
@@ -61,7 +61,7 @@ void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
   using Int = std::make_signed_t<BitsOf<T>>;
   const Int* const bits = reinterpret_cast<const Int*>(values);
   mark(n, marks, [=](std::size_t first, std::uint64_t mask) {
-    // The first value of all has none before it.
+    // The very first value has no value before it.
     return equal(bits + first, bits + first - 1, first == 0 ? mask & ~std::uint64_t{1} : mask);
   });
 }
@@ -115,7 +115,8 @@ __m512d eight(const Half* x) {
   return _mm512_cvtps_pd(_mm512_castps512_ps256(widened(_mm256_castsi128_si256(bits), x)));
 }
 
-// Which of 64 values come back from their integers within the bound. Multiples for halves need no rounding.
+// Returns the mask of the values, out of 64, that decode within the bound. Multiples for halves need no
+// rounding.
 template <class T>
 std::uint64_t within_bound(const T* values, const std::int32_t* q, const Quantiser<T>& z) {
   const __m512d step = _mm512_set1_pd(static_cast<double>(z.step)), bound = _mm512_set1_pd(z.bound);
@@ -130,8 +131,8 @@ std::uint64_t within_bound(const T* values, const std::int32_t* q, const Quantis
   return good;
 }
 
-// The step leaves a margin: in the small range no value can miss the bound, beyond each one is checked. What
-// does not fit 32 bits, or is no number, converts to INT_MIN.
+// Quantises for the large range. In the small range the margin of the step keeps every value within the
+// bound; beyond it each value is checked. NaN and numbers beyond 32 bits convert to INT_MIN.
 template <class T>
 Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
                    Marks& marks) noexcept {
@@ -146,7 +147,7 @@ Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, s
       const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i), scale), to_nearest);
       const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i + 8), scale), to_nearest);
       __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-      if constexpr (std::is_same_v<T, float>) {  // what is small is quantised as in a small chunk
+      if constexpr (std::is_same_v<T, float>) {  // small integers are quantised as in a small chunk
         const __m512 s = _mm512_mul_ps(_mm512_loadu_ps(values + i), _mm512_set1_ps(z.inverse));
         const __m512i q_small = _mm512_cvt_roundps_epi32(s, to_nearest);
         const __mmask16 is_small =

@@ -1,5 +1,5 @@
-// AVX-512: sixteen values of up to 32 bits as floats, and floats as halves. Included by avx512*.{hpp,cpp}
-// only.
+// AVX-512: conversion of sixteen values of up to 32 bits to floats, and of floats to halves. Included by
+// values.hpp and general.cpp only.
 #pragma once
 
 #include <immintrin.h>
@@ -24,15 +24,15 @@ __m512 sixteen(const Half* x) {
   return widened(load256(x), x);
 }
 
-// Floats as halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if there may be
-// one.
+// Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if
+// MayBeNan.
 template <bool MayBeNan>
 __m512i narrowed(__m512 a, __m512 b, const f16*) {
   const __m512i low = _mm512_castsi256_si512(_mm512_cvtps_ph(a, to_nearest));
   return _mm512_inserti64x4(low, _mm512_cvtps_ph(b, to_nearest), 1);
 }
 
-// The bfloat16 in the upper half of each lane; the lower half is to be left out.
+// Returns the bfloat16 in the upper half of each lane; the caller drops the lower half.
 template <bool MayBeNan>
 __m512i rounded_upper(__m512 x) {
   const __m512i bits = _mm512_castps_si512(x);
@@ -55,7 +55,7 @@ __m512i narrowed(__m512 a, __m512 b, const bf16*) {
                                    rounded_upper<MayBeNan>(b));
 }
 
-// The half next to each float that is a number, as a float again.
+// Returns, as a float, the half nearest to each float. The floats must not be NaN.
 inline __m512 rounded(__m512 x, const f16*) { return _mm512_cvtph_ps(_mm512_cvtps_ph(x, to_nearest)); }
 inline __m512 rounded(__m512 x, const bf16*) {
   const __m512i upper = _mm512_set1_epi32(static_cast<int>(0xFFFF0000));

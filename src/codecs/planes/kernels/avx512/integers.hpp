@@ -1,4 +1,5 @@
-// AVX-512: groups of 64 differences <-> integers. Included by avx512.cpp only.
+// AVX-512: conversion between groups of 64 differences and integers. Included by kernel_set.cpp and
+// values.hpp only.
 #pragma once
 
 #include "codecs/planes/kernels/avx512/group.hpp"
@@ -8,14 +9,15 @@ namespace {
 
 // ---- Prefix sums
 
-// For every lane, which one holds the last integer below `lane`, or of pairs the last of its kind.
+// Returns, for every lane, the index of the last integer below `lane`; for pairs, of the last integer of the
+// same parity.
 template <Predictor P>
 inline __m512i ends(int lane) {
   const __m512i last = _mm512_set1_epi32(lane - 1);
   return P == Predictor::pairs ? _mm512_mask_sub_epi32(last, 0x5555, last, _mm512_set1_epi32(1)) : last;
 }
 
-// Inclusive, over 16 lanes; of pairs over the even and the odd ones apart.
+// Computes the inclusive prefix sum over 16 lanes; for pairs, over the even and the odd lanes separately.
 template <Predictor P>
 inline __m512i scan(__m512i v) {
   if constexpr (P != Predictor::pairs) v = _mm512_add_epi32(v, _mm512_bslli_epi128(v, 4));
@@ -25,7 +27,8 @@ inline __m512i scan(__m512i v) {
   return _mm512_add_epi32(v, _mm512_maskz_permutexvar_epi32(0xFF00, ends<P>(8), v));
 }
 
-// Lane l of register r takes from lane (16 r + l) / per of a register with `per` differences a lane.
+// Spreads lanes: lane l of register r takes from lane (16 r + l) / Per of a register with `Per` differences a
+// lane.
 template <unsigned Per>
 inline __m512i spread(__m512i v, unsigned r) {
   static constexpr struct Index {
@@ -61,7 +64,7 @@ inline Integers widened(const Group<16>& d) {
 }
 inline Integers widened(const Group<32>& d) { return {{d.part[0], d.part[1], d.part[2], d.part[3]}}; }
 
-// What stands before each lane of `sums`; moves the carry on.
+// Returns the sum before each lane of `sums`, and advances the carry.
 inline __m512i sums_before(__m512i sums, __m512i& carry) {
   const __m512i upto = scan<Predictor::delta>(sums);
   const __m512i before = _mm512_add_epi32(_mm512_sub_epi32(upto, sums), carry);
@@ -69,8 +72,8 @@ inline __m512i sums_before(__m512i sums, __m512i& carry) {
   return before;
 }
 
-// Sums of the short differences of a lane first, then of lanes; the products with a triangle of ones add the
-// differences of a lane up to each one's place.
+// Sums the short differences within each lane first, then across lanes. The products with a triangle of ones
+// add the differences of a lane up to each position.
 inline Integers short_deltas(const Group<8>& d, __m512i& carry) {
   const __m512i triangle = _mm512_broadcast_i32x4(_mm_setr_epi32(0x1, 0x101, 0x10101, 0x1010101));
   const __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), d.part[0]);
@@ -94,7 +97,7 @@ inline Integers short_deltas(const Group<16>& d, __m512i& carry) {
 
 // ---- Lags
 
-// What is predicted of 16 integers at `q`.
+// Returns the predictions of 16 integers at `q`.
 inline __m512i predicted_part(const std::int32_t* q, const Lags& lags) {
   const __m512i near = _mm512_loadu_si512(q - lags.of[0]);
   if (lags.n == 1) return near;
@@ -109,9 +112,9 @@ inline Integers with_lagged(const Integers& r, const std::int32_t* q, const Lags
   return sum;
 }
 
-// What a group leaves to the next one, in every lane.
+// State that a group passes to the next group, in every lane.
 struct Carry {
-  __m512i integer = _mm512_setzero_si512();     // the last one; of pairs the last of the lane's kind
+  __m512i integer = _mm512_setzero_si512();     // the last integer; for pairs, the last of the lane's parity
   __m512i difference = _mm512_setzero_si512();  // for second differences: the last difference
 };
 
@@ -132,8 +135,8 @@ Integers integers(const Group<C>& d, __m512i& carry) {
   return q;
 }
 
-// Four registers whose lanes l hold the elements 4 l, 4 l + 1, .. of a group, as the group. `parted` brings
-// the lanes into the order that this asks for.
+// Interleaves four registers whose lanes l hold the elements 4 l, 4 l + 1, .. of a group into the group.
+// `parted` brings the lanes into the order that this requires.
 inline __m512i parted(__m512i v) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
 }
@@ -144,8 +147,8 @@ inline Integers interleaved(const __m512i (&of)[4]) {
            _mm512_unpackhi_epi64(c, d)}};
 }
 
-// Four second differences to a lane, as bytes, or as words in two registers. `on`: base + the differences by
-// their weights, that of the first as the highest byte.
+// Four second differences a lane, as bytes, or as words in two registers. `on` returns base + the differences
+// times their weights; the weight of the first difference is the highest byte.
 template <unsigned C>
 struct Quads;
 
@@ -163,7 +166,7 @@ struct Quads<8> {
 
 template <>
 struct Quads<16> {
-  __m512i first, last;  // two and two
+  __m512i first, last;  // two differences each
   explicit Quads(const Group<16>& d)
       : Quads(_mm512_permutex2var_epi32(d.part[0], evens(0), d.part[1]),
               _mm512_permutex2var_epi32(d.part[0], evens(1), d.part[1])) {}
@@ -182,9 +185,9 @@ struct Quads<16> {
   static __m512i pair(unsigned a, unsigned b) { return _mm512_set1_epi32(static_cast<int>(a | b << 16)); }
 };
 
-// With D and Q before a lane, difference k is D + d[0] + .. + d[k] and integer k is
-// Q + (k + 1) D + (k + 1) d[0] + k d[1] + .. + d[k]. In two steps: the first of a group can overlap the
-// second of the one before.
+// Integers of second differences. With D and Q before a lane, difference k is D + d[0] + .. + d[k] and
+// integer k is Q + (k + 1) D + (k + 1) d[0] + k d[1] + .. + d[k]. The work is split into two steps: the first
+// step of a group can overlap the second step of the group before.
 template <unsigned C>
 struct Seconds {
   Quads<C> quads;
@@ -216,8 +219,8 @@ Integers integers(const Group<C>& d, Carry& carry) {
 
 // ---- Differences
 
-// Whether all differences seen so far fit `Bits` bits: bits beyond show in `seen` once half the range is
-// added.
+// Checks that all differences seen fit `Bits` bits: after half the range is added, excess bits show in
+// `seen`.
 template <unsigned C, unsigned Bits>
 struct Fit {
   __m512i seen = _mm512_setzero_si512();
@@ -230,7 +233,8 @@ struct Fit {
   }
 };
 
-// `previous`: the register before; then the last one of the group.
+// Computes the differences of a group. `previous`: the register before the group; on return, the last
+// register of the group.
 template <Predictor P>
 Group<32> differences(const Integers& q, Carry& previous) {
   constexpr int back = 16 - static_cast<int>(lag(P));

@@ -25,7 +25,7 @@ class IntegerReader {
   const std::int32_t* q_;
 };
 
-// What remains of integers with lags.
+// Reader of the residuals of integers with lags.
 class LaggedReader {
  public:
   LaggedReader(const std::int32_t* q, const Lags& lags) : q_(q), lags_(lags) {}
@@ -50,7 +50,7 @@ void write_integers(const Integers& q, std::int32_t* to) {
 
 // ---- Writing
 
-// Differences of what `Reader` delivers, in class C; the first integer goes to the base.
+// Differences of the integers of `Reader`, in class C; the first integer becomes the base.
 template <class Reader, Predictor P, unsigned C, unsigned Bits = C>
 class Differences {
  public:
@@ -85,7 +85,8 @@ struct Addend {
   const PlanesIn& planes;
 };
 
-// The same with the differences of other planes added: C - 1 bits each give C.
+// Differences of a reader's integers plus the differences of other planes: summands of C - 1 bits give C
+// bits.
 template <class Reader, Predictor P, unsigned C>
 class Differences<Addend<Reader>, P, C, C> {
  public:
@@ -119,7 +120,8 @@ Outcome write_groups(const Source& source, std::size_t groups, PlanesOut& out) {
   return Outcome::done;
 }
 
-// Starts in the class that served last; `least` is known to be needed.
+// Writes in the smallest class that fits, trying first the class that fitted last. `least` is the smallest
+// class that can fit.
 template <Predictor P, class Source>
 bool write_in_class(const Source& source, unsigned least, std::size_t groups, PlanesOut& out) {
   const unsigned start = out.width_class > least ? out.width_class : least;
@@ -233,7 +235,7 @@ void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z
 
 // ---- Sums
 
-// The class that surely holds the sum of n chunks.
+// Returns a class that is certain to hold the sum of n chunks.
 unsigned sum_class(const PlanesIn* in, std::size_t n) {
   unsigned greatest = 0;
   for (std::size_t i = 0; i < n; ++i) greatest = in[i].greatest > greatest ? in[i].greatest : greatest;
@@ -241,7 +243,7 @@ unsigned sum_class(const PlanesIn* in, std::size_t n) {
   return width <= 8 ? 8 : width <= 16 ? 16 : 32;
 }
 
-// The differences of one chunk, with those of the next ones on top.
+// Sum of the differences of N chunks.
 template <unsigned C, std::size_t N>
 class Total {
  public:

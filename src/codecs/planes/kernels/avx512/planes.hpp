@@ -1,4 +1,5 @@
-// AVX-512: groups of 64 differences <-> the planes of their blocks. Included by avx512.cpp only.
+// AVX-512: conversion between groups of 64 differences and the planes of their blocks. Included by
+// kernel_set.cpp only.
 #pragma once
 
 #include "codecs/planes/kernels/avx512/group.hpp"
@@ -8,9 +9,9 @@ namespace {
 
 // ---- Bit transposition
 
-// In each 64-bit lane: byte b of the result holds bit b of the bytes, the first byte as the top bit. The
-// operand plays the matrix, the identity is transformed. Planes stand sign first, so both directions need no
-// byte reversal here.
+// Transposes the bits of each 64-bit lane: byte b of the result holds bit b of the bytes, the first byte as
+// the top bit. The operand is the matrix and the identity is transformed. Planes are stored sign first, so
+// neither direction needs a byte reversal here.
 inline __m512i to_values(__m512i planes) {
   return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
                                        0);
@@ -19,10 +20,10 @@ inline __m512i to_planes(__m512i reversed_values) {
   return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), reversed_values, 0);
 }
 
-// ---- Masks: which bytes of an expanded block are present, as bits; sign: 1 << (width - 1)
+// ---- Masks: the bytes of an expanded block that are present, as bits; sign: 1 << (width - 1)
 
 template <unsigned C>
-struct Masks;  // of all blocks of a chunk: C/8 mask bits and one C-bit sign a block
+struct Masks;  // masks of all blocks of a chunk: C/8 mask bits and one C-bit sign a block
 
 template <>
 struct Masks<8> {
@@ -83,17 +84,17 @@ class PlaneReader {
   }
 
  private:
-  // The i-th register: 64 / C blocks of C bytes, of which those below the width are absent.
+  // Reads register i: 64 / C blocks of C bytes. The bytes from the width upwards are absent.
   [[gnu::always_inline]] __m512i part(std::size_t i) {
     const auto mask = reinterpret_cast<const std::uint64_t*>(masks_.mask)[i];
     __m512i packed = _mm512_loadu_si512(at_);
-    asm("" : "+v"(packed));  // keeps the load apart: expanding from memory is microcoded on Zen
+    asm("" : "+v"(packed));  // keeps the load separate: expansion from memory is microcoded on Zen
     const __m512i planes = _mm512_mask_expand_epi8(fresh_zero(), mask, packed);
     at_ += _mm_popcnt_u64(mask);
     return signed_values(to_values(planes), reinterpret_cast<const std::uint64_t*>(masks_.sign) + i);
   }
 
-  // (u ^ sign) - sign extends the sign; bytes of wider classes are brought into order first.
+  // Extends the sign with (u ^ sign) - sign. The bytes of classes above 8 are reordered first.
   static __m512i signed_values(__m512i u, const std::uint64_t* signs) {
     if constexpr (C == 8) {
       const __m512i s = _mm512_shuffle_epi8(_mm512_set1_epi64(static_cast<long long>(*signs)), spread8());
@@ -112,8 +113,8 @@ class PlaneReader {
     }
   }
 
-  // Byte b of the eight sign bytes to all bytes of 64-bit lane b; word b of the four to all words of 128-bit
-  // lane b.
+  // Shuffle indices: spread8 copies byte b of the eight sign bytes to all bytes of 64-bit lane b. spread16
+  // copies word b of the four to all words of 128-bit lane b.
   static __m512i spread8() {
     return _mm512_set_epi64(0x0707070707070707, 0x0606060606060606, 0x0505050505050505, 0x0404040404040404,
                             0x0303030303030303, 0x0202020202020202, 0x0101010101010101, 0);
@@ -122,7 +123,7 @@ class PlaneReader {
     return _mm512_set_epi64(0x0706070607060706, 0x0706070607060706, 0x0504050405040504, 0x0504050405040504,
                             0x0302030203020302, 0x0302030203020302, 0x0100010001000100, 0x0100010001000100);
   }
-  // Per block of 32 bytes: four rows of eight bytes, top byte row first -> eight 32-bit values.
+  // Permutation for each 32-byte block: four rows of eight bytes, top byte row first -> eight 32-bit values.
   static __m512i order32() {
     alignas(64) static constexpr struct Index {
       std::uint8_t of[64];
@@ -140,10 +141,11 @@ class PlaneReader {
 
 // ---- Writing
 
-// One flag a plane, C planes a block: in every field of C bits sets all from the lowest flag upwards.
+// Sets all flags from the lowest flag upwards in every field of C bits. A field has one flag for each of the
+// C planes of a block.
 template <unsigned C>
 std::uint64_t fill_upwards(std::uint64_t m) {
-  constexpr auto drop = [](unsigned by) {  // bits that a shift by `by` moved in from the field below
+  constexpr auto drop = [](unsigned by) {  // drops bits moved in from the field below
     std::uint64_t keep = 0;
     for (unsigned i = 0; i < 64; ++i) keep |= std::uint64_t{i % C >= by} << i;
     return keep;
@@ -180,8 +182,8 @@ class PlaneWriter {
     keep_[i] = keep;
   }
 
-  // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero. The first
-  // that differs is kept, and all below it.
+  // Returns the mask of the planes to be kept. A plane equal to the next lower one repeats the sign; the
+  // plane below the last one counts as zero. The first plane that differs is kept, with all planes below it.
   static __mmask64 kept(__m512i planes) {
     if constexpr (C == 8) {  // x | -x has all bits from the lowest of x upwards
       const __m512i x = _mm512_xor_si512(planes, next_plane(planes));
@@ -192,7 +194,8 @@ class PlaneWriter {
     }
   }
 
-  // Bytes of a value apart, top byte first; in each row of eight the values in reverse order.
+  // Permutation that separates the bytes of the values, top byte first; each row of eight has its values in
+  // reverse order.
   static __m512i rows() {
     alignas(64) static constexpr struct Index {
       std::uint8_t of[64];
@@ -215,7 +218,7 @@ class PlaneWriter {
     return _mm512_alignr_epi8(upper, planes, 1);
   }
 
-  // Widths of 64 / (C/8) blocks from the bits of their masks.
+  // Counts the widths of 64 / (C/8) blocks from the bits of their masks.
   void count_planes(std::size_t block) {
     const __m512i nibble = _mm512_set1_epi8(15);
     const __m512i ones =

@@ -1,4 +1,4 @@
-// AVX-512: values of each type <-> groups of integers. Included by avx512.cpp only.
+// AVX-512: conversion between values of each type and groups of integers. Included by kernel_set.cpp only.
 #pragma once
 
 #include "codecs/planes/general/large_range.hpp"
@@ -23,7 +23,7 @@ class ValueReader {
     Integers q;
     for (unsigned r = 0; r < 4; ++r) {
       q.part[r] = part(values_ + g * group_values + 16 * r);
-      // Folding the sign keeps the magnitude's bits; what is no number or out of range converts to INT_MIN.
+      // Folding the sign keeps the magnitude's bits. NaN and values out of range convert to INT_MIN.
       seen_ = _mm512_ternarylogic_epi32(seen_, q.part[r], _mm512_srai_epi32(q.part[r], 31), 0xF6);
     }
     return q;
@@ -70,7 +70,8 @@ void write_values(const Integers& q, double step, double* to) {
   }
 }
 
-// What is added is rounded before, as where it is decoded first.
+// Writes the values of integers. With Add, the product is rounded to the half type before the addition, like
+// a value that is decoded first.
 template <bool Add, class Half>
 void write_values(const Integers& q, float step, Half* to) {
   const auto value = [=](__m512i integers, const Half* before) {
@@ -83,7 +84,7 @@ void write_values(const Integers& q, float step, Half* to) {
   }
 }
 
-// Integers as floats that round to the same halves, as float_for_half.
+// Converts integers to floats that round to the same halves, as float_for_half does.
 inline __m512 floats_for_halves(__m512i q) {
   const __m512i low = _mm512_set1_epi32(0xFF), most = _mm512_set1_epi32(1 << 24);
   const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), most);

@@ -1,5 +1,4 @@
-// Planes of 64-bit integers in AVX-512: a block of eight is one register. Included by general.cpp
-// only.
+// AVX-512: planes of 64-bit integers; a block of eight is one register. Included by general.cpp only.
 #pragma once
 
 #include <immintrin.h>
@@ -13,7 +12,7 @@ inline std::uint64_t first_places(std::size_t n) {
   return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(n));
 }
 
-// A table of byte indices for vpermb.
+// Returns a table of byte indices for vpermb.
 template <class Index>
 __m512i byte_table(Index) {
   alignas(64) static constexpr struct Table {
@@ -24,7 +23,8 @@ __m512i byte_table(Index) {
   } table;
   return _mm512_load_si512(table.of);
 }
-// Rows of eight bytes, top byte first, in each row the values in reverse order; and the same back, in order.
+// Permutations: rows() gives rows of eight bytes, top byte first, each row with its values in reverse order.
+// values_of_rows() gives the values of such rows in order.
 inline __m512i rows() {
   return byte_table([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
 }
@@ -35,7 +35,7 @@ inline __m512i places() {
   return byte_table([](unsigned i) { return i; });
 }
 
-// Bit transposition of each 64-bit lane, as in avx512_lanes.hpp.
+// Bit transposition of each 64-bit lane, as in planes.hpp.
 inline __m512i to_values(__m512i planes) {
   return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
                                        0);
@@ -50,7 +50,7 @@ class WideWriter {
 
   void next(__m512i d) {
     const __m512i planes = to_planes(_mm512_permutexvar_epi8(order_, d));
-    // A plane equal to the next lower one repeats the sign; the plane below the last counts as zero.
+    // A plane equal to the next lower one repeats the sign; the plane below the last one counts as zero.
     const __m512i below = _mm512_maskz_permutexvar_epi8(~std::uint64_t{0} >> 1, next_, planes);
     const auto absent = static_cast<unsigned>(_tzcnt_u64(_mm512_cmpneq_epi8_mask(planes, below)));
     const __m512i from = _mm512_add_epi8(place_, _mm512_set1_epi8(static_cast<char>(absent)));
@@ -113,7 +113,7 @@ std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor,
   return with_predictor(predictor, [&]<Predictor P>() { return pack_blocks<P>(q, blocks, out, widths); });
 }
 
-// Inclusive, over 8 lanes; of pairs over the even and the odd ones apart.
+// Computes the inclusive prefix sum over 8 lanes; for pairs, over the even and the odd lanes separately.
 template <Predictor P>
 __m512i scan(__m512i v) {
   const __m512i zero = _mm512_setzero_si512();
@@ -122,7 +122,7 @@ __m512i scan(__m512i v) {
   return _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
 }
 
-// `carry`: what stands before, in every lane; then what is last.
+// Sums up 8 lanes. `carry`: the integer before, in every lane; on return, the last integer.
 template <Predictor P>
 __m512i sum_up(__m512i v, __m512i& carry) {
   v = _mm512_add_epi64(scan<P>(v), carry);

@@ -1,4 +1,4 @@
-// AVX-512: tables of widths. Included by avx512.cpp only.
+// AVX-512: width tables. Included by kernel_set.cpp only.
 #pragma once
 
 #include "codecs/planes/format/width_tables.hpp"
@@ -11,13 +11,13 @@ struct Avx512Widths {
   static unsigned greatest_byte(__m512i v) {
     const __m256i half = _mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
     const __m128i quarter = _mm_max_epu8(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    // The least word of the complement, whose upper bytes are cleared, belongs to the greatest byte.
+    // The least word of the complement, with cleared upper bytes, corresponds to the greatest byte.
     const __m128i pairs = _mm_max_epu8(quarter, _mm_srli_epi16(quarter, 8));
     const __m128i rest = _mm_sub_epi16(_mm_set1_epi16(255), _mm_and_si128(pairs, _mm_set1_epi16(255)));
     return 255 - static_cast<unsigned>(_mm_extract_epi16(_mm_minpos_epu16(rest), 0));
   }
 
-  // Sum and greatest of all widths seen.
+  // Sum and maximum of all widths seen.
   struct Extent {
     __m512i sums = _mm512_setzero_si512(), greatest = _mm512_setzero_si512();
 
@@ -61,7 +61,7 @@ struct Avx512Widths {
       _mm512_storeu_si512(entries + i, as_bytes ? _mm512_loadu_si512(from + i) : nibbles(from + i / 2));
   }
 
-  // The usual table: a nibble for every block of a whole chunk.
+  // Reads the most common table: a nibble for every block of a whole chunk.
   static WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
     Extent extent;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {
@@ -72,7 +72,7 @@ struct Avx512Widths {
     return {extent.sum(), greatest_byte(extent.greatest), chunk_blocks / 2};
   }
 
-  // Coded widths of a chunk together, and apart again.
+  // Packs the widths above 0 of a chunk; scatter is the inverse.
   static std::size_t gather(const Widths& widths, WidthMap& map, std::uint8_t* coded) {
     std::size_t n = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += 64) {
