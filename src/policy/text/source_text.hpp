@@ -1,4 +1,4 @@
-// A text that somebody wrote, and where in it something is wrong.
+// Text of a user, and messages that point at a fault in it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// A piece of a text, and where it starts.
+// A piece of a text, and the position at which it starts.
 struct Word {
   std::string text;
   std::size_t at = 0;
