@@ -12,8 +12,8 @@ struct RecvBuffer;
 struct Received {
   std::size_t bytes = 0;             // bytes of the values
   std::optional<DType> type;         // type of a coded message
-  const CodecInfo* codec = nullptr;  // codec of a coded message, as is `bound`; null: plain
-  Bound bound;
+  const CodecInfo* codec = nullptr;  // codec of a coded message; null: the message is plain
+  Bound bound;                       // bound of a coded message
   std::uint64_t begin = 0, end = 0;  // time of decoding, by clock_now()
   bool failed = false;
 

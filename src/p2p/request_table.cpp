@@ -138,8 +138,7 @@ bool untrack(MPI_Request& request) noexcept {
   auto tracked = take(here, request);
   lock.unlock();
   if (!tracked) return false;
-  if (tracked->sent.bytes != 0)
-    new Buffer(std::move(tracked->sent.buffer));  // never freed: MPI may still read the buffer
+  if (tracked->sent.bytes != 0) new Buffer(std::move(tracked->sent.buffer));  // MPI may still read the buffer
   const bool comes_detached = !tracked->persistent() && tracked->detached;
   free_started(*tracked, comes_detached ? request : tracked->substitute);
   return comes_detached;

@@ -116,7 +116,7 @@ Slice values_of(const Side& side) noexcept {
   return {{side.staged() ? nullptr : side.at, side.values(side.count), side.elements->type()}};
 }
 
-// Returns true if both sides describe the block that this rank sends to itself alike.
+// Returns true if both sides agree on the block that this rank sends to itself.
 bool agree_here(Collective collective, const Group& group, const BufferArgs& sides) noexcept {
   if (!sides.in || !sides.out) return true;
   const Side &in = *sides.in, &out = *sides.out;
@@ -151,8 +151,7 @@ CollectiveCall describe_move(Collective collective, const Group& group, BufferAr
     request.layouts[1] = in_values(*sides.out);
     data.out = Blocks<Slice>(values_of(*sides.out), request.layouts[1].get());
   } else if (collective == Collective::scatter) {
-    data.out.count = sides.in->values(
-        sides.in->count_of(group.index(), group.count()));  // MPI_IN_PLACE: the root's block is not moved
+    data.out.count = sides.in->values(sides.in->count_of(group.index(), group.count()));  // stays in place
   }
   const bool staged = (sides.in && sides.in->staged()) || (sides.out && sides.out->staged());
   if (sides.sends == BufferArgs::Sends::all && collective != Collective::bcast)

@@ -63,8 +63,7 @@ Described reduction_to_blocks(const MpiCall& call, const Group& group) {
   Operands& data = made->data;
   data.in.layout = layout.get();
   data.out.count = layout->counts[group.index()];
-  if (call.send.at ==
-      MPI_IN_PLACE) {  // at the front, the result would overwrite blocks that other segments need
+  if (call.send.at == MPI_IN_PLACE) {  // moved at the end: other segments still need the blocks at the front
     made->move_to = call.recv.writable();
     data.out.data = data.out.address(layout->offsets[group.index()]);
   }

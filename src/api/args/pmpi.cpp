@@ -30,7 +30,7 @@ bool asks_for_root(const MpiCall& call) noexcept {
   return call.info().send_at_root || call.info().recv_at_root;
 }
 
-// Returns the error code of a call that plain MPI cannot make; MPI_SUCCESS if it can.
+// Returns an error code if plain MPI cannot make the call; otherwise MPI_SUCCESS.
 int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
   if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
   return args.op != call.op && !has_average(call.recv.type, on) ? MPI_ERR_OP : MPI_SUCCESS;

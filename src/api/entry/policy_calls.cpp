@@ -15,7 +15,7 @@ namespace {
 // Data that the ranks compare when a policy is set; combined by minimum.
 struct Vote {
   std::uint64_t hash, not_hash, good, enabled;
-  std::uint64_t mark;  // first bytes of coded messages; under the drop-in the mark of the program's
+  std::uint64_t mark;  // first bytes of coded messages; under the drop-in, the program endpoint's mark
 };
 
 // Reads a policy string. Returns the error if the string is invalid or cannot be served.

@@ -173,7 +173,8 @@ void finish_own_calls() noexcept {
 
 void driven_by_thread(bool yes) noexcept { driven = yes; }
 
-// Finds the record of a communicator. Consecutive calls of a thread mostly use the same one, so it is cached.
+// Finds the record of a communicator. A thread mostly uses the same communicator again, so the record is
+// cached.
 CommRecord* find_record(MPI_Comm comm) noexcept {
   struct StateLookup {
     MPI_Comm comm = MPI_COMM_NULL;

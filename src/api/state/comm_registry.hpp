@@ -37,7 +37,8 @@ inline void finish_calls() noexcept {
 // Sets whether the progress thread drives all calls in flight from now on.
 void driven_by_thread(bool yes) noexcept;
 
-// Arranges that MPI_Finalize frees Taut's MPI objects. Returns false if MPI is not initialised.
+// Arranges that MPI_Finalize frees Taut's MPI objects. Returns false if MPI is not initialised, or a call of
+// MPI fails.
 bool free_at_finalize() noexcept;
 
 // Registers a function that MPI_Finalize calls before any MPI object is freed. The last registered function
@@ -50,7 +51,7 @@ struct CommRecord {
   bool settled = false;                   // a policy is set, or the ranks have compared their rules
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
-  std::atomic<Members> members = unknown;  // in_world: all ranks are in MPI_COMM_WORLD, and several
+  std::atomic<Members> members = unknown;  // in_world: several ranks, all in MPI_COMM_WORLD
   std::shared_ptr<void> lineage;           // used by dropin/creations.cpp
 };
 

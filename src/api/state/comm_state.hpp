@@ -93,7 +93,8 @@ class CommState : public std::enable_shared_from_this<CommState> {
     return code;
   }
 
-  // Returns the messages of this communicator; null if plain MPI serves them, for fallback_reason().
+  // Returns the messages of this communicator. Null if plain MPI serves them; fallback_reason() then says
+  // why.
   Messages* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
   Fallback fallback_reason() const noexcept {
     return enabled_ && inherited() && !rules_.off() ? Fallback::communicator : Fallback::off;
@@ -165,7 +166,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     CallKey key{};
     std::size_t bytes = 0;
     Fallback why = Fallback::none;
-    bool backs_off = false;                         // by back-off of its kind: valid until another call comes
+    bool backs_off = false;                         // its kind is in back-off; valid until another call comes
     std::uint32_t calls = 0;                        // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;                  // time of the last timed call
   } again_;                                         // the last call that fell back early, and will again

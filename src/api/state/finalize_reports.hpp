@@ -25,7 +25,8 @@ struct MessageReport {
 };
 MessageReport* message_report() noexcept;
 
-// Registers `counts`, which returns the calls that are not served. It is called for each report and summary.
+// Registers `counts`, which returns the calls that are not served. `counts` is called for each report and
+// summary.
 void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept;
 
 // Writes all requested reports, of the open communicators and of the freed ones that were kept. Needs MPI.

@@ -39,9 +39,8 @@ int CollectiveRequest::init(MPI_Info info) {
   if (comm_state != nullptr) comm_state_ = comm_state->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
   if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
-  const bool serves =
-      comm_state_ != nullptr &&
-      comm_state_->usable();  // otherwise the state only counts calls, perhaps not on all ranks
+  // A state that is not usable only counts calls, perhaps not on all ranks.
+  const bool serves = comm_state_ != nullptr && comm_state_->usable();
   if (serves || !pmpi::has_persistent) return MPI_SUCCESS;
   plain_args_.emplace(call_, call_.comm);
   const int code = init_plain(call_, *plain_args_, info, &plain_);

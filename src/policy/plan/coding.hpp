@@ -74,7 +74,7 @@ bool read_coding_option(const Item& item, Coding& coding);
 inline constexpr const char* coding_options = "codec, predictor, dims, fill, bits, threads and checksum";
 
 // Returns a bound as policies write it: "abs:0.001", "lossless". `digits`: significant digits; 0: as many as
-// distinguish the value.
+// identify the value.
 std::string text_of(Bound bound, int digits = 0);
 
 // Returns the codec with this id; null if it is unknown.

@@ -10,10 +10,9 @@ namespace taut {
 struct CallEstimate {
   Collective collective = Collective::allreduce;
   int ranks = 2;
-  double bytes = 0;  // bytes of the whole message
-  double ratio = 1;  // ratio of values to frames
-  double seconds_a_byte =
-      0;  // seconds to encode a byte of values; decoding and combining are assumed to cost the same
+  double bytes = 0;           // bytes of the whole message
+  double ratio = 1;           // ratio of values to frames
+  double seconds_a_byte = 0;  // to encode values; decoding and combining are assumed to cost the same
 };
 
 // Returns the bytes that pass the busiest rank's link in one direction, for each byte of the message, with

@@ -96,7 +96,7 @@ bool says_something(const Policy& policy, const Call& call, Bound bound) noexcep
   return bound.exact() ? policy.coding.codec != nullptr : bound.kind != Bound::Kind::pointwise;
 }
 
-// Returns the bound of one coding: the greatest of which `growth` times is not above E. Rounded down if the
+// Returns the bound of one coding, such that `growth` times this bound is at most E. Rounded down if the
 // quotient was rounded up.
 double share(double E, int growth) noexcept {
   const FloatEnvironment environment;  // the same on every rank

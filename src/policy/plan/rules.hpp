@@ -1,4 +1,4 @@
-// Rules: choose the policy of a call if neither the call nor its communicator has one of its own. Pure
+// Rules choose the policy of a call if neither the call nor its communicator has one of its own. Pure
 // functions; grammar: docs/configuration.md.
 #pragma once
 
@@ -62,8 +62,7 @@ struct CommFacts {
 // First rule that matches a call.
 struct Match {
   const Rule* rule = nullptr;  // null: no rule matches; plain MPI serves the call
-  bool open = false;  // the match depends on data that the ranks may know differently; `rule` is then for
-                      // this rank only
+  bool open = false;  // depends on data that ranks may know differently; `rule` is then for this rank only
   bool off = true;    // plain MPI serves the call, whatever the ranks find
 };
 

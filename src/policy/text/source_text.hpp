@@ -18,13 +18,14 @@ struct SourceText {
   std::string name;  // for messages: "TAUT_RULES", or a file
   std::string text;
 
-  // Throws Error(invalid_policy):
+  // Throws Error(invalid_policy) with a message that points at position `at`:
   //
   //   TAUT_RULES, column 11: 'f33' is no ...
   //     Allreduce f33 : abs=1e-4
   //               ^
   //
-  // with the line as well where the text has several, and with control characters of that line as '?'.
+  // The message also has the number of the line if the text has several lines. Control characters are shown
+  // as '?'.
   [[noreturn]] void reject(std::size_t at, const std::string& reason) const;
 };
 
