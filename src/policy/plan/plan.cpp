@@ -32,7 +32,7 @@ std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes) noexc
 }
 
 // Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, recursive
-// doubling log2(P) messages of N values: it is faster while latency dominates.
+// doubling log2(P) messages of N values. Recursive doubling is faster while latency dominates.
 const char* for_allreduce(std::size_t bytes, std::size_t ranks) noexcept {
   return bytes < (32 << 10) * ranks ? "recursive_doubling" : "ring";
 }
@@ -88,7 +88,7 @@ Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan&
 
 // Returns true if a bound promises something for the result of a call. Only plain MPI computes exact sums in
 // MPI's own order, so exact sums need a named codec. A bound relative to each value promises nothing for a
-// sum, and a rate promises nothing for any result.
+// sum, and a rate promises nothing for any reduction.
 bool says_something(const Policy& policy, const Call& call, Bound bound) noexcept {
   if (!reduces(call.collective)) return true;
   if (bound.kind == Bound::Kind::rate) return false;
