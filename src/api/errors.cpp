@@ -15,14 +15,14 @@ constexpr std::array statuses{
     Status::rank_mismatch,    Status::peer_failed,   Status::out_of_memory,       Status::transport_failed,
     Status::internal};
 
-// For each status an error class, and a code in it whose text changes with the message.
+// MPI error class of a status, and an error code in it whose text changes with each message.
 struct Entry {
   int error_class = MPI_SUCCESS, code = MPI_SUCCESS;
 };
 std::array<Entry, statuses.size()> entries;
 std::once_flag once;
 
-// All at once, so that ranks number them alike.
+// Adds all error classes at once, so that they have the same numbers on all ranks.
 void add_entries() noexcept {
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     PMPI_Add_error_class(&entries[i].error_class);

@@ -1,4 +1,4 @@
-// From statuses and exceptions to MPI error codes, raised through the communicator's error handler.
+// Conversion of statuses and exceptions to MPI error codes, raised through the communicator's error handler.
 #pragma once
 
 #include <mpi.h>
@@ -9,23 +9,23 @@
 
 namespace taut::api {
 
-// The status behind an MPI error code; transport_failed for codes that are not ours.
+// Returns the status of an MPI error code; transport_failed for codes that are not Taut's.
 Status status_of(int code) noexcept;
 
-// Calls the communicator's error handler with an error of ours, if there is one, and returns its code if that
-// returns. The code's class stands for the status; a message of its own, where there is one, is what
-// MPI_Error_string says until the next.
+// Calls the communicator's error handler with an error code of Taut, and returns the code if the handler
+// returns. The error class stands for the status. MPI_Error_string returns `message`, if there is one, until
+// the next error of this status.
 int raise(MPI_Comm comm, Status status, const char* message = nullptr) noexcept;
 
-// The same with a code of MPI's. MPI_COMM_NULL: no handler is called.
+// Raises an error code of MPI. With MPI_COMM_NULL, no handler is called.
 int raise(MPI_Comm comm, int code) noexcept;
 
-// Throws unless a `call` of MPI, named so, returned MPI_SUCCESS.
+// Throws unless `code`, which the MPI function `call` returned, is MPI_SUCCESS.
 inline void check(int code, const char* call) {
   if (code != MPI_SUCCESS) throw Error(Status::transport_failed, call);
 }
 
-// Runs `action`, which returns an MPI code; exceptions become errors of the communicator.
+// Runs `action`, which returns an MPI error code. Exceptions become errors of the communicator.
 template <class Action>
 int guard(MPI_Comm comm, Action action) noexcept {
   try {

@@ -1,10 +1,10 @@
-// Calls of MPI that Taut makes itself, and that the drop-in does not intercept.
+// Bypass of the interception, for MPI calls that Taut makes itself.
 #pragma once
 
 namespace taut::p2p {
 
-// While one lives, the drop-in intercepts no call of this thread: implementations of MPI call MPI's public
-// functions themselves.
+// Scope in which the drop-in intercepts no call of this thread. Needed because MPI implementations call
+// public MPI functions themselves.
 class BypassScope {
  public:
   BypassScope() noexcept { ++depth_; }

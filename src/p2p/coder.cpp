@@ -8,7 +8,7 @@
 namespace taut::p2p {
 namespace {
 
-// Packed into `memory` where they lie apart. Throws Error.
+// Returns the values of a message as contiguous values, packed into `memory` if they have gaps. Throws Error.
 ConstSlice values_in_a_row(const SendArguments& message, const api::DatatypeLayout& kind, Place& place,
                            Buffer& memory) {
   const std::size_t bytes = bytes_of_values(message, kind), n = bytes / size_of(kind.type());
@@ -36,7 +36,7 @@ EncodedMessage Coder::encode(const SendArguments& message, const api::DatatypeLa
     EncodedMessage made = coder_.encode(values, stream);
     if (!api::pmpi::fits(static_cast<MPI_Count>(made.bytes))) made = {.plain = Fallback::unsupported};
     return made;
-  } catch (const Error& error) {  // before a value is coded
+  } catch (const Error& error) {  // thrown before any value is coded
     return {.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::type};
   } catch (...) {
     return {.plain = Fallback::memory};

@@ -1,4 +1,4 @@
-// Encoding and decoding of messages for several threads.
+// Encoding and decoding of messages by several threads.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace taut::p2p {
 
-// The arguments of a call that sends.
+// Arguments of a call that sends a message.
 struct SendArguments {
   const void* buf;
   MPI_Count count;
@@ -21,24 +21,24 @@ struct SendArguments {
   MPI_Comm comm;
 };
 
-// A message coder that any thread may use, one at a time.
+// Message coder that threads share. One thread at a time encodes or decodes.
 class Coder {
  public:
   Coder(const Policy& policy, const MessageFormat& format, int threads);
 
-  // The values of a message, of this kind, as a coded message; made.plain says why there is none. `stream`
-  // names messages that are likely to be alike.
+  // Encodes the values of a message, which have this layout. `plain` of the result says why the message is
+  // not coded. `stream` names messages that are likely to be alike.
   EncodedMessage encode(const SendArguments& message, const api::DatatypeLayout& kind,
                         std::uint64_t stream) noexcept;
 
-  // Moves a message that is kept for some time: memory that could hold the values is too much for it. Throws
-  // Error.
+  // Moves a message that is kept for some time to a smaller buffer: the first buffer has room for all values.
+  // Throws Error.
   void shrink(EncodedMessage& made);
 
-  // Frames to as many bytes of values as `values` has, which stand elsewhere. `type`: their DType.
+  // Decodes frames into `values`, which they must fill and must not overlap. `type`: DType of the values.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
 
-  // Memory from the pool. Throws Error.
+  // Returns memory from the pool. Throws Error.
   Buffer scratch(std::size_t bytes) { return place_.scratch(bytes); }
 
  private:
@@ -48,7 +48,7 @@ class Coder {
   MessageCoder coder_;
 };
 
-// Bytes of the values of a message of this kind.
+// Returns the bytes of the values of a message with this layout.
 std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) noexcept;
 
 }  // namespace taut::p2p

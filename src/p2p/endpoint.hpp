@@ -1,5 +1,5 @@
-// Who sends and receives messages that may be coded: TAUT_ calls on a communicator with a policy, or the
-// program under the drop-in (docs/adr/0020).
+// Endpoint of messages that may be coded: TAUT_ calls on a communicator with a policy, or the program under
+// the drop-in (docs/adr/0020).
 #pragma once
 
 #include "p2p/coder.hpp"
@@ -8,13 +8,13 @@ namespace taut::p2p {
 
 struct RecvBuffer;
 
-// A message that has come.
+// A message that has been received.
 struct Received {
-  std::size_t bytes = 0;             // of the values
-  std::optional<DType> type;         // of a coded one
-  const CodecInfo* codec = nullptr;  // of a coded one; so is the next
-  Bound bound;
-  std::uint64_t begin = 0, end = 0;  // of decoding, by clock_now()
+  std::size_t bytes = 0;             // bytes of the values
+  std::optional<DType> type;         // type of a coded message
+  const CodecInfo* codec = nullptr;  // codec of a coded message; null: the message is plain
+  Bound bound;                       // bound of a coded message
+  std::uint64_t begin = 0, end = 0;  // time of decoding, by clock_now()
   bool failed = false;
 
   bool coded() const noexcept { return codec != nullptr; }
@@ -30,13 +30,13 @@ class Endpoint {
 
   const MessageFormat& format() const noexcept { return format_; }
 
-  // Whether a coded message of numbers that is received as numbers of another type is an error.
+  // Returns true if it is an error to receive a coded message of numbers as numbers of another type.
   bool checks_types() const noexcept { return checks_types_; }
 
-  // What decodes.
+  // Returns the coder that decodes messages.
   virtual Coder& coder() noexcept = 0;
 
-  // Counts a message that has come to `at`, for reports.
+  // Counts a message that was received into `at`, for reports.
   virtual void count(const RecvBuffer& at, const Received& received) noexcept = 0;
 
  private:
@@ -44,7 +44,7 @@ class Endpoint {
   bool checks_types_;
 };
 
-// The program's, while the drop-in serves its messages; null: it does not. The same on all ranks.
+// The endpoint of the program, while the drop-in serves its messages; otherwise null. The same on all ranks.
 Endpoint* program_endpoint() noexcept;
 void set_program_endpoint(Endpoint* endpoint) noexcept;
 

@@ -11,13 +11,13 @@
 namespace taut::p2p {
 namespace {
 
-// A message with its status: as it came, or of its values once they are known.
+// A message that a probe has taken, with the status that MPI returned or, once known, that of the values.
 struct Probed {
   MPI_Message message;
   MPI_Status status;
   std::size_t bytes;
-  PostedReceive reading;  // once a probe has asked for it and its length is like a coded one's
-  bool known = false;     // whether the status is that of the values
+  PostedReceive reading;  // started by a probe if the length may be that of a coded message
+  bool known = false;     // true: the status is that of the values
 
   bool matches(const MatchKey& key) const noexcept {
     return (key.source == MPI_ANY_SOURCE || key.source == status.MPI_SOURCE) &&
@@ -25,24 +25,25 @@ struct Probed {
   }
 };
 
-// The messages of one communicator, whose attribute the queue is, in the order in which they were taken.
-// Those of one source are all that it has sent before any that MPI still has: so a receive that matches one
-// of them gets it in its turn.
+// Queue of the probed messages of one communicator, in the order in which they were taken; an attribute of
+// the communicator. From each source, the queue holds messages that were sent before any that MPI still has.
+// A receive that matches one of these therefore gets it in its turn.
 using Queue = std::list<Probed>;
 
 std::mutex probing;
 std::atomic<std::size_t> probed{0};
 std::atomic<bool> threads{false};
-MPI_Comm self = MPI_COMM_NULL;  // for handles of the program's, where the message's own is spent
+MPI_Comm self = MPI_COMM_NULL;  // makes new handles for messages that are already received
 std::atomic<std::size_t> taken_detached{0};
 
-// Messages that were taken, by such handles.
+// Messages that matched probes have taken, by the handles that the program got.
 std::unordered_map<MPI_Message, MatchedMessage>& taken() {
   static auto* const one = new std::unordered_map<MPI_Message, MatchedMessage>;
   return *one;
 }
 
-// What never came of a message that is being received stays for MPI to write to.
+// Frees the queue. The memory of a message that is still being received is not freed, because MPI may write
+// to it.
 int end_queue(MPI_Comm, int, void* value, void*) noexcept {
   auto* const queue = static_cast<Queue*>(value);
   for (Probed& one : *queue)
@@ -104,7 +105,7 @@ bool may_be_coded(const MessageFormat& format, std::size_t bytes) noexcept {
   return format.may_have(bytes) && api::pmpi::fits(static_cast<MPI_Count>(bytes));
 }
 
-// Takes the first message of this source with this tag, and all that it has sent before.
+// Takes the first message of this source with this tag, and all messages that the source has sent before.
 int take_up_to(int source, int tag, MPI_Comm comm) {
   Queue& queue = queue_of(comm);
   for (bool last = false; !last;) {
@@ -128,7 +129,7 @@ int begin_to_read(Probed& one) {
                            &one.message, &one.reading.request);
 }
 
-// Finds the status that the program is to see, if the message is there.
+// Finds the status for the program. Sets `known` to 0 if the message has not arrived yet.
 int know(Probed& one, const MessageFormat& format, int* known) {
   *known = 1;
   if (one.known || !may_be_coded(format, one.bytes)) return MPI_SUCCESS;
@@ -142,7 +143,8 @@ int know(Probed& one, const MessageFormat& format, int* known) {
   return MPI_SUCCESS;
 }
 
-// A message of this rank to itself is to be received in the place of one that has been read.
+// Makes the program's handle of a message. If the message is already received, the handle is that of a
+// message from this rank to itself.
 int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
   if (!one.reading.detached) return *message = one.message, MPI_SUCCESS;
   MatchedMessage made{std::move(one.reading), comm, MPI_REQUEST_NULL};

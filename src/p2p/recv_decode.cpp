@@ -10,13 +10,15 @@
 namespace taut::p2p {
 namespace {
 
-// Where the host can touch it: MPI, which has received to a GPU, packs and unpacks there as well.
+// Returns true if the values are contiguous in host memory. MPI packs and unpacks values in GPU memory, as it
+// has received them there.
 bool lies_together(const RecvBuffer& at) noexcept {
   const auto elements = api::datatype_layout_of(at.type);
   return elements && elements->dense && !api::on_device(at.buf, at.type);
 }
 
-// Looks at as many elements as hold the mark.
+// Returns true if the received data begins with the mark of coded messages. Reads only the elements that hold
+// the mark.
 bool begins_with_mark(const RecvBuffer& at) {
   const MessageFormat& format = at.endpoint->format();
   if (lies_together(at)) return has_mark(format, {static_cast<const std::byte*>(at.buf), sizeof format.mark});
@@ -28,7 +30,8 @@ void check(Status status) {
   if (status != Status::ok) throw Error(status, describe(status));
 }
 
-// What stands behind the values is written as it was: MPI_Unpack takes no values that end within an element.
+// Writes values to the receive buffer. Data behind the values is written back unchanged, because MPI_Unpack
+// cannot end within an element.
 void place(ConstBytes values, const RecvBuffer& at) {
   if (values.empty()) return;
   if (lies_together(at)) return void(std::memcpy(at.buf, values.data(), values.size()));
@@ -44,7 +47,7 @@ void check_types(DType sent, const RecvBuffer& at) {
               std::string("a message of type ") + name_of(sent) + ", received as " + name_of(expected->type));
 }
 
-// The frames stand elsewhere.
+// Decodes a message to the receive buffer. Its frames are stored elsewhere.
 void decode_to(const RecvBuffer& at, const Envelope& message) {
   Coder& coder = at.endpoint->coder();
   const bool aligned = reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0;
@@ -57,7 +60,7 @@ void decode_to(const RecvBuffer& at, const Envelope& message) {
   place(values, at);
 }
 
-// Decodes a message that stands elsewhere.
+// Decodes a message that is stored outside the receive buffer.
 int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status, Received& received) {
   const auto envelope = open_message(at.endpoint->format(), message);
   if (!envelope) throw Error(Status::corrupt_frame, "a coded message came damaged");
@@ -77,7 +80,7 @@ int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status,
   return MPI_SUCCESS;
 }
 
-// The message as it came there, in memory of its own.
+// Returns a copy of the received message in memory of its own.
 Buffer moved_away(const RecvBuffer& at, std::size_t bytes) {
   if (lies_together(at)) {
     Buffer copy = at.endpoint->coder().scratch(bytes);
@@ -89,7 +92,7 @@ Buffer moved_away(const RecvBuffer& at, std::size_t bytes) {
   return copy;
 }
 
-// Runs `action(received)`, which returns an MPI code, and counts the message.
+// Runs `action(received)`, which returns an MPI error code, and counts the message.
 template <class Action>
 int counted(const RecvBuffer& at, std::size_t bytes, Action action) noexcept {
   Received received;

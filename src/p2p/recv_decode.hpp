@@ -1,4 +1,4 @@
-// Messages that have come, and may be coded: where they are coded, values take the place of frames.
+// Decoding of received messages: if a message is coded, its values replace its frames.
 #pragma once
 
 #include <mpi.h>
@@ -11,28 +11,29 @@
 
 namespace taut::p2p {
 
-// Where a receive expects its message, and what decodes and counts that.
+// Buffer of a receive, and the endpoint that decodes and counts its message.
 struct RecvBuffer {
   void* buf;
   MPI_Count count;
   MPI_Datatype type;
   MPI_Comm comm;                 // for errors; MPI_COMM_NULL: none is raised
-  Endpoint* endpoint = nullptr;  // null: nothing coded can come
-  const void* site = nullptr;    // where the program called from, if that is known
-  std::uint64_t began = 0;       // of a call that is timed, by clock_now()
+  Endpoint* endpoint = nullptr;  // null: no coded message can arrive
+  const void* site = nullptr;    // call site in the program, if known
+  std::uint64_t began = 0;       // start of a timed call, by clock_now()
 };
 
-// Bytes of the elements.
+// Returns the bytes that the buffer has room for.
 std::size_t room(const RecvBuffer& at) noexcept;
 
-// Whether a coded message can come there.
+// Returns true if a coded message can arrive in this buffer.
 bool may_be_coded(const RecvBuffer& at) noexcept;
 
-// After MPI has received a message there: decodes it if it is coded, puts the bytes of the values into
-// `status`, which is MPI's, and counts it. An MPI code, raised on the communicator.
+// Finishes a receive after MPI has received its message: decodes the message if it is coded, sets the bytes
+// of the values in `status`, which comes from MPI, and counts the message. Returns an MPI error code, raised
+// on the communicator.
 int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept;
 
-// A message in memory of Taut's. A probe had to know what is in it.
+// A message in memory of Taut. A probe had to receive it there to know its content.
 struct Detached {
   std::unique_ptr<std::byte[]> memory;
   std::size_t bytes = 0;
@@ -40,13 +41,13 @@ struct Detached {
   explicit operator bool() const noexcept { return memory != nullptr; }
 };
 
-// Bytes of its values, or of all of it if it is not coded.
+// Returns the bytes of the message's values, or of the whole message if it is not coded.
 std::size_t bytes_of_values(const Detached& message, const MessageFormat& format) noexcept;
 
-// Puts its values where a receive expects them; the rest as for finish_recv.
+// Puts the values of a message into the receive buffer; otherwise as finish_recv().
 int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept;
 
-// The values that stand there, in a row. Throws Error.
+// Returns the values in the buffer, made contiguous. Throws Error.
 std::vector<std::byte> packed(const RecvBuffer& at);
 
 }  // namespace taut::p2p

@@ -11,14 +11,14 @@
 namespace taut::p2p {
 
 struct Tracked {
-  RecvBuffer at{};                      // of a receive
-  Detached detached;                    // where its message comes, if that is not the program's buffer
-  EncodedMessage sent;                  // of a send
-  std::optional<MatchKey> key;          // of a persistent receive
-  std::optional<PersistentSend> sends;  // of a persistent send
+  RecvBuffer at{};                      // buffer of a receive
+  Detached detached;                    // gets the message instead of the program's buffer
+  EncodedMessage sent;                  // message of a coded send
+  std::optional<MatchKey> key;          // match key of a persistent receive
+  std::optional<PersistentSend> sends;  // function and arguments of a persistent send
   MPI_Request substitute = MPI_REQUEST_NULL;
   MPI_Datatype kept_type = MPI_DATATYPE_NULL;
-  bool looked_at = false;  // before its completion; then what came of that:
+  bool looked_at = false;  // look() was called before completion, with this result:
   int code = MPI_SUCCESS;
   std::size_t bytes = 0;
 
@@ -31,7 +31,7 @@ struct Tracked {
   bool persistent() const noexcept { return key || sends; }
   bool is_send() const noexcept { return sent.bytes != 0 || sends; }
 
-  // The program may free a type of its own before the request ends.
+  // Duplicates a derived type, which the program may free before the request is complete.
   void keep(MPI_Datatype& type) noexcept {
     const BypassScope scope;
     if (api::is_derived(type) && PMPI_Type_dup(type, &kept_type) == MPI_SUCCESS) type = kept_type;
@@ -85,7 +85,7 @@ std::unique_ptr<Tracked> receiving(const RecvBuffer& at) noexcept {
   return tracked;
 }
 
-// Ends a request, which may be started again if it is persistent.
+// Ends a request. A persistent request may be started again.
 void end(std::unique_ptr<Tracked>& tracked) noexcept {
   if (!tracked->persistent()) return tracked.reset();
   tracked->looked_at = false;
@@ -103,8 +103,8 @@ int finish_tracked(const Tracked& tracked, MPI_Status& status) noexcept {
   return tracked.detached ? deliver(tracked.detached, tracked.at, status) : finish_recv(tracked.at, status);
 }
 
-// Frees a request for which the program does not wait. A message that comes to memory of Taut's is on its
-// way.
+// Frees a request for which the program does not wait. A receive into memory of Taut is waited for: its
+// message is on its way.
 void free_started(Tracked& tracked, MPI_Request& started) noexcept {
   if (started == MPI_REQUEST_NULL) return;
   if (!tracked.detached) return void(PMPI_Request_free(&started));
@@ -138,7 +138,7 @@ bool untrack(MPI_Request& request) noexcept {
   auto tracked = take(here, request);
   lock.unlock();
   if (!tracked) return false;
-  if (tracked->sent.bytes != 0) new Buffer(std::move(tracked->sent.buffer));  // MPI may still read it
+  if (tracked->sent.bytes != 0) new Buffer(std::move(tracked->sent.buffer));  // MPI may still read the buffer
   const bool comes_detached = !tracked->persistent() && tracked->detached;
   free_started(*tracked, comes_detached ? request : tracked->substitute);
   return comes_detached;
@@ -209,7 +209,7 @@ CompletionScope::CompletionScope(std::span<MPI_Request> requests) noexcept : req
   }
 }
 
-// Requests that have not been completed return to the table.
+// Ends the requests that are complete. The other requests return to the table.
 CompletionScope::~CompletionScope() {
   for (std::size_t i = 0; i < mine_.size(); ++i) {
     auto& [request, tracked, substituted] = mine_[i];

@@ -1,4 +1,4 @@
-// Table of the program's requests whose message may arrive, or was sent, coded.
+// Request table: the program's requests whose message may arrive, or was sent, coded.
 #pragma once
 
 #include <mpi.h>
@@ -13,16 +13,17 @@
 
 namespace taut::p2p {
 
-// Adds a receive whose request MPI has made; `detached`: its message does not come to the program's buffer.
+// Adds a receive whose request MPI has made. `detached`: memory of Taut that gets the message instead of the
+// program's buffer.
 void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached = {}) noexcept;
 
-// Gives the program the request of a receive that has been posted, and adds it where that is needed.
+// Gives the program the request of a posted receive, and adds it to the table if its message may be coded.
 void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept;
 
-// Adds a send, with the memory that MPI reads until its end.
+// Adds a send, with the memory that MPI reads until the send is complete.
 void track_send(MPI_Request request, EncodedMessage message) noexcept;
 
-// Removes a request before the program frees it. True: it is freed already.
+// Removes a request before the program frees it. Returns true if the request is already freed.
 bool untrack(MPI_Request& request) noexcept;
 
 // ---- Persistent requests
@@ -35,25 +36,26 @@ void track_persistent(MPI_Request request, const PersistentRecv& recv) noexcept;
 std::optional<PersistentRecv> find_persistent_recv(MPI_Request request) noexcept;
 
 struct PersistentSend {
-  StartFunction start;  // of the same kind, not persistent
+  StartFunction start;  // MPI's nonblocking function of the same kind
   SendArguments message;
 };
 void track_persistent(MPI_Request request, const PersistentSend& send) noexcept;
 std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept;
 
-// Notes a start of the request that MPI knows as another request, which completes in its place.
+// Record that a start of the request made another MPI request, its substitute, which completes in its place.
 void substitute(MPI_Request request, PostedReceive posted) noexcept;
 void substitute(MPI_Request request, MPI_Request started, EncodedMessage sent) noexcept;
 
-// The request in its place; MPI_REQUEST_NULL: there is none.
+// Returns the substitute of a request; MPI_REQUEST_NULL if there is none.
 MPI_Request substitute_of(MPI_Request request) noexcept;
 
 // ---- Completion
 
 struct Tracked;
 
-// The scope of a call that completes requests, which MPI may overwrite. The requests are out of the table
-// until it ends: as soon as MPI has completed one, another thread may get a request of the same name.
+// Scope of a call that completes requests. MPI may overwrite the requests. They are not in the table until
+// the scope ends: as soon as MPI has completed a request, another thread may get a request with the same
+// handle.
 class CompletionScope {
  public:
   explicit CompletionScope(std::span<MPI_Request> requests) noexcept;
@@ -61,19 +63,20 @@ class CompletionScope {
   CompletionScope(const CompletionScope&) = delete;
   CompletionScope& operator=(const CompletionScope&) = delete;
 
-  // Whether any of the requests is in the table. Else the rest is not to be called.
+  // Returns true if any of the requests is in the table. Otherwise no other member may be called.
   bool matters() const noexcept { return !mine_.empty(); }
 
-  // The requests that MPI is to complete.
+  // Returns the requests that MPI has to complete.
   MPI_Request* requests() noexcept { return of_mpi_.data(); }
 
-  // After request i has completed without an error. An MPI code.
+  // Finishes request i, after it has completed without an error. Returns an MPI error code.
   int finish(std::size_t i, MPI_Status& status) noexcept;
 
-  // After request i has failed.
+  // Ends request i, after it has failed.
   void discard(std::size_t i) noexcept;
 
-  // Looks at what request i has completed with, for MPI_Request_get_status: it remains to be completed.
+  // Reads the result of request i, which has completed, for MPI_Request_get_status. The request remains to be
+  // completed.
   int look(std::size_t i, MPI_Status& status) noexcept;
 
  private:
@@ -83,9 +86,9 @@ class CompletionScope {
     bool substituted;
   };
 
-  std::span<MPI_Request> requests_;  // the program's
+  std::span<MPI_Request> requests_;  // requests of the program
   std::vector<One> mine_;
-  std::vector<MPI_Request> of_mpi_;  // those that it completes
+  std::vector<MPI_Request> of_mpi_;  // requests that MPI completes
 };
 
 }  // namespace taut::p2p

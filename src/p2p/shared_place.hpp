@@ -1,4 +1,4 @@
-// Pooled host memory for several threads: a message may be freed by another thread than has made it.
+// Pool of host memory for several threads: the thread that frees a message may not be the one that made it.
 #pragma once
 
 #include <algorithm>

@@ -12,7 +12,7 @@ std::size_t bytes_of(const MPI_Status& status) noexcept {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-// MPICH 4.0 has no MPI_Status_set_elements_c.
+// Sets the count by the function of MPI 3, because MPICH 4.0 has no MPI_Status_set_elements_c.
 void set_bytes(MPI_Status& status, std::size_t bytes) noexcept {
   PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
 }

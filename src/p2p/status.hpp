@@ -1,4 +1,4 @@
-// MPI statuses of messages.
+// Byte counts in MPI statuses.
 #pragma once
 
 #include <mpi.h>
@@ -7,12 +7,12 @@
 
 namespace taut::p2p {
 
-// Length of a message that has come, or is there.
+// Returns the length of a message that was received or probed.
 std::size_t bytes_of(const MPI_Status& status) noexcept;
 
 void set_bytes(MPI_Status& status, std::size_t bytes) noexcept;
 
-// The status that the program wants, or one of our own where it wants none.
+// Status that the program passed, or a status of Taut's own for MPI_STATUS_IGNORE.
 class StatusAt {
  public:
   explicit StatusAt(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}

@@ -15,7 +15,8 @@ namespace {
 
 std::mutex making;
 
-// For whoever hands the operator to an MPI function.
+// Implements the MPI operator of TAUT_Avg(). MPI calls it only if the program passes the operator to an MPI
+// function.
 extern "C" void add(void* in, void* inout, int* count, MPI_Datatype* type) {
   const auto known = known_datatype(*type);
   if (!known) return;

@@ -1,4 +1,4 @@
-// TAUT_Avg(): the mean over the ranks, which MPI has no operator for. To plain MPI it is a sum, which is
+// TAUT_Avg(): the operator for the mean over the ranks, which MPI lacks. Plain MPI computes a sum, which is
 // divided afterwards.
 #pragma once
 
@@ -8,24 +8,25 @@
 
 namespace taut::api {
 
-extern std::atomic<MPI_Op> average;  // MPI_OP_NULL: nobody has asked for it
+extern std::atomic<MPI_Op> average;  // result of TAUT_Avg(); MPI_OP_NULL until its first call
 
 inline bool is_average(MPI_Op op) noexcept {
   const MPI_Op ours = average.load(std::memory_order_acquire);
   return ours != MPI_OP_NULL && op == ours;
 }
 
-// The operator for plain MPI.
+// Returns the operator that plain MPI gets for `op`.
 inline MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_SUM : op; }
 
-// Whether there is a mean of such values over the ranks of `on`: floating-point ones, of one group.
+// Returns true if the mean of such values over the ranks of `on` is defined: for floating-point types, on an
+// intracommunicator.
 bool has_average(MPI_Datatype type, MPI_Comm on) noexcept;
 
-// values <- values / ranks, of a type that has an average. An MPI code, raised on `comm`: TAUT_ERR_ARGUMENT
-// where the values are in memory of a GPU; they are the sum then.
+// Divides values by the number of ranks. Their type must have an average. Returns an MPI error code, raised
+// on `comm`: TAUT_ERR_ARGUMENT if the values are in GPU memory; they stay the sum then.
 int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept;
 
-// Before MPI is finalised.
+// Frees the operator. To be called before MPI is finalised.
 void free_average() noexcept;
 
 }  // namespace taut::api

@@ -1,4 +1,4 @@
-// Counts and displacements of MPI's vector calls as the layout of blocks.
+// Block layouts from the counts and displacements of MPI's vector calls.
 #pragma once
 
 #include <mpi.h>
@@ -11,11 +11,11 @@ namespace taut::api {
 
 using Layout = std::shared_ptr<const BlockLayout>;
 
-// Null where MPI has something to complain about: no counts, or negative ones. Without displacements one
-// block follows the other.
+// Returns the layout of the blocks; null if MPI has to report an error: no counts, or negative ones. Without
+// displacements, each block follows the previous one.
 Layout layout_of(const MPI_Count* counts, const MPI_Aint* displacements, int blocks);
 
-// Values of all blocks.
+// Returns the number of values in all blocks.
 std::size_t values_of(const BlockLayout& layout) noexcept;
 
 }  // namespace taut::api

@@ -23,13 +23,13 @@ void* Side::address_of(std::size_t i, std::size_t n) const noexcept {
   const std::ptrdiff_t first =
       blocks != nullptr ? blocks->offsets[i]
                         : static_cast<std::ptrdiff_t>(count_of(i, n)) * static_cast<std::ptrdiff_t>(i);
-  const auto base = reinterpret_cast<std::uintptr_t>(at);  // of MPI_BOTTOM as well
+  const auto base = reinterpret_cast<std::uintptr_t>(at);  // an integer, because MPI_BOTTOM may be null
   return reinterpret_cast<void*>(base + static_cast<std::uintptr_t>(first * extent));
 }
 
 namespace {
 
-// ---- Values that lie apart
+// ---- Staging of values that are not contiguous
 
 class Packed final : public Staging {
  public:
@@ -79,7 +79,7 @@ class Packed final : public Staging {
     memory = place.scratch(std::max<std::size_t>(1, values.values() * size_of(values.type)));
     return memory.data();
   }
-  // Equal blocks follow each other: they are one.
+  // Returns the number of blocks to pack. Blocks of equal size are contiguous and count as one.
   std::size_t blocks_of(const Side& side) const noexcept {
     return side.blocks != nullptr ? group_.count() : 1;
   }
@@ -98,9 +98,9 @@ class Packed final : public Staging {
   Group group_;
 };
 
-// ---- In the library's terms
+// ---- Translation to a CollectiveCall
 
-// Blocks as values; those that are staged follow each other.
+// Returns the block layout counted in values instead of elements. Staged blocks follow each other.
 Layout in_values(const Side& side) {
   if (side.blocks == nullptr || (side.elements->dense && side.elements->values == 1)) return side.blocks;
   auto layout = std::make_shared<BlockLayout>(*side.blocks);
@@ -116,7 +116,7 @@ Slice values_of(const Side& side) noexcept {
   return {{side.staged() ? nullptr : side.at, side.values(side.count), side.elements->type()}};
 }
 
-// Where a rank sends to itself both have to say the same.
+// Returns true if both sides agree on the block that this rank sends to itself.
 bool agree_here(Collective collective, const Group& group, const BufferArgs& sides) noexcept {
   if (!sides.in || !sides.out) return true;
   const Side &in = *sides.in, &out = *sides.out;
@@ -151,7 +151,7 @@ CollectiveCall describe_move(Collective collective, const Group& group, BufferAr
     request.layouts[1] = in_values(*sides.out);
     data.out = Blocks<Slice>(values_of(*sides.out), request.layouts[1].get());
   } else if (collective == Collective::scatter) {
-    data.out.count = sides.in->values(sides.in->count_of(group.index(), group.count()));  // stays where it is
+    data.out.count = sides.in->values(sides.in->count_of(group.index(), group.count()));  // stays in place
   }
   const bool staged = (sides.in && sides.in->staged()) || (sides.out && sides.out->staged());
   if (sides.sends == BufferArgs::Sends::all && collective != Collective::bcast)

@@ -1,5 +1,5 @@
-// What a call that moves values reads or writes on this rank, as its arguments say, and what becomes of it in
-// the library: where values lie together they are served in place, else they are staged.
+// Buffers that a data-moving call reads or writes on this rank, from its arguments, and their translation to
+// a CollectiveCall. Contiguous values are served in place; other values are staged.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace taut::api {
 
-// A buffer: elements of one datatype, all in a row or in blocks, one a rank.
+// Buffer of a call: elements of one datatype, contiguous or in one block per rank.
 struct Side {
   void* at;
-  MPI_Count count;  // elements; of all blocks
+  MPI_Count count;  // number of elements in all blocks
   MPI_Datatype type;
-  Layout blocks = {};  // in elements; null: equal ones, one after another
+  Layout blocks = {};  // in elements; null: blocks of equal size, one after another
   std::optional<DatatypeLayout> elements = datatype_layout_of(type);
 
   Side(const void* data, MPI_Count n, MPI_Datatype of) noexcept;
@@ -25,22 +25,23 @@ struct Side {
   bool known() const noexcept { return elements.has_value(); }
   bool staged() const noexcept { return known() && !elements->dense; }
 
-  // Elements of block i of so many, and where they begin.
+  // Return the number of elements in block i of n, and the address of its first element.
   MPI_Count count_of(std::size_t i, std::size_t n) const noexcept;
   void* address_of(std::size_t i, std::size_t n) const noexcept;
 
-  // Of a type that is known.
+  // Returns the number of values in `of` elements. The type must be known().
   std::size_t values(MPI_Count of) const noexcept { return static_cast<std::size_t>(of) * elements->values; }
 };
 
-// Those that matter on a rank. `sends`: which values the call reads.
+// Buffers that are significant on a rank. `sends`: the values that the call reads.
 struct BufferArgs {
-  enum class Sends { in, own_block, all };  // the last two: of `out`, in place of `in`
+  enum class Sends { in, own_block, all };  // own_block, all: values of `out` instead of `in`
 
   std::optional<Side> in, out;
   Sends sends = Sends::in;
 
-  // What is sent, by its arguments: MPI_IN_PLACE where `out` is there stands for some of that.
+  // Sets the values that are sent. MPI_IN_PLACE selects the part of `out` that `in_place` names, if there is
+  // an `out`.
   void send(const void* data, MPI_Count count, MPI_Datatype type, Sends in_place) noexcept {
     if (out && data == MPI_IN_PLACE)
       sends = in_place;
@@ -49,8 +50,9 @@ struct BufferArgs {
   }
 };
 
-// The call that moves `bytes` of the whole message. The values are served if both sides are of one kind that
-// the library knows; a rank may have other datatypes of the same signature, so that all ask the others.
+// Describes a call that moves a whole message of `bytes` bytes. Taut can serve it if both sides have one
+// known kind of values. Another rank may use other datatypes of the same signature, so all ranks take part in
+// the agreement.
 CollectiveCall describe_move(Collective collective, const Group& group, BufferArgs sides, int root,
                              std::size_t bytes, bool bytes_known = true);
 

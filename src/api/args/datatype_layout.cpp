@@ -9,7 +9,7 @@
 namespace taut::api {
 namespace {
 
-// ---- How a datatype was made
+// ---- Construction of a datatype
 
 struct Origin {
   pmpi::Count integers = 0, addresses = 0, large = 0, types = 0;
@@ -25,7 +25,7 @@ struct Origin {
   }
 };
 
-// MPI's arguments. The types among them belong to this.
+// Arguments from which a datatype was constructed (MPI_Type_get_contents). Owns the derived types among them.
 class Arguments {
  public:
   Arguments(MPI_Datatype type, const Origin& of)
@@ -53,22 +53,24 @@ class Arguments {
   std::vector<MPI_Datatype> types;
 };
 
-// ---- Where its values stand
+// ---- Positions of the values
 
-// `packed`: from an element's address on, one after another, in MPI's order.
+// Kind of the values of a datatype. `packed`: the values are contiguous from the address of the element on,
+// in MPI's order.
 struct Form {
   Datatype is;
   bool packed;
 };
 std::optional<Form> form_of(MPI_Datatype type);
 
-// Whether elements in a row are values in a row if the values of one are.
+// Returns true if consecutive elements leave no gap: the extent of the type is its size.
 bool is_tight(MPI_Datatype type) noexcept {
   MPI_Aint least = 0, extent = 0;
   return PMPI_Type_get_extent(type, &least, &extent) == MPI_SUCCESS && extent == bytes_of(1, type);
 }
 
-// Whether blocks of so many elements, `places` apart, follow each other; a place is `unit` bytes.
+// Returns true if the blocks are contiguous. Block i has length(i) elements of `element` bytes and begins at
+// place(i) * `unit` bytes.
 template <class Length, class Place>
 bool follow(std::size_t blocks, Length length, Place place, MPI_Count element, MPI_Count unit) {
   MPI_Count next = 0;
@@ -79,7 +81,8 @@ bool follow(std::size_t blocks, Length length, Place place, MPI_Count element, M
   return true;
 }
 
-// Of a datatype of packed and tight elements. What is not named here is not looked into.
+// Returns true if the values of a datatype that is made of packed and tight elements are contiguous.
+// Combiners that are not listed count as not contiguous.
 bool are_in_a_row(int combiner, const Arguments& made) {
   const auto number = [&](std::size_t i) { return MPI_Count{made.integers[i]}; };
   const auto address = [&](std::size_t i) { return MPI_Count{made.addresses[i]}; };
@@ -118,7 +121,8 @@ bool are_in_a_row(int combiner, const Arguments& made) {
   }
 }
 
-// Whether what these arguments make has one element: then it does not matter how elements follow each other.
+// Returns false if the datatype consists of one element of its old type. Gaps between elements do not matter
+// then.
 bool repeats(int combiner, const Arguments& made) noexcept {
   const bool once = combiner == MPI_COMBINER_DUP || combiner == MPI_COMBINER_RESIZED ||
                     (combiner == MPI_COMBINER_CONTIGUOUS && !made.integers.empty() && made.integers[0] <= 1);
@@ -144,7 +148,7 @@ std::optional<Form> form_of(MPI_Datatype type) {
   return all;
 }
 
-// ---- What was found, as an attribute of the datatype
+// ---- Cache of layouts in an attribute of the datatype
 
 extern "C" int keep(MPI_Datatype, int, void*, void* from, void* to, int* kept) {
   *static_cast<void**>(to) = from;
@@ -163,7 +167,7 @@ int keyval() noexcept {
   return made;
 }
 
-// Never null.
+// Encodes a layout as an attribute value, which is never null.
 void* coded(const std::optional<DatatypeLayout>& elements) noexcept {
   std::uintptr_t code = 1;
   if (elements) {
@@ -183,7 +187,7 @@ std::optional<DatatypeLayout> decoded(const void* attribute, MPI_Datatype type) 
   return DatatypeLayout{{values, (code & 2) != 0}, bytes / size_of(values), (code & 4) != 0};
 }
 
-// Also from MPI_BOTTOM.
+// Returns the address as an integer, so that offsets can be added to MPI_BOTTOM too.
 std::uintptr_t address(const void* base) noexcept { return reinterpret_cast<std::uintptr_t>(base); }
 
 }  // namespace
@@ -228,11 +232,12 @@ bool on_device(const void* at, MPI_Datatype type) noexcept {
   return taut::on_device(reinterpret_cast<const void*>(address(at) + static_cast<std::uintptr_t>(first)));
 }
 
-// ---- Values in a row
+// ---- Packing and unpacking
 
 namespace {
 
-// Works on so many elements at a time that an int counts their bytes: MPI_Pack and MPI_Unpack of an MPI 3.
+// Calls `work` for pieces of at most INT_MAX bytes, since MPI_Pack and MPI_Unpack of MPI 3 count bytes by an
+// int.
 template <class Work>
 void in_pieces(MPI_Count count, MPI_Datatype type, std::size_t room, Work work) {
   MPI_Aint least = 0, extent = 0;

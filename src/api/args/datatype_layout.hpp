@@ -1,4 +1,4 @@
-// What datatypes consist of, those of the user's making too, and their values in a row.
+// Layouts of datatypes, derived ones included, and packing of their values.
 #pragma once
 
 #include "api/args/datatypes.hpp"
@@ -6,29 +6,30 @@
 
 namespace taut::api {
 
-// Of a datatype whose values are all of one kind that the library knows.
+// Layout of a datatype whose values are all of one kind that Taut knows.
 struct DatatypeLayout {
   Datatype is;
-  std::size_t values = 1;  // of one element
-  bool dense = true;       // elements in a row are values in a row, from their address on, in MPI's order
+  std::size_t values = 1;  // number of values in one element
+  bool dense = true;       // consecutive elements are contiguous values from their address on, in MPI's order
 
   DType type() const noexcept { return is.type; }
 };
 std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept;
 
-// Bytes of `count` elements; less than 0: the arguments are for MPI to complain about.
+// Returns the bytes of `count` elements; negative if MPI has to report an error in the arguments.
 MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
 
-// Of the user's making, to be freed by the user.
+// Returns true if the datatype is derived: the user created it and has to free it.
 bool is_derived(MPI_Datatype type) noexcept;
 
-// Whether elements that begin there are in memory of a GPU.
+// Returns true if elements that begin at `at` are in GPU memory.
 bool on_device(const void* at, MPI_Datatype type) noexcept;
 
-// The values of `count` elements, in MPI's order; `to` has room for them. Throws Error.
+// Copies the values of `count` elements to `to`, contiguous and in MPI's order. `to` must have room for them.
+// Throws Error.
 void pack_values(const void* from, MPI_Count count, MPI_Datatype type, Bytes to);
 
-// The way back. What stands between the values is not touched. Throws Error.
+// Copies contiguous values back into `count` elements. Gaps between the values are not touched. Throws Error.
 void unpack_values(ConstBytes from, void* to, MPI_Count count, MPI_Datatype type);
 
 }  // namespace taut::api

@@ -8,14 +8,15 @@
 namespace taut::api {
 namespace {
 
-enum class Kind { real, complex, integer, natural, opaque };  // opaque: bytes that are only moved
+enum class Kind { real, complex, integer, natural, opaque };  // opaque: bytes, which are only moved
 
 struct Named {
   MPI_Datatype type;
   Kind kind;
 };
 
-// Types that an MPI does not have are MPI_DATATYPE_NULL, or no macros.
+// Returns the predefined types that Taut knows. A type that this MPI lacks is MPI_DATATYPE_NULL, or its macro
+// is missing.
 std::vector<Named> names() {
   std::vector<Named> all;
   const auto add = [&](Kind kind, std::initializer_list<MPI_Datatype> types) {
@@ -39,7 +40,7 @@ std::vector<Named> names() {
   return all;
 }
 
-// By size, which compilers of Fortran may be told to change.
+// Returns Taut's type for a kind and a size. Compiler options can change the size of a Fortran type.
 std::optional<Datatype> sized(Kind kind, int bytes) noexcept {
   const auto one_of = [=](std::initializer_list<DType> types) -> std::optional<Datatype> {
     for (const DType type : types)

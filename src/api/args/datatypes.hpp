@@ -1,4 +1,4 @@
-// MPI's datatypes and operators as the library knows them.
+// MPI datatypes and operators that Taut knows.
 #pragma once
 
 #include <taut/taut.h>
@@ -9,8 +9,8 @@
 
 namespace taut::api {
 
-// A predefined type whose values are numbers of a known kind. `computes` is false where MPI defines no
-// operators on it (bytes, characters): it is only moved.
+// Predefined type whose values are numbers of a known kind. `computes` is false if MPI defines no operators
+// on the type (bytes, characters): its values are only moved.
 struct Datatype {
   DType type;
   bool computes;
@@ -20,15 +20,15 @@ struct Datatype {
 
 std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept;
 
-// MPI's own operators, and TAUT_Avg(), which are never freed.
+// Returns true for MPI's predefined operators and TAUT_Avg(), which are never freed.
 bool is_predefined(MPI_Op op) noexcept;
 
-// Of these types under this operator; nothing for what the library leaves to MPI, or what MPI does not
-// define.
+// Reduction of a known type by a known operator. known_reduction() returns nothing if Taut leaves the pair to
+// plain MPI, or if MPI does not define it.
 struct Reducing {
   DType type;
   Reduction op;
-  bool mean;  // a sum that is divided by the number of ranks
+  bool mean;  // the sum is divided by the number of ranks
 };
 std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept;
 

@@ -8,7 +8,8 @@ namespace {
 
 using Described = std::optional<CollectiveCall>;
 
-// Bytes of `blocks` blocks of `count` elements; nothing when the arguments are for MPI to complain about.
+// Returns the bytes of `blocks` blocks of `count` elements; nothing if MPI has to report an error in the
+// arguments.
 std::optional<std::size_t> message_bytes(MPI_Count count, MPI_Datatype type, int blocks) noexcept {
   int element = 0;
   std::size_t bytes = 0;
@@ -27,7 +28,7 @@ S slice(Void* data, MPI_Count count, DType type) noexcept {
   return {{data, static_cast<std::size_t>(count), type}};
 }
 
-// `in` holds `blocks` blocks of `count` elements each, `out` one of them.
+// Describes a reduction. `in` holds `blocks` blocks of `count` elements each, `out` holds one block.
 Described reduction(const MpiCall& call, const void* in, void* out, MPI_Count count, int blocks) {
   const auto reducing = known_reduction(call.recv.type, call.op);
   const auto bytes = message_bytes(count, call.recv.type, blocks);
@@ -52,7 +53,7 @@ Described rooted_reduction(const MpiCall& call, const Group& group) {
   return made;
 }
 
-// Reduce_scatter: blocks of any size.
+// Describes MPI_Reduce_scatter, whose blocks may have different sizes.
 Described reduction_to_blocks(const MpiCall& call, const Group& group) {
   const Layout layout = layout_of(call.recv.counts, nullptr, group.size);
   if (layout == nullptr) return {};
@@ -62,7 +63,7 @@ Described reduction_to_blocks(const MpiCall& call, const Group& group) {
   Operands& data = made->data;
   data.in.layout = layout.get();
   data.out.count = layout->counts[group.index()];
-  if (call.send.at == MPI_IN_PLACE) {  // in front it would lie across blocks that other segments still need
+  if (call.send.at == MPI_IN_PLACE) {  // moved at the end: other segments still need the blocks at the front
     made->move_to = call.recv.writable();
     data.out.data = data.out.address(layout->offsets[group.index()]);
   }
@@ -70,9 +71,10 @@ Described reduction_to_blocks(const MpiCall& call, const Group& group) {
   return made;
 }
 
-// ---- Movement of values
+// ---- Data movement
 
-// A buffer of `blocks` blocks: equal ones, or of any size where it has counts; nothing where MPI complains.
+// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts; nothing if MPI has to
+// report an error.
 std::optional<Side> side_of(const BufferArg& buffer, bool any_size, int blocks) {
   if (!any_size) return Side(buffer.at, buffer.count * blocks, buffer.type);
   Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
@@ -84,7 +86,7 @@ std::optional<std::size_t> bytes_of_all(const Side& side) noexcept {
   return message_bytes(side.count, side.type, 1);
 }
 
-// Every rank's block to every rank, or to the root.
+// Describes a call that sends every rank's block to every rank, or to the root.
 Described gathering(const MpiCall& call, const Group& group) {
   const bool any_size = call.info().has_counts, rooted = call.info().has_root;
   const bool receives = !rooted || group.rank == call.root;

@@ -1,4 +1,4 @@
-// From MPI's arguments to the library's description of a collective call.
+// Translation of MPI's arguments into a CollectiveCall.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace taut::api {
 
-// Nothing where the arguments are for MPI to complain about. Arguments that do not matter on this rank are
-// not read.
+// Describes a call; returns nothing if MPI has to report an error in the arguments. Does not read arguments
+// that are not significant on this rank.
 std::optional<CollectiveCall> describe(const MpiCall& call, const Group& group);
 
 }  // namespace taut::api

@@ -1,4 +1,4 @@
-// A rank of an intracommunicator and how many ranks there are.
+// Rank of this process in an intracommunicator, and the number of ranks.
 #pragma once
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// One collective call with the arguments that MPI has for it, as the program gave them.
+// MpiCall: one collective call with its MPI arguments, as the program passed them.
 #pragma once
 
 #include <mpi.h>
@@ -7,33 +7,33 @@
 
 namespace taut::api {
 
-// A buffer: elements of one datatype in a row, or blocks of them, one for each rank.
+// Buffer argument: contiguous elements of one datatype, or one block of elements for each rank.
 struct BufferArg {
   const void* at = nullptr;
   MPI_Count count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  const MPI_Count* counts = nullptr;    // of each block, where the function takes such
-  const MPI_Aint* displs = nullptr;     // where each block begins
-  const MPI_Datatype* types = nullptr;  // of each block
+  const MPI_Count* counts = nullptr;    // elements of each block, if the function takes counts
+  const MPI_Aint* displs = nullptr;     // displacement of each block
+  const MPI_Datatype* types = nullptr;  // datatype of each block
 
   void* writable() const noexcept { return const_cast<void*>(at); }
 };
 
-// Functions with one buffer have it as `recv`. Reductions have their count and type there, and the address
-// alone in `send`.
+// Arguments of a collective call. A function with one buffer has it in `recv`. A reduction has its count and
+// type in `recv`, and only an address in `send`.
 struct MpiCall {
   Function function = Function::none;
   BufferArg send = {}, recv = {};
   MPI_Op op = MPI_OP_NULL;
   int root = 0;
   MPI_Comm comm = MPI_COMM_NULL;
-  const void* site = nullptr;  // where the program called from
+  const void* site = nullptr;  // call site: return address in the program
 
   const FunctionInfo& info() const noexcept { return info_of(function); }
   bool reduces() const noexcept { return taut::reduces(info().collective); }
 };
 
-// Which buffers matter on a rank. `at_root`: the call's root is this rank.
+// Buffers that are significant on a rank. `at_root`: this rank is the root of the call.
 struct Significance {
   Significance(const MpiCall& call, bool at_root) noexcept {
     const FunctionInfo& info = call.info();
@@ -44,16 +44,17 @@ struct Significance {
   bool send, recv;
 };
 
-// The buffer that says how long the message is, of those that matter on rank `me`.
+// Returns the buffer that determines the length of the message, among the buffers that are significant on
+// rank `me`.
 inline const BufferArg& telling_buffer(const MpiCall& call, int me) noexcept {
   const FunctionInfo& info = call.info();
   return (info.send_at_root && me == call.root) || (info.recv_at_root && me != call.root) ? call.send
                                                                                           : call.recv;
 }
 
-// Whether two calls of rank `me` on one communicator ask for the same, whatever their memory and their root:
-// the same function with the same type, count and operator from the same place. Looks at no datatype, and at
-// no array of counts: functions that have one are for the caller to leave out.
+// Returns true if two calls of rank `me` on one communicator request the same: the same function with the
+// same type, count and operator from the same call site. Buffer addresses and root may differ. Inspects
+// neither datatypes nor arrays of counts; the caller must exclude functions with counts.
 inline bool alike(const MpiCall& a, const MpiCall& b, int me) noexcept {
   if (a.function != b.function || a.site != b.site || a.op != b.op) return false;
   if (a.root == b.root && a.recv.count == b.recv.count && a.recv.type == b.recv.type &&

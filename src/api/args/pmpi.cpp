@@ -6,7 +6,7 @@
 namespace taut::api {
 namespace {
 
-// Intercommunicators name the root by MPI_ROOT.
+// Returns true if this rank is the root. In an intercommunicator, the root passes MPI_ROOT.
 bool is_root(MPI_Comm comm, int root) noexcept {
   int rank = 0, inter = 0;
   if (comm == MPI_COMM_NULL) return false;
@@ -15,7 +15,7 @@ bool is_root(MPI_Comm comm, int root) noexcept {
   return inter != 0 ? root == MPI_ROOT : rank == root;
 }
 
-// How many blocks the arrays of a call are of.
+// Returns the number of blocks in the count arrays of a call.
 int blocks_on(MPI_Comm comm) noexcept {
   int size = 0, inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
@@ -30,7 +30,7 @@ bool asks_for_root(const MpiCall& call) noexcept {
   return call.info().send_at_root || call.info().recv_at_root;
 }
 
-// Why plain MPI cannot make the call; MPI_SUCCESS if it can.
+// Returns an error code if plain MPI cannot make the call; otherwise MPI_SUCCESS.
 int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
   if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
   return args.op != call.op && !has_average(call.recv.type, on) ? MPI_ERR_OP : MPI_SUCCESS;
@@ -47,7 +47,8 @@ PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, int blocks)
       send(call.send, blocks, matters.send),
       recv(call.recv, blocks, matters.recv) {}
 
-// Flat, since it is most of what a small call of plain MPI costs beside MPI.
+// Makes a blocking call of plain MPI. Flattened, because this function is most of Taut's overhead in a small
+// plain call.
 [[gnu::flatten]] int run_plain(const MpiCall& call) {
   const PmpiArgs args(call, call.comm);
   if (const int fault = fault_of(call, args, call.comm); fault != MPI_SUCCESS) return raise(call.comm, fault);

@@ -7,8 +7,8 @@
 
 namespace taut::api {
 
-// Counts and displacements of one buffer as plain MPI takes them: 0 and null where they do not matter on this
-// rank. Refers to `buffer`.
+// Counts and displacements of one buffer in the types of plain MPI: 0 and null if the buffer is not
+// significant on this rank. `buffer` must outlive the object.
 class PmpiBuffer {
  public:
 #if MPI_VERSION >= 4
@@ -40,29 +40,30 @@ class PmpiBuffer {
 #endif
 };
 
-// What plain MPI reads until a call is complete, the call besides.
+// Arguments that plain MPI reads until a call is complete, in addition to the MpiCall.
 struct PmpiArgs {
   PmpiArgs(const MpiCall& call, MPI_Comm on);
 
-  MPI_Op op;  // the call's, but for TAUT_Avg()
+  MPI_Op op;  // the operator of the call; MPI_SUM for TAUT_Avg()
   PmpiBuffer send, recv;
 
  private:
   PmpiArgs(const MpiCall& call, const Significance& matters, int blocks);
 };
 
-// MPI's blocking call on the communicator of the call. An MPI code, raised.
+// Makes MPI's blocking call on the communicator of the call. Returns an MPI error code, already raised.
 int run_plain(const MpiCall& call);
 
-// MPI's nonblocking call on a communicator of the same ranks, which keeps `args`, made for it. An MPI code,
-// raised.
+// Starts MPI's nonblocking call on `on`, a communicator of the same ranks. MPI reads `args`, which must be
+// made for `on`, until the call is complete. Returns an MPI error code, already raised.
 int start_plain(const MpiCall& call, const PmpiArgs& args, MPI_Comm on, MPI_Request* request);
 
-// MPI's persistent call on the communicator of the call, where plain::has_persistent. An MPI code, raised.
+// Makes MPI's persistent request on the communicator of the call. Requires pmpi::has_persistent. Returns an
+// MPI error code, already raised.
 int init_plain(const MpiCall& call, const PmpiArgs& args, MPI_Info info, MPI_Request* request);
 
-// What is left to do when plain MPI has come to its end: to divide the sum of TAUT_Avg(). An MPI code,
-// raised.
+// Finishes a call that plain MPI has completed: divides the sum of TAUT_Avg(). Returns an MPI error code,
+// already raised.
 int settle(const MpiCall& call, const Group& group) noexcept;
 
 }  // namespace taut::api

@@ -1,4 +1,4 @@
-// Calls of plain MPI, with large counts and persistent ones where the MPI has them.
+// Functions of plain MPI, with large counts and persistent calls if this MPI has them.
 #pragma once
 
 #include <mpi.h>
@@ -24,12 +24,12 @@ using Count = int;
 inline bool fits(MPI_Count count) noexcept { return count <= INT_MAX && count >= INT_MIN; }
 #endif
 
-// A count that does not matter on this rank is handed on as 0.
+// Returns a count in MPI's type; 0 if the count is not significant on this rank.
 inline Count count(MPI_Count count, bool matters = true) noexcept {
   return matters ? static_cast<Count>(count) : Count{0};
 }
 
-// Counts or displacements of n blocks, null included, as such calls take them.
+// Counts or displacements of n blocks in the type of plain MPI. The array may be null.
 template <class Number>
 class Numbers {
  public:

@@ -1,4 +1,4 @@
-// The codec calls of taut.h, which need no MPI.
+// Codec calls of taut.h, which need no MPI.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -46,7 +46,7 @@ ConstBytes bytes_at(const void* data, std::size_t size) noexcept {
 }
 Bytes bytes_at(void* data, std::size_t size) noexcept { return {static_cast<std::byte*>(data), size}; }
 
-// Extents of more than four dimensions: the slowest ones count as one.
+// Reads the extents of an array. Beyond four dimensions, the slowest ones are merged into one.
 Status read_extents(int n, const std::size_t* extents, Dims& dims, std::size_t& count) noexcept {
   if (n < 1 || extents == nullptr) return Status::invalid_argument;
   const auto ndims = static_cast<unsigned>(n);

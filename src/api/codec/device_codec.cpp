@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t frame_alignment = 16;
 
-// What `auto` is left to choose from by kernels. Extents would only bring in predictions across rows, for
-// which the sample would need what stands before its pieces.
+// Returns the candidates that have GPU kernels. Extents are dropped if the predictor is `auto`: they would
+// only add predictions across rows, for which a sample would need the values before its pieces.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
   if (coding.checksum || coding.bits == PackedBits::exact) return {};
   if (coding.predictor == "auto") coding.dims = {};
@@ -26,8 +26,8 @@ std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound
   return all;
 }
 
-// By a sample, whose pieces alone are fetched, to where they would be: nothing else of that memory is ever
-// touched.
+// Chooses a candidate by a sample. Only the pieces of the sample are copied from the GPU, to the offsets that
+// they have in the array. The other bytes of that host memory are never touched.
 Candidate choose(DeviceCall& call, std::span<const Candidate> all, const Coding& coding, Bound bound,
                  ConstSlice values) {
   if (all.size() == 1 || values.count < least_to_sample) return all[0];
@@ -48,19 +48,20 @@ Sized sized(const TAUT_Cuda_result& result) {
   return {static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
 }
 
-// Frames that kernels do not read, and more values than they count; the host has its own say there.
+// Returns true if the host has to do the work, with its own checks: kernels cannot read the frame, or cannot
+// count that many values.
 bool needs_host(const TAUT_Cuda_result& result) {
   return result.status == TAUT_ERR_CUDA_NEEDS_HOST || result.status == TAUT_ERR_COUNT;
 }
 
-// Nothing: the host has to do it.
+// Encodes by a kernel. Returns nothing if the host has to do it.
 std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Coding coding, Bytes out) {
   const Bound kind = is_relative(coding.bound) ? Bound(1) : coding.bound;
   if (kernel_candidates(coding, values.type, kind).empty()) return {};
   const Bound bound =
       resolved(coding.bound, is_relative(coding.bound) ? range_anywhere(values, coding) : ValueRange{});
   const std::vector<Candidate> all = kernel_candidates(coding, values.type, bound);
-  if (all.empty()) return {};  // of what is left for a range of 0
+  if (all.empty()) return {};  // no kernel serves the exact bound that a range of 0 leaves
   const Candidate chosen = choose(call, all, coding, bound, values);
   const std::size_t most =
       chosen.make(coding, bound, options().kernels)->max_bytes(values.type, values.count);
@@ -124,7 +125,7 @@ Status read_header_anywhere(ConstBytes frame, FrameHeader& header) {
   DeviceCall call(frame.data(), "the frame");
   const ConstBytes start = call.for_host(frame.first(frame_header_bytes));
   return read_header({start.data(), frame.size()},
-                     header);  // which reads no more, and has to know the rest's size
+                     header);  // reads only the header, but checks the size of the frame
 }
 
 ValueRange range_anywhere(ConstSlice values, const Coding& coding) {

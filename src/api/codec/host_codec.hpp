@@ -1,22 +1,23 @@
-// The codec calls on memory of the host.
+// Codec calls on host memory.
 #pragma once
 
 #include "policy/plan/coding.hpp"
 
 namespace taut::api {
 
-// In one message. `coding` is read already.
+// Encode values into one frame, decode a frame, and add two frames. `coding` is already parsed.
 Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out);
 Status decode_on_host(ConstBytes frame, Slice values);
 Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out);
 
-// Frames that may go into one sum have these in common, and a codec that adds.
+// Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);
 
-// Fewer values are coded by the first candidate: a sample would not be small beside them.
+// Least number of values for which candidates are sampled. Fewer values are coded by the first candidate,
+// because a sample would not be small in comparison.
 inline constexpr std::size_t least_to_sample = 65536;
 
-// The candidate that a sample of the values likes best.
+// Returns the candidate that is best for a sample of the values.
 Candidate best_by_sample(std::span<const Candidate> all, const Coding& coding, Bound bound,
                          ConstSlice values);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes C++ of the collective functions in core/collectives.txt, one line a function.
+"""Generates C++ code for the collective functions in core/collectives.txt, one line per function.
 
 generate.py entry    the C calls of taut.h: blocking, nonblocking, persistent
 generate.py pmpi     the same calls of plain MPI, for api/args/pmpi.cpp
@@ -15,7 +15,7 @@ FIELDS = {"address": "at", "count": "count", "type": "type", "counts": "counts",
 
 
 def mpi_call(function):
-    """The MpiCall of a function's parameters."""
+    """Returns the initializer of the MpiCall of a function."""
     fields = [f".function = Function::{function.name}"]
     for side in ("send", "recv"):
         given = function.of_side(side)
@@ -49,7 +49,7 @@ extern "C" {{
 
 
 def argument(function, parameter):
-    """What plain MPI gets for a parameter: `c` is the MpiCall, `a` its arguments for plain MPI."""
+    """Returns the argument that plain MPI gets for a parameter. `c` is the MpiCall, `a` its PmpiArgs."""
     if parameter.kind in ("op", "root"):
         return {"op": "a.op", "root": "c.root"}[parameter.kind]
     side = function.side(parameter)
@@ -61,7 +61,7 @@ def argument(function, parameter):
 
 
 def calls(name, more=""):
-    """One line a function; `name` makes the expression that is called."""
+    """Yields one line per function; `name` makes the expression that is called."""
     for function in collectives():
         passed = ", ".join(argument(function, p) for p in function.parameters)
         yield f"    case Function::{function.name}: return {name(function)}({passed}, on{more});"

@@ -1,4 +1,4 @@
-// The calls of taut.h that tell what Taut did.
+// Calls of taut.h that report what Taut did.
 #include <taut/taut.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The point-to-point calls of taut.h.
+// Point-to-point calls of taut.h.
 #include <taut/taut.h>
 
 #include "api/errors.hpp"
@@ -8,7 +8,7 @@
 namespace taut::api {
 namespace {
 
-// Inlined, so that it sees where the program called from.
+// Starts a nonblocking message. Inlined, so that its return address is the call site in the program.
 template <class Call, class Arguments>
 [[gnu::always_inline]] inline int begin(const Arguments& arguments, TAUT_Request* request) noexcept {
   const void* const site = __builtin_return_address(0);
@@ -22,7 +22,7 @@ template <class Call, class Arguments>
   });
 }
 
-// The send of a TAUT_Sendrecv, while the receive is posted: it must not be left so.
+// Sends the message of a TAUT_Sendrecv. If the send fails, the posted receive is abandoned.
 int send_or_abandon(SendCall& sending, RecvCall& receiving, MPI_Request& request) {
   int code = MPI_ERR_OTHER;
   try {
@@ -49,7 +49,7 @@ int sendrecv(const p2p::SendArguments& out, const RecvArguments& in, MPI_Status*
   return code;
 }
 
-// What can be coded among the messages that a probe may find; null: nothing.
+// Returns the format of coded messages that a probe may find; null if none can be coded.
 const MessageFormat* format_of(MPI_Comm comm, int source) noexcept {
   const p2p::Endpoint* const endpoint =
       source != MPI_PROC_NULL ? endpoint_of(find_comm_state(comm)) : nullptr;

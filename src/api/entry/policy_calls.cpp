@@ -1,4 +1,4 @@
-// The calls of taut.h that give a communicator its policy.
+// Calls of taut.h that set the policy of a communicator.
 #include <taut/taut.h>
 
 #include <cstring>
@@ -12,13 +12,13 @@
 namespace taut::api {
 namespace {
 
-// What the ranks compare when a policy is set; combined by minimum.
+// Data that the ranks compare when a policy is set; combined by minimum.
 struct Vote {
   std::uint64_t hash, not_hash, good, enabled;
-  std::uint64_t mark;  // begins coded messages; under the drop-in that of the program's
+  std::uint64_t mark;  // first bytes of coded messages; under the drop-in, the program endpoint's mark
 };
 
-// What the policy string says, or why it cannot be served here.
+// Reads a policy string. Returns the error if the string is invalid or cannot be served.
 std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
   try {
     policy = parse_policy(text == nullptr ? "" : text, options().kernels);
@@ -30,7 +30,7 @@ std::optional<Error> read_policy(const char* text, Policy& policy) noexcept {
   }
 }
 
-// What hangs on communicators is freed in MPI_Finalize.
+// Throws unless MPI_Init was called: MPI_Finalize frees the data that is attached to communicators.
 void expect_mpi_init() {
   int initialized = 0;
   PMPI_Initialized(&initialized);
@@ -39,7 +39,7 @@ void expect_mpi_init() {
                 "communicators of sessions are served only where MPI_Init was called; call it as well");
 }
 
-// Collective; `unreadable`: why this rank has no text.
+// Sets the policy of a communicator. Collective. `unreadable`: the reason why this rank has no policy text.
 int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable = {}) {
   int rank = 0, size = 0, inter = 0;
   expect_mpi_init();
@@ -74,7 +74,7 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
   return MPI_SUCCESS;
 }
 
-// ---- From MPI's info objects
+// ---- Policies in info objects
 
 std::string value_of(MPI_Info info, const char* key) {
   int length = 0, found = 0;
@@ -91,7 +91,8 @@ std::string value_of(MPI_Info info, const char* key) {
   return value;
 }
 
-// In an order that ranks share, whatever theirs is.
+// Returns the policy string that an info object describes. Its options are sorted, so that all ranks get the
+// same string.
 std::string policy_in(MPI_Info info) {
   constexpr std::string_view prefix = "taut_";
   if (info == MPI_INFO_NULL) return {};

@@ -1,4 +1,4 @@
-// The calls of taut.h that start and complete requests.
+// Calls of taut.h that start and complete requests.
 #include "api/errors.hpp"
 #include "api/state/comm_registry.hpp"
 #include "api/state/requests.hpp"
@@ -8,13 +8,13 @@ namespace {
 
 bool active(TAUT_Request request) noexcept { return request != TAUT_REQUEST_NULL && request->active(); }
 
-// What MPI gives for a request that there is none of.
+// Sets a status to MPI's empty status, as for MPI_REQUEST_NULL.
 void make_empty(MPI_Status* status) noexcept {
   MPI_Request none = MPI_REQUEST_NULL;
   PMPI_Wait(&none, status);
 }
 
-// After its completion. Nonblocking requests are gone then.
+// Finishes a request that is complete. Deletes a nonblocking one.
 int end(TAUT_Request& request, MPI_Status* status) noexcept {
   make_empty(status);
   if (!active(request)) return MPI_SUCCESS;
@@ -29,7 +29,7 @@ int end(TAUT_Request& request, MPI_Status* status) noexcept {
 
 bool complete(TAUT_Request request) noexcept { return !active(request) || request->complete(); }
 
-// Of complete requests.
+// Finishes requests that are all complete.
 int end_all(std::span<TAUT_Request> requests, MPI_Status* statuses) noexcept {
   int first = MPI_SUCCESS;
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -64,7 +64,7 @@ int start(TAUT_Request* request) {
 
 using namespace taut::api;
 
-// Errors that belong to no request belong to MPI_COMM_SELF, as MPI has it.
+// Functions on requests. Errors that belong to no request are raised on MPI_COMM_SELF, as in MPI.
 extern "C" {
 
 int TAUT_Start(TAUT_Request* request) {

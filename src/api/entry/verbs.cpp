@@ -9,7 +9,7 @@
 namespace taut::api {
 namespace {
 
-// By frames, or else by plain MPI.
+// Serves a call compressed, or falls back to plain MPI.
 int serve_by(CommState& comm_state, const MpiCall& call) {
   const auto plain = [&] { return run_plain(call); };
   if (comm_state.repeated_fallback(call)) {
@@ -23,7 +23,7 @@ int serve_by(CommState& comm_state, const MpiCall& call) {
     return comm_state.run_plain(described, why, plain);
   }
   const Verdict verdict = comm_state.run(call.comm, *described);
-  if (verdict.plain != Fallback::none)  // by agreement: so every rank has come here
+  if (verdict.plain != Fallback::none)  // agreed, so every rank falls back here
     return comm_state.run_plain(described, verdict.plain, plain);
   return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
 }

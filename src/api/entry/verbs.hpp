@@ -1,4 +1,4 @@
-// What a C call of taut.h does with its arguments: it serves the call, begins it, or prepares it for later.
+// Implementation of the collective calls of taut.h: serve a call, begin it, or prepare it for later starts.
 #pragma once
 
 #include <taut/taut.h>
@@ -7,13 +7,14 @@
 
 namespace taut::api {
 
-// An MPI code, raised on the communicator. `call.site` is set.
+// Serve, begin or prepare a call. Return an MPI error code, raised on the communicator. `call.site` must be
+// set.
 int serve_call(const MpiCall& call) noexcept;
 int begin_call(const MpiCall& call, TAUT_Request* request) noexcept;
 int prepare_call(const MpiCall& call, MPI_Info info, TAUT_Request* request) noexcept;
 
-// These three are inlined into the functions of taut.h, which are not: so they see where the program called
-// from.
+// Inlined into the functions of taut.h, which are not inlined themselves. The return address is therefore the
+// call site in the program.
 [[gnu::always_inline]] inline int serve(MpiCall call) noexcept {
   call.site = __builtin_return_address(0);
   return serve_call(call);

@@ -30,7 +30,7 @@ int wait_for(MPI_Request& request, MPI_Status* status) noexcept {
 
 // ---- Sending
 
-// False: the call is MPI's, and is not counted.
+// Reads the datatype of the message. Returns false if plain MPI serves the call uncounted.
 bool SendCall::describe() noexcept {
   if (comm_state_ == nullptr || arguments_.dest == MPI_PROC_NULL) return false;
   const MPI_Count bytes = bytes_of(arguments_.count, arguments_.type);
@@ -119,7 +119,7 @@ RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const 
       key_{arguments.source, arguments.tag, arguments.comm} {
   const MPI_Count bytes = bytes_of(at_.count, at_.type);
   const bool missing = bytes > 0 && at_.buf == nullptr && known_datatype(at_.type);
-  if (bytes < 0 || missing || key_.source == MPI_PROC_NULL) return;  // for MPI to complain about
+  if (bytes < 0 || missing || key_.source == MPI_PROC_NULL) return;  // plain MPI handles the call
   at_.endpoint = endpoint_of(comm_state);
   times_ =
       at_.endpoint != nullptr && comm_state != nullptr && comm_state->times(static_cast<std::size_t>(bytes));

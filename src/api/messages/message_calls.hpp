@@ -1,4 +1,4 @@
-// The TAUT_ calls that send or receive one message, blocking and not.
+// TAUT_ calls that send or receive one message, blocking and nonblocking.
 #pragma once
 
 #include "api/state/comm_state.hpp"
@@ -7,15 +7,16 @@
 
 namespace taut::api {
 
-// A send. Stays where it is until MPI is done with it.
+// A send. The object must not move until MPI has completed the send.
 class SendCall {
  public:
-  // `comm_state`: null if there is no policy. `site`: where the program called from.
+  // Stores the arguments. `comm_state`: null if there is no policy. `site`: call site in the program.
   SendCall(CommState* comm_state, const p2p::SendArguments& arguments, const void* site) noexcept
       : arguments_(arguments), comm_state_(comm_state), site_(site) {}
   SendCall(const SendCall&) = delete;
 
-  // Blocks, and drives the calls in flight. MPI codes that are raised already; throw Error.
+  // send() blocks and drives the calls in flight; start() does not block. Both return an MPI error code,
+  // already raised, and throw Error.
   int send();
   int start(MPI_Request* request);
 
@@ -29,7 +30,7 @@ class SendCall {
   p2p::SendArguments arguments_;
   CommState* comm_state_;
   const void* site_;
-  std::optional<DatatypeLayout> kind_;  // none: several kinds of values
+  std::optional<DatatypeLayout> kind_;  // empty: several kinds of values
   std::size_t bytes_ = 0;
   EncodedMessage made_;
 };
@@ -42,22 +43,22 @@ struct RecvArguments {
   MPI_Comm comm;
 };
 
-// A receive. Stays where it is until its message has come.
+// A receive. The object must not move until the message has arrived.
 class RecvCall {
  public:
   RecvCall(CommState* comm_state, const RecvArguments& arguments, const void* site) noexcept;
   RecvCall(const RecvCall&) = delete;
   ~RecvCall();
 
-  // Blocks, and drives the calls in flight. An MPI code that is raised already; throws Error.
+  // Receives, blocks and drives the calls in flight. Returns an MPI error code, already raised; throws Error.
   int receive(MPI_Status* status);
 
-  // The same in two steps. The datatype may be freed after the first. The second follows when the request is
-  // complete without an error, and `came` is what MPI says of it; errors go to `raise_on`, none to
-  // MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
+  // Receive in two steps. The datatype may be freed after start(). finish() follows when the request is
+  // complete without an error; `came` is the status that MPI has returned. Errors are raised on `raise_on`,
+  // unless it is MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
   int start(MPI_Request* request);
   int finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept;
-  void abandon(MPI_Request& request) noexcept;  // instead, after a failure elsewhere
+  void abandon(MPI_Request& request) noexcept;  // instead of finish(), after a failure elsewhere
 
  private:
   void check() const;
@@ -70,7 +71,7 @@ class RecvCall {
   p2p::Detached detached_;
 };
 
-// Completes a request, and drives the calls in flight meanwhile. An MPI code.
+// Completes a request, and drives the calls in flight meanwhile. Returns an MPI error code.
 int wait_for(MPI_Request& request, MPI_Status* status) noexcept;
 
 }  // namespace taut::api

@@ -7,7 +7,7 @@
 
 namespace taut::api {
 
-// `Call`: SendCall or RecvCall.
+// Request of one message. `Call` is SendCall or RecvCall.
 template <class Call, class Arguments>
 class MessageRequest final : public TAUT_Request_s {
  public:
@@ -39,7 +39,7 @@ class MessageRequest final : public TAUT_Request_s {
 
   int finish(MPI_Status* status) noexcept override {
     active_ = false;
-    if (code_ != MPI_SUCCESS) {  // MPI has raised it
+    if (code_ != MPI_SUCCESS) {  // already raised by MPI
       if (status != MPI_STATUS_IGNORE) *status = came_;
       return code_;
     }

@@ -5,7 +5,7 @@
 namespace taut::api {
 namespace {
 
-// The type of a plain message is that of its receive.
+// Returns the type of a message. A plain message has the type of its receive.
 std::optional<DType> type_of(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept {
   if (received.type) return received.type;
   const auto elements = datatype_layout_of(at.type);
@@ -16,7 +16,7 @@ Call call_of(std::optional<DType> type, std::size_t bytes, const void* site) noe
   return {.collective = Collective::recv, .type = type.value_or(DType{}), .bytes = bytes, .site = site};
 }
 
-// A timed receive in the trace.
+// Writes a timed receive to the trace.
 void trace(const Call& call, const p2p::RecvBuffer& at, const p2p::Received& received,
            std::uint64_t end) noexcept {
   Recorder* const events = at.began != 0 ? recorder() : nullptr;

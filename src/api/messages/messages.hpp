@@ -7,10 +7,10 @@ namespace taut::api {
 
 class CommState;
 
-// The messages of one communicator: coded by its policy, counted in its statistics.
+// Messages of one communicator: coded by its policy, counted in its statistics.
 class Messages final : public p2p::Endpoint {
  public:
-  Messages(CommState& comm_state, std::uint64_t mark);  // which outlives this
+  Messages(CommState& comm_state, std::uint64_t mark);  // `comm_state` must outlive the object
 
   p2p::Coder& coder() noexcept override { return coder_; }
   void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override;
@@ -20,7 +20,7 @@ class Messages final : public p2p::Endpoint {
   p2p::Coder coder_;
 };
 
-// The endpoint of TAUT_ calls on a communicator; null: nothing coded can come there.
+// Returns the endpoint of TAUT_ calls on a communicator; null if no coded message can arrive there.
 p2p::Endpoint* endpoint_of(CommState* comm_state) noexcept;
 
 }  // namespace taut::api

@@ -13,20 +13,20 @@
 namespace taut::api {
 namespace {
 
-// All that hang somewhere or that requests hold, in the order of their making, which ranks share. At
-// MPI_Finalize the attributes of MPI_COMM_SELF go first, while MPI still works: that is when the private
-// communicators are freed.
+// All CommStates that are attached to communicators or used by requests, in order of creation, which is the
+// same on all ranks. MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while MPI still works. The
+// private communicators are freed then.
 std::mutex mutex;
 std::vector<CommState*>& all_comm_states() {
   static auto* const list = new std::vector<CommState*>;  // outlives static destructors
   return *list;
 }
 
-std::atomic<bool> driven{false};  // by a thread that blocks in no call
+std::atomic<bool> driven{false};  // true: the progress thread drives the calls in flight
 
 std::atomic<int> keyval{MPI_KEYVAL_INVALID};
 
-// Changes whenever some communicator gets, inherits or loses what hangs on it.
+// Counter that changes whenever a communicator gets, inherits or loses a CommRecord.
 std::atomic<std::uint64_t> generation{0};
 
 int copy_record(MPI_Comm, int, void*, void* from, void* to, int* copied) {
@@ -58,7 +58,8 @@ std::vector<void (*)() noexcept>& finalizers() {
   return *list;
 }
 
-// Calls that nobody has waited for are completed: other ranks may be waiting for them.
+// Attribute callback in MPI_Finalize. Completes calls in flight that nobody has waited for, because other
+// ranks may be waiting for them.
 int finalize(MPI_Comm, int, void*, void*) {
   for (; !finalizers().empty(); finalizers().pop_back()) finalizers().back()();
   end_progress_thread();
@@ -125,7 +126,7 @@ void unregister_comm_state(const CommState& comm_state) noexcept {
 }
 
 void progress_others(const CommState* self) noexcept {
-  const std::unique_lock lock(mutex, std::try_to_lock);  // else another thread is at it
+  const std::unique_lock lock(mutex, std::try_to_lock);  // otherwise another thread drives the calls
   if (!lock.owns_lock()) return;
   for (CommState* const comm_state : all_comm_states())
     if (comm_state != self) comm_state->progress();
@@ -172,7 +173,8 @@ void finish_own_calls() noexcept {
 
 void driven_by_thread(bool yes) noexcept { driven = yes; }
 
-// A thread's calls mostly use the communicator of the one before.
+// Finds the record of a communicator. A thread mostly uses the same communicator again, so the record is
+// cached.
 CommRecord* find_record(MPI_Comm comm) noexcept {
   struct StateLookup {
     MPI_Comm comm = MPI_COMM_NULL;
@@ -189,7 +191,7 @@ CommRecord* find_record(MPI_Comm comm) noexcept {
 CommRecord& record_of(MPI_Comm comm) {
   if (CommRecord* const known = find_record(comm)) return *known;
   make_keyvals();
-  static std::mutex making;  // threads may come to a communicator at once
+  static std::mutex making;  // several threads may need the record at once
   const std::lock_guard lock(making);
   if (CommRecord* const made = read_record(comm)) return *made;
   auto record = std::make_unique<CommRecord>();

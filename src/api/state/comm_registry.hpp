@@ -1,5 +1,5 @@
-// All that hangs on communicators of this process: what is found on one, what goes on on any, what
-// MPI_Finalize ends.
+// Registry of the CommStates of this process: finds the state of a communicator, drives all calls in flight,
+// and cleans up in MPI_Finalize.
 #pragma once
 
 #include <atomic>
@@ -9,67 +9,69 @@
 
 namespace taut::api {
 
-// A CommState is one of them from its making to its end.
+// Add and remove a CommState: at its construction and destruction.
 void register_comm_state(CommState& comm_state);
 void unregister_comm_state(const CommState& comm_state) noexcept;
 
-// A step of all calls in flight in this process, those of `first` before the others: ranks may wait for any
-// of them.
+// Advances all calls in flight in this process by one step, those of `first` before the others, because other
+// ranks may wait for any of them.
 void progress(CommState* first) noexcept;
 
-// The same but for those of `self`.
+// Advances all calls in flight by one step, except those of `self`.
 void progress_others(const CommState* self) noexcept;
 
-extern std::atomic<std::size_t> in_process;  // calls in flight
+extern std::atomic<std::size_t> in_process;  // number of calls in flight
 inline bool calls_in_flight() noexcept { return in_process > 0; }
 
-// Writes all that is asked for (api/state/finalize_reports.hpp) of all communicators, as far as it has come.
+// Writes all requested reports (api/state/finalize_reports.hpp) of all communicators, with the counts so far.
 void write_reports_so_far() noexcept;
 
-// Completes the calls that this thread has in flight: before a call of plain MPI that blocks, during which
-// they would stand still, while other ranks might wait for them before they come to it. Nothing where a
-// thread drives them.
+// Completes the calls that this thread has in flight. Needed before a blocking call of plain MPI: during it
+// they would not advance, and other ranks might wait for them before they enter it. Does nothing if the
+// progress thread drives the calls.
 void finish_own_calls() noexcept;
 inline void finish_calls() noexcept {
   if (calls_in_flight()) finish_own_calls();
 }
 
-// Whether a thread that blocks in no call drives all calls in flight, from now on.
+// Sets whether the progress thread drives all calls in flight from now on.
 void driven_by_thread(bool yes) noexcept;
 
-// Sees that MPI_Finalize frees what belongs to MPI. False where MPI is not there.
+// Arranges that MPI_Finalize frees Taut's MPI objects. Returns false if MPI is not initialised, or a call of
+// MPI fails.
 bool free_at_finalize() noexcept;
 
-// MPI_Finalize calls `function` before anything of MPI's is gone; the function given last comes first.
-// Throws.
+// Registers a function that MPI_Finalize calls before any MPI object is freed. The last registered function
+// is called first. Throws.
 void at_finalize(void (*function)() noexcept);
 
-// The record of a communicator: the one attribute that Taut sets on it, as long as there is the communicator.
+// Record of a communicator: the only attribute that Taut sets on it. Lives as long as the communicator.
 struct CommRecord {
   std::shared_ptr<CommState> comm_state;  // null: no policy
   bool settled = false;                   // a policy is set, or the ranks have compared their rules
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
-  std::atomic<Members> members = unknown;  // in_world: all ranks are in MPI_COMM_WORLD, and several
-  std::shared_ptr<void> lineage;           // dropin/creations.cpp
+  std::atomic<Members> members = unknown;  // in_world: several ranks, all in MPI_COMM_WORLD
+  std::shared_ptr<void> lineage;           // used by dropin/creations.cpp
 };
 
-// The record of `comm`; null: it has none yet.
+// Returns the record of `comm`; null if there is none yet.
 CommRecord* find_record(MPI_Comm comm) noexcept;
 
-// The same, made if there is none. Throws.
+// Returns the record of `comm`, and creates it if there is none. Throws.
 CommRecord& record_of(MPI_Comm comm);
 
-// Whether `comm` is an intracommunicator of several ranks, all of which are in MPI_COMM_WORLD. Local; throws.
+// Returns true if `comm` is an intracommunicator of several ranks, all of which are in MPI_COMM_WORLD. Local;
+// throws.
 bool ranks_in_world(MPI_Comm comm);
 
-// What hangs on `comm`; null when it has no policy.
+// Returns the CommState of `comm`; null if there is none.
 inline CommState* find_comm_state(MPI_Comm comm) noexcept {
   const CommRecord* const record = find_record(comm);
   return record != nullptr ? record->comm_state.get() : nullptr;
 }
 
-// Takes the place of what hung there before; null: nothing hangs there any more.
+// Attaches a CommState to `comm` in place of the previous one; null detaches it.
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state);
 
 }  // namespace taut::api

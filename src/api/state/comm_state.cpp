@@ -14,8 +14,9 @@
 namespace taut::api {
 namespace {
 
-// MPICH takes to its collectives in shared memory with the sixth one on a communicator. Before, calls that
-// are tried by plain MPI would be found slower than all that follow.
+// Makes six barriers, so that plain MPI reaches its final speed. MPICH uses its shared-memory collectives
+// from the sixth collective on a communicator on. Without the barriers, trials of plain MPI would look slower
+// than all later calls.
 void bring_to_best(MPI_Comm comm) {
   for (int call = 0; call < 6; ++call) check(PMPI_Barrier(comm), "MPI_Barrier");
 }
@@ -72,7 +73,8 @@ void CommState::connect(MPI_Comm comm) {
   begin_progress(group_.rank == 0);
 }
 
-// Each rank says of 64 at a time which it does not use.
+// Returns a spare state that no rank uses. For 64 spares at a time, the ranks combine the bits of those that
+// they do not use.
 std::shared_ptr<CommState> CommState::spare(MPI_Comm comm) {
   constexpr std::size_t at_a_time = 64;
   finish_calls();
@@ -81,7 +83,7 @@ std::shared_ptr<CommState> CommState::spare(MPI_Comm comm) {
     for (std::size_t i = first; i < std::min(spares_.size(), first + at_a_time); ++i)
       if (spares_[i].use_count() == 1) mine |= std::uint64_t{1} << (i - first);
     check(PMPI_Allreduce(&mine, &common, 1, MPI_UINT64_T, MPI_BAND, comm), "MPI_Allreduce");
-    std::atomic_thread_fence(std::memory_order_acquire);  // whoever had it is done
+    std::atomic_thread_fence(std::memory_order_acquire);  // the previous user of the spare has finished
     if (common != 0) return spares_[first + static_cast<std::size_t>(std::countr_zero(common))];
   }
   auto made = std::make_shared<CommState>(*this, std::make_shared<const bool>(false));
@@ -90,7 +92,7 @@ std::shared_ptr<CommState> CommState::spare(MPI_Comm comm) {
   return spares_.emplace_back(std::move(made));
 }
 
-// By then the communicator has its name.
+// Prepares a call. The name is read at the first call, when the program has set it.
 void CommState::begin(MPI_Comm comm) {
   if (!std::exchange(begun_, true)) name_after(comm);
   connect(comm);
@@ -122,9 +124,10 @@ Fallback CommState::early_fallback(const std::optional<CollectiveCall>& request,
   return why;
 }
 
-// Datatypes and operators that Taut knows are MPI's own: the handles always mean the same. Why calls are
-// plain that no policy is for does not depend on those before; a kind that rests counts them. Each has its
-// place in a trace.
+// Remembers a call that fell back, for repeated_fallback(). Only known datatypes and operators qualify: they
+// are predefined, so their handles always mean the same. Below the least size the fallback does not depend on
+// earlier calls; a kind of call in back-off counts its calls. With a trace nothing is remembered, since each
+// call needs its entry.
 void CommState::remember(const MpiCall& as_called, const CollectiveCall& request, Fallback why) noexcept {
   if (!request.coded() || as_called.function == Function::none || as_called.info().has_counts) return;
   if (!known_datatype(telling_buffer(as_called, group_.rank).type) || recorder() != nullptr) return;
@@ -143,8 +146,8 @@ bool CommState::repeated_fallback(const MpiCall& call) noexcept {
   return true;
 }
 
-// The clock takes what 64 KiB in shared memory can feel: of calls that rest one in eight is timed and stands
-// for those after it.
+// Returns true if a repeated call is timed. The cost of the clock is noticeable for 64 KiB in shared memory.
+// Therefore one in eight calls in back-off is timed, and its time stands for the calls after it.
 bool CommState::times_again() noexcept {
   if (observed_closely_ || !again_.backs_off) return observed_closely_;
   if (communicator_->needs_time() || ++again_.calls % 8 == 0) return true;
@@ -157,8 +160,8 @@ void CommState::ran_again(std::uint64_t nanoseconds) noexcept {
   if (compares(again_.why)) communicator_->note_plain(again_.bytes, nanoseconds);
 }
 
-// Other threads may drive the calls in flight, and by that count them, as long as there are any. That there
-// are none stays so here: only this thread starts some.
+// Stops other threads from driving and counting the calls in flight. Without calls in flight no lock is
+// needed: only this thread can start one.
 std::unique_lock<std::mutex> CommState::stop_driving() const {
   std::unique_lock lock(driving_, std::defer_lock);
   if (open_ != 0) lock.lock();
@@ -191,7 +194,7 @@ void CommState::ran_plain(const CollectiveCall& request, Fallback why, std::uint
 
 // ---- Calls
 
-// Its lanes come after those of the calls in flight; it waits for none of them.
+// Serves a blocking call. Its lanes come after those of the calls in flight, and it waits for none of them.
 Verdict CommState::run(MPI_Comm comm, const CollectiveCall& request) {
   begin(comm);
   const std::lock_guard lock(driving_);

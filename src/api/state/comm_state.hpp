@@ -1,4 +1,4 @@
-// What hangs on a user's communicator: its policy, or rules, and what is needed to serve it.
+// State of a user's communicator: its policy or rules, and the objects that serve it.
 #pragma once
 
 #include <mpi.h>
@@ -19,11 +19,12 @@
 
 namespace taut::api {
 
-// One thread at a time may use it; beside that one, others may drive its calls in flight.
+// State of a communicator. One thread at a time may use it; other threads may drive its calls in flight
+// meanwhile.
 class CommState : public std::enable_shared_from_this<CommState> {
  public:
-  // Nothing collective happens here; the private communicator follows with connect().
-  // A policy, or rules on this communicator. `mark`: that of its messages.
+  // Creates the state for a policy, or for the rules on this communicator. Not collective; connect() creates
+  // the private communicator. `mark`: mark of coded messages.
   CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark = 0);
   CommState(const CommState& other,
             std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
@@ -33,28 +34,30 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Reads the communicator's name, for reports.
   void name_after(MPI_Comm comm) noexcept;
 
-  // Makes the private communicator unless it is there or not needed. Collective over `comm`.
+  // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
 
-  // Whether it is connected, or never will be.
+  // Returns true if the private communicator exists or is not needed.
   bool connected() const noexcept { return communicator_ != nullptr || !usable(); }
 
-  // One with a private communicator that nobody else uses: for a persistent request, whose starts keep no
-  // order with other calls. It is used again once all ranks have let go of it. Collective over `comm`.
+  // Returns a state with a private communicator that nobody else uses, for a persistent request, whose starts
+  // have no order relative to other calls. A spare is used again after all ranks have released it. Collective
+  // over `comm`.
   std::shared_ptr<CommState> spare(MPI_Comm comm);
 
-  // Whether a call is plain MPI's at every start, whatever ranks learn. Local, the same on all ranks.
+  // Returns true if a call falls back at every start, whatever the ranks measure. Local, and the same on all
+  // ranks.
   bool always_plain(const std::optional<CollectiveCall>& request) const noexcept {
     return !request || (request->bytes_known && request->bytes < rules_.least_bytes());
   }
 
-  // Why a call is for plain MPI without further ado, if it is; no request: the call is none that is
-  // compressed. `as_called`: of a call that repeated_fallback() may know again. Local.
+  // Returns the fallback that is known without agreement; `none` if there is none. Without a request, the
+  // call is not one that Taut compresses. `as_called`: the MPI arguments, for repeated_fallback(). Local.
   Fallback early_fallback(const std::optional<CollectiveCall>& request,
                           const MpiCall& as_called = {}) noexcept;
 
-  // Whether a call is like the last one, which was plain at once and will be so again. Then it is counted,
-  // and plain too; run_again() makes it. Looks at no datatype.
+  // Returns true if a call is like the last one, which fell back early, and falls back again. The call is
+  // then counted, and run_again() makes it. Inspects no datatype.
   bool repeated_fallback(const MpiCall& call) noexcept;
 
   template <class Call>
@@ -66,18 +69,19 @@ class CommState : public std::enable_shared_from_this<CommState> {
     return code;
   }
 
-  // Serves a call, or says why not. Collective over `comm`.
+  // Serves a call, or returns why plain MPI has to. Collective over `comm`.
   Verdict run(MPI_Comm comm, const CollectiveCall& request);
 
-  // Makes `call` and starts it. Collective over `comm`.
+  // Creates `call` and starts it. Collective over `comm`.
   void start(MPI_Comm comm, const CollectiveCall& request, FallbackCall& plain,
              std::optional<CallInFlight>& call);
 
-  // A step of all calls in flight here, unless another thread is at it.
+  // Advances all calls in flight of this state by one step, unless another thread is doing so.
   void progress() noexcept;
   bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
 
-  // Runs `call`, which is plain MPI's for that reason, and takes its time where that does not show.
+  // Runs `call`, which plain MPI serves for reason `why`. Times the call if the cost of the clock is not
+  // noticeable.
   template <class Call>
   int run_plain(const std::optional<CollectiveCall>& request, Fallback why, Call call) {
     const bool counts = compares(why) || observed_closely_;
@@ -89,23 +93,25 @@ class CommState : public std::enable_shared_from_this<CommState> {
     return code;
   }
 
-  // Those of this communicator; null: they are plain MPI's, for this reason.
+  // Returns the messages of this communicator. Null if plain MPI serves them; fallback_reason() then says
+  // why.
   Messages* messages() noexcept { return messages_ ? &*messages_ : nullptr; }
   Fallback fallback_reason() const noexcept {
     return enabled_ && inherited() && !rules_.off() ? Fallback::communicator : Fallback::off;
   }
-  const Policy& policy() const noexcept { return *rules_.only(); }  // where there are messages()
+  const Policy& policy() const noexcept { return *rules_.only(); }  // valid if there are messages()
 
-  // Whether any call may be compressed; the same on every rank.
+  // Returns true if any call may be compressed; the same on every rank.
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
 
-  // Whether duplicates of the communicator are served alike: those without a policy ask for rules themselves.
+  // Returns true if duplicates of the communicator inherit this state. Without a policy, a duplicate binds
+  // the rules itself.
   bool inherited() const noexcept { return rules_.only() != nullptr; }
 
-  // Whether a message of so many bytes is timed.
+  // Returns true if a message of this size is timed.
   bool times(std::size_t bytes) const noexcept { return observed_closely_ || bytes >= rules_.least_bytes(); }
 
-  // `change` changes what is counted while nobody else does.
+  // Lets `change` update the counters while no other thread does.
   template <class Change>
   void account(Change change) noexcept {
     const auto lock = stop_driving();
@@ -115,15 +121,15 @@ class CommState : public std::enable_shared_from_this<CommState> {
   const Group& group() const noexcept { return group_; }
   MPI_Comm private_communicator() const noexcept { return transport_->communicator(); }
 
-  // `look` sees the calls while nobody else changes them.
+  // Lets `look` read the counters while no other thread changes them.
   template <class Look>
   auto observed(Look look) const {
     const auto lock = stop_driving();
     return look(*observed_);
   }
-  void disconnect() noexcept;  // frees all that belongs to MPI
+  void disconnect() noexcept;  // frees all MPI objects
 
-  // Whether the user has freed the communicator; requests may still hold this.
+  // Returns true if the user has freed the communicator. Requests may still use this state.
   bool freed() const noexcept { return *freed_; }
   void belong_to(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
 
@@ -138,7 +144,8 @@ class CommState : public std::enable_shared_from_this<CommState> {
   void ran_again(std::uint64_t nanoseconds) noexcept;
   void add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept;
   void sample(const CollectiveCall& request) noexcept;
-  // Whether the time of a call that is plain for that reason is to be compared with those of frames.
+  // Returns true if the time of a call that falls back for this reason is compared with that of compressed
+  // calls.
   static bool compares(Fallback why) noexcept {
     return why == Fallback::slower || why == Fallback::trial || why == Fallback::no_gain;
   }
@@ -149,8 +156,8 @@ class CommState : public std::enable_shared_from_this<CommState> {
   bool enabled_, inter_, begun_ = false;
   Group group_;
   std::uint64_t mark_;
-  std::shared_ptr<const bool> freed_;     // true once the communicator is
-  std::unique_ptr<CommReport> observed_;  // the calls, those too that do not reach the communicator below
+  std::shared_ptr<const bool> freed_;     // true after the communicator is freed
+  std::unique_ptr<CommReport> observed_;  // statistics, also of calls that do not reach communicator_
   bool observed_closely_ = options().observe();
   bool samples_ = !options().report.empty();
   Sampler sampler_{options().kernels};
@@ -159,19 +166,19 @@ class CommState : public std::enable_shared_from_this<CommState> {
     CallKey key{};
     std::size_t bytes = 0;
     Fallback why = Fallback::none;
-    bool backs_off = false;         // what its kind has shown is why: as long as no other call comes between
-    std::uint32_t calls = 0;        // since then that rested
-    std::uint64_t nanoseconds = 0;  // the last one that was timed
-  } again_;                         // the last call that was plain at once, and will be so again
+    bool backs_off = false;                         // its kind is in back-off; valid until another call comes
+    std::uint32_t calls = 0;                        // repeated calls in back-off since then
+    std::uint64_t nanoseconds = 0;                  // time of the last timed call
+  } again_;                                         // the last call that fell back early, and will again
   std::vector<std::shared_ptr<CommState>> spares_;  // the same number on all ranks
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
-  mutable std::mutex driving_;  // held by who uses the communicator or its calls in flight
+  mutable std::mutex driving_;  // held by the thread that uses communicator_ or in_flight_
   InFlight in_flight_;
-  std::atomic<std::size_t> open_{0};   // calls in flight
-  std::atomic<std::thread::id> user_;  // who started the last of them
+  std::atomic<std::size_t> open_{0};   // number of calls in flight
+  std::atomic<std::thread::id> user_;  // thread that started the last call in flight
 };
 
 }  // namespace taut::api

@@ -15,10 +15,10 @@
 namespace taut::api {
 namespace {
 
-// When this library was loaded: with the program, or in MPI_Init.
+// Time when this library was loaded: with the program, or in MPI_Init.
 const std::uint64_t begin = clock_now();
 
-// Outlives static destructors.
+// Reports of freed communicators. Never destroyed, so that they outlive static destructors.
 struct Kept {
   std::mutex mutex;
   std::vector<std::unique_ptr<CommReport>> each;
@@ -35,7 +35,7 @@ void complain(const std::string& name, const char* why) noexcept {
   std::fprintf(stderr, "taut: cannot write %s: %s\n", name.c_str(), why);
 }
 
-// `write(file)` tells whether it worked.
+// Writes a file. `write(file)` returns true if it succeeded.
 template <class Write>
 void write_file(const std::string& pattern, const ProcessRank& process, Write write) {
   if (pattern.empty()) return;

@@ -1,4 +1,4 @@
-// What is written at MPI_Finalize: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
+// Reports written at MPI_Finalize: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
 #pragma once
 
 #include <memory>
@@ -9,25 +9,27 @@
 
 namespace taut::api {
 
-// Of this process; null unless a trace is asked for.
+// Returns the event recorder of this process; null unless a trace is requested.
 Recorder* recorder() noexcept;
 
-// Keeps the calls of a communicator that is gone, if a report is asked for. Bounded: beyond most_kept, or
-// where memory lacks, communicators share an entry.
+// Keeps the report of a communicator that is freed, if reports are requested. Bounded: beyond most_kept, or
+// if memory is short, communicators share an entry.
 inline constexpr std::size_t most_kept = 64;
 void keep(std::unique_ptr<CommReport> gone) noexcept;
 
-// Messages under the drop-in, of all communicators. Null: there is no memory for them.
+// Report of the messages of all communicators under the drop-in. message_report() is null if there is no
+// memory.
 struct MessageReport {
-  std::mutex mutex;  // held by who counts or reads
+  std::mutex mutex;  // held by the thread that counts or reads
   CommReport observed{.policy = "rules", .name = {"messages"}};
 };
 MessageReport* message_report() noexcept;
 
-// `counts` tells which calls are not served; it is asked whenever a report or summary is written.
+// Registers `counts`, which returns the calls that are not served. `counts` is called for each report and
+// summary.
 void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept;
 
-// Writes all that is asked for, of the communicators that are still there and of those kept. Needs MPI.
+// Writes all requested reports, of the open communicators and of the freed ones that were kept. Needs MPI.
 void write_reports(std::span<const CommReport* const> open_communicators) noexcept;
 
 }  // namespace taut::api

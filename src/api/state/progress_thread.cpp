@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto pause = 50us;  // a message waits so long at most, a core is left to the program
+constexpr auto pause = 50us;  // a message waits this long at most; the core is free for the program
 
 struct Driver {
   std::mutex mutex;
@@ -28,7 +28,8 @@ struct Driver {
   bool stops = false;
 };
 
-// Outlives static destructors: the thread of a program that forgets MPI_Finalize still uses it.
+// Returns the state of the progress thread. Never destroyed: the thread of a program that omits MPI_Finalize
+// still uses it.
 Driver& driver() noexcept {
   static auto* const one = new Driver;
   return *one;
@@ -68,7 +69,7 @@ bool start_progress_thread(const Steps& steps) noexcept {
   }
 }
 
-// The lock is what keeps a thread that has just found nothing to do from sleeping on.
+// Wakes the thread. The lock prevents a lost wake-up of a thread that has just found nothing to do.
 void wake_progress_thread() noexcept {
   Driver& mine = driver();
   if (!mine.runs) return;

@@ -1,25 +1,25 @@
-// A thread that makes calls in flight go on while the program does something else. Needs MPI_THREAD_MULTIPLE.
+// Progress thread: advances calls in flight while the program computes. Needs MPI_THREAD_MULTIPLE.
 #pragma once
 
 namespace taut::api {
 
-// What it does: a step now and then, for as long as there is something to do.
+// Work of the thread: a step at intervals, as long as steps are needed.
 struct Steps {
   bool (*are_needed)() noexcept;
   void (*take_one)() noexcept;
 };
 
-// False: one runs already, or none can be had.
+// Starts the thread. Returns false if one runs already, or none can be created.
 bool start_progress_thread(const Steps& steps) noexcept;
 
-// To be called when steps have become needed.
+// Wakes the thread. To be called when steps have become needed.
 void wake_progress_thread() noexcept;
 
-// Before MPI ends; again is nothing.
+// Ends the thread, before MPI is finalised. A second call does nothing.
 void end_progress_thread() noexcept;
 
-// As TAUT_PROGRESS asks: the thread drives the calls of this library, from now on. `tells`: this rank is the
-// one that says why it cannot be had.
+// Starts the thread if TAUT_PROGRESS requests it; the thread then drives the calls of this library. `tells`:
+// this rank prints why there can be no thread.
 void begin_progress(bool tells) noexcept;
 
 }  // namespace taut::api

@@ -9,8 +9,9 @@
 namespace taut::api {
 namespace {
 
-// The user may free an operator of its own as soon as a call is started, and only MPI can keep it: such a
-// call has to be MPI's at once. Any rank's call then is, as the operator is the same.
+// Returns true unless the operator is user-defined. The user may free such an operator as soon as the call is
+// started, and only MPI can keep it: plain MPI serves the call at once. All ranks decide alike, because the
+// operator is the same.
 bool keeps_its_operator(const MpiCall& call) noexcept { return !call.reduces() || is_predefined(call.op); }
 
 bool takes_mean(const MpiCall& call) noexcept { return call.reduces() && is_average(call.op); }
@@ -32,14 +33,14 @@ MPI_Comm CollectiveRequest::comm() const noexcept { return freed() ? MPI_COMM_NU
 
 int CollectiveRequest::init(MPI_Info info) {
   if (takes_mean(call_)) group_ = group_of(call_.comm);
-  CommState* comm_state = nullptr;  // what a nonblocking call cannot wait for, it goes without
+  CommState* comm_state = nullptr;  // a nonblocking call cannot wait until rules are bound
   if (keeps_its_operator(call_))
     comm_state = persistent_ ? find_or_bind_state(call_.comm) : find_bound_state(call_.comm);
   if (comm_state != nullptr) comm_state_ = comm_state->shared_from_this();
   if (!persistent_) return MPI_SUCCESS;
   if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
-  const bool serves =
-      comm_state_ != nullptr && comm_state_->usable();  // else it counts calls, on some ranks perhaps
+  // A state that is not usable only counts calls, perhaps not on all ranks.
+  const bool serves = comm_state_ != nullptr && comm_state_->usable();
   if (serves || !pmpi::has_persistent) return MPI_SUCCESS;
   plain_args_.emplace(call_, call_.comm);
   const int code = init_plain(call_, *plain_args_, info, &plain_);
@@ -55,7 +56,8 @@ bool CollectiveRequest::set_apart(bool counts) {
   return true;
 }
 
-// Derived types may be freed as soon as a call is started, before it needs them. Whether there are any.
+// Duplicates derived types, which the user may free as soon as the call is started. Returns true if there are
+// any.
 bool CollectiveRequest::keep_types() {
   const MPI_Comm comm = call_.comm;
   Group group;
@@ -106,7 +108,7 @@ int CollectiveRequest::start_plain_on(MPI_Comm comm) {
   return api::start_plain(call_, *plain_args_, comm, &plain_);
 }
 
-// In the place of a call in flight.
+// Issues the plain call that replaces a call in flight.
 void CollectiveRequest::issue() {
   plain_code_ = start_plain_on(comm_state_->private_communicator());
   plain_complete_ = plain_code_ != MPI_SUCCESS;
@@ -139,7 +141,7 @@ void CollectiveRequest::wait() noexcept {
 int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
   if (!in_flight_) {
-    return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : plain_code_;  // which MPI has raised
+    return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : plain_code_;  // already raised by MPI
   }
   return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();

@@ -11,7 +11,7 @@ namespace {
 
 struct ProcessRules {
   Rules rules;
-  std::string fault;  // why there are none
+  std::string fault;  // error text if the rules cannot be read
 };
 
 const ProcessRules& process_rules() {
@@ -48,7 +48,7 @@ bool is_world(MPI_Comm comm) noexcept {
   return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &result) == MPI_SUCCESS && result != MPI_UNEQUAL;
 }
 
-// Something that ranks have in common, or not; combined by minimum.
+// A value that ranks compare; combined by minimum.
 struct Same {
   explicit Same(std::uint64_t mine) noexcept : value(mine), complement(~mine) {}
   bool on_all(const Same& agreed) const noexcept {
@@ -63,7 +63,7 @@ struct Vote {
 };
 static_assert(sizeof(Vote) == 8 * sizeof(std::uint64_t));
 
-std::optional<Vote> world_vote;  // of the ranks of MPI_COMM_WORLD
+std::optional<Vote> world_vote;  // agreed by the ranks of MPI_COMM_WORLD
 
 Vote own_vote(MPI_Comm comm) {
   const bool has_rules = !process_rules().rules.empty();
@@ -81,7 +81,7 @@ Vote agreed_vote(MPI_Comm comm, const Vote& mine) {
   return agreed;
 }
 
-// Whether rules depend on names or nodes, which differ between communicators.
+// Returns true if rules depend on names or nodes, which differ between communicators.
 bool rules_differ_by_communicator() {
   return std::ranges::any_of(process_rules().rules.all(), [](const Rule& rule) {
     return !rule.when.name.empty() || rule.when.scope != Conditions::Scope::any;
@@ -93,8 +93,8 @@ void say(int rank, const char* what) noexcept {
   if (!said.test_and_set() && rank == 0) std::fprintf(stderr, "taut: %s\n", what);
 }
 
-// The rules for this communicator: none where the ranks' differ, since programs that know nothing of them
-// are to go on.
+// Returns the rules for this communicator. There are none if the rules of the ranks differ: a program that
+// knows nothing of rules has to continue.
 Rules rules_on(MPI_Comm comm, const Group& group, const Vote& mine, const Vote& agreed) {
   if (agreed.readable == 0) {
     const std::string& fault = process_rules().fault;
@@ -112,7 +112,8 @@ Rules rules_on(MPI_Comm comm, const Group& group, const Vote& mine, const Vote& 
                                    .several_nodes = !mine.node.on_all(agreed.node)});
 }
 
-// Calls on others are plain MPI's whatever rules say, as all ranks know.
+// Returns true if rules can apply to a communicator, with the same result on all ranks. Plain MPI serves
+// calls on other communicators.
 bool may_have_rules(MPI_Comm comm) noexcept {
   int initialized = 0, inter = 0;
   PMPI_Initialized(&initialized);

@@ -14,7 +14,7 @@ namespace {
 struct BoundName {
   std::string_view name;
   Bound::Kind kind;
-  double most;  // `value` is above 0 and not above this
+  double most;  // `value` is above 0 and at most `most`
   const char* remedy;
 };
 constexpr BoundName bound_names[] = {
@@ -48,7 +48,7 @@ void read_dims(const Item& item, Dims& dims) {
     const std::size_t end = std::min(left.find('x'), left.size());
     std::uint32_t& extent = dims.of[dims.n++];
     if (!read_number(left.substr(0, end), extent) || extent == 0) item.reject(remedy);
-    if (end + 1 == left.size()) item.reject(remedy);  // an x, and nothing behind it
+    if (end + 1 == left.size()) item.reject(remedy);  // ends with an x
     left.remove_prefix(std::min(end + 1, left.size()));
   }
   if (dims.n == 0 || !left.empty()) item.reject(remedy);
@@ -62,10 +62,10 @@ void read_fill(const Item& item, Coding& coding) {
   coding.fill = fill;
 }
 
-// A bound of the kind that a message's range may make of a relative one.
+// Returns a bound of the kind that a relative bound may become once the range of the values is known.
 Bound likely(Bound bound) noexcept { return is_relative(bound) ? Bound(1) : bound; }
 
-// Whether `codec` codes values of some type under bounds of this kind.
+// Returns true if `codec` codes values of some type under bounds of this kind.
 bool serves_any(const CodecInfo& codec, Bound::Kind kind) noexcept {
   for (std::uint8_t type = 1; type <= dtypes; ++type)
     if (codec.serves(DType{type}, kind)) return true;
@@ -81,7 +81,7 @@ std::string codecs_that_serve(Bound::Kind kind) {
   return names;
 }
 
-// What would bring the codecs that this build lacks.
+// Returns how to get the codecs that this build lacks.
 std::string remedies() {
   std::string text;
   for (const AbsentCodec& absent : absent_codecs())
@@ -147,7 +147,8 @@ std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound)
     const auto rank = [&](const CodecInfo* other) { return other->rank(bound.kind); };
     if (wanted) able.insert(std::ranges::upper_bound(able, rank(codec), {}, rank), codec);
   }
-  // A range of 0 leaves nothing to lose, and a named codec may not be able to do that.
+  // A range of 0 makes a relative bound exact. A named codec may not support that; then any codec may be
+  // chosen.
   if (able.empty() && bound.exact() && is_relative(coding.bound)) {
     Coding free = coding;
     free.codec = nullptr;
@@ -232,7 +233,7 @@ void check(const Coding& coding, const std::string& kernels) {
   bool served = false;
   for (std::uint8_t type = 1; type <= dtypes; ++type) {
     for (const Candidate& candidate : candidates(coding, DType{type}, bound)) {
-      candidate.make(coding, bound, kernels);  // throws where the options do not suit the codec
+      candidate.make(coding, bound, kernels);  // throws if the options do not suit the codec
       served |= candidate.codec->rank(bound.kind) != CodecInfo::last_resort || bound.exact() || coding.codec;
     }
   }

@@ -1,4 +1,4 @@
-// How values are coded: the part of a policy that the codec calls know as well.
+// Coding of values: the part of a policy that codec calls use as well.
 #pragma once
 
 #include <deque>
@@ -12,14 +12,14 @@
 namespace taut {
 
 struct Coding {
-  Bound bound;                 // as asked for; may be relative to the range of the values
-  std::optional<double> fill;  // stands for missing values, which do not count in that range
+  Bound bound;                 // as given; may be relative to the range of the values
+  std::optional<double> fill;  // stands for missing values, which the range excludes
   Dims dims;
   const CodecInfo* codec = nullptr;  // null: chosen for each message
   std::string predictor = "auto";
   bool checksum = false;
-  int threads = 0;                        // of this process that work on one frame; 0: not said
-  PackedBits bits = PackedBits::rounded;  // of packed integers; under rules exact unless they say otherwise
+  int threads = 0;                        // threads of this process for one frame; 0: not given
+  PackedBits bits = PackedBits::rounded;  // packed integers; default under rules: exact
 };
 
 // A codec with one of its predictors.
@@ -29,24 +29,24 @@ struct Candidate {
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 
-  // Throws Error when the codec cannot serve this.
+  // Creates the codec. Throws Error if the codec does not support these options.
   std::unique_ptr<Codec> make(const Coding& coding, Bound bound, const std::string& kernels) const;
 };
 
-// Of one message; more are left out.
+// Greatest number of candidates for one message; further ones are dropped.
 inline constexpr std::size_t max_candidates = 16;
 
-// What may code values of `type` under `bound` (not relative), the usual choice first. Empty only when a
-// codec or predictor was named that does not serve them.
+// Returns the candidates for values of `type` under `bound` (not relative), the usual choice first. The
+// result is empty only if a codec or predictor was named that does not serve such values.
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound);
 
-// The kind of codec that a call gains most by.
+// Property of a codec from which a call gains most.
 enum class Preference : std::uint8_t { none, adding, idempotent };
 
-// Remembers them, so that a call need not find them again.
+// Cache of candidates(), for the calls under one coding.
 class CandidateTable {
  public:
-  // Those that are preferred, if there are any; else all.
+  // Returns the preferred candidates, if there are any; otherwise all.
   std::span<const Candidate> of(const Coding& coding, DType type, Bound bound, Preference preference);
 
  private:
@@ -56,32 +56,35 @@ class CandidateTable {
     Preference preference;
     std::vector<Candidate> candidates;
   };
-  std::deque<Entry> entries_;  // of one coding
+  std::deque<Entry> entries_;  // all of one coding
 };
 
-// The candidate to take, given the ratio of values to frames that each is expected to reach. Another codec
-// than the usual one has to gain something.
+// Returns the index of the best candidate, given the expected ratio of values to frames of each candidate.
+// Another codec is preferred only if its ratio is more than 1.1 times as high.
 std::size_t best_candidate(std::span<const Candidate> candidates, std::span<const float> ratios) noexcept;
 
-// Reads "abs:1e-4,codec=szx,checksum=on": a bound, then options. Throws Error(invalid_policy) naming the
+// Parses "abs:1e-4,codec=szx,checksum=on": a bound, then options. Throws Error(invalid_policy) naming the
 // option, its column and the remedy.
 Coding parse_coding(std::string_view text, const std::string& kernels = "");
 
-// For policies: the bound at the start of a text; an option, false when it is none of these.
+// Parse parts of a policy: the bound at its start, and one option. read_coding_option() returns false if the
+// option is not one of coding_options.
 Bound read_bound(const Item& item);
 bool read_coding_option(const Item& item, Coding& coding);
 inline constexpr const char* coding_options = "codec, predictor, dims, fill, bits, threads and checksum";
 
-// As it stands in policies: "abs:0.001", "lossless". To so many digits; 0: as many as tell it from others.
+// Returns a bound as policies write it: "abs:0.001", "lossless". `digits`: significant digits; 0: as many as
+// identify the value.
 std::string text_of(Bound bound, int digits = 0);
 
-// Null: unknown.
+// Returns the codec with this id; null if it is unknown.
 const CodecInfo* find_codec(std::uint8_t frame_id) noexcept;
 
-// Any instance of a codec decodes and adds all of its frames. Throws Error for frames that none decodes.
+// Creates a codec that decodes and adds frames with such a header: any instance of a codec can do so for all
+// of its frames. Throws Error for frames that no codec decodes.
 std::unique_ptr<Codec> make_decoder(const FrameHeader& header, const std::string& kernels, int threads);
 
-// Throws Error(invalid_policy) when no codec serves all that was asked for.
+// Throws Error(invalid_policy) if no codec serves the whole coding.
 void check(const Coding& coding, const std::string& kernels);
 
 }  // namespace taut

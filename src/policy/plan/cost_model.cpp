@@ -6,10 +6,10 @@
 namespace taut {
 namespace {
 
-// An agreement: a round of messages of 152 bytes for each doubling of the ranks, and samples.
+// Cost of an agreement: one round of messages of 152 bytes for each doubling of the ranks, and samples.
 constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
 
-constexpr double least_message = 64 << 10;  // bytes of one that travels as frames
+constexpr double least_message = 64 << 10;  // least bytes of a message that travels as frames
 
 const AlgorithmInfo* usual(Collective collective) noexcept {
   for (const char* name : {"ring", "binomial", "linear", "pairwise"})
@@ -17,13 +17,14 @@ const AlgorithmInfo* usual(Collective collective) noexcept {
   return nullptr;
 }
 
-// Its sender encodes it and its receiver decodes it; they agree on nothing.
+// Returns the seconds of a coded message: the sender encodes, the receiver decodes, and there is no
+// agreement.
 double coded_message_seconds(const CallEstimate& message, double link) noexcept {
   const double frames = std::max(message.bytes / message.ratio, least_message);
   return frames / link + 2 * message.bytes * message.seconds_a_byte + seconds_of_samples;
 }
 
-// Of the message, in one frame.
+// Returns the share of the message that one frame holds.
 double frame(const AlgorithmInfo& algorithm, int ranks) noexcept { return 1.0 / algorithm.parts(ranks); }
 
 }  // namespace
@@ -40,8 +41,8 @@ double plain_seconds(const CallEstimate& call, double link) noexcept {
   return carried(call.collective, call.ranks) * call.bytes / link;
 }
 
-// Frames pass a link as often as the messages of plain MPI: what is large is scattered, or passed on in
-// segments.
+// Returns the seconds of a compressed call. Frames pass a link as often as the messages of plain MPI, because
+// large messages are scattered, or forwarded in segments.
 double coded_seconds(const CallEstimate& call, double link) noexcept {
   if (call.collective == Collective::send) return coded_message_seconds(call, link);
   const AlgorithmInfo* const algorithm = usual(call.collective);

@@ -3,7 +3,7 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t most_frame_bytes = std::size_t{512} << 20;  // of values
+constexpr std::size_t most_frame_bytes = std::size_t{512} << 20;  // greatest size of the values in one frame
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How a point-to-point message is coded: what its sender decides alone.
+// Plan of a point-to-point message, which its sender makes alone.
 #pragma once
 
 #include "policy/plan/plan.hpp"
@@ -6,15 +6,15 @@
 namespace taut {
 
 struct MessagePlan {
-  Fallback plain = Fallback::none;  // the rest is meant for `none`
+  Fallback plain = Fallback::none;  // the other members are valid for `none`
   Bound bound;
   std::span<const Candidate> candidates;
-  double least_ratio = 0;  // go plain if the sample is below
-  std::size_t frames = 1;  // that the values are cut into
+  double least_ratio = 0;  // fall back if the sampled ratio is below
+  std::size_t frames = 1;  // number of frames for the values
 };
 
-// `bound` is the policy's, not relative any more; `table` is of this policy. A message is coded once, so that
-// the bound is that of each value that arrives.
+// Makes the plan of a message. `bound` is the policy's, no longer relative; `table` belongs to this policy. A
+// message is coded once, so the bound holds for each value that arrives.
 MessagePlan plan_message(const Policy& policy, std::size_t count, DType type, Bound bound,
                          CandidateTable& table);
 

@@ -24,22 +24,22 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
   return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || route.by_nodes);
 }
 
-// What a policy asks for, else about 1 MiB of values each: small enough for the caches and for overlap, large
-// against the cost of a message.
+// Returns the number of segments that a policy asks for, otherwise one for each MiB of values, at most 16. A
+// segment of 1 MiB is small enough for caches and overlap, and large against the cost of a message.
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes) noexcept {
   return policy.segments != 0 ? static_cast<std::size_t>(policy.segments)
                               : std::min<std::size_t>(frame_bytes / MiB, 16);
 }
 
-// Ring needs 2(P-1) messages of N/P values in a row, recursive doubling log2(P) of N: it is ahead while
-// latency counts.
+// Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, recursive
+// doubling log2(P) messages of N values. Recursive doubling is faster while latency dominates.
 const char* for_allreduce(std::size_t bytes, std::size_t ranks) noexcept {
   return bytes < (32 << 10) * ranks ? "recursive_doubling" : "ring";
 }
 
-// A large message passes a link log2(P) times in a row down a tree, 1 + (P-2)/k times along a chain in k
-// segments, 2(P-1)/P times where it is scattered and gathered. Thakur, Rabenseifner and Gropp, IJHPCA 19
-// (2005).
+// Chooses the algorithm of Bcast. A large message passes a link log2(P) times in sequence along a tree, 1 +
+// (P-2)/k times along a chain in k segments, and 2(P-1)/P times if it is scattered and gathered. Thakur,
+// Rabenseifner and Gropp, IJHPCA 19 (2005).
 const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments) noexcept {
   if (bytes < MiB || ranks < 3) return "binomial";
   const auto P = static_cast<double>(ranks), k = static_cast<double>(std::max<std::size_t>(segments, 1));
@@ -73,7 +73,8 @@ bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algori
   return sums(call) && policy.reducing != Policy::Reducing::values && !algorithm.recodes;
 }
 
-// Codecs that make the most of a bound: whose frames can be added, or that keep what they coded before.
+// Returns the kind of codec that makes the best use of a bound: its frames can be added, or it keeps what it
+// has coded before.
 Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
   if (may_add(policy, call, algorithm)) return Preference::adding;
   return algorithm.recodes || (reduces(call.collective) && !sums(call)) ? Preference::idempotent
@@ -85,8 +86,9 @@ Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan&
   return add ? Arithmetic::frames : Arithmetic::values;
 }
 
-// Sums of what is exact come in MPI's own order from MPI alone; a bound relative to each value says nothing
-// of a sum, and a rate nothing of any result.
+// Returns true if a bound promises something for the result of a call. Only plain MPI computes exact sums in
+// MPI's own order, so exact sums need a named codec. A bound relative to each value promises nothing for a
+// sum, and a rate promises nothing for any reduction.
 bool says_something(const Policy& policy, const Call& call, Bound bound) noexcept {
   if (!reduces(call.collective)) return true;
   if (bound.kind == Bound::Kind::rate) return false;
@@ -94,30 +96,32 @@ bool says_something(const Policy& policy, const Call& call, Bound bound) noexcep
   return bound.exact() ? policy.coding.codec != nullptr : bound.kind != Bound::Kind::pointwise;
 }
 
-// So that `growth` times it is not above E: rounded down when the quotient was rounded up.
+// Returns the bound of one coding, such that `growth` times this bound is at most E. Rounded down if the
+// quotient was rounded up.
 double share(double E, int growth) noexcept {
   const FloatEnvironment environment;  // the same on every rank
   const double part = E / growth;
   return std::fma(part, growth, -E) > 0 ? std::nextafter(part, 0.0) : part;
 }
 
-// Of a mean: the sum of P values may be off by P E.
+// Returns the bound of one coding for a mean: the sum of P values may be off by P E.
 double share_of_mean(double E, int growth, int P) noexcept {
   if (growth == P) return E;
   return std::nextafter(share(E, growth) * P, 0.0);
 }
 
-// Errors of g codings, independent and spread evenly over [-e, e], have a standard deviation of e sqrt(g /
-// 3); their sum is within two of these with a probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024,
-// who assume normal errors with 3 sigma = e.
+// Returns the bound of one coding for on=likely. Errors of g codings, independent and spread evenly over [-e,
+// e], have a standard deviation of e sqrt(g / 3); their sum is within two standard deviations with a
+// probability of 95 %. After Huang et al., "C-Coll", IPDPS 2024, who assume normal errors with 3 sigma = e.
 double likely_share(double E, int growth) noexcept {
   const FloatEnvironment environment;
   return E * std::sqrt(3.0 / growth) / 2;
 }
 
-// What was coded before is nothing new to some codecs: to them minima, maxima and what is moved are coded
-// once, however often they are. Else each coding adds its error, as it does to a sum; a relative one by g
-// codings, each within R/(1+R)/g, grows to (1 + R/(1+R)/g)^g - 1 <= R.
+// Returns the bound of one coding, given the bound of the result. An idempotent codec codes minima, maxima
+// and moved values with the error of one coding, however often they are coded. Otherwise each coding adds its
+// error, as in a sum. A pointwise relative error of g codings, each within R/(1+R)/g, grows to (1 +
+// R/(1+R)/g)^g - 1 <= R.
 Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Plan& plan) noexcept {
   const int growth = plan.algorithm->growth(call_of_algorithm(call, plan.by_nodes).ranks, plan.how);
   const bool coded_once = !sums(call) && plan.candidates[0].codec->idempotent;
@@ -131,13 +135,15 @@ Bound choose_bound(const Policy& policy, const Call& call, Bound bound, const Pl
   return {bound.kind, share(E, growth)};
 }
 
-// Integers have nothing to lose: they are coded where nothing may be lost, and their sums are left to MPI.
+// Returns true if values of this type may be coded. Integers are coded only under exact bounds, and their
+// sums are left to plain MPI.
 bool may_be_coded(const Policy& policy, const Call& call) noexcept {
   if (reduces(call.collective) && !is_defined(call.op, call.type)) return false;
   return info_of(call.type).family != Family::integer || (policy.coding.bound.exact() && !sums(call));
 }
 
-// More than wanted where messages would else grow beyond what an MPI 3 counts. 0: too large altogether.
+// Returns the number of segments. There are more than wanted if messages would otherwise be larger than MPI 3
+// can count. Returns 0 if the call is too large.
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                     bool by_nodes) noexcept {
   const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
@@ -156,7 +162,7 @@ Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noex
   return bytes < policy.min_bytes ? Fallback::small : Fallback::none;
 }
 
-// The ranks of a node share the message out; the largest part counts.
+// Returns the call of one rank of each node. The ranks of a node share the message; the largest part counts.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   if (!by_nodes) return call;
   Call part = call;
@@ -211,7 +217,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   plan.how = choose_arithmetic(policy, call, plan);
   plan.bound = choose_bound(policy, call, bound, plan);
   if (!plan.bound.exact() && !(plan.bound.value > 0))
-    plan.plain = Fallback::unsupported;  // nothing left to share
+    plan.plain = Fallback::unsupported;  // the share of one coding is 0
   plan.least_ratio = policy.has_to_pay() ? worthwhile_ratio : 0;
   return plan;
 }

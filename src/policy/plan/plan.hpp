@@ -1,4 +1,4 @@
-// From a call to the way it is served: a pure function of facts that are equal on all ranks.
+// Plan: how a call is served, as a pure function of data that is equal on all ranks.
 #pragma once
 
 #include "core/call.hpp"
@@ -7,7 +7,7 @@
 
 namespace taut {
 
-// Why a call goes to plain MPI.
+// Reason why a call falls back to plain MPI.
 enum class Fallback : std::uint8_t {
   none,
   off,           // the policy says so, or TAUT=0
@@ -18,7 +18,7 @@ enum class Fallback : std::uint8_t {
   type,          // a type or operator that is not compressed under this policy
   memory,        // some rank lacks memory
   slower,        // plain MPI has proved to be faster
-  trial,         // to see how plain MPI does
+  trial,         // measures the time of plain MPI
   sender,        // a message that its sender did not compress
   device,        // values in memory of a GPU, on some rank
   packed         // large integers packed into the values, which bits=exact cannot tell one by one
@@ -28,34 +28,36 @@ inline constexpr std::size_t fallback_reasons = 13;
 struct Plan {
   Route route() const noexcept { return {algorithm, by_nodes}; }
 
-  Fallback plain = Fallback::none;  // the rest is meant for `none`
+  Fallback plain = Fallback::none;  // the other members are valid for `none`
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
-  bool by_nodes = false;  // the algorithm is for one rank of each node, and their part of the message
+  bool by_nodes = false;  // the algorithm serves one rank of each node, and their part of the message
   int segments = 1;
-  Bound bound;  // of one value, for the codec
+  Bound bound;  // bound of one coding, for the codec
   std::span<const Candidate> candidates;
-  double least_ratio = 0;  // go plain if the ranks' estimate is below
+  double least_ratio = 0;  // fall back if the ranks' estimate is below
 };
 
-// A gain smaller than this does not pay for coding.
+// Least ratio that pays for coding.
 inline constexpr double worthwhile_ratio = 1.2;
 
-// What can be said without looking at the call's type: `bytes` of the whole message, on `ranks` ranks.
+// Returns the fallback that is known without the type of the call. `bytes`: size of the whole message, on
+// `ranks` ranks.
 Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noexcept;
 
-// What the algorithm of the plan has to do: the call, or what there is of it for one rank of each node.
+// Returns the call that the algorithm of a plan serves: the whole call, or the part for one rank of each
+// node.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept;
 
-// Ways that would serve the call under the same promise: other algorithms where that gives the same results,
-// bit by bit; by nodes too, and not by nodes, where time decides in any case whether there are frames. At
-// most as many as `found` holds.
+// Returns routes that would serve the call under the same promise, at most as many as `found` holds. Other
+// algorithms count if they give the same results, bit by bit. Routes by nodes and routes not by nodes both
+// count if measured times decide anyway whether the call is compressed.
 inline constexpr std::size_t most_alternatives = 8;
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept;
 
-// `bound` is the policy's, not relative any more; `table` is of this policy; `route` is taken if it can serve
-// the call.
+// Makes the plan of a call. `bound` is the policy's, no longer relative; `table` belongs to this policy;
+// `route` is used if it can serve the call.
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Route route = {});
 
 }  // namespace taut

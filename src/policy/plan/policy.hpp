@@ -1,4 +1,4 @@
-// What the user asked for, read from a policy string (grammar: include/taut/taut.h).
+// Policy: the settings of the user, read from a policy string (grammar: include/taut/taut.h).
 #pragma once
 
 #include "core/algorithm.hpp"
@@ -8,16 +8,16 @@ namespace taut {
 
 struct Policy {
   enum class Reducing { automatic, frames, values };
-  // Each rank's contribution; or the result, always or, for sums, with a probability of 95 %
-  // (docs/error-model.md).
+  // Values for which the bound holds: each rank's input; or the result, always or, for sums, with a
+  // probability of 95 % (docs/error-model.md).
   enum class On { result, input, likely };
   enum class When { automatic, pays, always };
   enum class ByNodes { automatic, on, off };
 
   std::string text;  // as given
-  bool off = true;   // plain MPI; nothing of the rest counts
+  bool off = true;   // plain MPI; the other members are ignored
   Coding coding;
-  On on = On::result;     // what the bound holds for
+  On on = On::result;     // values for which the bound holds
   std::string algorithm;  // empty: chosen by size
   Reducing reducing = Reducing::automatic;
   ByNodes by_nodes = ByNodes::automatic;  // core/hierarchical.hpp
@@ -25,16 +25,17 @@ struct Policy {
   std::size_t min_bytes = std::size_t{64} << 10;
   When when = When::automatic;
 
-  // Whether calls that do not pay go to plain MPI; where a codec is named they need not.
+  // Returns true if calls that do not pay fall back to plain MPI. By default they need not pay if a codec is
+  // named.
   bool has_to_pay() const noexcept {
     return when == When::pays || (when == When::automatic && coding.codec == nullptr);
   }
 };
 
-// Throws Error(invalid_policy) naming the option, its column and the remedy.
+// Parses a policy string. Throws Error(invalid_policy) naming the option, its column and the remedy.
 Policy parse_policy(std::string_view text, const std::string& kernels = "");
 
-// For rules: the options between commas, but for the bound; what they all come to.
+// Parse and check the policy of a rule: one option other than the bound, and the complete policy.
 void read_policy_option(const Item& item, Policy& policy);
 void check(const Policy& policy, const std::string& kernels);
 

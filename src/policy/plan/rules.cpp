@@ -65,8 +65,9 @@ Rules Rules::on(const CommFacts& comm) const {
   return Rules(std::move(held));
 }
 
-// Every rank walks down the same rules. Where a condition is about what ranks may know differently of a call,
-// some may stop there and others go on: what they all go by is known when they have agreed on that.
+// Returns the first rule that matches. Every rank goes through the rules in the same order. A condition may
+// depend on data that the ranks know differently: some ranks may stop at this rule, and others continue. The
+// rule for all ranks is known when the ranks have agreed on that data.
 Match Rules::match(const Call& call) const noexcept {
   Match found;
   for (std::size_t i = 0; i < rules_.size(); ++i) {

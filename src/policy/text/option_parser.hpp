@@ -1,4 +1,4 @@
-// Policy strings as items between commas: "name=value", or a value alone.
+// Parser of policy strings: items between commas, "name=value" or a value alone.
 #pragma once
 
 #include <charconv>
@@ -11,13 +11,13 @@ namespace taut {
 
 struct Item {
   std::string_view name, value;
-  std::size_t column = 1;  // of the value, from 1
+  std::size_t column = 1;  // column of the value, from 1
 
-  [[noreturn]] void reject(const std::string& remedy) const;       // the value
-  [[noreturn]] void reject_name(const std::string& remedy) const;  // or the name
+  [[noreturn]] void reject(const std::string& remedy) const;       // throws: wrong value
+  [[noreturn]] void reject_name(const std::string& remedy) const;  // throws: unknown name
 };
 
-// An item that cannot be read. Whoever found the item elsewhere than in a policy string says where.
+// Error of an item that cannot be read. A caller that found the item outside a policy string adds its place.
 class ItemError : public Error {
  public:
   ItemError(std::size_t column, bool in_name, const std::string& reason)
@@ -25,7 +25,7 @@ class ItemError : public Error {
         in_name_(in_name),
         reason_(reason) {}
 
-  bool in_name() const noexcept { return in_name_; }  // else in the value
+  bool in_name() const noexcept { return in_name_; }  // false: in the value
   const std::string& reason() const noexcept { return reason_; }
 
  private:
@@ -35,17 +35,17 @@ class ItemError : public Error {
 
 std::string_view trimmed(std::string_view text) noexcept;
 
-// The item that starts at `begin`, which moves behind the comma after it, or beyond the text.
+// Returns the item that starts at `begin`, and moves `begin` behind the comma after it, or beyond the text.
 Item next_item(std::string_view text, std::size_t& begin) noexcept;
 
-// False unless all of `text` is the number.
+// Reads a number. Returns false unless all of `text` is the number.
 template <class T>
 bool read_number(std::string_view text, T& number) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::size_t read_size(const Item& item);  // in bytes: 65536, 64KiB, 1MiB
+std::size_t read_size(const Item& item);  // returns bytes: 65536, 64KiB, 1MiB
 
 template <class T>
 struct Choice {

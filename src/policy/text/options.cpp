@@ -46,7 +46,7 @@ void read_switch(std::string_view name, std::string_view value, bool& on, Option
   }
 }
 
-// From 1 to `most`; `number` stays as it is for others.
+// Reads a number from 1 to `most`. Any other text leaves `number` as it is, with a warning.
 void read_number(std::string_view name, std::string_view value, int most, int& number, Options& options) {
   int read = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
@@ -58,8 +58,8 @@ void read_number(std::string_view name, std::string_view value, int most, int& n
   }
 }
 
-// Insertions, deletions and replacements that make one of the other. Wagner and Fischer, "The
-// string-to-string correction problem", J. ACM 21 (1974).
+// Returns the edit distance: the number of insertions, deletions and replacements that turn one text into the
+// other. Wagner and Fischer, "The string-to-string correction problem", J. ACM 21 (1974).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;

@@ -1,4 +1,4 @@
-// The process's options: the only place that reads the environment.
+// Options of the process. No other code reads the environment.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ struct OptionInfo {
   const char* summary;
 };
 
-// The table behind docs/configuration.md.
+// Returns the table behind docs/configuration.md.
 std::span<const OptionInfo> known_options() noexcept;
 
 struct Options {
@@ -37,13 +37,13 @@ struct Options {
   bool observe() const noexcept { return !report.empty() || !trace.empty() || summary; }
 };
 
-// Read from the environment at the first call.
+// Returns the options, read from the environment at the first call.
 const Options& options();
 
-// The environment as it is: "NAME=value" texts. For the program `taut`, which hands it on.
+// Returns the environment as "NAME=value" texts. The program `taut` passes it on.
 std::span<const char* const> environment() noexcept;
 
-// The same from any list of "NAME=value" texts; names that do not start with TAUT are none of ours.
+// Reads the options from a list of "NAME=value" texts. Names that do not start with TAUT are ignored.
 Options read_options(std::span<const char* const> environment);
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// The names of calls, types and operators in rules, and rules as text.
+// Names of calls, types and operators in rules, and rules as text.
 #include <algorithm>
 #include <cctype>
 
@@ -12,7 +12,8 @@ struct RuleCall {
   Collective collective;
 };
 
-// What rules can be for: each collective by its name in MPI, which stands for all of its forms, and messages.
+// Returns the calls that rules can name: each collective by its name in MPI, which stands for all of its
+// forms, and messages.
 const std::vector<RuleCall>& calls() {
   static const std::vector<RuleCall> all = [] {
     std::vector<RuleCall> made;
@@ -46,7 +47,7 @@ bool is_form_of(std::string_view form, std::string_view call) {
          rest == "v_init";
 }
 
-// The largest unit that the size is a multiple of.
+// Returns a size in the largest unit that divides it.
 std::string exact_size(std::size_t bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
@@ -54,7 +55,7 @@ std::string exact_size(std::size_t bytes) {
   return std::to_string(bytes) + units[unit];
 }
 
-// "a,b" of the bits that are set.
+// Returns the names of the bits that are set, as "a,b".
 std::string names_of(std::uint32_t bits, const auto& all, auto value, auto name) {
   std::string text;
   for (const auto& one : all)

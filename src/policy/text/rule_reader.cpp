@@ -10,7 +10,7 @@ constexpr const char* rule_keys = "call, dtype, op, min_bytes, max_bytes, comm, 
 // Reads one rule; each key has a function.
 class RuleReader {
  public:
-  // Nobody looked at the buffers of the calls that rules serve.
+  // Packed integers must stay exact by default: nobody has checked the buffers of the calls that rules serve.
   RuleReader(const SourceText& source, const std::string& kernels) : source_(source), kernels_(kernels) {
     rule_.policy.coding.bits = PackedBits::exact;
   }
@@ -49,7 +49,7 @@ class RuleReader {
   void option(const RuleEntry& entry);
   std::size_t bytes(const Word& value) const;
 
-  // What parsers of policies say, with the place of the item in this text.
+  // Runs `read`, and reports the errors of policy parsers at the place of the entry in this text.
   template <class Read>
   void at_place(const RuleEntry& entry, Read read) const;
 
@@ -161,7 +161,7 @@ void RuleReader::callsite(const RuleEntry& entry) {
   rule_.when.callsite = value.text;
 }
 
-// "abs:1e-4"; on one line also "abs=1e-4".
+// Reads the bound: "abs:1e-4"; in the one-line form also "abs=1e-4".
 void RuleReader::bound(const RuleEntry& entry) {
   bound_at_ = &one(entry);
   bound_ = bound_at_->text;
@@ -193,8 +193,8 @@ void RuleReader::set(const RuleEntry& entry) {
   (this->*key->read)(entry);
 }
 
-// Messages below the limit of the rule are the next one's, those above are meant to be compressed: so the
-// limit takes the place of the policy's.
+// Reads a rule and checks it. The size limit of a rule replaces min_bytes of its policy: smaller messages go
+// to the next rule, larger ones are meant to be compressed.
 Rule RuleReader::read(std::size_t at, std::span<const RuleEntry> entries) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto before = entries.first(i);

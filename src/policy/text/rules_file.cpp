@@ -1,4 +1,4 @@
-// Rules from where options say that they are.
+// Reading of the rules that TAUT_RULES and TAUT_CONFIG give.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // of a file of rules
+constexpr std::size_t most_bytes = std::size_t{1} << 20;  // largest file of rules
 
 std::string contents(const std::string& name) {
   const auto refuse = [&](const char* why) {

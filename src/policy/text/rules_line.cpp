@@ -1,4 +1,4 @@
-// Rules in one line: "CONDITIONS : BOUND OPTIONS ; CONDITIONS : BOUND OPTIONS ; ...".
+// Parser of rules in one line: "CONDITIONS : BOUND OPTIONS ; CONDITIONS : BOUND OPTIONS ; ...".
 #include <algorithm>
 
 #include "policy/text/rule_reader.hpp"
@@ -39,14 +39,14 @@ std::vector<Word> LineParser::words(std::size_t begin, std::size_t end, std::str
   return found;
 }
 
-// "a,b"
+// Reads a list: "a,b".
 RuleEntry LineParser::list(std::string_view key, const Word& word) const {
   RuleEntry entry{{std::string(key), word.at}, words(word.at, word.at + word.text.size(), ","), true};
   if (entry.values.empty()) source_.reject(word.at, "a name is missing beside this comma");
   return entry;
 }
 
-// A type, an operator, a size, or KEY=VALUE.
+// Reads a condition: a type, an operator, a size, or KEY=VALUE.
 RuleEntry LineParser::condition(const Word& word) const {
   const RuleEntry names = list("", word);
   if (type_bit(names.values[0].text) != 0) return list("dtype", word);
@@ -70,7 +70,8 @@ RuleEntry LineParser::bound(const Word& word) const {
   return {{"bound", word.at}, {value}};
 }
 
-// The one between conditions and bound has a blank or an end beside it; those of comm=name:halo have not.
+// Returns the position of the colon between conditions and bound. That colon has a blank or an end beside it;
+// a colon as in comm=name:halo has neither.
 std::size_t LineParser::colon(std::size_t begin, std::size_t end) const {
   const std::string& text = source_.text;
   for (std::size_t at = begin; at < end; ++at) {

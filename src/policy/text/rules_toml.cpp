@@ -1,11 +1,11 @@
-// Rules as the [[rule]] tables of a TOML file.
+// Parser of rules in the [[rule]] tables of a TOML file.
 #include "policy/text/rule_reader.hpp"
 #include "policy/text/toml.hpp"
 
 namespace taut {
 namespace {
 
-// As policies write it.
+// Converts an entry to the spelling of policies.
 RuleEntry entry_of(const TomlEntry& entry) {
   RuleEntry made{entry.key, {}, false};
   for (const TomlValue& value : entry.values) {

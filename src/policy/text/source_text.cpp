@@ -5,15 +5,15 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t most_shown = 100;  // characters of a line, around the fault
+constexpr std::size_t most_shown = 100;  // most characters of a line in a message, around the fault
 
-// Columns of people: UTF-8's continuation bytes do not count.
+// Returns the number of characters. UTF-8 continuation bytes do not count.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Terminals obey control characters.
+// Replaces control characters, which a terminal would obey.
 std::string printable(std::string_view text) {
   std::string shown(text);
   std::ranges::replace_if(

@@ -1,4 +1,4 @@
-// A text that somebody wrote, and where in it something is wrong.
+// Text of a user, and messages that point at a fault in it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace taut {
 
-// A piece of a text, and where it starts.
+// A piece of a text, and the position at which it starts.
 struct Word {
   std::string text;
   std::size_t at = 0;
@@ -18,13 +18,14 @@ struct SourceText {
   std::string name;  // for messages: "TAUT_RULES", or a file
   std::string text;
 
-  // Throws Error(invalid_policy):
+  // Throws Error(invalid_policy) with a message that points at position `at`:
   //
   //   TAUT_RULES, column 11: 'f33' is no ...
   //     Allreduce f33 : abs=1e-4
   //               ^
   //
-  // with the line as well where the text has several, and with control characters of that line as '?'.
+  // The message also has the number of the line if the text has several lines. Control characters are shown
+  // as '?'.
   [[noreturn]] void reject(std::size_t at, const std::string& reason) const;
 };
 

@@ -16,7 +16,7 @@ bool is_control(char c) noexcept {
   return (u < ' ' && c != '\t') || u == 0x7F;
 }
 
-// Length of the UTF-8 sequence that `text` starts with; 0: it is none.
+// Returns the length of the UTF-8 sequence that `text` starts with; 0 if there is none.
 std::size_t sequence_length(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t n) {
@@ -65,7 +65,7 @@ class TomlParser {
   std::size_t at_ = 0;
 };
 
-// What TOML allows nowhere.
+// Rejects characters that TOML allows nowhere.
 void TomlParser::check_text() const {
   for (std::size_t i = 0; i < text_.size();) {
     const std::size_t n = sequence_length(text_.substr(i));
@@ -103,7 +103,7 @@ Word TomlParser::bare_key() {
                                             : "a key should stand here, as in bound = \"abs:1e-4\"");
 }
 
-// [[name]]
+// Reads the header of a table: [[name]].
 TomlTable TomlParser::header() {
   constexpr const char* remedy = "tables are written [[rule]], one for each rule";
   const std::size_t begin = at_;
@@ -153,7 +153,7 @@ Word TomlParser::literal_string() {
   return word;
 }
 
-// Digits, of which only a number that is 0 begins with one.
+// Returns true for decimal digits with an optional sign. No number but 0 may begin with 0.
 bool is_decimal_integer(std::string_view text) noexcept {
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }) &&
@@ -198,7 +198,7 @@ TomlValue TomlParser::value() {
   return scalar();
 }
 
-// ["a", "b"], over several lines if need be.
+// Reads an array: ["a", "b"], possibly over several lines.
 void TomlParser::array(TomlEntry& entry) {
   const std::size_t begin = at_++;
   entry.array = true;

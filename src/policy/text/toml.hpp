@@ -1,6 +1,6 @@
-// The part of TOML 1.0 that rules are written in: arrays of tables with bare keys, strings, integers, decimal
-// numbers, booleans, arrays of strings, comments. All else is an error that says what to write instead.
-// docs/adr/0007-own-toml.md says why there is no library.
+// Parser of the part of TOML 1.0 that rules are written in: arrays of tables with bare keys, strings,
+// integers, decimal numbers, booleans, arrays of strings, comments. Anything else is an error that says what
+// to write instead. docs/adr/0007-own-toml.md says why no library is used.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@ namespace taut {
 struct TomlValue {
   enum class Kind : std::uint8_t { string, integer, decimal, boolean };
   Kind kind = Kind::string;
-  Word word;  // of a string what stands for, else as written
+  Word word;  // content of a string; other values as written
 };
 
 struct TomlEntry {
   Word key;
-  std::vector<TomlValue> values;  // one, or those of an array
+  std::vector<TomlValue> values;  // one value, or the elements of an array
   bool array = false;
 };
 
@@ -26,7 +26,7 @@ struct TomlTable {
   std::vector<TomlEntry> entries;
 };
 
-// Throws Error(invalid_policy) that points at the fault.
+// Parses a TOML text. Throws Error(invalid_policy) that points at the fault.
 std::vector<TomlTable> parse_toml(const SourceText& source);
 
 }  // namespace taut

@@ -5,10 +5,11 @@
 namespace taut {
 namespace {
 
-// Calls that are foretold to take longer than that many by frames are not worth a trial.
+// Greatest ratio of the predicted plain time to the compressed time for which a trial of plain MPI is worth
+// while.
 constexpr float hopeless = 1.5F;
 
-// No trial takes more plain calls, whatever a disturbed one seemed to take.
+// Greatest number of plain calls that one trial counts for, even if a disturbance made it slow.
 constexpr float costliest = 4096;
 
 }  // namespace
@@ -32,17 +33,19 @@ Fallback Autotuner::next() noexcept {
   return why_;
 }
 
-// After a trial and beside plain calls of these paces; 0: not known.
+// Starts a back-off. `trial` and `plain` are the seconds per byte of the trial and of plain calls; 0: not
+// known.
 void Autotuner::back_off(Fallback why, float trial, float plain) noexcept {
   const float calls = plain > 0 ? std::clamp(trial / plain, 1.0F, costliest) : 1;
   const auto least = static_cast<std::uint32_t>(calls);
   why_ = why;
   left_ = std::max(backoff_, least);
   backoff_ = std::min(2 * left_, longest_backoff * least);
-  coded_.clear();  // after the rest calls have to show it again
+  coded_.clear();  // after the back-off, compressed calls are measured anew
 }
 
-// A trial of plain MPI is a few calls long, unless it is clear sooner that they are slower.
+// Returns true while a trial of plain MPI continues. A trial takes a few calls, fewer if plain MPI is clearly
+// slower.
 bool Autotuner::keeps_trying(const Timing& agreed) noexcept {
   trying_ = trying_ && plain_.calls() < RecentTimes::most && agreed.plain < clear_difference * agreed.coded;
   return trying_;
@@ -50,7 +53,7 @@ bool Autotuner::keeps_trying(const Timing& agreed) noexcept {
 
 Fallback Autotuner::update(const Timing& agreed) noexcept {
   ++since_;
-  if (coded_.calls() == 0) return Fallback::none;  // this call will show
+  if (coded_.calls() == 0) return Fallback::none;  // this call is the first measurement
   if (plain_.calls() > 0) {
     if (keeps_trying(agreed)) return Fallback::trial;
     const bool open = coded_.calls() < RecentTimes::most && agreed.coded < clear_difference * agreed.plain;

@@ -1,4 +1,4 @@
-// The candidate that coded the last messages of a kind.
+// Candidate cache: the candidate that coded the last messages of one kind.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ class CandidateCache {
  public:
   static constexpr std::uint32_t samples_last = 32;
 
-  // The candidate that was last chosen, if that will do until its ratio changes or `samples_last` messages
-  // have gone by; else all have to be sampled.
+  // Returns the candidate that was last chosen, if it is still valid. It expires when its ratio changes, or
+  // after `samples_last` messages. Then all candidates have to be sampled.
   std::optional<std::size_t> get() const noexcept {
     return left_ > 0 ? std::optional(candidate_) : std::nullopt;
   }
 
-  // What was chosen: by samples of the favourite alone, or of all.
+  // Records a choice, by samples of the cached candidate alone or of all candidates.
   void choose(std::size_t candidate, float ratio) noexcept {
     if (left_ == 0) {
       candidate_ = candidate;
@@ -34,8 +34,8 @@ class CandidateCache {
 
  private:
   std::size_t candidate_ = 0;
-  float ratio_ = 0;         // when all were sampled
-  std::uint32_t left_ = 0;  // messages that it will do for
+  float ratio_ = 0;         // ratio when all candidates were sampled
+  std::uint32_t left_ = 0;  // messages for which the candidate remains valid
 };
 
 }  // namespace taut

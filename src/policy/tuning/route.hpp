@@ -1,4 +1,4 @@
-// A way to serve a kind of call, of those that trials compare.
+// Route: an alternative for serving a kind of call, compared with others by trials.
 #pragma once
 
 #include "core/algorithm.hpp"
@@ -6,7 +6,7 @@
 namespace taut {
 
 struct Route {
-  const AlgorithmInfo* algorithm = nullptr;  // null: none in particular
+  const AlgorithmInfo* algorithm = nullptr;  // null: the plan chooses
   bool by_nodes = false;                     // core/hierarchical.hpp
 
   friend bool operator==(const Route&, const Route&) = default;

@@ -19,7 +19,7 @@ bool RouteTrials::decide(const Timing& agreed) noexcept {
   return better;
 }
 
-// One of the others, in turn; twice as far apart each time round.
+// Begins a trial of the next alternative. The distance between trials doubles after each round.
 void RouteTrials::begin(std::span<const Route> others) noexcept {
   if (turn_ >= others.size()) {
     turn_ = 0;

@@ -1,5 +1,5 @@
-// Which way serves calls of a kind best: now and then another one is tried, for a few calls or until it is
-// clear that it is slower.
+// Route trials: find the fastest route of a kind of call. From time to time another route is tried, for a few
+// calls or until it is clearly slower.
 #pragma once
 
 #include "policy/tuning/route.hpp"
@@ -11,11 +11,11 @@ class RouteTrials {
  public:
   static constexpr std::uint32_t first_distance = 16, longest_distance = 1024;  // calls between trials
 
-  // For the next call; without an algorithm: as the plan chooses.
+  // Returns the route of the next call; without an algorithm, the plan chooses.
   Route next() const noexcept { return is_trying() ? tried_ : usual_; }
 
-  // After an agreement on a call in that way, with the paces of all ranks: what follows for the next call.
-  // `others` might serve it as well. True if one of them has become the usual one.
+  // Updates the trials after an agreement on a call by `route`, with the times of all ranks. `others` are
+  // routes that might serve the call as well. Returns true if one of the others has become the usual route.
   bool update(const Route& route, const Timing& agreed, std::uint32_t usual_calls,
               std::span<const Route> others) noexcept;
 
@@ -30,9 +30,9 @@ class RouteTrials {
   void begin(std::span<const Route> others) noexcept;
 
   Route usual_, tried_;
-  RecentTimes calls_;  // by the one that is tried
+  RecentTimes calls_;  // times by the route that is tried
   std::uint32_t distance_ = first_distance, since_ = 0;
-  std::size_t turn_ = 0;  // of the others
+  std::size_t turn_ = 0;  // index of the next alternative
 };
 
 }  // namespace taut

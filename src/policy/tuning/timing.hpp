@@ -1,4 +1,4 @@
-// How fast calls of one kind go.
+// Times of the calls of one kind.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,20 @@
 
 namespace taut {
 
-// Seconds a byte of message; 0: not known.
+// Seconds per byte of message; 0: not known.
 struct Timing {
   float plain = 0;
-  float coded = 0;      // by frames, agreement included
-  float predicted = 0;  // of a plain call, by the speed of the link in those by frames
-  float other = 0;      // by frames, in the way that is being tried
-  float asked = 0;      // of agreements that found nothing to gain, samples included
+  float coded = 0;      // compressed, agreement included
+  float predicted = 0;  // plain, predicted from the speed of the link in compressed calls
+  float other = 0;      // compressed, by the route that is tried
+  float asked = 0;      // agreements that found no gain, samples included
 };
 
-// Paces that differ by less may change their order with the next call.
+// Least ratio of two times whose order is clear. With a smaller ratio, the next call may change the order.
 inline constexpr float clear_difference = 1.3F;
 
-// The last few calls. Their median counts, the lower one of an even number: some calls are disturbed.
+// Times of the last few calls. The median counts, the lower one of an even number, because some calls are
+// disturbed.
 class RecentTimes {
  public:
   static constexpr std::uint32_t most = 5;
