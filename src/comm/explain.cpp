@@ -134,7 +134,7 @@ std::string explain(const CallRow& row) {
   std::string text = text_of(row.key) + (site.empty() ? "" : " at " + site) + ": " + summary(row.sum);
   if (row.sum.compressed_calls != 0) {
     text += " by " + text_of(row.decision);
-    if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // nothing, where messages are received
+    if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // frame_bytes is 0 for received messages
     if (row.plain != Fallback::no_gain && row.expected_ratio != 0)
       text += ", expected " + rounded(static_cast<double>(row.expected_ratio), 3);
   }

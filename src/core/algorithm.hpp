@@ -32,11 +32,11 @@ struct Operands {
 
 // Cost of an algorithm for P ranks and one segment.
 struct Cost {
-  int steps = 0;  // messages on the longest chain of dependent messages
+  int steps = 0;            // messages on the longest chain of dependent messages
   int messages = 0;         // sent by all ranks together
   int messages_a_rank = 0;  // most by any rank
-  int frames = 0;  // frames in these messages, all ranks together
-  int encodes = 0;  // most by any rank; likewise combines and decodes
+  int frames = 0;           // frames in these messages, all ranks together
+  int encodes = 0;          // most by any rank; likewise combines and decodes
   int combines = 0;
   int decodes = 0;
 };
@@ -70,7 +70,7 @@ struct AlgorithmInfo {
   // ranks get the same bits only with an idempotent codec.
   bool recodes = false;
 
-  int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // number of frames of a whole message
+  int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message
 };
 
 std::span<const AlgorithmInfo* const> registered_algorithms() noexcept;

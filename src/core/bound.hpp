@@ -9,11 +9,11 @@ struct Bound {
   // The numbers are stored in frames, except for `range` and `psnr`: these are resolved to `absolute` once
   // the range of the values is known.
   enum class Kind : std::uint8_t {
-    exact = 0,  // x' = x
+    exact = 0,      // x' = x
     absolute = 1,   // |x - x'| <= value
-    snap = 2,  // as absolute, and x' is a multiple of the greatest power of two that allows the bound
+    snap = 2,       // as absolute, and x' is a multiple of the greatest power of two that allows the bound
     pointwise = 3,  // |x - x'| <= value * |x|
-    rate = 4,  // `value` bits for each x; no bound on the error
+    rate = 4,       // `value` bits for each x; no bound on the error
     range = 5,      // |x - x'| <= value * (greatest - least of the finite values)
     psnr = 6,       // 20 log10(range / root of the mean square of x - x') >= value, in dB
   };

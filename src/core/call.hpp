@@ -17,10 +17,10 @@ using CallKey = std::array<std::uint64_t, 2>;
 
 struct Call {
   Collective collective{};
-  DType type{};  // DType{}: the type or the operator is not compressed
+  DType type{};                   // DType{}: the type or the operator is not compressed
   Reduction op = Reduction::sum;  // operator of a reduction
-  std::size_t bytes = 0;  // size of the whole message, all blocks
-  bool bytes_known = true;  // true if every rank knows the size; else `bytes` counts what this rank sends or receives
+  std::size_t bytes = 0;          // size of the whole message, all blocks
+  bool bytes_known = true;        // all ranks know the size; else `bytes` is what this rank sends or receives
   int ranks = 1;
   int nodes = 0;  // number of nodes if there are several with the same number of ranks, more than one; else 0
   bool any_blocks = false;     // the blocks may have different sizes
@@ -29,11 +29,11 @@ struct Call {
 
   // Further inputs of rule matching, and flags that tell if the ranks have agreed on them.
   std::uint64_t sites = ~std::uint64_t{0};  // bit i: the call site is the one that rule i names
-  bool type_agreed = false;  // in a data movement, ranks may use different types
+  bool type_agreed = false;                 // in a data movement, ranks may use different types
   bool sites_agreed = false;
 
   bool coded() const noexcept { return type != DType{}; }
-  std::size_t count() const noexcept { return coded() ? bytes / size_of(type) : 0; }  // number of values in the message
+  std::size_t count() const noexcept { return coded() ? bytes / size_of(type) : 0; }  // values of the message
 
   // Returns collective, type, operator and size class (c: messages of 2^(c-1) to 2^c - 1 bytes) as one
   // number.

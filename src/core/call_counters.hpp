@@ -12,7 +12,7 @@ namespace taut {
 struct CallCounters {
   Status status = Status::ok;  // the first failure
   std::uint64_t encodes = 0, combines = 0, decodes = 0;
-  std::uint64_t value_bytes = 0, frame_bytes = 0;  // values encoded on this rank, and the frames made from them
+  std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded values, and their frames
   std::uint64_t sent_messages = 0, sent_bytes = 0;
   std::uint64_t carried_bytes = 0;  // bytes of values that the sent frames represent
   PhaseTimes times;

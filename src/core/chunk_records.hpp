@@ -90,7 +90,7 @@ Sized write_records(std::size_t parts, const RecordRoom& room, const Write& writ
   };
   if (parts == 1) return write_all();
   Sized all;
-  std::atomic<std::size_t> turn = 0;  // part whose own thread may move its records now: that thread has the records in its cache
+  std::atomic<std::size_t> turn = 0;  // part that may move its records; its thread has them in its cache
   for_each_part(parts, room.chunks, [&](std::size_t part, Range range) {
     const Bytes share = room.share(part, parts);
     Writer writer(room.ends_of(range), share);

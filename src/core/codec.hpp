@@ -16,19 +16,19 @@ namespace taut {
 
 // The promise of a codec, printed by tools and checked by the conformance suite.
 struct Contract {
-  Bound bound = {};  // bound of every finite value; NaN and infinities keep their class
+  Bound bound = {};          // bound of every finite value; NaN and infinities keep their class
   bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
   bool adds_frames = false;  // arithmetic() adds encoded data
-  bool idempotent = false;  // decoded values do not change when coded again, whatever values surround them
+  bool idempotent = false;   // decoded values do not change when coded again, whatever values surround them
 };
 
 struct CodecOptions {
-  Bound bound = {};  // bound of one value; of a kind that frames can store
-  bool checksum = false;                  // protect the payload as well as the header
+  Bound bound = {};                // bound of one value; of a kind that frames can store
+  bool checksum = false;           // protect the payload as well as the header
   const char* predictor = "auto";  // name of a predictor of the codec; auto: chosen by a sample of the values
-  const char* kernels = "";  // name of a kernel set; empty: the best for this processor
-  Dims dims = {};  // extents of the field that the values belong to
-  int threads = 1;  // number of threads that may work on a frame; 1 to 64
+  const char* kernels = "";        // name of a kernel set; empty: the best for this processor
+  Dims dims = {};                  // extents of the field that the values belong to
+  int threads = 1;                 // number of threads that may work on a frame; 1 to 64
   PackedBits bits = PackedBits::rounded;  // treatment of packed integers
 };
 
@@ -94,7 +94,7 @@ struct CodecInfo {
   // Ranks of codecs for codec=auto, which considers lower ranks first.
   static constexpr std::uint8_t usual = 1, also = 2, last_resort = 9, only_by_name = 255;
 
-  const char* name;  // name of the folder, and in policies
+  const char* name;       // name of the folder, and in policies
   std::uint8_t frame_id;  // identifier in frames; never reused
   const char* since;
   const char* summary;

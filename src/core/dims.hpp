@@ -1,4 +1,4 @@
-// Extents of a field, as far as the caller gives them.
+// Shape of the field that values are part of.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@ namespace taut {
 
 inline constexpr unsigned max_dims = 4;
 
-// Extents of a field: of[0] is the slowest extent, of[n - 1] the fastest, along which values are adjacent in
-// memory. n = 0: unknown. A codec uses the extents for better prediction only, never for correctness: the
-// values may be any part of the field, or unrelated to it.
+// Extents of a field, as far as the caller gives them. of[0] is the slowest extent, of[n - 1] the fastest,
+// along which values are adjacent in memory. n = 0: unknown. A codec uses the extents for better prediction
+// only, never for correctness: the values may be any part of the field, or unrelated to it.
 struct Dims {
   std::uint32_t of[max_dims] = {};
   unsigned n = 0;

@@ -21,11 +21,11 @@ struct FrameHeader {
   std::uint8_t codec = 0;  // CodecInfo::frame_id
   DType type = DType::f32;
   std::uint8_t flags = 0;
-  std::uint64_t count = 0;  // number of values
-  Bound bound = {};  // bound of each addend; of a kind that frames can store
+  std::uint64_t count = 0;          // number of values
+  Bound bound = {};                 // bound of each addend; of a kind that frames can store
   double step = 0;                  // codec parameter (planes: quantisation step)
   std::uint64_t payload_bytes = 0;  // size of the payload, which follows the header
-  std::uint32_t addends = 1;  // number of frames summed into this one
+  std::uint32_t addends = 1;        // number of frames summed into this one
   std::uint8_t parameters[4] = {};  // codec parameters (planes: [0] predictor)
   std::uint32_t payload_checksum = 0;
   std::uint32_t failure = 0;  // Status of the sender when `failed` is set

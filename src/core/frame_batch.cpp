@@ -175,7 +175,7 @@ void ReceivingBatch::result() noexcept {
     used += size;
   }
   into_.bytes += used;
-  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // a single notice replaces all frames
+  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // a notice in place of all frames
   if (frames < frames_ || used < message.size())
     team_.note(notice ? Status::peer_failed : Status::corrupt_frame);
   for (; frames < frames_; ++frames)

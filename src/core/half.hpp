@@ -31,7 +31,7 @@ constexpr std::uint16_t narrowed(Float value) noexcept {
   const Bits moved = size - (Bits{down} << from.fraction_bits);
   Bits result =
       std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
-  if constexpr (down > 0) {  // below the least normal number, results are multiples of the least denormal number
+  if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal number
     constexpr auto least = std::bit_cast<Float>(Bits{down + 1} << from.fraction_bits);
     constexpr auto inverse =
         std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);

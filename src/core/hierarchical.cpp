@@ -73,7 +73,7 @@ Task<> reduce(View view, Operands data) {
   NodePeers::Memory memory;
   if (!at_root) memory = view.node.memory(own.count, own.type);
   const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
-  const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder after lack of memory; its values are not used
+  const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
   co_await sum_up(view, data.in, mine, data.op);
   co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
   if (beside_root && !at_root) co_await view.node.send(sum, root);

@@ -12,7 +12,8 @@ namespace taut {
 // `beyond`. Small positive integers read as magnitudes below `least`, negative integers as magnitudes from
 // `beyond` up to NaN.
 template <class T>
-struct NumberZone {  // 16-bit types: all magnitudes are numbers; small numbers are common there, packed integers are not
+struct NumberZone {  // 16-bit types: all magnitudes are numbers; small numbers are common there, packed
+                     // integers are not
   static constexpr bool limited = false;
 };
 template <>

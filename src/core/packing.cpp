@@ -11,7 +11,7 @@ namespace {
 // Counts over the pieces of a message: values, packed values, and pairs of neighbours by kind and distance.
 struct Signs {
   std::size_t values = 0, packed = 0;
-  std::size_t far_numbers = 0;  // pairs far apart, neither value packed
+  std::size_t far_numbers = 0;          // pairs far apart, neither value packed
   std::size_t declines = 0, steps = 0;  // pairs with one packed value: near each other; far apart
 
   Packing packing() const noexcept {

@@ -6,9 +6,10 @@
 namespace taut {
 
 enum class Packing : std::uint8_t {
-  none,  // only numbers, as far as the pieces show
+  none,    // only numbers, as far as the pieces show
   marked,  // small integers, which is_packed() recognises, beside ordinary numbers or alone
-  spread,  // neighbours farther apart than numbers of one message are: integers that is_packed() does not recognise
+  spread,  // neighbours farther apart than numbers of one message are: integers that is_packed() does not
+           // recognise
 };
 
 // Classifies a message by the exponents of its values. Two neighbours are far apart if one is 2^48 (float64:

@@ -12,10 +12,10 @@ enum class Phase : std::uint8_t {
   encode,
   combine,
   decode,
-  wait,  // waiting for messages: all time of a compressed call outside the other phases
+  wait,   // waiting for messages: all time of a compressed call outside the other phases
   agree,  // agreement, with planning, samples and memory
   plain,  // in plain MPI
-  call  // the whole call
+  call    // the whole call
 };
 inline constexpr std::size_t phases = 7;
 

@@ -13,7 +13,7 @@ namespace taut {
 struct Event {
   std::uint64_t begin = 0, end = 0;
   std::uint64_t bytes = 0;  // bytes of the values; of the awaited frames (wait); of the message (call)
-  std::uint32_t call = 0;  // number of the call in this process
+  std::uint32_t call = 0;   // number of the call in this process
   Phase phase = Phase::call;
   std::uint8_t slot = 0;  // different for calls in flight at the same time
   std::uint8_t segment = 0;
@@ -63,7 +63,7 @@ class Recorder {
   std::unique_ptr<Event[]> ring_;
   std::size_t capacity_;
   std::uint64_t added_ = 0;
-  std::uint64_t open_slots_ = 0;  // one bit for each slot in use
+  std::uint64_t open_slots_ = 0;  // bit s: slot s is in use
   std::uint32_t calls_ = 0;
 };
 

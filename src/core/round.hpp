@@ -8,11 +8,11 @@
 
 namespace taut {
 
-// A round of messages. Start up to `most` messages each way, await the received ones one by one, and then the
+// Round of messages. Start up to `most` messages each way, await the received ones one by one, and then the
 // round itself: it is ready when all sends are complete.
 class Round final : public Waitable {
  public:
-  static constexpr int most = FrameArithmetic::max_operands - 1;  // so that one sum takes all received frames and the own one
+  static constexpr int most = FrameArithmetic::max_operands - 1;  // a sum takes `most` frames and one more
 
   explicit Round(Team& team) noexcept : team_(team) {}
   Round(const Round&) = delete;
@@ -20,7 +20,7 @@ class Round final : public Waitable {
   void recv(int from, ConstSlice like, std::uint32_t addends = 1) {
     receiving_[received_++].emplace(team_, from, like, addends);
   }
-  void send(const Frame& frame, int to) { sending_[sent_++].emplace(team_, frame, to); }  // `frame` must stay in place
+  void send(const Frame& frame, int to) { sending_[sent_++].emplace(team_, frame, to); }  // must not move
   void send(Frame&& frame, int to) {
     frames_[sent_] = std::move(frame);
     send(std::as_const(frames_[sent_]), to);

@@ -57,7 +57,7 @@ class FrameList {
   };
   static constexpr std::size_t unit_bytes = 128, units = 64, largest = units * unit_bytes;
   static constexpr std::size_t spares_of_a_thread = 6;  // enough for a call until it reserves more
-  static constexpr std::size_t most_listed = 256;  // for each size: a thread may free frames that other threads allocated
+  static constexpr std::size_t most_listed = 256;       // for each size: threads may free others' frames
   static std::size_t unit_of(std::size_t bytes) noexcept { return (bytes - 1) / unit_bytes; }
   static void release(Node* head) noexcept {
     while (head != nullptr) ::operator delete(std::exchange(head, head->next));

@@ -79,7 +79,7 @@ struct AwaitTask {
 
 struct PromiseBase {
   Run own;                         // used if this is the outermost task
-  Run* run = &own;  // Run of the outermost task
+  Run* run = &own;                 // Run of the outermost task
   std::coroutine_handle<> parent;  // resumed at the end
   std::exception_ptr failure;
 

@@ -112,7 +112,7 @@ class Team {
   Frame combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept;
 
   // ---- Frame batches: blocks are numbered as in chunk(), frames from the start of a batch ----
-  FrameBatch batch(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // an empty batch with room for n frames
+  FrameBatch batch(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, room for n
   // Returns the frames of the nearly equal blocks first, first + 1, ... first + n - 1.
   FrameBatch encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
   void encode(ConstSlice values, FrameBatch& to) noexcept;              // appends the frame

@@ -62,7 +62,7 @@ ValueRange range_of(ConstSlice values, std::optional<double> fill, PackedBits bi
 Bound resolved(Bound bound, const ValueRange& range) noexcept {
   if (!is_relative(bound)) return bound;
   if (!(range.least < range.greatest)) return {};
-  const FloatEnvironment environment;  // so that the result is the same on every rank
+  const FloatEnvironment environment;  // the result must be the same on every rank
   // Half the range, as the difference of the extremes of float64 may overflow.
   const double half = range.greatest / 2 - range.least / 2;
   // Rounded more coarsely than mathematical libraries may differ, so that ranks on different machines get the
