@@ -28,7 +28,7 @@ struct AgreementRecord {
   float ratio_low[max_candidates] = {};                 // estimated ratio by candidate
   std::uint64_t bytes_high = 0;                         // size of the message, if ranks know only their part
   std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
-  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: not compressed on that rank
+  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: that rank's type is not compressed
   std::uint16_t obstacles = 0;               // Obstacles of any rank
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
                          unknown_timing};  // members of Timing

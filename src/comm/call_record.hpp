@@ -20,7 +20,7 @@ class CallRecord {
   CallRecord(const CallRecord&) = delete;
   ~CallRecord();
 
-  // Starts the clock. Not for calls that fall back to plain MPI at once.
+  // Starts the clock. Not called for a call that falls back to plain MPI at once.
   void begin() noexcept { began_ = clock_now(); }
   // Records that the ranks have agreed, in `rounds` rounds.
   void agreed(int rounds, int ranks, float expected_ratio) noexcept;

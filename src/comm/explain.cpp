@@ -25,7 +25,7 @@ std::string gain(const Statistics& sum) {
          size_text(sum.carried_bytes);
 }
 
-// "3 plain (its samples compress too little: 1.05), 1 plain (...)"
+// "3 plain (samples compress too little: ratio 1.05), 1 plain (...)"
 std::string plain_calls(const CallRow& row) {
   std::string text;
   for (std::size_t i = 0; i < fallback_reasons; ++i) {

@@ -13,7 +13,7 @@ const char* name_of(Fallback why) noexcept;   // a single word, as in reports
 std::string text_of(const CallKey& key);        // "allreduce f32 sum 1MiB"; 1 MiB or more, below 2 MiB
 std::string text_of(const Decision& decision);  // "planes/delta, ring by frames, 4 segments, abs:2.5e-05"
 std::string size_text(std::uint64_t bytes);     // "1MiB", "1.5MiB", "12B"
-std::string text_of(const PhaseTimes& times);   // "1.2 s: encode 12 %, wait 80 %"
+std::string text_of(const PhaseTimes& times);   // "1.2 s: encode 12.0 %, wait 80.0 %"
 
 // Returns one line about a row, without its newline.
 std::string explain(const CallRow& row);

@@ -13,8 +13,8 @@ Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, Fallbac
   co_return verdict;
 }
 
-// Advances the call. Returns true if the call is done; then nobody but its owner may access it. `turn`: true
-// if all earlier calls are settled; stays true if this call is settled as well.
+// Advances the call. Returns true if the call is done; from then on only its owner may access it. `turn`:
+// true if all earlier calls are settled; stays true if this call is settled as well.
 bool CallInFlight::step(bool& turn) noexcept {
   turn_.come = turn;
   const bool done = task_.advance();

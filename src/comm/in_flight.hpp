@@ -18,7 +18,7 @@ class FallbackCall : public Waitable {
   ~FallbackCall() = default;
 };
 
-// One nonblocking call. The object must stay in place until the call is done.
+// A nonblocking call. The object must stay in place until the call is done.
 class CallInFlight {
  public:
   // `plain` replaces the call if the ranks agree to leave it to plain MPI. It is issued only after all

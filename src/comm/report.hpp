@@ -15,9 +15,9 @@ struct ProcessRank {
 
 // Report on the calls of a communicator.
 struct CommReport {
-  using Name = std::array<char, 64>;  // truncated if too long
+  using Name = std::array<char, 64>;  // longer names are truncated
 
-  std::string policy = {};  // empty: sum over communicators that had no room of their own
+  std::string policy = {};  // empty: sum over communicators without an entry of their own
   Name name = {};           // name in MPI
   int ranks = 0;
   std::uint64_t communicators = 1;

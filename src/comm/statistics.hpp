@@ -34,7 +34,7 @@ struct Decision {
   Arithmetic how = Arithmetic::values;
   int segments = 0;
   Bound bound;            // bound of one value, for the codec
-  bool by_nodes = false;  // core/hierarchical.hpp
+  bool by_nodes = false;  // hierarchical: core/hierarchical.hpp
 };
 
 // Compressibility of the values of calls, by samples on this rank, under bounds relative to the range of the

@@ -58,8 +58,8 @@ struct AlgorithmInfo {
     batch
   } unit;  // content of a message: one frame of all data, one frame of a block, or frames of several blocks
   Cost (*cost)(int P);
-  // Error growth: the result of a SUM, or of a data movement, differs from the exact result by at most growth
-  // * bound, if each encoding is within `bound`.
+  // Error growth, in bounds of one encoding: the result of a SUM, or of a data movement, is within growth *
+  // bound of the exact result, if each encoding is within `bound`.
   int (*growth)(int P, Arithmetic how);
   Task<> (*run)(Team team, Operands data);
   bool any_blocks = false;  // also serves blocks of different sizes (BlockLayout)

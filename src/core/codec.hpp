@@ -14,7 +14,7 @@
 
 namespace taut {
 
-// The promise of a codec, printed by tools and checked by the conformance suite.
+// Contract of a codec, printed by tools and checked by the conformance suite.
 struct Contract {
   Bound bound = {};          // bound of every finite value; NaN and infinities keep their class
   bool fixed_size = false;   // a frame of n values always has max_bytes(n) bytes
@@ -40,11 +40,11 @@ class FrameArithmetic {
 
   virtual ~FrameArithmetic() = default;
 
-  // out <- sum of up to max_operands `frames` (same codec, type, count and step). `out` holds
+  // Computes out <- sum of up to max_operands `frames` (same codec, type, count and step). `out` holds
   // max_bytes(type, count, addends).
   virtual Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept = 0;
 
-  // out <- frame + encode(values), in one pass.
+  // Computes out <- frame + encode(values), in one pass.
   virtual Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept = 0;
 };
 
@@ -76,7 +76,7 @@ class Codec {
   // past `values`. Malformed bytes give a status, and `values` may then hold anything.
   virtual Status decode(ConstBytes in, Slice values) const noexcept = 0;
 
-  // values <- values op decode(in).
+  // Computes values <- values op decode(in).
   virtual Status reduce(ConstBytes in, Slice values, Reduction op) const noexcept = 0;
 
   // Estimates the result of encode(). `scratch` holds sample_scratch bytes (core/sample.hpp); the default

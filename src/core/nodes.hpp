@@ -9,7 +9,7 @@ namespace taut {
 
 class Nodes {
  public:
-  Nodes() = default;  // nothing is known
+  Nodes() = default;  // no nodes are known
   // `node_of[r]`: identifier of the node of rank r; ranks have the same identifier only if they share a node.
   explicit Nodes(std::span<const int> node_of);
 

@@ -42,8 +42,8 @@ constexpr double seconds(std::uint64_t nanoseconds) noexcept {
   return static_cast<double>(nanoseconds) * 1e-9;
 }
 
-// Returns the nanoseconds of a clock that never goes back. A reading takes some 30 ns: measure whole
-// operations, not parts of an operation.
+// Returns the nanoseconds of a monotonic clock. A reading takes some 30 ns: measure whole operations, not
+// parts of an operation.
 inline std::uint64_t clock_now() noexcept {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());

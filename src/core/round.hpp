@@ -8,8 +8,8 @@
 
 namespace taut {
 
-// Round of messages. Start up to `most` messages each way, await the received ones one by one, and then the
-// round itself: it is ready when all sends are complete.
+// Usage: start up to `most` messages each way, await the received ones one by one, and then the round itself,
+// which is ready when all sends are complete.
 class Round final : public Waitable {
  public:
   static constexpr int most = FrameArithmetic::max_operands - 1;  // a sum takes `most` frames and one more

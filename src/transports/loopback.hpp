@@ -84,7 +84,7 @@ class LoopbackHub {
   std::vector<std::unique_ptr<Message>> messages_;
   std::vector<std::unique_ptr<Receive>> receives_;
   std::vector<Record> records_;
-  std::vector<int> steps_;  // steps made so far, by rank
+  std::vector<int> steps_;  // number of steps so far, by rank
   Damage damage_;
   int doomed_ = -1, dead_ = -1;  // ranks; -1: none
   std::uint64_t left_ = 0;       // operations until the doomed rank dies

@@ -23,8 +23,8 @@ class MpiTransport : public Transport {
 std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm);
 
 // Returns the nodes of the ranks of `comm` as MPI reports them. If `ranks_per_node` is not 0, each group of
-// that many consecutive ranks counts as a node instead. Collective over `comm`, on which no message may
-// interfere. Throws Error(transport_failed).
+// that many consecutive ranks counts as a node instead. Collective over `comm`, on which no other
+// communication may interfere. Throws Error(transport_failed).
 Nodes find_nodes(MPI_Comm comm, int ranks_per_node);
 
 }  // namespace taut
