@@ -1,16 +1,16 @@
-// The tree of the binomial scatter, for the collectives that begin with it.
+// Binomial scatter, shared by the collectives that begin with it.
 #pragma once
 
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
 
-// The ranks of the subtree of `me`, itself included; ranks are counted from the root.
+// Returns the number of ranks in the subtree of `me`, itself included; ranks are counted from the root.
 int binomial_subtree(int me, int P);
 
-// Spreads the frames of the blocks of `values`, which only the root has; block i goes to rank i. Every rank
-// ends with the bundle of its subtree, its own block first; the root with those of all others. No block is
-// larger than `largest`.
+// Scatters the frames of the blocks of `values`, which only the root has; block i goes to rank i. Every rank
+// gets the frame batch of its subtree, its own block first; the root gets the batch of all other ranks. No
+// block is larger than `largest`.
 Task<FrameBatch> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root);
 
 Cost binomial_spread_cost(int P);

@@ -13,7 +13,7 @@ Task<> run(Team team, Operands data) {
   const Slice values = team.whole(data.out);
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
-  // A rank's parent is the one with its lowest bit cleared; below that bit are its children.
+  // The parent of a rank is the rank with its lowest bit cleared; below that bit are its children.
   int span = 1 << log2_ceil(P);
   Frame frame;
   if (me == 0) {

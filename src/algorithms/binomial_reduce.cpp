@@ -11,7 +11,8 @@
 namespace taut::algorithms {
 namespace {
 
-// Ranks of the subtree of `me` that have come together before the step of distance d; counted from the root.
+// Returns the number of ranks whose values `me` has combined before the step of distance d; ranks are counted
+// from the root.
 std::uint32_t gathered(int me, int d, int P) { return static_cast<std::uint32_t>(std::min(d, P - me)); }
 
 Task<> run(Team team, Operands data) {

@@ -1,8 +1,9 @@
-// Binomial scatter of bundles of frames. Thakur, Rabenseifner and Gropp, "Optimization of collective
+// Binomial scatter of frame batches. Thakur, Rabenseifner and Gropp, "Optimization of collective
 // communication operations in MPICH", IJHPCA 19 (2005), section 4.2; blocks encoded once at the root: Huang
 // et al., "C-Coll", IPDPS 2024.
-//   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes P-1 (root) · decodes 1 (not
-//   the root) error: the codec's bound; the root's own block is copied
+//   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes P-1 (root)
+//   · decodes 1 (not the root)
+//   error: the codec's bound; the root's own block is copied
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +24,7 @@ Task<FrameBatch> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlic
     batch = team.batch(largest, mine);
     co_await team.recv(rank(me - (me & -me)), batch, mine);
   }
-  // Each child gets its subtree, the largest first.
+  // Each child gets the frames of its subtree, the largest first.
   for (int d = 1 << log2_ceil(mine); d > 0; d /= 2) {
     if (d < mine) co_await team.send(batch, me + d - first, binomial_subtree(me + d, P), rank(me + d));
   }

@@ -21,7 +21,7 @@ Task<> run(Team team, Operands data) {
   }
   if (me + 1 < P) {
     Sending sending = team.send(frame, rank(me + 1));
-    team.decode(frame, values);  // while it is under way
+    team.decode(frame, values);  // while the frame is in flight
     co_await sending;
   } else {
     team.decode(frame, values);

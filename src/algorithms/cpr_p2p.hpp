@@ -1,4 +1,4 @@
-// CPR-P2P, compression in point-to-point calls, as far as collectives share it.
+// CPR-P2P (compression in point-to-point calls): the part that several collectives share.
 #pragma once
 
 #include "core/algorithm.hpp"

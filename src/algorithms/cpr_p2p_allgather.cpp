@@ -1,6 +1,7 @@
-// Ring allgather by calls that compress what they send and decompress what they receive: the baseline
-// (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing high-performance MPI libraries
-// with on-the-fly compression for modern GPU clusters", IPDPS 2021. For comparison; never chosen by itself.
+// Ring allgather by point-to-point calls that compress each message before sending and decompress it after
+// receiving: the baseline (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing
+// high-performance MPI libraries with on-the-fly compression for modern GPU clusters", IPDPS 2021. For
+// comparison; never chosen automatically.
 //   steps P-1 · messages of a rank P-1 · encodes P-1 · decodes P
 //   error: P-1 times the codec's bound, one for each hop (one, if the codec is idempotent)
 #include "algorithms/cpr_p2p.hpp"
@@ -15,7 +16,7 @@ Task<> recoding_share(Team team, Frame mine, Blocks<Slice> values) {
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
   Frame frame = std::move(mine);
-  team.decode(frame, chunk(me));  // as all others will
+  team.decode(frame, chunk(me));  // as all other ranks will do
   for (int s = 0; s < P - 1; ++s) {
     const Slice next = chunk(me - s - 1);
     frame = co_await team.exchange(frame, right, left, next);

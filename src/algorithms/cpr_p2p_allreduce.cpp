@@ -1,6 +1,7 @@
-// Ring allreduce by calls that compress what they send and decompress what they receive: the baseline
-// (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing high-performance MPI libraries
-// with on-the-fly compression for modern GPU clusters", IPDPS 2021. For comparison; never chosen by itself.
+// Ring allreduce by point-to-point calls that compress each message before sending and decompress it after
+// receiving: the baseline (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing
+// high-performance MPI libraries with on-the-fly compression for modern GPU clusters", IPDPS 2021. For
+// comparison; never chosen automatically.
 //   steps 2(P-1) · messages of a rank 2(P-1) · encodes P-1 · combines P-1 · decodes P
 //   error of a sum: 2(P-1) times the codec's bound, P from the reduce-scatter and one for each later hop
 //   (P, if the codec is idempotent)

@@ -1,6 +1,7 @@
-// Binomial broadcast by calls that compress what they send and decompress what they receive: the baseline
-// (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing high-performance MPI libraries
-// with on-the-fly compression for modern GPU clusters", IPDPS 2021. For comparison; never chosen by itself.
+// Binomial broadcast by point-to-point calls that compress each message before sending and decompress it
+// after receiving: the baseline (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing
+// high-performance MPI libraries with on-the-fly compression for modern GPU clusters", IPDPS 2021. For
+// comparison; never chosen automatically.
 //   steps ceil(log2 P) · messages and encodes of the root ceil(log2 P), P-1 in all · decodes 1
 //   error: ceil(log2 P) times the codec's bound, one for each hop (one, if the codec is idempotent)
 #include <algorithm>
@@ -15,7 +16,7 @@ Task<> run(Team team, Operands data) {
   const Slice values = team.whole(data.out);
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
-  // A rank's parent is the one with its lowest bit cleared; below that bit are its children.
+  // The parent of a rank is the rank with its lowest bit cleared; below that bit are its children.
   int span = 1 << log2_ceil(P);
   Status known = Status::ok;
   if (me != 0) {
@@ -28,7 +29,7 @@ Task<> run(Team team, Operands data) {
     frame = team.encode(values, known);
     co_await team.send(frame, rank(me + d));
   }
-  if (me == 0 && P > 1) team.decode(frame, values);  // as all others have
+  if (me == 0 && P > 1) team.decode(frame, values);  // as all other ranks have done
 }
 
 Cost cost(int P) {

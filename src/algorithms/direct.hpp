@@ -1,4 +1,4 @@
-// The two halves of the direct exchange, in which every rank writes to every other one.
+// The two halves of the direct exchange, in which every rank sends to every other rank.
 #pragma once
 
 #include "core/algorithm.hpp"
@@ -8,11 +8,12 @@ namespace taut::algorithms {
 // Reduce-scatter: rank r ends with the frame of block r of the reduction.
 Task<Frame> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op);
 
-// Codings of a value by direct_reduce that add to its error: P leaves and, by values, a sum a round.
+// Returns the error growth of direct_reduce, the encodings that add to the error of a value: P inputs and, by
+// values, one sum for each round.
 int direct_growth(int P, Arithmetic how);
 
-// Allgather: `mine` is the frame of block `rank`, a sum of `addends` frames as are all the others; every rank
-// ends with all blocks, its own decoded as well.
+// Allgather: `mine` is the frame of block `rank`. Every frame is a sum of `addends` frames. Every rank ends
+// with all blocks decoded, its own included.
 Task<> direct_share(Team team, Frame mine, std::uint32_t addends, Blocks<Slice> values);
 
 Scratch direct_scratch(int P, int me);

@@ -1,7 +1,8 @@
-// Allgather by direct exchange: every rank sends its finished frame to every other one. The long-message
-// alltoall of Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-// IJHPCA 19 (2005), of the same block to all; encoded once: Huang et al., "C-Coll", IPDPS 2024.
-//   steps P-1, which do not wait for each other · messages of a rank P-1 · encodes 1 · decodes P
+// Allgather by direct exchange: every rank sends its finished frame to every other rank. This is the
+// long-message alltoall of Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+// operations in MPICH", IJHPCA 19 (2005), with the same block for all ranks; encoded once: Huang et al.,
+// "C-Coll", IPDPS 2024.
+//   steps P-1, independent of each other · messages of a rank P-1 · encodes 1 · decodes P
 //   error: the codec's bound; each value is encoded once, and all ranks decode the same bytes
 #include <algorithm>
 

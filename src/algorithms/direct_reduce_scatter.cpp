@@ -1,7 +1,7 @@
-// Reduce-scatter by direct exchange: rank j gets block j of every rank and adds them up. The pairwise
-// exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-// IJHPCA 19 (2005), with several messages under way and one sum of what they bring.
-//   steps P-1, which do not wait for each other · messages of a rank P-1 · encodes P · combines P-1
+// Reduce-scatter by direct exchange: rank j receives block j of every rank and reduces them. This is the
+// pairwise exchange of Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations
+// in MPICH", IJHPCA 19 (2005), with several messages in flight and one sum of the received frames.
+//   steps P-1, independent of each other · messages of a rank P-1 · encodes P · combines P-1
 //   (up to 7 at once) · decodes 1
 //   error of a sum: by frames P times the codec's bound; by values one more for each round of 7 frames
 #include <algorithm>
@@ -16,7 +16,7 @@ Task<Frame> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
-  // After a round, `total` holds block me, reduced over the ranks that are less than `last` before me.
+  // After a round, `total` holds block me, reduced over the ranks me-last+1 .. me (modulo P).
   Frame total = team.encode(chunk(me));
   for (int first = 1; first < P; first += Round::most) {
     const int last = std::min(first + Round::most, P);

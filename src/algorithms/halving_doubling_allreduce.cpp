@@ -1,11 +1,11 @@
 // Rabenseifner's allreduce: reduce-scatter by recursive halving, allgather by recursive doubling. R.
 // Rabenseifner, "Optimization of collective reduction operations", ICCS 2004; Thakur, Rabenseifner and Gropp,
-// "Optimization of collective communication operations in MPICH", IJHPCA 19 (2005). Q is the
-// largest power of two up to P; ranks beyond it are folded, and a message is cut into Q blocks.
-//   steps 2 log2(Q), two more if P is not Q · encodes Q/2 of Q blocks · combines Q-1 · decodes Q; where ranks
-//   are folded, some encode Q blocks or combine Q more
-//   error of a sum: by frames P times the codec's bound; by values P-1 + Q/2 + ceil((P-Q)/2): what a rank
-//   keeps in the first step is encoded only as part of a sum
+// "Optimization of collective communication operations in MPICH", IJHPCA 19 (2005). Q is the largest power of
+// two up to P; ranks beyond Q are folded, and a message is cut into Q blocks.
+//   steps 2 log2(Q), two more if P is not Q · encodes Q/2 of Q blocks · combines Q-1 · decodes Q; if ranks
+//   are folded, some ranks encode Q blocks or combine Q more
+//   error of a sum: by frames P times the codec's bound; by values P-1 + Q/2 + ceil((P-Q)/2): the blocks
+//   that a rank keeps in the first step are encoded only as part of a sum
 #include <algorithm>
 
 #include "core/algorithm.hpp"
@@ -13,12 +13,13 @@
 namespace taut::algorithms {
 namespace {
 
-// Ranks whose contributions are in a frame of the group first .. first+n-1, after the fold.
+// Returns the number of ranks whose values are in a frame of the group first .. first+n-1, after the fold.
 std::uint32_t addends(int first, int n, int surplus) {
   return static_cast<std::uint32_t>(n + std::clamp(surplus - first, 0, n));
 }
 
-// The block that rank `me` ends with: the halves that it keeps are told by its bits, the lowest first.
+// Returns the block that rank `me` ends with. The bits of `me`, the lowest first, tell the half that the rank
+// keeps in each step.
 int last_block(int me, int Q) {
   int block = 0;
   for (int d = 1, n = Q / 2; d < Q; d *= 2, n /= 2)
@@ -26,7 +27,8 @@ int last_block(int me, int Q) {
   return block;
 }
 
-// Recursive halving by the ranks below Q. `partial` holds all blocks of the sum of two ranks, or has nothing.
+// Recursive halving by the ranks below Q. `partial` holds all blocks of the sum with the folded rank, or is
+// empty if no rank was folded into this one.
 Task<FrameBatch> halve(Team team, Operands data, FrameBatch partial, int Q) {
   const int me = team.rank(), surplus = team.size() - Q;
   if (Q == 1) co_return team.encode_blocks(data.in, 0, 1);
@@ -50,7 +52,7 @@ Task<> run(Team ranks, Operands data) {
   const int P = ranks.size(), me = ranks.rank(), Q = power_of_two_within(P), surplus = P - Q;
   Team team = ranks.in_blocks(Q);
   const Slice largest = team.chunk(data.out, 0);
-  FrameBatch totals;  // place i is for block i ^ last_block(me)
+  FrameBatch totals;  // frame i is that of block i ^ last_block(me)
 
   // Fold: rank Q+i hands its blocks to rank i and waits for the result.
   if (me >= Q) {
@@ -67,7 +69,7 @@ Task<> run(Team ranks, Operands data) {
     const FrameBatch total = co_await halve(team, data, std::move(partial), Q);
     totals = team.batch(largest, Q, static_cast<std::uint32_t>(P));
     team.copy(total, 0, totals);
-    // Recursive doubling: with d goes the bit of the last block that the partners differ in.
+    // Recursive doubling: the last blocks of partners at distance d differ in the bit of value n.
     for (int d = Q / 2, n = 1; d > 0; d /= 2, n *= 2)
       co_await team.exchange(totals, 0, n, me ^ d, me ^ d, totals);
     if (me < surplus) co_await team.send(totals, 0, Q, me + Q);

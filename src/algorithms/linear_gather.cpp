@@ -1,6 +1,6 @@
-// Linear gather: every rank sends its frame straight to the root, whose link each has to cross once by any
-// way. Encoded once where the values are: Huang et al., "C-Coll", IPDPS 2024.
-//   steps 1 for each, P-1 at the root · messages P-1 · encodes 1 (not the root) · decodes P-1 (root)
+// Linear gather: every rank sends its frame directly to the root. In any algorithm each frame crosses the
+// root's link once. Encoded once by the rank that has the values: Huang et al., "C-Coll", IPDPS 2024.
+//   steps 1 for each rank, P-1 at the root · messages P-1 · encodes 1 (not the root) · decodes P-1 (root)
 //   error: the codec's bound; the root's own block is copied
 #include <cstring>
 

@@ -1,6 +1,6 @@
-// Linear scatter: the root sends every rank its block. All of them cross the root's link by any way; this one
-// asks nobody for the sizes of blocks of others. Encoded once at the root: Huang et al., "C-Coll", IPDPS
-// 2024.
+// Linear scatter: the root sends every rank its block. In any algorithm all blocks cross the root's link; in
+// this one no rank needs the sizes of other ranks' blocks. Encoded once at the root: Huang et al., "C-Coll",
+// IPDPS 2024.
 //   steps 1, P-1 at the root · messages P-1 · encodes P-1 (root) · decodes 1 (not the root)
 //   error: the codec's bound; the root's own block is copied
 #include <cstring>

@@ -1,7 +1,9 @@
 // Pairwise exchange. Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in
-// MPICH", IJHPCA 19 (2005), section 4.4; ranks meet whose sum is the step modulo P, so that both halves of an
-// exchange have the same partner for any P, and a block can be received where it was sent from.
-//   steps P (a rank pauses where it would meet itself) · messages of a rank P-1 · encodes P-1 · decodes P-1
+// MPICH", IJHPCA 19 (2005), section 4.4. The partners of a step are ranks whose sum is the step modulo P.
+// Both halves of an exchange thus have the same partner for any P, and a block can be received where it was
+// sent from.
+//   steps P (a rank pauses in the step in which it is its own partner) · messages of a rank P-1
+//   · encodes P-1 · decodes P-1
 //   error: the codec's bound; a rank's block for itself is copied
 #include <cstring>
 

@@ -11,7 +11,7 @@
 namespace taut::algorithms {
 namespace {
 
-// Ranks whose contributions are in a frame of the group first .. first+n-1, after the fold.
+// Returns the number of ranks whose values are in a frame of the group first .. first+n-1, after the fold.
 std::uint32_t addends(int first, int n, int surplus) {
   return static_cast<std::uint32_t>(n + std::clamp(surplus - first, 0, n));
 }

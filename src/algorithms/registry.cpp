@@ -1,4 +1,4 @@
-// The table of algorithms: one line of algorithm_table.inc for each file of this folder, written by CMake.
+// Registry of algorithms: one line of algorithm_table.inc for each file of this folder, written by CMake.
 #include <cstring>
 
 #include "core/algorithm.hpp"

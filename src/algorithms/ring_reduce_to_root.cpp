@@ -1,7 +1,7 @@
 // Reduce as ring reduce-scatter and gather of the finished frames. Thakur, Rabenseifner and Gropp,
 // "Optimization of collective communication operations in MPICH", IJHPCA 19 (2005), section 4.6, with the
 // ring for its first half: Patarasuk and Yuan 2009.
-//   steps P (the last P-1 messages go to the root) · messages of a rank P-1, one more but for the root
+//   steps P (the last P-1 messages go to the root) · messages of a rank P (of the root P-1)
 //   · encodes 1 · combines P-1 · decodes P (root)
 //   error of a sum: P times the codec's bound
 #include "algorithms/ring.hpp"

@@ -1,8 +1,8 @@
-// Two-shot allreduce: reduce-scatter and allgather, both by direct exchange (see the two halves), so that a
-// frame crosses the network twice whatever P is. Reduce-scatter and allgather: Rabenseifner, "Optimization of
+// Two-shot allreduce: reduce-scatter and allgather, both by direct exchange (see the two halves). A frame
+// crosses the network twice, whatever P is. Reduce-scatter and allgather: Rabenseifner, "Optimization of
 // collective reduction operations", ICCS 2004; sums of frames: Huang et al., "hZCCL", SC24.
-//   steps 2(P-1), of which only the halves wait for each other · messages of a rank 2(P-1) · encodes P
-//   · combines P-1 (up to 7 at once) · decodes P
+//   steps 2(P-1), of which only the second half depends on the first · messages of a rank 2(P-1)
+//   · encodes P · combines P-1 (up to 7 at once) · decodes P
 //   error of a sum: by frames P times the codec's bound; by values one more for each round of 7 frames
 #include "algorithms/direct.hpp"
 

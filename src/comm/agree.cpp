@@ -39,7 +39,8 @@ void AgreementRecord::merge(const AgreementRecord& other) noexcept {
 
 namespace {
 
-// As something of which the least counts; 0: not known.
+// coded() returns a timing in a form whose minimum is the wanted merge (negated if the greatest counts);
+// decoded() reverts it. 0: not known.
 float coded(float timing, bool most_counts) noexcept {
   return most_counts ? -timing : timing > 0 ? timing : AgreementRecord::unknown_timing;
 }
@@ -77,7 +78,7 @@ Task<AgreementRecord> agree(Transport& transport, Lane lane, AgreementRecord min
                           other.version == mine.version && other.intact();
     if (readable) {
       mine.merge(other);
-    } else {  // another version of this library, another call altogether, or damaged
+    } else {  // another version of this library, a different call, or a damaged record
       mine.signature_low = 0;
       mine.signature_high = ~std::uint64_t{0};
     }

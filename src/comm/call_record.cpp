@@ -16,7 +16,7 @@ CallRecord::~CallRecord() {
   if (observer_.recorder != nullptr) observer_.recorder->close(counters_.tag);
 }
 
-// By dissemination: log2 P messages a round.
+// Counts the messages of the agreement: by dissemination, ceil(log2 P) messages a round.
 void CallRecord::agreed(int rounds, int ranks, float expected_ratio) noexcept {
   counters_.spent(Phase::agree, 0, began_, 0);
   const auto messages = static_cast<std::uint64_t>(rounds * log2_ceil(ranks));
@@ -51,8 +51,9 @@ void CallRecord::add_traffic(Statistics& sum) const noexcept {
   sum.sent_messages += counters_.sent_messages;
 }
 
-// What a compressed call does beside its verbs is to poll: segments take turns, so that what one waits for
-// may be the time that another encodes in.
+// Splits the time of the call by phase. A compressed call polls in the time outside the other phases, which
+// counts as waiting. Segments take turns, so that one segment may wait in the time in which another one
+// encodes.
 PhaseTimes CallRecord::split() noexcept {
   PhaseTimes& times = counters_.times;
   if (compressed_) {

@@ -1,4 +1,4 @@
-// What is kept of one call while it runs, and where it goes at the end.
+// Record of one call while it runs. Its results go to the statistics at the end.
 #pragma once
 
 #include "comm/statistics.hpp"
@@ -7,26 +7,26 @@ namespace taut {
 
 struct Verdict;
 
-// Who is told of a communicator's calls.
+// Observer: the table and the recorder that a communicator reports its calls to.
 struct Observer {
-  CallTable* table = nullptr;    // null: one of the communicator's own
+  CallTable* table = nullptr;    // null: the communicator uses a table of its own
   Recorder* recorder = nullptr;  // null: no events
 };
 
 class CallRecord {
  public:
-  // Counts the call.
+  // Counts the call in the table.
   CallRecord(const Observer& observer, const Call& call) noexcept;
   CallRecord(const CallRecord&) = delete;
   ~CallRecord();
 
-  // Time counts from here, unless the call is left to plain MPI at once.
+  // Starts the clock. Not called for a call that falls back to plain MPI at once.
   void begin() noexcept { began_ = clock_now(); }
-  // The ranks have agreed, in one or two rounds.
+  // Records that the ranks have agreed, in `rounds` rounds.
   void agreed(int rounds, int ranks, float expected_ratio) noexcept;
-  // Samples showed packed integers.
+  // Records that samples showed packed integers.
   void saw_packed() noexcept { ++row().sum.packed_calls; }
-  // The call is to be compressed.
+  // Records that the call is compressed, and how.
   void decided(const Plan& plan, const Candidate& candidate) noexcept;
   void end(const Verdict& verdict) noexcept;
 

@@ -1,4 +1,4 @@
-// Addresses of the program as text.
+// Call sites: addresses in the program, as text.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace taut {
 
-// The function that the address lies in, and the offset: "solve+0x1f3". Where the program exports no such
-// name, its file and the offset in it, for addr2line: "stack_images+0x41f3". Else the address. "" for null.
+// Returns the function that contains the address, and the offset: "solve+0x1f3". If the program exports no
+// such name, returns the file and the offset in it, for addr2line: "stack_images+0x41f3". If neither is
+// known, returns the address. "" for null.
 std::string call_site_name(const void* address);
 
-// Whether the address is in what rules name: a module ("libsolver.so", "program"), a function that the
-// program exports ("solve"), or a place as call_site_name() tells it. "": anywhere.
+// Returns true if the address is in the call site that a rule names: a module ("libsolver.so", "program"), a
+// function that the program exports ("solve"), or a text of call_site_name(). "": any address.
 bool is_call_site(const void* address, std::string_view wanted);
 
 }  // namespace taut

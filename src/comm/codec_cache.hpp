@@ -1,4 +1,4 @@
-// Codecs that were made before.
+// Cache of codecs that earlier calls made.
 #pragma once
 
 #include <memory>
@@ -11,14 +11,14 @@ namespace taut {
 
 class CodecCache {
  public:
-  // `coding` stays where it is.
+  // `coding` must stay in place while the cache lives.
   CodecCache(const Coding& coding, std::string kernels) : coding_(coding), kernels_(std::move(kernels)) {}
 
-  // Throws Error when the codec cannot serve this.
+  // Returns the codec for a candidate and a bound. Throws Error if the codec cannot serve them.
   std::shared_ptr<const Codec> of(const Candidate& candidate, Bound bound) {
     for (const Entry& entry : entries_)
       if (entry.candidate == candidate && entry.bound == bound) return entry.codec;
-    if (entries_.size() >= most) entries_.erase(entries_.begin());  // bounds that follow the data's range
+    if (entries_.size() >= most) entries_.erase(entries_.begin());  // relative bounds change with the data
     entries_.push_back({candidate, bound, candidate.make(coding_, bound, kernels_)});
     return entries_.back().codec;
   }

@@ -7,8 +7,7 @@
 namespace taut {
 
 struct CollectiveCall : Call {
-  // `all_bytes`: of the whole message. The type of a call that is not `coded` stays out; `memory` is empty
-  // then.
+  // `all_bytes`: size of the whole message. A call that is not `coded` has no type, and `memory` is empty.
   CollectiveCall(Collective of, Operands memory, std::size_t all_bytes, bool coded = true) noexcept
       : data(memory) {
     collective = of;
@@ -18,13 +17,13 @@ struct CollectiveCall : Call {
   }
 
   Operands data;
-  std::shared_ptr<const BlockLayout> layouts[2] = {};  // keep what `data` refers to
-  bool on_device = false;   // this rank's values are in memory of a GPU, and `data` must not be touched
-  void* move_to = nullptr;  // where `out` has to stand in the end, if not where it is
-  std::shared_ptr<const Staging> staging = {};  // of values that `data` is still to be given; null: none are
+  std::shared_ptr<const BlockLayout> layouts[2] = {};  // own the layouts that `data` refers to
+  bool on_device = false;   // this rank's values are in memory of a GPU, and `data` must not be accessed
+  void* move_to = nullptr;  // final address of the result if it is not that of `out`; else null
+  std::shared_ptr<const Staging> staging = {};  // gathers values that `data` lacks; null: `data` is complete
 };
 
-// The values that this rank encodes first, and so can judge by; empty when it encodes none.
+// Returns the values that this rank encodes first, which it takes samples of; empty if it encodes none.
 Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept;
 
 }  // namespace taut

@@ -9,7 +9,7 @@
 namespace taut {
 namespace {
 
-// One a segment, then one for the agreement.
+// Lanes of a call: one for each segment, then one for the agreement.
 constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
@@ -26,9 +26,10 @@ Communicator::Communicator(Transport& transport, Place& place, Rules rules, cons
   if (observer_.table == nullptr) observer_.table = &own_table_;
 }
 
-// Lanes of a call's own, until its end. They come round: the call that is calls_at_a_time later waits for
-// them. Once a rank has ended a call it has sent all of it, and lanes keep their order: so a peer that is
-// still at it cannot mistake the next one's messages for it.
+// Ownership of a call's lanes until the call completes. Lanes are reused: the call that comes calls_at_a_time
+// calls later waits for them. A rank that has completed a call has sent all its messages, and lanes keep
+// their order. A peer that still runs the call thus cannot mistake the messages of a later call for messages
+// of this one.
 class Communicator::Lanes final : public Waitable {
  public:
   explicit Lanes(Communicator& comm) noexcept
@@ -45,21 +46,21 @@ class Communicator::Lanes final : public Waitable {
   std::uint64_t& ended_;
 };
 
-// ---- Experience with the kind of call
+// ---- Autotuning
 
-// What a call takes from the experience with its kind, and adds to it. Only calls that no other overlaps add:
-// so all ranks learn the same in the same order.
+// Tuning session: the part of one call that reads and updates the autotuner of its kind. Only calls that do
+// not overlap others update the autotuner: all ranks thus make the same updates in the same order.
 struct Communicator::TuningSession {
   PolicyState& policy_state;
   Autotuner& kind;
   bool adds, has_to_pay;
-  std::optional<std::size_t> cached_candidate;  // of the candidates: the only one that is sampled
-  Route route;                                  // to be taken; then the one that was
+  std::optional<std::size_t> cached_candidate;  // index of the only candidate that is sampled; none: all are
+  Route route;                                  // requested route; later the route taken
 
   void begin(AgreementRecord& mine, bool rooted) const noexcept {
     if (adds) mine.set_timing(kind.own(), rooted);
   }
-  // What the ranks make of the verdict that they agreed on.
+  // Updates the autotuner with a verdict that the ranks agreed on, and may change the verdict to a fallback.
   void on_verdict(std::size_t chosen, float ratio, const Timing& timing, Verdict& verdict) const noexcept {
     if (!adds || verdict.status != Status::ok) return;
     if (verdict.plain == Fallback::no_gain || verdict.plain == Fallback::packed)
@@ -72,11 +73,11 @@ struct Communicator::TuningSession {
     route = taken;
     if (adds) kind.update_route(taken, timing, others);
   }
-  // After an agreement that found nothing to gain.
+  // Called after an agreement that found no gain.
   void end_without_gain(const CallCounters& counters, std::size_t bytes) const noexcept {
     if (adds) kind.record_declined(seconds(counters.times[Phase::agree]), bytes);
   }
-  // After a call by frames.
+  // Called after a compressed call.
   void end(const CallCounters& counters, std::size_t bytes) const noexcept {
     if (!adds) return;
     const double gain =
@@ -88,7 +89,7 @@ struct Communicator::TuningSession {
 
 Communicator::TuningSession Communicator::session(PolicyState& policy_state, const CollectiveCall& call,
                                                   bool adds) noexcept {
-  backing_off_ = nullptr;  // its place may be taken by this kind
+  backing_off_ = nullptr;  // its place in the table may be taken by the kind of this call
   Autotuner& kind = autotuner(policy_state, call);
   return {policy_state, kind, adds, adds && policy_state.policy.has_to_pay(), kind.cached_candidate(),
           kind.route()};
@@ -119,7 +120,7 @@ void Communicator::note_plain(std::size_t bytes, std::uint64_t nanoseconds) noex
   if (last_ != nullptr) last_->note_plain(seconds(nanoseconds), bytes);
 }
 
-// ---- Before the agreement: local_record.cpp has the parts
+// ---- Before the agreement (local_record.cpp has the parts)
 
 AgreementRecord Communicator::complete_record(CollectiveCall& call, Bound bound, Plan& plan,
                                               CallResources& resources, TuningSession& session,
@@ -150,7 +151,7 @@ AgreementRecord Communicator::complete_record(CollectiveCall& call, Bound bound,
   return mine;
 }
 
-// ---- After it: the same decision on every rank
+// ---- After the agreement: the same decision on every rank
 
 Verdict Communicator::conclude(const AgreementRecord& agreed, const Plan& plan, std::size_t chosen,
                                Status failure) const noexcept {
@@ -159,8 +160,8 @@ Verdict Communicator::conclude(const AgreementRecord& agreed, const Plan& plan, 
   if (agreed.type_low != agreed.type_high) return {Fallback::none, Status::rank_mismatch};
   if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
   if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
-    return {Fallback::memory};                            // a rank may have had none to make a plan
-  if (plan.plain != Fallback::none) return {plan.plain};  // on all ranks, as the type is the same
+    return {Fallback::memory};                            // a rank may have had no memory to make a plan
+  if (plan.plain != Fallback::none) return {plan.plain};  // the same on all ranks, as the type is the same
   if (agreed.obstacles == AgreementRecord::packed) return {Fallback::packed};
   if (agreed.obstacles != 0) return {Fallback::none, failure != Status::ok ? failure : Status::peer_failed};
   if (agreed.ratio_low[chosen] < plan.least_ratio) return {Fallback::no_gain};
@@ -182,17 +183,18 @@ Task<Verdict> Communicator::start(CollectiveCall call, bool* served) {
   std::optional<TuningSession> session;
   if (!match.open && match.rule != nullptr)
     session.emplace(this->session(policies_.of(*match.rule), call, served == nullptr));
-  const std::size_t bytes = call.bytes;  // as note_plain() knows them
+  const std::size_t bytes = call.bytes;  // as in note_plain()
   const Verdict verdict = co_await serve(call, record, session, served);
   record.end(verdict);
-  if (record.compressed()) session->end(record.counters(), bytes);  // failed or not: ranks may differ in that
+  if (record.compressed()) session->end(record.counters(), bytes);  // also on failure, which may be local
   if (verdict.plain == Fallback::no_gain && record.has_agreed())
     session->end_without_gain(record.counters(), bytes);
   co_return verdict;
 }
 
-// Where ranks may know different things of the call, they agree on these first, and by that on the rule.
-// Calls that others overlap learn nothing from others then: these may have ended on some ranks alone.
+// Finds the rule of a call whose parameters may be known to some ranks only: the ranks first agree on these
+// parameters. A call that overlaps others (`adds` is false) then ignores the cached candidate and the route,
+// because the calls that set them may have completed on some ranks only.
 Task<Verdict> Communicator::find_rule(CollectiveCall& call, Lane lane, std::optional<TuningSession>& session,
                                       bool adds) {
   const AgreementRecord known = co_await agree(transport_, lane, local_record(call, nullptr));

@@ -1,4 +1,5 @@
-// The facade: what a user's communicator carries. Ties policy, codecs, algorithms and transport together.
+// Communicator: Taut's facade on top of a user's communicator. It combines policy, codecs, algorithms and
+// transport.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace taut {
 
-// How a call ended: served (status), or left to plain MPI, for the same reason on every rank; then nothing
-// was touched.
+// Verdict: the outcome of a call, either served (with a status) or left to plain MPI, for the same reason on
+// every rank. A call that is left to plain MPI has not changed the user's memory.
 struct Verdict {
   Fallback plain = Fallback::none;
   Status status = Status::ok;
@@ -22,41 +23,42 @@ struct Verdict {
 
 class Communicator {
  public:
-  // `rules`: a policy, or rules as they are on this communicator, the same on every rank. Throws Error when
-  // they cannot be served here. `place` is for scratch memory; `nodes`: of the ranks.
+  // `rules`: a policy, or the rules for this communicator, the same on every rank. Throws Error if they
+  // cannot be served here. `place`: provides scratch memory. `nodes`: nodes of the ranks.
   Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels = "",
                Observer observer = {}, Nodes nodes = {});
   Communicator(const Communicator&) = delete;
 
   const CallTable& calls() const noexcept { return *observer_.table; }
 
-  // Why the call is for plain MPI without further ado, if it is; to be asked once for each call, in their
-  // order, by every rank. Local.
+  // Returns the reason if the call falls back to plain MPI without an agreement, else Fallback::none. Every
+  // rank must ask once for each call, in the order of the calls. Local: no communication.
   Fallback early_fallback(const CollectiveCall& call) noexcept;
 
-  // In its place for a call like the last one, where that was left to plain MPI for what its kind has shown.
-  // Fallback::no: it is not again, or that was not the reason; the other one will say.
+  // Replaces early_fallback() for a call like the last one, if the autotuner left that one to plain MPI.
+  // Fallback::none: the call does not fall back for this reason, and early_fallback() must be asked.
   Fallback repeated_fallback() noexcept {
     return backing_off_ != nullptr ? backing_off_->next() : Fallback::none;
   }
   bool backs_off() const noexcept { return backing_off_ != nullptr; }
 
-  // Runs a call that is not for plain MPI at once; every rank of the transport must do so with an equivalent
-  // call. Several may be under way: they are told apart by the order in which they are advanced for the
-  // first time, the same on every rank. `served` is for calls that others may overlap: it becomes true once
-  // the ranks have agreed not to leave the call to plain MPI.
+  // Runs a call without an early fallback. Every rank of the transport must start an equivalent call. Several
+  // calls may be in flight: they are told apart by the order in which they are first advanced, the same on
+  // every rank. `served` is for calls that may overlap others: it becomes true once the ranks have agreed not
+  // to leave the call to plain MPI.
   Task<Verdict> start(CollectiveCall call, bool* served = nullptr);
 
-  // Both, for one call at a time.
+  // Runs early_fallback() and start(), for one call at a time.
   Task<Verdict> run(CollectiveCall call);
 
-  // How long the last call took that was left to plain MPI; the same calls on every rank, all of those for
-  // which it matters.
+  // Records the time of the last call that was left to plain MPI. Every rank must record the same calls: all
+  // those for which needs_time() is true.
   void note_plain(std::size_t bytes, std::uint64_t nanoseconds) noexcept;
   bool needs_time() const noexcept { return last_ != nullptr && last_->needs_time(); }
 
  private:
-  // What a call holds until its end, whatever others do meanwhile: memory, and a codec for each candidate.
+  // Resources that a call owns until it completes, independent of other calls: memory, and a codec for each
+  // candidate.
   struct CallResources {
     std::array<Buffer, 2> staged;
     bool gathered = false;
@@ -93,10 +95,11 @@ class Communicator {
   Place& place_;
   PolicyTable policies_;
   Nodes nodes_;
-  // Kinds of the last call; null: not known, or not left to itself.
+  // Autotuners of the last call's kind. last_ is null if the kind is not known, backing_off_ if the autotuner
+  // did not leave that call to plain MPI.
   Autotuner *last_ = nullptr, *backing_off_ = nullptr;
-  std::uint64_t calls_ = 0;                             // that have asked for lanes
-  std::array<std::uint64_t, calls_at_a_time> ended_{};  // of the calls that had the same lanes
+  std::uint64_t calls_ = 0;                             // number of calls that have asked for lanes
+  std::array<std::uint64_t, calls_at_a_time> ended_{};  // number of completed calls that had the same lanes
   CallTable own_table_;
   Observer observer_;
 };

@@ -10,8 +10,9 @@
 namespace taut {
 namespace {
 
-// Mark | bytes of the values (56 bits), type (8) | padding (24), parts (8), checksum (32), little-endian. The
-// checksum is over the header with zeros in its own place, then over the frames.
+// Layout of the header: mark | bytes of the values (56 bits), type (8) | padding (24), parts (8), checksum
+// (32), little-endian. The checksum covers the header, with zeros in the place of the checksum, and then the
+// frames.
 using Words = std::array<std::uint64_t, 3>;
 static_assert(sizeof(Words) == envelope_bytes && std::endian::native == std::endian::little);
 
@@ -50,7 +51,7 @@ std::optional<Envelope> open_message(const MessageFormat& format, ConstBytes mes
   if (!has_mark(format, message) || message.size() < envelope_bytes) return {};
   Words words;
   std::memcpy(words.data(), message.data(), envelope_bytes);
-  const std::size_t padding = low(words[2], 32);  // with a number of parts it is too much
+  const std::size_t padding = low(words[2], 32);  // too large if the number of parts is not 0
   const ConstBytes rest = message.subspan(envelope_bytes);
   if (padding > rest.size() || padding >> 24 != 0) return {};
   const ConstBytes frames = rest.first(rest.size() - padding);

@@ -25,7 +25,7 @@ std::string gain(const Statistics& sum) {
          size_text(sum.carried_bytes);
 }
 
-// "3 plain (its samples compress too little: 1.05), 1 plain (...)"
+// "3 plain (samples compress too little: ratio 1.05), 1 plain (...)"
 std::string plain_calls(const CallRow& row) {
   std::string text;
   for (std::size_t i = 0; i < fallback_reasons; ++i) {
@@ -134,7 +134,7 @@ std::string explain(const CallRow& row) {
   std::string text = text_of(row.key) + (site.empty() ? "" : " at " + site) + ": " + summary(row.sum);
   if (row.sum.compressed_calls != 0) {
     text += " by " + text_of(row.decision);
-    if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // nothing, where messages are received
+    if (row.sum.frame_bytes != 0) text += "; " + gain(row.sum);  // frame_bytes is 0 for received messages
     if (row.plain != Fallback::no_gain && row.expected_ratio != 0)
       text += ", expected " + rounded(static_cast<double>(row.expected_ratio), 3);
   }

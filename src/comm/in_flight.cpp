@@ -13,8 +13,8 @@ Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, Fallbac
   co_return verdict;
 }
 
-// True when the call is done; then nobody but its owner may touch it. `turn`: whether all before this one are
-// settled; becomes whether this one is, too.
+// Advances the call. Returns true if the call is done; from then on only its owner may access it. `turn`:
+// true if all earlier calls are settled; stays true if this call is settled as well.
 bool CallInFlight::step(bool& turn) noexcept {
   turn_.come = turn;
   const bool done = task_.advance();
@@ -25,7 +25,7 @@ bool CallInFlight::step(bool& turn) noexcept {
 
 void InFlight::start(CallInFlight& call) {
   calls_.push_back(&call);
-  bool turn = false;  // progress() will see
+  bool turn = false;  // progress() finds out the actual turn
   if (call.step(turn)) calls_.pop_back();
 }
 

@@ -1,5 +1,5 @@
-// Nonblocking calls: started now, driven by whoever calls the library next, complete some time. They run the
-// same coroutine as blocking ones.
+// Nonblocking calls: they are progressed by later calls of the library until they complete. They run the same
+// coroutine as blocking calls.
 #pragma once
 
 #include <atomic>
@@ -18,17 +18,18 @@ class FallbackCall : public Waitable {
   ~FallbackCall() = default;
 };
 
-// One call. It stays where it is until it is done.
+// A nonblocking call. The object must stay in place until the call is done.
 class CallInFlight {
  public:
-  // `plain` takes the call's place if the ranks agree to leave it to plain MPI. It is not issued before the
-  // plain calls of all earlier calls are: so every rank issues them in the same order, on a communicator that
-  // nothing else uses.
+  // `plain` replaces the call if the ranks agree to leave it to plain MPI. It is issued only after all
+  // earlier calls are settled: every rank thus issues the plain calls in the same order, on a communicator
+  // that nothing else uses.
   CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain)
       : task_(run(comm, call, plain)) {}
   CallInFlight(const CallInFlight&) = delete;
 
-  // Any thread may ask; the one that finds it done may look at the verdict, or destroy it.
+  // Returns true if the call is done. Any thread may ask; a thread that gets true may read the verdict, or
+  // destroy the object.
   bool done() const noexcept { return done_.load(std::memory_order_acquire); }
   Verdict verdict() { return task_.result(); }  // throws the Error that ended the call
 
@@ -45,20 +46,20 @@ class CallInFlight {
   bool step(bool& turn) noexcept;
 
   Turn turn_;
-  bool settled_ = false;  // not left to plain MPI, or its plain call is issued
+  bool settled_ = false;  // the call is not left to plain MPI, or its plain call is issued
   std::atomic<bool> done_ = false;
   Task<Verdict> task_;
 };
 
-// The calls of one communicator that are not done. For one thread at a time.
+// Calls of one communicator that are not done. For one thread at a time.
 class InFlight {
  public:
-  // Takes the first step of a call: its place among the calls of the communicator is settled. Throws
-  // std::bad_alloc before that.
+  // Advances a call by its first step, which fixes its place among the calls of the communicator. Throws
+  // std::bad_alloc before that step.
   void start(CallInFlight& call);
 
-  // A step of every call, in the order of their start. A rank that waits for one of them drives all of them,
-  // because others may wait for another one.
+  // Advances every call by a step, in the order of their start. A rank that waits for one call progresses all
+  // calls, because other ranks may wait for another one.
   void progress() noexcept;
 
   std::size_t size() const noexcept { return calls_.size(); }

@@ -1,4 +1,5 @@
-// What a communicator knows of a call before the ranks agree: local, and without any effect.
+// Local part of the agreement: the record of a call, its resources and its samples before the ranks agree.
+// The code communicates nothing and leaves the user's memory unchanged.
 #include <algorithm>
 #include <limits>
 #include <new>
@@ -19,7 +20,7 @@ void mix(std::uint64_t& signature, const T& fact) noexcept {
   signature = hash(std::as_bytes(std::span(&fact, 1)), signature);
 }
 
-// Whether the call writes to `out` here.
+// Returns true if the call writes to `out` on this rank.
 bool receives(const CollectiveCall& call, int rank) noexcept {
   const bool at_root = rank == call.data.root;
   switch (call.collective) {
@@ -35,7 +36,7 @@ bool missing(const Blocks<S>& memory) noexcept {
   return memory.data == nullptr && memory.values() != 0;
 }
 
-// Of all values that this rank contributes.
+// Returns the range of all values that this rank contributes.
 ValueRange range_of_all(const Blocks<ConstSlice>& values, const Coding& coding) noexcept {
   if (values.layout == nullptr) return range_of(values, coding.fill, coding.bits);
   ValueRange range;
@@ -59,7 +60,7 @@ Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
   return data.in;
 }
 
-// What the caller of the library need not know.
+// Fills in the members that the caller of the library need not know.
 void Communicator::complete(CollectiveCall& call) noexcept {
   call.data.op = call.op;
   call.ranks = transport_.size();
@@ -74,17 +75,17 @@ std::uint64_t Communicator::signature(const CollectiveCall& call) const noexcept
   mix(signature, call.collective);
   mix(signature, static_cast<std::uint64_t>(call.bytes_known ? call.bytes : 0));
   mix(signature, call.bytes_known);
-  if (call.bytes_known)  // then so are the sizes of all blocks
+  if (call.bytes_known)  // then the sizes of all blocks are known as well
     for (const BlockLayout* layout : {call.data.in.layout, call.data.out.layout})
       if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
   mix(signature, call.op);
-  if (reduces(call.collective)) mix(signature, call.coded());  // whoever moves data may use another type
+  if (reduces(call.collective)) mix(signature, call.coded());  // ranks that move data may use different types
   mix(signature, call.data.root);
   mix(signature, call.mean);
   return signature;
 }
 
-// Of the largest frame that this rank makes or receives.
+// Returns the number of values in the largest frame that this rank makes or receives.
 std::size_t Communicator::block_values(const CollectiveCall& call, const Plan& plan) const noexcept {
   const Operands& data = call.data;
   const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
@@ -93,8 +94,8 @@ std::size_t Communicator::block_values(const CollectiveCall& call, const Plan& p
   return part_range(part.count(), 0, static_cast<std::size_t>(plan.algorithm->parts(part.ranks))).count;
 }
 
-// Finds out whether this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
-// holds.
+// Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
+// needs. Throws Error otherwise.
 void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCache& codecs,
                            CallResources& resources) {
   const Operands& data = call.data;
@@ -123,7 +124,7 @@ void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCa
   reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
 }
 
-// In the values of this rank, where a bound is not to touch them.
+// Looks for packed integers in the values of this rank, if a bound must not change them.
 void Communicator::look_for_packed(const CollectiveCall& call, const Policy& policy, CallResources& resources,
                                    AgreementRecord& mine) const noexcept {
   if (policy.coding.bits == PackedBits::rounded || policy.coding.bound.exact()) return;
@@ -132,7 +133,7 @@ void Communicator::look_for_packed(const CollectiveCall& call, const Policy& pol
   if (found == Packing::spread) mine.obstacles |= AgreementRecord::packed;
 }
 
-// Of the values of this rank.
+// Returns the ratio that samples of this rank's values reach.
 float Communicator::estimate_ratio(const CollectiveCall& call, const Codec& coder, Place& place) {
   const ConstSlice values = own_values(call, transport_.rank()).most();
   if (values.count == 0) return std::numeric_limits<float>::max();
@@ -142,8 +143,8 @@ float Communicator::estimate_ratio(const CollectiveCall& call, const Codec& code
   return static_cast<float>(sample.ratio());
 }
 
-// What the ranks' calls have to have in common, and the range of this rank's values where the bound of
-// `policy` depends on it. Null: it is not known yet.
+// Returns this rank's record of all that the calls must have in common, and the range of its values if the
+// bound of `policy` depends on the range. `policy` is null if it is not known yet.
 AgreementRecord Communicator::local_record(const CollectiveCall& call, const Policy* policy) noexcept {
   AgreementRecord mine;
   mine.set_signature(signature(call));
@@ -159,7 +160,8 @@ AgreementRecord Communicator::local_record(const CollectiveCall& call, const Pol
   return mine;
 }
 
-// Once, and not before the values are needed: most calls that are left to plain MPI are known by then.
+// Gathers staged values once, and not before they are needed: most calls that fall back to plain MPI are
+// known by then.
 void Communicator::gather(CollectiveCall& call, CallResources& resources, Status& failure) const noexcept {
   if (call.staging == nullptr || call.on_device || std::exchange(resources.gathered, true)) return;
   try {

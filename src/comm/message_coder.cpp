@@ -23,8 +23,8 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
   return static_cast<float>(sample.ratio());
 }
 
-// By samples of all candidates, or of the favourite while that will do. `ratio` is what it is expected to
-// reach.
+// Chooses a candidate by samples: of the cached candidate while it is good enough, else of all candidates.
+// `ratio` becomes the expected ratio.
 std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
                                  float& ratio) {
   const auto sampled = [&](std::size_t i) {
@@ -65,7 +65,8 @@ void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& 
   if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Fallback::no_gain;
 }
 
-// A coded message that is as long as the values is of no use, and receivers have no room for it.
+// Encodes the values to a coded message. If it is as long as the values, the message travels plain: it would
+// gain nothing, and receivers have no room for it.
 void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
   const auto codec = codecs_.of(*made.candidate, plan.bound);
   std::size_t most = 0;

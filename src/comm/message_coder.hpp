@@ -1,5 +1,5 @@
-// What becomes of the values of a point-to-point message: its sender decides alone, its receiver reads what
-// comes.
+// Coding of point-to-point messages. The sender alone decides if a message is compressed; the receiver reads
+// either form.
 #pragma once
 
 #include <algorithm>
@@ -15,27 +15,27 @@
 
 namespace taut {
 
-// Values made into frames, or why they were not.
+// Encoded message: the frames of its values, or the reason why there are none.
 struct EncodedMessage {
   Fallback plain = Fallback::none;
   Buffer buffer{};              // the coded message
-  std::size_t bytes = 0;        // of it; 0: the values travel as they are
-  std::size_t frame_bytes = 0;  // of its frames
+  std::size_t bytes = 0;        // size of the coded message; 0: the values travel plain
+  std::size_t frame_bytes = 0;  // size of its frames
   const Candidate* candidate = nullptr;
-  Bound bound{};  // of one value
+  Bound bound{};  // bound of one value
   std::size_t frames = 0;
   bool packed = false;                            // integers are packed into the values, by samples
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
 };
 
-// Counts what became of a message of so many bytes of values.
+// Counts the outcome of encoding a message with `bytes` of values.
 void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept;
 
-// How often to try where trying showed no gain: after each failure in a row about twice as many messages are
-// not tried, at most 62, of short ones more: up to 64 MiB in all, since samples of any message take about
-// the same. So what does not compress costs samples now and then alone. Numbers odd and even, in the end
-// even, so that of two kinds that alternate both get their turn.
+// Back-off for messages whose samples show no gain. After each failure in a row about twice as many messages
+// are not tried: at most 62, for short messages more, up to 64 MiB in all, since samples of any message take
+// about the same time. Messages that do not compress thus cost an occasional sample only. The numbers are odd
+// and even, in the end even, so that of two kinds of messages that alternate both get their turn.
 class RetryBackoff {
  public:
   static constexpr std::size_t least_most = 62, most = 4094, most_bytes = std::size_t{64} << 20;
@@ -51,22 +51,22 @@ class RetryBackoff {
   std::size_t next_ = 0, left_ = 0;
 };
 
-// For one thread at a time.
+// Encoder and decoder of the messages under one policy. For one thread at a time.
 class MessageCoder {
  public:
-  // `policy` and `place` stay where they are; scratch is from there.
+  // `policy` and `place` must stay in place; scratch memory is from `place`.
   MessageCoder(const Policy& policy, const MessageFormat& format, Place& place, std::string kernels,
                int threads);
 
-  // The values as a coded message. A failure makes the message a plain one. `stream`: messages that are
-  // likely to be alike; what their samples showed, by type and size, is remembered.
+  // Encodes the values to a coded message. After a failure the message travels plain. `stream`: messages that
+  // are likely to be alike; the results of their samples are kept, by type and size.
   EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0) noexcept;
 
-  // Frames to as many bytes of values as `values` has. `type`: DType of them, 0: any.
+  // Decodes frames to as many bytes of values as `values` has. `type`: DType of the values, 0: any.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
 
  private:
-  // What is remembered of messages that are alike.
+  // Stream state: the results of samples of messages that are alike.
   struct StreamState {
     RetryBackoff backoff;
     CandidateCache cached_candidate;

@@ -1,5 +1,5 @@
-// What the calls of a communicator are served by: its policy, or the rules of the process, and what is made
-// of each of them.
+// Policy table: the policy of a communicator, or the rules of the process, each with the state that its calls
+// share.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,7 @@
 
 namespace taut {
 
-// What calls under one policy share.
+// Policy state: what calls under one policy share.
 struct PolicyState {
   PolicyState(const Policy& asked, const std::string& kernels)
       : policy(asked), codecs(asked.coding, kernels) {}
@@ -24,30 +24,30 @@ struct PolicyState {
 
 class PolicyTable {
  public:
-  // Throws Error when a policy cannot be served here.
+  // Throws Error if a policy cannot be served here.
   PolicyTable(Rules rules, const std::string& kernels);
   PolicyTable(const PolicyTable&) = delete;
 
   const Rules& rules() const noexcept { return rules_; }
 
-  // Bit i: the call site is the one that rule i names.
+  // Returns the rules that name the call site: bit i is set for rule i.
   std::uint64_t sites(const void* address) noexcept;
 
-  // The rule for a call, as far as this rank alone knows it.
+  // Returns the rule for a call, as far as this rank alone can tell.
   Match match(Call call) noexcept {
     call.sites = sites(call.site);
     return rules_.match(call);
   }
 
-  // Of one of these rules.
+  // Returns the policy state of one of these rules.
   PolicyState& of(const Rule& rule) noexcept {
     return policies_[static_cast<std::size_t>(&rule - rules_.all().data())];
   }
 
  private:
   Rules rules_;
-  std::deque<PolicyState> policies_;                          // of each rule
-  std::vector<std::pair<const void*, std::uint64_t>> sites_;  // that were looked up
+  std::deque<PolicyState> policies_;                          // by rule
+  std::vector<std::pair<const void*, std::uint64_t>> sites_;  // call sites looked up so far
 };
 
 }  // namespace taut

@@ -39,7 +39,7 @@ std::string json_of(const Decision& decision) {
   return object.add("segments", decision.segments).add("bound", text_of(decision.bound)).text();
 }
 
-// null: not known, or of no meaning here.
+// Returns the text in JSON; null if it is not known or has no meaning here.
 std::string text_or_null(bool known, std::string_view text) { return known ? json::quoted(text) : "null"; }
 
 std::string json_of(const Compressibility& values) {
@@ -113,7 +113,7 @@ std::string cells(const Statistics& sum) {
   return cells + "\n";
 }
 
-// Wherever the program called from.
+// Adds the rows of `calls` to `all`, regardless of their call sites.
 void add_sums(const CallTable& calls, CallTable& all) {
   for (const CallRow* row : in_order(calls)) {
     Call call = row->call();

@@ -1,4 +1,4 @@
-// Statistics as JSON (docs/observe.md), and as a table.
+// Reports: statistics as JSON (docs/observe.md), and as a table.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace taut {
 
-// This process among all of the program.
+// Rank of this process among all processes of the program.
 struct ProcessRank {
   int rank = 0, ranks = 1;
-  double seconds = 0;  // that it has run, as far as this library knows
+  double seconds = 0;  // run time, as far as this library knows
 };
 
-// What is known of a communicator when its calls are reported.
+// Report on the calls of a communicator.
 struct CommReport {
-  using Name = std::array<char, 64>;  // cut to what fits
+  using Name = std::array<char, 64>;  // longer names are truncated
 
-  std::string policy = {};  // empty: several communicators, of which there was no room for each
-  Name name = {};           // as MPI knows it
+  std::string policy = {};  // empty: sum over communicators without an entry of their own
+  Name name = {};           // name in MPI
   int ranks = 0;
   std::uint64_t communicators = 1;
   bool freed = false;
@@ -31,13 +31,15 @@ struct UnservedCalls {
   std::uint64_t calls;
 };
 
-// `pattern` with the rank for each %r; without one with ".RANK" behind it, if there are several ranks.
+// Returns `pattern` with the rank for each %r. A pattern without %r gets ".RANK" appended if there are
+// several ranks.
 std::string file_name(const std::string& pattern, const ProcessRank& process);
 
 std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
                         std::span<const UnservedCalls> unserved = {});
 
-// A line for each kind of call, over all communicators; at most 20. Then one for calls that are not served.
+// Returns a table with a line for each kind of call, over all communicators; at most 20. A last line counts
+// calls that are not served.
 std::string summary_table(std::span<const CommReport* const> communicators, const ProcessRank& process,
                           std::span<const UnservedCalls> unserved = {});
 

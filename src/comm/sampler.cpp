@@ -11,12 +11,13 @@
 namespace taut {
 namespace {
 
-std::atomic<std::uint64_t> spent{0};  // nanoseconds of this process
-std::atomic<std::uint64_t> taken{0};  // samples
+std::atomic<std::uint64_t> spent{0};  // nanoseconds that samples have taken in this process
+std::atomic<std::uint64_t> taken{0};  // number of samples
 
 }  // namespace
 
-// Samples cost much the same.
+// Returns true if another sample is within its share of time. The mean of the samples so far predicts its
+// cost, as samples cost much the same.
 bool Sampler::may_spend(bool on_first) const noexcept {
   static const std::uint64_t begin = clock_now();
   if (on_first && spent < for_firsts) return true;
@@ -24,7 +25,7 @@ bool Sampler::may_spend(bool on_first) const noexcept {
   return spent + next <= granted_ + (clock_now() - begin) / share;
 }
 
-// At another place in each part, as in Pieces.
+// Takes a piece of each part, at another position in each, as in Pieces.
 ValueRange Sampler::range_of_some(ConstSlice values) noexcept {
   ValueRange range;
   const std::size_t pieces = std::min(range_pieces, values.count);
@@ -55,7 +56,7 @@ void Sampler::look(CallRow& row, ConstSlice values) noexcept {
   try {
     const FloatEnvironment environment;
     sample(row, values);
-  } catch (const Error&) {  // a codec that refuses these values has nothing to tell of them
+  } catch (const Error&) {  // a codec refused these values: there is no sample
   } catch (const std::bad_alloc&) {
   }
   spent += clock_now() - begin;
@@ -76,7 +77,8 @@ void Sampler::sample(CallRow& row, ConstSlice values) {
   row.values += found;
 }
 
-// The candidate that does best, as a call would choose it. It is timed once its code is warm.
+// Samples with the candidate that compresses best, as a call would choose it. The candidate is timed once its
+// code is warm.
 void Sampler::sample(ConstSlice values, Bound bound, Compressibility::Sum& sum) {
   Coding coding;
   coding.bound = bound;

@@ -1,4 +1,5 @@
-// What observing costs beyond counting: samples of the values of calls, for TAUT_REPORT and `taut advise`.
+// Sampler: measures the compressibility of a share of the calls, for TAUT_REPORT and `taut advise`. Beyond
+// counting, these samples are the only cost of observing.
 #pragma once
 
 #include "comm/codec_cache.hpp"
@@ -7,29 +8,30 @@
 
 namespace taut {
 
-// Samples the 1st, 2nd, 4th, 8th ... call of a kind, or those soon after, so that all samples of this process
-// take no more than 1 % of its time since the first. The first one of a kind may come before its time, while
-// all have taken less than some milliseconds. For one thread at a time.
+// Samples the 1st, 2nd, 4th, 8th ... call of a kind, or a call soon after, so that all samples of this
+// process take no more than 1 % of its time since the first. The first sample of a kind may exceed this share
+// while all samples have taken less than `for_firsts`. For one thread at a time.
 class Sampler {
  public:
-  static constexpr std::size_t least_bytes = 4096;         // of a message
+  static constexpr std::size_t least_bytes = 4096;         // size of a message
   static constexpr std::uint64_t for_firsts = 10'000'000;  // nanoseconds
-  static constexpr std::uint64_t share = 100;              // one in so many nanoseconds
-  static constexpr std::size_t range_pieces = 32;          // of Pieces::most_values, for the range
+  static constexpr std::uint64_t share = 100;              // samples may take one nanosecond in `share`
+  static constexpr std::size_t range_pieces = 32;  // pieces of Pieces::most_values values that give the range
 
   // `granted`: nanoseconds that all samples may take beyond their share.
   explicit Sampler(std::string kernels, std::uint64_t granted = 0)
       : kernels_(std::move(kernels)), granted_(granted) {}
 
-  // Whether the next call of this kind is to be looked at.
+  // Returns true if the next call of this kind is to be sampled.
   static bool is_due(const CallRow& row) noexcept {
     return row.call().coded() && row.sum.calls + 1 >= row.next_sample;
   }
 
-  // Before the call is counted in `row`, which is of its kind.
+  // Samples the values of a call if it is due. Called before the call is counted in `row`, the row of its
+  // kind.
   void look(CallRow& row, ConstSlice values) noexcept;
 
-  // The range of some of the values.
+  // Returns the range of a sample of the values.
   static ValueRange range_of_some(ConstSlice values) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Values that do not lie together in the user's memory.
+// Staging of values that are not contiguous in the user's memory.
 #pragma once
 
 #include <array>
@@ -8,20 +8,20 @@
 
 namespace taut {
 
-// Gathers such values into memory that lies together for a call, and spreads what it received. Operands that
-// are still to be gathered have their counts, types and layouts, and no data.
+// Packs such values into contiguous memory for a call, and unpacks the results. Operands that are still to be
+// gathered have their counts, types and layouts, and no data.
 class Staging {
  public:
   virtual ~Staging() = default;
 
-  // Whether the user's memory is a GPU's.
+  // Returns true if the user's memory is on a GPU.
   virtual bool on_device() const noexcept { return false; }
 
-  // Takes memory, puts there what this rank's call reads, and gives `data` to it. Throws Error; then `data`
-  // is as it was.
+  // Allocates memory, packs the values that this rank's call reads into it, and sets `data` to that memory.
+  // Throws Error and then leaves `data` unchanged.
   virtual std::array<Buffer, 2> gather(Place& place, Operands& data) const = 0;
 
-  // To the user's memory: what the call has left in `data`, and nothing between it. Throws Error.
+  // Unpacks the results in `data` to the user's memory, and leaves the gaps there unchanged. Throws Error.
   virtual void spread(const Operands& data) const = 0;
 };
 

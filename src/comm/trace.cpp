@@ -10,7 +10,7 @@
 namespace taut {
 namespace {
 
-constexpr unsigned segments_of_a_slot = 64;  // threads of a trace
+constexpr unsigned segments_of_a_slot = 64;  // threads of a trace, one for each segment
 static_assert(segments_of_a_slot >= max_segments);
 
 unsigned thread_of(const Event& event) noexcept { return event.slot * segments_of_a_slot + event.segment; }
@@ -21,7 +21,7 @@ std::string label_text(const Call& call) {
   return call.coded() && reduces(call.collective) ? text + " " + name_of(call.op) : text;
 }
 
-// Nanoseconds as microseconds, with a point in any locale.
+// Returns nanoseconds as a text in microseconds, with a point in any locale.
 std::string microseconds(std::uint64_t nanoseconds) {
   const std::string fraction = std::to_string(1000 + nanoseconds % 1000);
   return std::to_string(nanoseconds / 1000) + "." + fraction.substr(1);
@@ -59,7 +59,7 @@ void write_thread_names(std::FILE* file, const Recorder& recorder, int rank) {
   }
 }
 
-// A time of clock_now() as nanoseconds since 1970: by it the traces of several nodes are laid side by side.
+// Returns a time of clock_now() as nanoseconds since 1970, which aligns the traces of several nodes.
 std::int64_t unix_nanoseconds(std::uint64_t time) {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   const std::int64_t wall = std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();

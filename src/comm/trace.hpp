@@ -1,4 +1,4 @@
-// Events as a file.
+// Traces: recorded events as a file.
 #pragma once
 
 #include <cstdio>
@@ -7,8 +7,8 @@
 
 namespace taut {
 
-// In Chrome's trace format: process `rank`, a thread for each segment of the calls under way at a time
-// (docs/observe.md). False when writing fails.
+// Writes the events in Chrome's trace format: process `rank`, with a thread for each segment of the calls in
+// flight at a time (docs/observe.md). Returns false if writing fails.
 bool write_trace(std::FILE* file, const Recorder& recorder, int rank);
 
 }  // namespace taut

@@ -1,4 +1,5 @@
-// Algorithms of collectives and what they declare. The text of an algorithm sees a Team and nothing else.
+// Description of a collective algorithm, and the registry of algorithms. An algorithm uses ranks, codec and
+// memory through a Team only.
 #pragma once
 
 #include "core/collective.hpp"
@@ -8,20 +9,20 @@ namespace taut {
 
 class Nodes;
 
-// The user's memory.
+// Memory of a collective call on one rank.
 //
 //                   in                  out
 //   allreduce       all values          all values (may be `in`)
 //   reduce_scatter  P blocks            own block (may be block `rank` of `in`)
 //   allgather       own block           P blocks (own one may be `in`)
 //   bcast           -                   all values (read at the root)
-//   scatter         P blocks, root      own block (null at the root: leave it where it is)
+//   scatter         P blocks, root      own block (null at the root: its block stays in `in`)
 //   reduce          all values          all values, root (may be `in`)
 //   gather          own block           P blocks, root (own one may be `in`)
 //   alltoall        P blocks            P blocks (may be `in`)
 //
-// Of what `root` marks the other ranks have none. Blocks to scatter, gather or exchange are of one size, or
-// as `layout` says; a rank knows the sizes of those alone that it sends or receives.
+// An operand marked `root` exists at the root only. The blocks of a scatter, gather or alltoall have one
+// size, or the sizes in `layout`; a rank knows only the sizes of the blocks that it sends or receives.
 struct Operands {
   Blocks<ConstSlice> in;
   Blocks<Slice> out;
@@ -29,45 +30,44 @@ struct Operands {
   int root = 0;
 };
 
-// For P ranks and one segment. `most by any rank` where ranks differ.
+// Cost of an algorithm for P ranks and one segment.
 struct Cost {
-  int steps = 0;            // messages on the longest chain that wait for each other
+  int steps = 0;            // messages on the longest chain of dependent messages
   int messages = 0;         // sent by all ranks together
   int messages_a_rank = 0;  // most by any rank
-  int frames = 0;           // in these messages, all ranks together
-  int encodes = 0;          // most by any rank; also the next two
+  int frames = 0;           // frames in these messages, all ranks together
+  int encodes = 0;          // most by any rank; likewise combines and decodes
   int combines = 0;
   int decodes = 0;
 };
 
-// Scratch memory of one rank, for one segment: at most so many buffers at a time, each for up to so many
-// frames. Whoever reduces by values has one more, for the values.
+// Scratch memory of one rank for one segment: the greatest number of buffers in use at a time, and the
+// greatest number of frames in a buffer. A reduction by values needs one more buffer, for the values.
 struct Scratch {
   int frames = 1;
   int buffers = 3;
 };
 
 struct AlgorithmInfo {
-  const char* name;  // as in policies
+  const char* name;  // name in policies
   Collective collective;
   const char* paper;
   enum class Unit : std::uint8_t {
     whole,
     block,
     batch
-  } unit;  // what a message carries: a frame of the whole message,
-           // a frame of one of its blocks, or several such frames
+  } unit;  // content of a message: one frame of all data, one frame of a block, or frames of several blocks
   Cost (*cost)(int P);
-  // The result of a SUM, or what is moved, is within growth * bound of the exact one, if each encoding is
-  // within `bound`.
+  // Error growth, in bounds of one encoding: the result of a SUM, or of a data movement, is within growth *
+  // bound of the exact result, if each encoding is within `bound`.
   int (*growth)(int P, Arithmetic how);
   Task<> (*run)(Team team, Operands data);
-  bool any_blocks = false;  // also those of a layout
-  // Of rank `me`, counted from the root.
+  bool any_blocks = false;  // also serves blocks of different sizes (BlockLayout)
+  // Returns the scratch memory of rank `me`, counted from the root.
   Scratch (*scratch)(int P, int me) = [](int, int) { return Scratch{}; };
-  int (*blocks)(int P) = [](int P) { return P; };  // that a message is cut into
-  // What was decoded is encoded again at each hop: reductions are by values only, and all ranks get the same
-  // bits only from codecs that are idempotent.
+  int (*blocks)(int P) = [](int P) { return P; };  // number of blocks that a message is cut into
+  // True if the algorithm decodes and encodes again at each hop. Its reductions are by values only, and all
+  // ranks get the same bits only with an idempotent codec.
   bool recodes = false;
 
   int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message
@@ -76,20 +76,20 @@ struct AlgorithmInfo {
 std::span<const AlgorithmInfo* const> registered_algorithms() noexcept;
 const AlgorithmInfo* find_algorithm(Collective collective, const char* name) noexcept;  // null: unknown
 
-// Smallest k with 2^k >= P.
+// Returns the smallest k with 2^k >= P.
 constexpr int log2_ceil(int P) noexcept {
   int k = 0;
   while ((1 << k) < P) ++k;
   return k;
 }
 
-// Largest power of two up to P.
+// Returns the largest power of two up to P.
 constexpr int power_of_two_within(int P) noexcept { return 1 << (log2_ceil(P + 1) - 1); }
 
 inline constexpr int max_segments = 64;
 
-// The algorithm once for each segment of the message, side by side, each on its own lane; `nodes`: by nodes
-// (hierarchical.hpp), unless null.
+// Runs the algorithm once for each segment of the message, concurrently, each segment on its own lane. Runs
+// the algorithm by nodes (hierarchical.hpp) unless `nodes` is null.
 Task<> pipelined(const AlgorithmInfo& algorithm, Team team, Operands data, int segments,
                  const Nodes* nodes = nullptr);
 

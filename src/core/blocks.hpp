@@ -9,8 +9,8 @@
 
 namespace taut {
 
-// How many values each block has, and where it begins, in values. Blocks do not overlap; between them
-// anything may stand.
+// Number of values and offset of each block, both in values. Blocks do not overlap. There may be other data
+// between blocks.
 struct BlockLayout {
   std::vector<std::size_t> counts;
   std::vector<std::ptrdiff_t> offsets;
@@ -29,13 +29,13 @@ struct Blocks : S {
     return {{S::address(layout->offsets[i]), layout->counts[i], this->type}};
   }
 
-  // Of all blocks.
+  // Returns the number of values in all blocks.
   std::size_t values() const noexcept {
     return layout == nullptr ? this->count
                              : std::accumulate(layout->counts.begin(), layout->counts.end(), std::size_t{0});
   }
 
-  // The largest block, where they differ; else all of the memory.
+  // Returns the largest block if there is a layout, otherwise the whole memory.
   S most() const noexcept {
     if (layout == nullptr) return *this;
     const auto& counts = layout->counts;
@@ -44,7 +44,7 @@ struct Blocks : S {
   }
 };
 
-// Part i of this memory as if it were without blocks.
+// Returns part i of this memory, ignoring the layout.
 template <class S>
 S block(const Blocks<S>& slice, std::size_t i, std::size_t parts) noexcept {
   return block(static_cast<const S&>(slice), i, parts);

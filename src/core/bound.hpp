@@ -1,4 +1,4 @@
-// What may be lost of a value x that comes back as x'.
+// Error bound: the greatest allowed difference between a value x and its decoded value x'.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,14 @@
 namespace taut {
 
 struct Bound {
-  // The numbers stand in frames. `range` and `psnr` do not: they become `absolute` once the values are known.
+  // The numbers are stored in frames, except for `range` and `psnr`: these are resolved to `absolute` once
+  // the range of the values is known.
   enum class Kind : std::uint8_t {
-    exact = 0,      // nothing
+    exact = 0,      // x' = x
     absolute = 1,   // |x - x'| <= value
-    snap = 2,       // the same, x' being a multiple of the greatest power of two that allows it
+    snap = 2,       // as absolute, and x' is a multiple of the greatest power of two that allows the bound
     pointwise = 3,  // |x - x'| <= value * |x|
-    rate = 4,       // what is left in `value` bits for each x; no bound on the error
+    rate = 4,       // `value` bits for each x; no bound on the error
     range = 5,      // |x - x'| <= value * (greatest - least of the finite values)
     psnr = 6,       // 20 log10(range / root of the mean square of x - x') >= value, in dB
   };
@@ -28,8 +29,8 @@ struct Bound {
   friend constexpr bool operator==(const Bound&, const Bound&) = default;
 };
 
-// What becomes of integers packed into floating-point values (core/packed_bits.hpp): they are treated as the
-// numbers that they read as, or kept bit for bit.
+// Treatment of integers packed into floating-point values (core/packed_bits.hpp): coded as the floating-point
+// numbers that they read as, or preserved bit for bit.
 enum class PackedBits : std::uint8_t { rounded, exact };
 
 inline constexpr std::uint8_t frame_bound_kinds = 5;

@@ -1,4 +1,5 @@
-// What a call does on one rank, as it is counted while it runs.
+// Call counters: the record of one running call on one rank, with its first failure, encodings, bytes and
+// times.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@ namespace taut {
 struct CallCounters {
   Status status = Status::ok;  // the first failure
   std::uint64_t encodes = 0, combines = 0, decodes = 0;
-  std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded on this rank, and what became of it
+  std::uint64_t value_bytes = 0, frame_bytes = 0;  // encoded values, and their frames
   std::uint64_t sent_messages = 0, sent_bytes = 0;
-  std::uint64_t carried_bytes = 0;  // of the values that the frames sent stand for
+  std::uint64_t carried_bytes = 0;  // bytes of values that the sent frames represent
   PhaseTimes times;
   CallTag tag;
 

@@ -1,5 +1,5 @@
-// CRC-32C, reflected polynomial 0x82F63B78: by table, or by the instruction of SSE 4.2 where the processor
-// has it.
+// CRC-32C, reflected polynomial 0x82F63B78: by table, or by the instruction of SSE 4.2 if the processor has
+// it.
 #include <array>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// The chunks of a frame as records, one after another, and a table of where each ends: 32 bits a chunk, in
-// units of 4 bytes.
+// Records of a frame: each holds one encoded chunk. Records are stored one after another, with a table of
+// their ends: 32 bits a chunk, in units of 4 bytes.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@ namespace taut {
 
 inline constexpr std::size_t record_unit = 4;
 
-// Appends records to a room, and notes their ends. `most_record`: bytes that a kernel may write for one.
+// Appends records to a buffer and writes their ends to the table. `most_record`: the greatest number of bytes
+// that a kernel writes for one record.
 template <std::size_t most_record>
 class RecordWriter {
  public:
@@ -22,8 +23,9 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  // Room for a record of up to most_record, in place or aside; commit takes over `bytes` of it, a multiple of
-  // 4. False: there is no room for them.
+  // room() returns memory for a record of up to most_record bytes: the final position, or a side buffer if
+  // less is left. commit() appends `bytes` of that memory, a multiple of 4, and returns false if they do not
+  // fit.
   std::byte* room() noexcept { return left() >= most_record ? at_ : aside_; }
   bool commit(std::size_t bytes) noexcept {
     if (bytes > left()) return false;
@@ -32,7 +34,7 @@ class RecordWriter {
     return true;
   }
 
-  // For records written in place: where, how much fits, and that `bytes` now stand there.
+  // Interface for records written in place: position, number of bytes left, and number of bytes written.
   std::byte* at() noexcept { return at_; }
   std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
   void advance(std::size_t bytes) noexcept {
@@ -47,8 +49,8 @@ class RecordWriter {
   alignas(64) std::byte aside_[most_record];
 };
 
-// Where the records of a frame go, and the ends of as many as there are chunks. Each thread begins with
-// chunk_bytes for each of its chunks: all that these may take, or a guess.
+// Memory for the records of a frame, and for their ends, one for each chunk. Each thread starts with
+// chunk_bytes for each of its chunks: the greatest size of a record, or an estimate.
 struct RecordRoom {
   std::byte* ends;
   Bytes records;
@@ -66,7 +68,8 @@ constexpr std::size_t even_share(std::size_t bytes, std::size_t chunks) noexcept
   return bytes / std::max<std::size_t>(chunks, 1) / record_unit * record_unit;
 }
 
-// Moves the records of `range` down to where `before` bytes of others end.
+// Moves the records of `range` to offset `before`, the size of all earlier records, and adds that offset to
+// their ends.
 inline void close_up(const RecordRoom& room, Range range, ConstBytes records, std::size_t before) noexcept {
   std::byte* const place = room.records.data() + before;
   if (place != records.data()) std::memmove(place, records.data(), records.size());
@@ -75,9 +78,9 @@ inline void close_up(const RecordRoom& room, Range range, ConstBytes records, st
     end = store(end, static_cast<std::uint32_t>(load<std::uint32_t>(end) + before / record_unit));
 }
 
-// Writes all records, by as many threads as there are parts, and says how many bytes they take.
-// write(range of chunks, writer) -> Status appends those of a range; buffer_too_small: they do not fit. Where
-// they do not fit into the share of a thread, one writes all.
+// Writes all records with one thread for each part, and returns their size. write(range of chunks, writer) ->
+// Status appends the records of a range and returns buffer_too_small if they do not fit. If the records of a
+// thread do not fit into its share of the memory, one thread writes all records.
 template <class Writer, class Write>
 Sized write_records(std::size_t parts, const RecordRoom& room, const Write& write) {
   const auto write_all = [&] {
@@ -87,7 +90,7 @@ Sized write_records(std::size_t parts, const RecordRoom& room, const Write& writ
   };
   if (parts == 1) return write_all();
   Sized all;
-  std::atomic<std::size_t> turn = 0;  // part that may close up: its own thread has the records in its cache
+  std::atomic<std::size_t> turn = 0;  // part that may move its records; its thread has them in its cache
   for_each_part(parts, room.chunks, [&](std::size_t part, Range range) {
     const Bytes share = room.share(part, parts);
     Writer writer(room.ends_of(range), share);

@@ -1,5 +1,5 @@
-// The collective operations that are served, from the list in collectives.txt, and the messages (send, recv)
-// that are counted along with them but have no algorithms.
+// Collective operations that Taut serves, from the list in collectives.txt, and the point-to-point operations
+// send and recv, which are counted like collectives but have no algorithms.
 #pragma once
 
 #include "collective_list.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The list of collective functions (collectives.txt) for generators. As a program it prints a C++ header.
+"""Reads the list of collective functions (collectives.txt). As a program it prints a C++ header.
 
 collectives.py collectives    the enumeration of collectives, for core/collective.hpp
 collectives.py functions      the enumeration of MPI's functions, for api/args/mpi_call.hpp
@@ -13,7 +13,7 @@ from pathlib import Path
 
 LIST = Path(__file__).with_name("collectives.txt")
 
-# Kinds of parameters: the pattern of their names.
+# Kinds of parameters, each with the pattern of their names.
 KINDS = {
     "address": r"(send|recv)buf|buffer",
     "count": r"(send|recv)?count",
@@ -29,7 +29,7 @@ KINDS = {
 @dataclass(frozen=True)
 class Parameter:
     name: str
-    at_root: bool  # matters at the root alone
+    at_root: bool  # significant at the root only
 
     @cached_property
     def kind(self):
@@ -38,7 +38,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Collective:
-    """A collective function of MPI. `name`: without prefix; `served_as`: what the library knows it as."""
+    """A collective function of MPI. `name`: without prefix; `served_as`: the collective that serves it."""
 
     name: str
     served_as: str
@@ -62,26 +62,26 @@ class Collective:
 
     @property
     def immediate(self):
-        """The name of its nonblocking form."""
+        """Returns the name of its nonblocking form."""
         return f"I{self.name[0].lower()}{self.name[1:]}"
 
     def side(self, parameter):
-        """The buffer that a parameter tells of: send or recv. What names none tells of what is received, or reduced."""
+        """Returns the buffer that a parameter describes: send or recv (displs: of a scatter, send)."""
         if re.match(r"send|s(?=displs)", parameter.name):
             return "send"
         sends_blocks = any(p.name == "sendcounts" for p in self.parameters)
         return "send" if parameter.name == "displs" and sends_blocks else "recv"
 
     def of_side(self, side):
-        """Parameters of one buffer by their kinds."""
+        """Returns the parameters of one buffer, by kind."""
         return {p.kind: p for p in self.parameters if p.kind not in ("op", "root") and self.side(p) == side}
 
     def at_root(self, side):
-        """Whether a whole buffer matters at the root alone: of Reduce just the address does."""
+        """True if all parameters of a buffer are significant at the root only (Reduce: only the address)."""
         return all(p.at_root for p in self.of_side(side).values())
 
     def declarations(self, count, displacement):
-        """The parameters in C with counts of type `count`; `displacement`: the type of displacements."""
+        """Yields the parameters in C, with counts of type `count` and displacements of type `displacement`."""
         types = {"count": count, "counts": f"const {count}", "displacements": f"const {displacement}", "type": "MPI_Datatype"}
         types |= {"types": "const MPI_Datatype", "op": "MPI_Op", "root": "int"}
         for p in self.parameters:
@@ -93,12 +93,12 @@ class Collective:
 
     @property
     def int_displacement(self):
-        """The type of displacements in the function with counts of int."""
+        """Returns the type of displacements in the function with counts of int."""
         return "MPI_Aint" if self.of_neighbours and "types" in self.kinds else "int"
 
 
 def collectives():
-    """Those of the list, in its order."""
+    """Yields the collectives of the list, in its order."""
     for line in LIST.read_text().splitlines():
         if line and not line.startswith("#"):
             name, served_as, *parameters = line.split()
@@ -107,7 +107,7 @@ def collectives():
 
 
 def served_as():
-    """The names of what serves them, in the list's order: {name: a function that it serves}."""
+    """Returns the collectives that serve the functions: {name: the first function that it serves}."""
     return {c.served_as: c for c in reversed([*collectives()])}
 
 

@@ -9,13 +9,14 @@
 namespace taut {
 namespace {
 
-// cuPointerGetAttributes (CUDA driver API, "Unified Addressing"); 0 for an address that is not CUDA's.
+// Type of cuPointerGetAttributes (CUDA driver API, "Unified Addressing"). For an address that is not CUDA's
+// the function succeeds and sets the attributes to 0.
 using PointerGetAttributes = int (*)(unsigned count, const int* attributes, void** values,
                                      unsigned long long address);
 constexpr int memory_type = 2, is_managed = 8;  // CU_POINTER_ATTRIBUTE_
 constexpr unsigned type_device = 2;             // CU_MEMORYTYPE_DEVICE
 
-// So far in the life of this process.
+// Returns the number of shared objects loaded so far in the life of this process.
 unsigned long long loaded_objects() noexcept {
   unsigned long long loaded = 0;
   dl_iterate_phdr(
@@ -27,7 +28,8 @@ unsigned long long loaded_objects() noexcept {
   return loaded;
 }
 
-// Nobody loads it here. Once it is found it stays: it is never closed.
+// Finds the driver's function if the process has already loaded the driver. This library never loads the
+// driver itself. Once found, the driver stays loaded, because its handle is never closed.
 PointerGetAttributes find_driver() noexcept {
   PointerGetAttributes found = nullptr;
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -35,7 +37,8 @@ PointerGetAttributes find_driver() noexcept {
   return found;
 }
 
-// Looks for the driver when something has been loaded since it looked last.
+// Returns the driver's function, or null. Searches again only if a shared object was loaded since the last
+// search.
 PointerGetAttributes driver() noexcept {
   static std::atomic<PointerGetAttributes> known{nullptr};
   static std::atomic<unsigned long long> looked_among{0};

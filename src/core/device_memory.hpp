@@ -1,10 +1,11 @@
-// Memory of a GPU, which the host cannot read.
+// Detection of GPU memory, which the host cannot read.
 #pragma once
 
 namespace taut {
 
-// Whether CUDA's driver says so of this address. A process that has not loaded the driver has no such memory.
-// Memory that host and GPU share (cudaMallocManaged, cudaMallocHost) is the host's here.
+// Returns true if CUDA's driver reports the address as device memory. A process that has not loaded the
+// driver has no such memory. Memory that host and GPU share (cudaMallocManaged, cudaMallocHost) counts as
+// host memory.
 bool on_device(const void* address) noexcept;
 
 }  // namespace taut

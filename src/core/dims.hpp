@@ -1,4 +1,4 @@
-// The extents of a field, as far as the caller gives them.
+// Shape of the field that values are part of.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@ namespace taut {
 
 inline constexpr unsigned max_dims = 4;
 
-// of[0] is the slowest extent, of[n - 1] the fastest, along which values are neighbours in memory. n = 0:
-// unknown. A codec uses them to predict better and never trusts them: values may be any part of the field, or
-// none of it.
+// Extents of a field, as far as the caller gives them. of[0] is the slowest extent, of[n - 1] the fastest,
+// along which values are adjacent in memory. n = 0: unknown. A codec uses the extents for better prediction
+// only, never for correctness: the values may be any part of the field, or unrelated to it.
 struct Dims {
   std::uint32_t of[max_dims] = {};
   unsigned n = 0;
 
-  // Values from one index of extent i to the next: 1 for the fastest.
+  // Returns the distance, in values, from one index of extent i to the next: 1 for the fastest extent.
   constexpr std::uint64_t stride(unsigned i) const noexcept {
     std::uint64_t values = 1;
     for (unsigned k = i + 1; k < n; ++k) values *= of[k];

@@ -1,4 +1,4 @@
-// Value types as they stand in frames: pinned numbers, independent of any MPI.
+// Value types. Their numbers are stored in frames, so they are fixed and independent of any MPI.
 #pragma once
 
 #include <complex>
@@ -32,7 +32,7 @@ struct DTypeInfo {
   const char* name;
   std::uint8_t bytes;
   Family family;
-  DType component;  // of a complex type; else the type itself
+  DType component;  // type of the parts of a complex value; else the type itself
 };
 
 inline constexpr DTypeInfo dtype_table[] = {
@@ -88,7 +88,7 @@ inline constexpr DType dtype_of<std::int64_t> = DType::i64;
 template <>
 inline constexpr DType dtype_of<std::uint64_t> = DType::u64;
 
-// Calls action.operator()<T>() for the C++ type that a number stands for.
+// Calls action.operator()<T>() with the C++ type that `type` stands for.
 template <class Action>
 decltype(auto) with_dtype(DType type, Action action) {
   switch (type) {

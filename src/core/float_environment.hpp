@@ -1,5 +1,5 @@
-// Round to nearest, denormals honoured, no traps: what the codecs' proofs assume, whatever the caller has
-// set.
+// Floating-point environment that the codecs' proofs assume: round to nearest, denormals honoured, no traps.
+// It is in force while a FloatEnvironment lives, whatever the caller has set.
 #pragma once
 
 #if defined(__x86_64__)
@@ -29,7 +29,7 @@ class FloatEnvironment {
 #else
   FloatEnvironment() noexcept {
     std::feholdexcept(&saved_);
-    std::fesetenv(FE_DFL_ENV);  // also ends flushing to zero, which is no part of standard C
+    std::fesetenv(FE_DFL_ENV);  // also switches off flush-to-zero, which is no part of standard C
   }
   ~FloatEnvironment() { std::fesetenv(&saved_); }
 

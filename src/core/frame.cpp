@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little, "headers are written a
 constexpr char magic[4] = {'T', 'A', 'U', 'T'};
 constexpr std::uint8_t known_flags = FrameHeader::stored | FrameHeader::failed | FrameHeader::checksummed;
 
-// Offsets of docs/spec/frame.md.
+// Offsets of the header's fields, as in docs/spec/frame.md.
 enum Offset : std::size_t {
   at_version = 4,
   at_codec = 5,

@@ -1,4 +1,5 @@
-// The 64-byte header that starts every frame. Layout, meaning and what must be rejected: docs/spec/frame.md.
+// Header of a frame: the 64 bytes at its start. docs/spec/frame.md specifies the layout, the meaning, and the
+// headers that must be rejected.
 #pragma once
 
 #include "core/bound.hpp"
@@ -20,11 +21,11 @@ struct FrameHeader {
   std::uint8_t codec = 0;  // CodecInfo::frame_id
   DType type = DType::f32;
   std::uint8_t flags = 0;
-  std::uint64_t count = 0;          // values
-  Bound bound = {};                 // of each addend; of a kind that stands in frames
+  std::uint64_t count = 0;          // number of values
+  Bound bound = {};                 // bound of each addend; of a kind that frames can store
   double step = 0;                  // codec parameter (planes: quantisation step)
-  std::uint64_t payload_bytes = 0;  // what follows the header
-  std::uint32_t addends = 1;        // frames summed into this one
+  std::uint64_t payload_bytes = 0;  // size of the payload, which follows the header
+  std::uint32_t addends = 1;        // number of frames summed into this one
   std::uint8_t parameters[4] = {};  // codec parameters (planes: [0] predictor)
   std::uint32_t payload_checksum = 0;
   std::uint32_t failure = 0;  // Status of the sender when `failed` is set
@@ -32,22 +33,24 @@ struct FrameHeader {
   bool has(Flags flag) const noexcept { return (flags & flag) != 0; }
 };
 
-// Writes the header to the first 64 bytes of `out` (which holds at least that).
+// Writes the header to the first 64 bytes of `out`, which must hold at least 64.
 void write_header(const FrameHeader& header, Bytes out) noexcept;
 
 // Reads and checks a header: magic, version, own checksum, known type and flags, finite bound and step, and a
-// payload that lies inside `in`. Knows nothing of codecs. `in` may be longer than the frame.
+// payload that lies inside `in`. Does not check fields that depend on the codec. `in` may be longer than the
+// frame.
 Status read_header(ConstBytes in, FrameHeader& header) noexcept;
 
-// Reads a frame of `codec` as far as that is the same for all: header, no notice of failure, payload and its
-// checksum. Type, count and what the payload says are for the codec to check.
+// Reads a frame of `codec` and checks all that does not depend on the codec: the header, that the frame is
+// not a failure notice, and the payload with its checksum. The codec checks type, count and the content of
+// the payload.
 Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstBytes& payload) noexcept;
 
-// Writes the header in front of a payload that stands at frame + frame_header_bytes, with its checksum where
-// the flag asks for one; returns the size of the frame.
+// Writes the header in front of a payload that is stored at frame + frame_header_bytes, with the payload's
+// checksum if the flag `checksummed` is set. Returns the size of the frame.
 std::size_t seal_frame(FrameHeader header, std::byte* frame, std::size_t payload_bytes) noexcept;
 
-// CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, continuing from `seed`.
+// Returns the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, continuing from `seed`.
 std::uint32_t crc32c(ConstBytes bytes, std::uint32_t seed = 0) noexcept;
 
 }  // namespace taut

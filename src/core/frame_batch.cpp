@@ -41,7 +41,7 @@ std::size_t frame_size(ConstBytes bytes) noexcept {
   return frame_header_bytes + static_cast<std::size_t>(header.payload_bytes);
 }
 
-// ---- The verbs of bundles
+// ---- Team: operations on frame batches
 
 FrameBatch Team::batch(ConstSlice largest, int n, std::uint32_t addends) noexcept {
   FrameBatch empty;
@@ -53,7 +53,7 @@ FrameBatch Team::batch(ConstSlice largest, int n, std::uint32_t addends) noexcep
   return empty;
 }
 
-// What was written to the room of a bundle becomes its next frame, or a notice does.
+// Appends to a batch the frame that was written to its free room, or a notice if making the frame failed.
 void Team::append(FrameBatch& to, Sized made, std::size_t count) noexcept {
   note(made.status);
   if (made.status == Status::ok) {
@@ -130,7 +130,7 @@ FrameBatch Team::combine(const FrameBatch& mine, int first, int n, const FrameBa
   for (int i = 0; i < n && sums.buffer.data() != nullptr; ++i) {
     const ConstBytes both[] = {mine.frames(static_cast<std::size_t>(first + i), 1),
                                theirs.frames(static_cast<std::size_t>(i), 1)};
-    FrameHeader header;  // of a frame that was made here
+    FrameHeader header;  // header of a frame made on this rank
     Sized made{read_header(both[0], header)};
     const auto count = static_cast<std::size_t>(header.count);
     for (const auto& [frame, addends] : {std::pair{both[0], mine.addends}, {both[1], theirs.addends}})
@@ -159,7 +159,8 @@ ReceivingBatch::ReceivingBatch(Team& team, int from, FrameBatch& into, int n)
                                    team.address(from), team.lane_);
 }
 
-// Whatever came, the bundle gets as many frames as it should have, so that each stands where it belongs.
+// Completes the receive. Whatever arrived, the batch gets the expected number of frames, so that each frame
+// is in its place; notices replace missing frames.
 void ReceivingBatch::result() noexcept {
   const Sized moved = pending_.result();
   waiting_.over(moved.bytes);
@@ -174,7 +175,7 @@ void ReceivingBatch::result() noexcept {
     used += size;
   }
   into_.bytes += used;
-  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // in the place of them all
+  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // a notice in place of all frames
   if (frames < frames_ || used < message.size())
     team_.note(notice ? Status::peer_failed : Status::corrupt_frame);
   for (; frames < frames_; ++frames)

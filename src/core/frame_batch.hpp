@@ -1,4 +1,4 @@
-// Frames of several blocks that travel in one message.
+// Frame batch: frames of several blocks that travel in one message.
 #pragma once
 
 #include "core/frame.hpp"
@@ -6,36 +6,37 @@
 
 namespace taut {
 
-// Whole frames, one after the other, notices among them for those that failed. Without a buffer, because no
-// memory was left for it, all of them have failed.
+// Whole frames, one after the other, with a notice in the place of each frame that failed. If there is no
+// buffer, for lack of memory, all frames have failed.
 struct FrameBatch {
   Buffer buffer;
-  std::size_t bytes = 0;  // of the frames so far
+  std::size_t bytes = 0;  // size of the frames so far
   DType type = DType::f32;
   std::size_t count = 0;      // values in the largest frame
-  std::uint32_t addends = 1;  // of each frame
+  std::uint32_t addends = 1;  // addends of each frame
 
-  // Where a frame was found last: who goes through a bundle in order looks at each header once.
+  // Position of the frame found last: code that walks through a batch in order reads each header once.
   struct Mark {
     std::size_t frame = 0, begin = 0;
   };
   mutable Mark mark = {};
 
-  // The bytes of `n` frames from frame `first` on; fewer or none if the bundle ends before.
+  // Returns the bytes of `n` frames from frame `first` on; fewer or none if the batch ends before.
   ConstBytes frames(std::size_t first, std::size_t n) const noexcept;
 
   Bytes room() const noexcept { return buffer.bytes().subspan(bytes); }
 };
 
-// ---- Frames as they come in
+// ---- Received frames
 
-// A frame without a payload that says why there is none.
+// Writes a notice to `out` and returns it: a frame without payload whose header holds the reason.
 ConstBytes write_notice(Status failure, DType type, std::size_t count, Bytes out) noexcept;
 
-// Why a frame that came in, or was found in a bundle, cannot be used. ok: it is what was expected.
+// Checks a received frame, or a frame of a batch. Returns ok if the frame is as expected, and otherwise the
+// reason why it cannot be used.
 Status inspect(ConstBytes bytes, DType type, std::size_t count, std::uint32_t addends) noexcept;
 
-// The size of the frame at the start of `bytes`; 0 when there is none.
+// Returns the size of the frame at the start of `bytes`; 0 if there is none.
 std::size_t frame_size(ConstBytes bytes) noexcept;
 
 }  // namespace taut

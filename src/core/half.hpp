@@ -1,5 +1,5 @@
-// The two number types of 16 bits: IEEE 754 binary16 and bfloat16, the upper half of a binary32. They hold
-// bits; arithmetic is done in float or double.
+// Number types of 16 bits: IEEE 754 binary16, and bfloat16, the upper half of a binary32. The types hold bits
+// only; arithmetic is done in float or double.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +9,16 @@
 
 namespace taut {
 
-// How a number is laid out: sign, exponent, fraction.
+// Layout of a floating-point number: sign, exponent, fraction.
 struct FloatLayout {
   int exponent_bits, fraction_bits;
   constexpr int bias() const noexcept { return (1 << (exponent_bits - 1)) - 1; }
 };
 
-// The nearest number of the 16-bit layout `To`, ties to even; a NaN keeps its sign and its upper bits and
-// becomes quiet, what rounds beyond the greatest number becomes an infinity. Every operation is exact, so
-// that no rounding mode matters, and there are neither branches nor shifts by other than constants: compilers
-// make vector code of it.
+// Returns the nearest number of the 16-bit layout `To`, ties to even. A NaN keeps its sign and its upper bits
+// and becomes quiet. A number that rounds beyond the greatest one becomes an infinity. Every operation is
+// exact, so that the rounding mode does not matter. There are no branches, and shifts are by constants only,
+// so that compilers vectorize the code.
 template <FloatLayout To, class Float>
 constexpr std::uint16_t narrowed(Float value) noexcept {
   using Bits = std::conditional_t<sizeof(Float) == 8, std::uint64_t, std::uint32_t>;
@@ -31,7 +31,7 @@ constexpr std::uint16_t narrowed(Float value) noexcept {
   const Bits moved = size - (Bits{down} << from.fraction_bits);
   Bits result =
       std::min((moved + (Bits{1} << (dropped - 1)) - 1 + (moved >> dropped & 1)) >> dropped, infinity);
-  if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal one
+  if constexpr (down > 0) {  // below the least normal number: multiples of the least denormal number
     constexpr auto least = std::bit_cast<Float>(Bits{down + 1} << from.fraction_bits);
     constexpr auto inverse =
         std::bit_cast<Float>(Bits{2 * from.bias() - down - 1 + To.fraction_bits} << from.fraction_bits);
@@ -61,7 +61,7 @@ struct f16 {
     const auto denormal =
         std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(size)) * 0x1p-24f);
     const std::uint32_t rebias =
-        size >= 0x7C00 ? 2 * (112u << 23) : 112u << 23;  // infinities and NaN: all ones
+        size >= 0x7C00 ? 2 * (112u << 23) : 112u << 23;  // infinities and NaN: an exponent of all ones
     return std::bit_cast<float>(sign | (size < 0x400 ? denormal : (size << 13) + rebias));
   }
   explicit constexpr operator double() const noexcept {
@@ -89,7 +89,7 @@ struct bf16 {
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
 
-// The type that values of T are computed in.
+// Type in which arithmetic on values of T is done.
 template <class T>
 using ComputedIn = std::conditional_t<is_half<T>, float, T>;
 

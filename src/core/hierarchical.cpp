@@ -1,9 +1,10 @@
-// Two levels, after A. Mamidala, R. Kumar, D. De, D. Panda, "MPI collectives on modern multicore clusters:
-// performance optimizations and communication characteristics", CCGrid 2008, with all ranks of a node as
-// leaders of a part: M. Bayatpour et al., "Scalable reduction collectives with data partitioning-based
-// multi-leader design", SC17.
-//   L ranks on each of N nodes, a message of S bytes: between nodes a rank moves what the algorithm does for
-//   S/L bytes and N ranks; on its node values go S/L bytes at a time, L-1 times for each step below
+// Hierarchical (two-level) collectives, after A. Mamidala, R. Kumar, D. De, D. Panda, "MPI collectives on
+// modern multicore clusters: performance optimizations and communication characteristics", CCGrid 2008. Every
+// rank of a node is the leader of a part of the message: M. Bayatpour et al., "Scalable reduction collectives
+// with data partitioning-based multi-leader design", SC17.
+//   cost for L ranks on each of N nodes and a message of S bytes: between nodes a rank moves what the
+//   algorithm moves for S/L bytes and N ranks; on its node it exchanges S/L bytes of values at a time,
+//   L-1 times for each step below
 //   error of a sum: that of the algorithm for N ranks; each value is coded as part of the sum of a node
 #include "core/hierarchical.hpp"
 
@@ -12,7 +13,7 @@
 namespace taut {
 namespace {
 
-// A segment of a call as one rank sees it.
+// Context of one segment of a call on one rank.
 struct View {
   const AlgorithmInfo& algorithm;
   const Nodes& nodes;
@@ -23,12 +24,12 @@ struct View {
   int me() const noexcept { return node.rank(); }
   int neighbour(int distance) const noexcept { return mod(me() + distance, node.size()); }
 
-  // Of what the ranks of a node share out, the part of rank i.
+  // Returns the part of a message that rank i of a node is responsible for.
   template <class S>
   S part(const S& message, int i) const noexcept {
     return all.whole(block(message, static_cast<std::size_t>(i), static_cast<std::size_t>(node.size())));
   }
-  // The block of rank i of a node.
+  // Returns the block of rank i of node `of_node`.
   template <class S>
   S chunk(const S& message, int of_node, int i) const noexcept {
     return all.chunk(message, nodes.rank(of_node, i));
@@ -37,7 +38,7 @@ struct View {
 
 // ---- Steps on a node
 
-// mine <- this rank's part of the sum over the node.
+// Reduce-scatter on the node: mine <- this rank's part of the sum over the node.
 Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
   const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
   view.node.copy(view.part(values, view.me()), mine);
@@ -48,7 +49,7 @@ Task<> sum_up(View& view, ConstSlice values, Slice mine, Reduction op) {
   }
 }
 
-// Each rank's part of `values` to all others.
+// Allgather on the node: every rank sends its part of `values` to all others.
 Task<> share(View& view, Slice values) {
   for (int d = 1; d < view.node.size(); ++d) {
     const int to = view.neighbour(d), from = view.neighbour(-d);
@@ -72,7 +73,7 @@ Task<> reduce(View view, Operands data) {
   NodePeers::Memory memory;
   if (!at_root) memory = view.node.memory(own.count, own.type);
   const Slice mine = at_root ? view.part(static_cast<Slice>(data.out), view.me()) : memory.values;
-  const ConstSlice sum = mine.data != nullptr ? mine : own;  // which is not read any more
+  const ConstSlice sum = mine.data != nullptr ? mine : own;  // placeholder if no memory; values are unused
   co_await sum_up(view, data.in, mine, data.op);
   co_await view.algorithm.run(view.across.of_segment(), {sum, mine, data.op, root_node});
   if (beside_root && !at_root) co_await view.node.send(sum, root);
@@ -95,7 +96,7 @@ Task<> bcast(View view, Operands data) {
   co_await share(view, values);
 }
 
-// The blocks of these two are of one size.
+// In the following two collectives all blocks have the same size.
 
 Task<> allgather(View view, Operands data) {
   co_await view.algorithm.run(view.across.in_blocks_of_all(), data);
@@ -113,7 +114,7 @@ Task<> reduce_scatter(View view, Operands data) {
   const NodePeers::Memory memory = view.node.memory(mine.count * static_cast<std::size_t>(N), mine.type);
   const bool lacking = memory.values.data == nullptr;
   ConstSlice sums = memory.values;
-  if (lacking) sums.data = data.in.data;  // something that is there; it is not read any more
+  if (lacking) sums.data = data.in.data;  // valid memory as a placeholder; its values are not used
   const NodePeers::Memory theirs = view.node.memory(mine.count, mine.type);
   for (int n = 0; n < N; ++n) {
     const Slice sum = lacking ? Slice{} : view.across.of_segment().chunk(memory.values, n);

@@ -1,7 +1,7 @@
-// Collectives on nodes with several ranks each: values are exchanged as they are on a node, through memory,
-// and coded between nodes. An algorithm for the ranks of different nodes runs once for each place on a node,
-// on the part of the message that these ranks have in common: so all ranks of a node drive its links, and
-// each value is coded once a node.
+// Hierarchical collectives, for nodes with several ranks each. Values travel uncompressed within a node,
+// through memory, and as frames between nodes. The algorithm between nodes runs once for each place on a
+// node: the ranks with that place run it on their part of the message. All ranks of a node thus use its
+// links, and each value is coded once a node.
 #pragma once
 
 #include "core/algorithm.hpp"
@@ -9,14 +9,14 @@
 
 namespace taut {
 
-// Whether there is a text for calls with `count` values in all blocks.
+// Returns true if calls with `count` values in all blocks can run by nodes.
 bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept;
 
-// Scratch memory of one rank for a reduction, beside that of the algorithm: each for a rank's part of a
-// segment.
+// Number of scratch buffers of one rank for a reduction by nodes, in addition to those of the algorithm. Each
+// buffer holds a rank's part of a segment.
 inline constexpr int buffers_by_nodes = 2;
 
-// The algorithm by nodes, of which there are several with equally many ranks.
+// Runs the algorithm by nodes. There must be several nodes with equally many ranks.
 Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data);
 
 }  // namespace taut

@@ -1,7 +1,7 @@
-// The ranks of a team that share a node with this one: among them values travel as they are.
+// Node peers: the ranks of a team on this rank's node, among which values travel uncompressed.
 //
-// Collective rule, as for frames: once the call has failed on a rank, the values that it sends come one byte
-// short, which is how the others learn of it.
+// Failure rule, as for frames: once the call has failed on a rank, every message of values that the rank
+// sends is one byte short. The receivers detect the failure by the length.
 #pragma once
 
 #include "core/team.hpp"
@@ -14,24 +14,25 @@ class ValueExchange;
 
 class NodePeers {
  public:
-  // `ranks` of the team, in the order in which they are counted here; this one is among them.
+  // `ranks`: ranks of the team, in the order of their numbers in this object; this rank must be among them.
   NodePeers(const Team& team, std::span<const int> ranks) noexcept : team_(team.among(ranks)) {}
 
   int rank() const noexcept { return team_.rank(); }
   int size() const noexcept { return team_.size(); }
 
-  // Memory for values; without any, noted as a failure, if there is none.
+  // Memory for values. If there is none, `values` has no data and the failure is recorded.
   struct Memory {
     Buffer buffer;
     Slice values;
   };
   Memory memory(std::size_t count, DType type) noexcept;
 
-  // to <- from, which may be the same memory; values <- values op others. Nothing, once the call has failed.
+  // copy: to <- from, which may be the same memory. combine: values <- values op others. Both functions do
+  // nothing once the call has failed.
   void copy(ConstSlice from, Slice to) noexcept;
   void combine(Slice values, ConstSlice others, Reduction op) noexcept;
 
-  // To be awaited.
+  // Messages of values; the results are to be awaited.
   ValueSend send(ConstSlice values, int to);
   ValueReceive recv(Slice values, int from);
   ValueExchange exchange(ConstSlice mine, int to, Slice theirs, int from);

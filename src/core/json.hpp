@@ -1,4 +1,5 @@
-// Numbers as text, for people and for JSON; JSON objects, members in the order they are added.
+// Conversion of numbers to text, for people and for JSON, and JSON objects, whose members keep the order in
+// which they are added.
 #pragma once
 
 #include <charconv>
@@ -10,13 +11,13 @@
 
 namespace taut {
 
-// The shortest text that reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 inline std::string shortest(double value) {
   char text[32];
   return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
-// To so many digits; "-" where there is no such number.
+// Returns the number with `digits` significant digits; "-" if it is not finite.
 inline std::string rounded(double value, int digits) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*g", digits, value);
@@ -53,7 +54,7 @@ class Object {
   std::string text_;
 };
 
-// [text(items[0]), ...]
+// Returns the JSON array [text(items[0]), ...].
 std::string list(const auto& items, auto text) {
   std::string result;
   for (const auto& item : items) result += (result.empty() ? "" : ", ") + text(item);

@@ -1,5 +1,5 @@
-// Choosing among the kernel sets of a codec. A set has a `name`, and `supported` says whether this processor
-// runs it.
+// Choice among the kernel sets of a codec. A set has a `name`, and supported() returns true if this processor
+// can run the set.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace taut {
 
-// The set of that name if this processor supports it; the first one that it does for ""; null: there is none.
+// Returns the set called `name` if this processor supports it; for "" the first supported set; null if there
+// is none.
 template <class Set>
 const Set* choose_kernels(std::span<const Set* const> sets, const char* name) noexcept {
   const std::string_view wanted(name);
@@ -19,7 +20,8 @@ const Set* choose_kernels(std::span<const Set* const> sets, const char* name) no
   return nullptr;
 }
 
-// The same; throws Error(invalid_argument) with the remedy where there is none.
+// Returns the set that choose_kernels() returns; throws Error(invalid_argument) with the remedy if there is
+// none.
 template <class Set>
 const Set& require_kernels(std::span<const Set* const> sets, const char* name) {
   if (const Set* const set = choose_kernels(sets, name)) return *set;

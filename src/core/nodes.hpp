@@ -1,4 +1,5 @@
-// Which ranks of a communicator share a node: these reach each other through memory, others by the network.
+// Nodes of a communicator: the ranks that share each node. Ranks of a node reach each other through memory,
+// ranks of different nodes by the network.
 #pragma once
 
 #include <span>
@@ -8,22 +9,23 @@ namespace taut {
 
 class Nodes {
  public:
-  Nodes() = default;  // nothing is known
-  // `node_of[r]`: a number that the ranks on a node have in common, and no others.
+  Nodes() = default;  // no nodes are known
+  // `node_of[r]`: identifier of the node of rank r; ranks have the same identifier only if they share a node.
   explicit Nodes(std::span<const int> node_of);
 
-  // There are several nodes, and on all of them equally many ranks, more than one. Else there is nothing to
-  // ask for below.
+  // Returns true if there are several nodes with equally many ranks each, more than one. The functions below
+  // are valid only then.
   bool even() const noexcept { return each_ > 1; }
 
   int count() const noexcept { return static_cast<int>(places_.size()) / each_; }
 
   int node(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].node; }
-  // Among the ranks on its node, in their order.
+  // Returns the position of a rank among the ranks on its node, in rank order.
   int place(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].place; }
   int rank(int node, int place) const noexcept { return across_[index(place, count()) + index(node)]; }
 
-  // The ranks on one's node; those that have the same place, one on each node.
+  // beside: the ranks on the node of `rank`. across: the ranks with the same place as `rank`, one on each
+  // node.
   std::span<const int> beside(int rank) const noexcept {
     return std::span(beside_).subspan(index(node(rank), each_), index(each_));
   }

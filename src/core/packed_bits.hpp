@@ -1,5 +1,5 @@
-// Integers that a program packed, bit by bit, into floating-point values: which bit patterns count as such.
-// Why these: docs/adr/0020-packed-integers.md.
+// Packed integers: integers that a program packed, bit by bit, into floating-point values. This file defines
+// the bit patterns that count as packed integers; docs/adr/0020-packed-integers.md gives the reasons.
 #pragma once
 
 #include <bit>
@@ -8,10 +8,12 @@
 
 namespace taut {
 
-// The magnitudes that numbers have, as bit patterns: zero, and those from `least` up to, but not, `beyond`.
-// Small positive integers read as magnitudes below, negative ones as magnitudes beyond, up to NaN.
+// Magnitudes that count as numbers, as bit patterns: zero, and from `least` up to, but not including,
+// `beyond`. Small positive integers read as magnitudes below `least`, negative integers as magnitudes from
+// `beyond` up to NaN.
 template <class T>
-struct NumberZone {  // 16-bit types: all magnitudes; small numbers are common there, packed integers are not
+struct NumberZone {  // 16-bit types: all magnitudes are numbers; small numbers are common there, packed
+                     // integers are not
   static constexpr bool limited = false;
 };
 template <>
@@ -36,7 +38,8 @@ constexpr typename NumberZone<T>::Word magnitude_of(T x) noexcept {
   return std::bit_cast<Word>(x) & static_cast<Word>(~Word{0}) >> 1;
 }
 
-// Whether x has to travel bit for bit, and does not count in the range of a message, under PackedBits::exact.
+// Returns true if x counts as a packed integer. Under PackedBits::exact such a value travels bit for bit, and
+// does not count in the range of a message.
 template <class T>
 constexpr bool is_packed(T x) noexcept {
   if constexpr (NumberZone<T>::limited) {
@@ -48,11 +51,12 @@ constexpr bool is_packed(T x) noexcept {
   }
 }
 
-// Below this step values beyond the zone have no integer in any codec, and are exact for that reason.
+// Upper limit of the step: with a smaller step, values from `beyond` on have no integer in any codec, and are
+// exact for that reason.
 template <class T>
 inline constexpr double coarse_step = sizeof(T) == 8 ? 0x1p210 : 0x1p90;
 
-// Whether x is packed because its magnitude is below that of numbers.
+// Returns true if x is packed and its magnitude is below that of numbers.
 template <class T>
 constexpr bool is_tiny(T x) noexcept {
   if constexpr (NumberZone<T>::limited) {
@@ -62,8 +66,9 @@ constexpr bool is_tiny(T x) noexcept {
   }
 }
 
-// Whether some x is tiny, by the least of 2 |x| - 1 as bit patterns, of which that of zero is the greatest;
-// compilers make vector code of it. Always inline, as it is compiled for several instruction sets.
+// Returns true if some x is tiny. The test uses the least of 2 |x| - 1 as bit patterns, among which that of
+// zero is the greatest, so that compilers vectorize the loop. Always inline, as it is compiled for several
+// instruction sets.
 template <class T>
 [[gnu::always_inline]] inline bool any_tiny(const T* x, std::size_t n) noexcept {
   if constexpr (NumberZone<T>::limited) {

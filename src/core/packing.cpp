@@ -8,11 +8,11 @@
 namespace taut {
 namespace {
 
-// Values, packed values, and neighbours by what they are and how far apart.
+// Counts over the pieces of a message: values, packed values, and pairs of neighbours by kind and distance.
 struct Signs {
   std::size_t values = 0, packed = 0;
-  std::size_t far_numbers = 0;          // neither is packed
-  std::size_t declines = 0, steps = 0;  // one of the two is packed; near each other, and far apart
+  std::size_t far_numbers = 0;          // pairs far apart, neither value packed
+  std::size_t declines = 0, steps = 0;  // pairs with one packed value: near each other; far apart
 
   Packing packing() const noexcept {
     constexpr std::size_t one_in = 64;
@@ -24,7 +24,7 @@ struct Signs {
 template <class T>
 inline constexpr std::int32_t far_apart = sizeof(T) == 8 ? 128 : 48;
 
-// The exponent field of a value, or none where the value counts as no neighbour.
+// Marker in place of the exponent field of a value that does not count as a neighbour.
 constexpr std::int32_t no_exponent = -1;
 
 template <class T>

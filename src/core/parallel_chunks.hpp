@@ -1,5 +1,5 @@
-// Work on the chunks of one frame by several threads of this process. What comes of it does not depend on
-// their number.
+// Parallel work on the chunks of one frame by several threads of this process. The results do not depend on
+// the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -16,20 +16,21 @@ namespace taut {
 
 inline constexpr int most_threads = 64;
 
-// How many threads are worth while for that many chunks, of the number that may be had.
+// Returns the number of threads, at most `threads`, that are worth while for that many chunks.
 constexpr std::size_t parts_of(int threads, std::size_t chunks) noexcept {
   constexpr std::size_t least_chunks = 8;  // below that, waking a thread costs more than it gains
   const auto most = static_cast<std::size_t>(std::clamp(threads, 1, most_threads));
   return std::clamp<std::size_t>(chunks / least_chunks, 1, most);
 }
 
-// work(part, range of chunks) for each of `parts` nearly equal ranges, side by side; a part may wait for
-// those before it. Where there is more than one, each runs in a FloatEnvironment, and `work` throws nothing.
+// Calls work(part, range of chunks) for each of `parts` nearly equal ranges, concurrently. A part may wait
+// for the parts before it. If there are several parts, each runs in a FloatEnvironment, and `work` must not
+// throw.
 template <class Work>
 void for_each_part(std::size_t parts, std::size_t chunks, const Work& work) {
   if (parts == 1) return work(std::size_t{0}, Range{0, chunks});
   const auto run = [&](std::size_t part) {
-    const FloatEnvironment environment;  // a thread has its own
+    const FloatEnvironment environment;  // each thread has its own floating-point environment
     work(part, part_range(chunks, part, parts));
   };
 #ifdef _OPENMP
@@ -40,7 +41,7 @@ void for_each_part(std::size_t parts, std::size_t chunks, const Work& work) {
   std::size_t started = 1;
   try {
     for (; started < parts; ++started) others[started] = std::thread(run, started);
-  } catch (const std::system_error&) {  // no more threads to be had
+  } catch (const std::system_error&) {  // no more threads are available: this thread does the rest
   }
   run(0);
   for (std::size_t part = started; part < parts; ++part) run(part);
@@ -48,7 +49,7 @@ void for_each_part(std::size_t parts, std::size_t chunks, const Work& work) {
 #endif
 }
 
-// Status of the first range that has another than ok.  work(range of chunks) -> Status
+// Calls work(range of chunks) -> Status for all ranges and returns the first status that is not ok.
 template <class Work>
 Status first_failure(std::size_t parts, std::size_t chunks, const Work& work) {
   Status status[most_threads] = {};

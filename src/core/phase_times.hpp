@@ -1,4 +1,4 @@
-// Where the time of a call goes, on one rank.
+// Time of a call on one rank, by phase.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@ enum class Phase : std::uint8_t {
   encode,
   combine,
   decode,
-  wait,   // for messages; all of a compressed call that is none of the others
-  agree,  // planning, samples and memory included
+  wait,   // waiting for messages: all time of a compressed call outside the other phases
+  agree,  // agreement, with planning, samples and memory
   plain,  // in plain MPI
-  call    // the whole of it
+  call    // the whole call
 };
 inline constexpr std::size_t phases = 7;
 
@@ -24,7 +24,7 @@ constexpr const char* name_of(Phase phase) noexcept {
   return names[static_cast<std::size_t>(phase)];
 }
 
-// Nanoseconds by verb. `call` is the sum of the others.
+// Nanoseconds by phase. `call` is the sum of the others.
 class PhaseTimes {
  public:
   std::uint64_t& operator[](Phase phase) noexcept { return of_[static_cast<std::size_t>(phase)]; }
@@ -42,8 +42,8 @@ constexpr double seconds(std::uint64_t nanoseconds) noexcept {
   return static_cast<double>(nanoseconds) * 1e-9;
 }
 
-// Nanoseconds of a clock that never goes back. A reading takes some 30 ns: for whole verbs, not for parts of
-// one.
+// Returns the nanoseconds of a monotonic clock. A reading takes some 30 ns: measure whole operations, not
+// parts of an operation.
 inline std::uint64_t clock_now() noexcept {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());

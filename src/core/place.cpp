@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::align_val_t alignment{64};
 
-// Sizes are rounded up to an eighth of their power of two, so that slightly different calls share blocks.
+// Rounds a size up to an eighth of its power of two, so that slightly different calls share blocks.
 std::size_t rounded(std::size_t bytes) noexcept {
   constexpr std::size_t smallest = 4096;
   if (bytes <= smallest) return smallest;
@@ -38,7 +38,7 @@ Buffer HostPlace::scratch(std::size_t bytes) {
   if (best < free_.size()) {
     block = take(best);
   } else {
-    if (largest < free_.size()) {  // too small: a larger one takes its place
+    if (largest < free_.size()) {  // too small: a larger block replaces it
       release(take(largest));
       --blocks_;
     }
@@ -89,7 +89,7 @@ void Reserve::reserve(std::size_t bytes, std::size_t blocks) {
   place_.reserve(bytes, blocks);
   for (std::size_t i = 0; i < blocks; ++i) {
     Buffer block = place_.scratch(bytes);
-    block.place_ = this;  // comes here at once
+    block.place_ = this;  // its destructor returns the block to this reserve
   }
 }
 

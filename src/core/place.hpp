@@ -1,4 +1,5 @@
-// Where memory lives. This file: the interface and pooled scratch; the host is the only place so far.
+// Place: the kind of memory that buffers are in, and its pool of scratch memory. This file has the interface
+// and host memory, the only place so far.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@ namespace taut {
 
 class Place;
 
-// Scratch memory of a place, at least `size` bytes, uninitialised, 64-byte aligned. Returns to its place's
-// pool.
+// Scratch memory of a place: at least as large as requested, uninitialised, 64-byte aligned. The destructor
+// returns the memory to the pool of its place.
 class Buffer {
  public:
   Buffer() = default;
@@ -46,10 +47,10 @@ class Place {
  public:
   virtual ~Place() = default;
 
-  // Scratch from the pool; throws Error(out_of_memory). In the steady state no memory is taken from the
-  // system.
+  // Returns scratch memory from the pool; throws Error(out_of_memory). In the steady state no memory is
+  // requested from the system.
   virtual Buffer scratch(std::size_t bytes) = 0;
-  // Sees that the next `blocks` requests for up to `bytes` at a time succeed; throws Error(out_of_memory).
+  // Ensures that the next `blocks` requests for up to `bytes` each succeed; throws Error(out_of_memory).
   virtual void reserve(std::size_t bytes, std::size_t blocks) = 0;
   virtual void copy(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
 
@@ -58,7 +59,7 @@ class Place {
   virtual void recycle(std::byte* data, std::size_t capacity) noexcept = 0;
 };
 
-// Memory of this process. Keeps what comes back; for one thread at a time.
+// Memory of this process. Keeps returned blocks for reuse. For one thread at a time.
 class HostPlace final : public Place {
  public:
   HostPlace() = default;
@@ -81,12 +82,12 @@ class HostPlace final : public Place {
   void recycle(std::byte* data, std::size_t capacity) noexcept override;
 
   std::vector<Block> free_;
-  std::size_t blocks_ = 0;  // free ones and those in use
+  std::size_t blocks_ = 0;  // number of blocks, free or in use
 };
 
-// Scratch for one of several users of a place, who must not take what another one counts on. What is reserved
-// here is taken from that place at once, and given back at the end; what is asked for beyond it comes from
-// there too.
+// Reserve: scratch memory for one of several users of a place, who must not take each other's memory.
+// reserve() takes memory from that place at once, and the destructor gives it back. Requests beyond the
+// reserve are served by that place.
 class Reserve final : public Place {
  public:
   explicit Reserve(Place& place) noexcept : place_(place) {}
@@ -101,14 +102,14 @@ class Reserve final : public Place {
   }
 
  private:
-  struct Free {  // stands at the start of each free block
+  struct Free {  // stored at the start of each free block
     Free* next;
     std::size_t capacity;
   };
   void recycle(std::byte* data, std::size_t capacity) noexcept override;
 
   Place& place_;
-  Free* free_ = nullptr;  // the one that came back last is taken first: it is in the caches
+  Free* free_ = nullptr;  // free blocks; the block returned last is taken first, because it is in the caches
 };
 
 inline Buffer::~Buffer() {

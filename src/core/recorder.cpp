@@ -17,7 +17,7 @@ void Recorder::add(const Event& event) noexcept {
 
 CallTag Recorder::open(std::uint32_t kind) noexcept {
   const std::lock_guard lock(mutex_);
-  const int slot = std::min(std::countr_one(open_slots_), 63);  // the last is shared
+  const int slot = std::min(std::countr_one(open_slots_), 63);  // the last slot is shared if all are in use
   open_slots_ |= std::uint64_t{1} << slot;
   return {this, calls_++, static_cast<std::uint8_t>(slot), kind};
 }

@@ -1,4 +1,4 @@
-// The last events of this process, for traces: what it did when.
+// Recorder of the latest events of this process, for traces.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace taut {
 
-// A verb from begin to end, in nanoseconds of clock_now().
+// Event: a phase from begin to end, in nanoseconds of clock_now().
 struct Event {
   std::uint64_t begin = 0, end = 0;
-  std::uint64_t bytes = 0;  // of the values of a verb, of the frames that a wait was for, of a call's message
-  std::uint32_t call = 0;   // counts the calls of this process
+  std::uint64_t bytes = 0;  // bytes of the values; of the awaited frames (wait); of the message (call)
+  std::uint32_t call = 0;   // number of the call in this process
   Phase phase = Phase::call;
-  std::uint8_t slot = 0;  // calls that are under way at the same time have different ones
+  std::uint8_t slot = 0;  // different for calls in flight at the same time
   std::uint8_t segment = 0;
   std::uint32_t kind = 0;  // Call::kind()
 };
 
 class Recorder;
 
-// A call that events belong to; without a recorder none are made.
+// Identity of the call that events belong to. Without a recorder no events are made.
 struct CallTag {
   Recorder* recorder = nullptr;
   std::uint32_t call = 0;
@@ -33,23 +33,23 @@ struct CallTag {
            std::size_t bytes) const noexcept;
 };
 
-// A ring: the newest event takes the place of the oldest. For any number of threads.
+// Ring buffer of events: the newest event replaces the oldest. For any number of threads.
 class Recorder {
  public:
   static constexpr std::size_t usual_capacity = std::size_t{1} << 16;  // events, of 40 bytes
 
-  // Where memory lacks it holds none, and all are lost.
+  // If memory lacks, the recorder holds no events and all are lost.
   explicit Recorder(std::size_t capacity = usual_capacity) noexcept;
 
   void add(const Event& event) noexcept;
 
-  // Around each call.
+  // open() at the start of each call, close() at its end.
   CallTag open(std::uint32_t kind) noexcept;
   void close(const CallTag& tag) noexcept;
 
   std::uint64_t lost() const noexcept;  // events that were overwritten, or had no room
 
-  // Each event that is left, in the order of their ends.
+  // Calls f for each event that is left, in the order in which the events ended.
   template <class F>
   void for_each(F f) const {
     const std::lock_guard lock(mutex_);
@@ -63,7 +63,7 @@ class Recorder {
   std::unique_ptr<Event[]> ring_;
   std::size_t capacity_;
   std::uint64_t added_ = 0;
-  std::uint64_t open_slots_ = 0;  // a bit each
+  std::uint64_t open_slots_ = 0;  // bit s: slot s is in use
   std::uint32_t calls_ = 0;
 };
 

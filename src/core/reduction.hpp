@@ -1,4 +1,4 @@
-// Operators on values. What a codec can do on frames is in codec.hpp.
+// Reduction operators on values. Arithmetic on frames is in codec.hpp.
 #pragma once
 
 #include "core/slice.hpp"
@@ -11,14 +11,14 @@ constexpr const char* name_of(Reduction op) noexcept {
   return op == Reduction::sum ? "sum" : op == Reduction::min ? "min" : "max";
 }
 
-// Complex numbers have no order.
+// Returns true if the operator is defined for the type. Complex numbers have no order, hence no MIN and MAX.
 constexpr bool is_defined(Reduction op, DType type) noexcept {
   return op == Reduction::sum || info_of(type).family != Family::complex;
 }
 
-// y op x for one pair. Integers add modulo 2^bits; halves are computed in float and rounded once. MIN and MAX
-// return a NaN when either operand is one, whichever side it is on, so that the result does not depend on the
-// order of the ranks.
+// Returns y op x for one pair of values. Integers add modulo 2^bits; halves are computed in float and rounded
+// once. MIN and MAX return a NaN when either operand is one, whichever side it is on, so that the result does
+// not depend on the order of the ranks.
 template <class T>
 constexpr T combine(Reduction op, T y, T x) noexcept {
   if constexpr (std::is_integral_v<T>) {
@@ -35,7 +35,8 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
   }
 }
 
-// values <- values op operand, element by element; same type and count, and is_defined.
+// Reduces element by element: values <- values op operand. Both have the same type and count, and
+// is_defined(op, type) is true.
 void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept;
 
 }  // namespace taut

@@ -1,4 +1,4 @@
-// Messages with several ranks under way at the same time.
+// Round: messages in flight with several ranks at the same time.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace taut {
 
-// Start up to `most` messages each way, await those that come in one by one, and at the end the round itself:
-// then all that was sent has gone.
+// Usage: start up to `most` messages each way, await the received ones one by one, and then the round itself,
+// which is ready when all sends are complete.
 class Round final : public Waitable {
  public:
-  static constexpr int most = FrameArithmetic::max_operands - 1;  // so that one sum takes what came in
+  static constexpr int most = FrameArithmetic::max_operands - 1;  // a sum takes `most` frames and one more
 
   explicit Round(Team& team) noexcept : team_(team) {}
   Round(const Round&) = delete;
@@ -20,7 +20,7 @@ class Round final : public Waitable {
   void recv(int from, ConstSlice like, std::uint32_t addends = 1) {
     receiving_[received_++].emplace(team_, from, like, addends);
   }
-  void send(const Frame& frame, int to) { sending_[sent_++].emplace(team_, frame, to); }  // stays where it is
+  void send(const Frame& frame, int to) { sending_[sent_++].emplace(team_, frame, to); }  // must not move
   void send(Frame&& frame, int to) {
     frames_[sent_] = std::move(frame);
     send(std::as_const(frames_[sent_]), to);

@@ -22,15 +22,15 @@ struct BasicSlice {
   std::size_t bytes() const noexcept { return count * size_of(type); }
   std::span<Byte> as_bytes() const noexcept { return {static_cast<Byte*>(data), bytes()}; }
 
-  // Of complex elements: twice as many real ones. Of others: the same.
+  // Returns complex elements as twice as many real elements, and other elements unchanged.
   BasicSlice components() const noexcept { return {data, count * components_of(type), component_of(type)}; }
 
-  // Where element i stands, or would.
+  // Returns the address of element i, which may be outside the slice.
   Void* address(std::ptrdiff_t i) const noexcept {
     return static_cast<Byte*>(data) + i * static_cast<std::ptrdiff_t>(size_of(type));
   }
 
-  // The elements [first, first + n) of this slice.
+  // Returns the elements [first, first + n) of this slice.
   BasicSlice part(std::size_t first, std::size_t n) const noexcept {
     return {static_cast<Byte*>(data) + first * size_of(type), n, type};
   }
@@ -42,7 +42,8 @@ struct Slice : BasicSlice<void, std::byte> {
   operator ConstSlice() const noexcept { return {data, count, type}; }
 };
 
-// Part `i` of `parts` nearly equal parts of `count` elements: the first count % parts have one element more.
+// Range of elements. part_range() returns part `i` of `parts` nearly equal parts of `count` elements: the
+// first count % parts have one element more.
 struct Range {
   std::size_t first, count;
 };

@@ -1,4 +1,5 @@
-// What went wrong, in one enumeration. The numbers are pinned (the C API returns them); families leave gaps.
+// Status codes of the library, and the exception that carries them. The numbers are fixed, because the C API
+// returns them; families leave gaps.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +12,29 @@ namespace taut {
 enum class Status : int {
   ok = 0,
 
-  // The caller's arguments.
+  // Errors in the caller's arguments.
   invalid_argument = 1,  // a pointer, flag or option that cannot be used
   invalid_count = 2,     // a count that is negative or beyond what one call can carry
   invalid_type = 3,      // a value type that the codec does not code
   invalid_policy = 4,    // a policy string that cannot be read
   buffer_too_small = 5,  // the output cannot hold what the call may produce
 
-  // Frames: bytes from elsewhere.
+  // Errors in received frames.
   corrupt_frame = 20,        // not a frame, truncated, or inconsistent
   unsupported_version = 21,  // a frame of a newer format
   frame_mismatch = 22,       // well-formed, but not what was expected here (type, count, codec, bound)
 
-  // Collective calls.
+  // Errors of collective calls.
   rank_mismatch = 40,  // the ranks' calls differ in count, type, operator, bound or codec
   peer_failed = 41,    // another rank reported a failure; its data is missing
 
-  // Resources and layers below.
+  // Errors of resources and layers below.
   out_of_memory = 60,
   transport_failed = 80,
   internal = 99,
 };
 
-// One sentence for a person; never null.
+// Returns a description for a person; never null.
 const char* describe(Status status) noexcept;
 
 // A size, or the reason why there is none.
@@ -42,8 +43,8 @@ struct Sized {
   std::size_t bytes = 0;
 };
 
-// Misuse, exhausted resources and failed layers below travel as exceptions inside the library and become a
-// status at its edge (src/api). Decoders never throw: bad bytes are data, not misuse.
+// Exception for misuse, exhausted resources and failures of the layers below. Exceptions stay inside the
+// library: its API (src/api) converts them to a status. Decoders never throw: bad bytes are data, not misuse.
 class Error : public std::runtime_error {
  public:
   Error(Status status, const std::string& message,

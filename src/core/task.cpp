@@ -13,9 +13,9 @@ void Backoff::pause() noexcept {
 
 namespace {
 
-// Free coroutine frames of one thread, by size in units of 128 bytes. A frame may be freed by another thread
-// than it came from: it then joins that thread's list. Spare ones, large enough for any, are for when no
-// memory is left.
+// Free list of the coroutine frames of one thread, by size in units of 128 bytes. A frame that is freed by
+// another thread than allocated it joins that thread's list. Spare frames, large enough for any listed size,
+// are kept for the case that no memory is left.
 class FrameList {
  public:
   FrameList() noexcept {
@@ -56,8 +56,8 @@ class FrameList {
     Node* next;
   };
   static constexpr std::size_t unit_bytes = 128, units = 64, largest = units * unit_bytes;
-  static constexpr std::size_t spares_of_a_thread = 6;  // a call until it reserves more
-  static constexpr std::size_t most_listed = 256;       // of a size: a thread may free what others make
+  static constexpr std::size_t spares_of_a_thread = 6;  // enough for a call until it reserves more
+  static constexpr std::size_t most_listed = 256;       // for each size: threads may free others' frames
   static std::size_t unit_of(std::size_t bytes) noexcept { return (bytes - 1) / unit_bytes; }
   static void release(Node* head) noexcept {
     while (head != nullptr) ::operator delete(std::exchange(head, head->next));

@@ -1,6 +1,6 @@
-// Task: a lazy coroutine that is driven by polling. Nothing runs in the background: whoever holds the
-// outermost task calls advance() or wait(); whatever it awaits runs inside. Nested tasks cost no scheduling,
-// only a resumption.
+// Task: a lazy coroutine that is driven by polling. Nothing runs in the background: the owner of the
+// outermost task calls advance() or wait(), and all tasks that it awaits run inside these calls. Nested tasks
+// cost no scheduling, only a resumption.
 #pragma once
 
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace taut {
 
-// Something a task can be blocked on. `co_await waitable` suspends until ready() and yields result().
+// Interface of what a task can wait for. `co_await waitable` suspends until ready() and yields result().
 class Waitable {
  public:
   virtual bool ready() = 0;  // polls, and may do work; throws Error when the layer below fails
@@ -24,7 +24,8 @@ class Waitable {
 template <class T>
 class Task;
 
-// Called between two unsuccessful polls: spins first, then lets other threads and ranks have the processor.
+// Back-off of a polling loop. pause() is called between two unsuccessful polls: it spins first, then yields
+// the processor to other threads and ranks.
 class Backoff {
  public:
   void pause() noexcept;
@@ -35,15 +36,15 @@ class Backoff {
 
 namespace detail {
 
-// Coroutine frames come from a free list of the thread: no malloc in the steady state.
+// Allocates coroutine frames from a free list of the thread: no malloc in the steady state.
 void* take_coroutine_frame(std::size_t bytes);
 void give_coroutine_frame(void* frame, std::size_t bytes) noexcept;
 
-// What the driver of an outermost task knows: the innermost coroutine that is suspended, and on what.
+// State of an outermost task: the innermost suspended coroutine, and the Waitable that blocks it.
 struct Run {
   std::coroutine_handle<> leaf;
   Waitable* blocked = nullptr;
-  std::exception_ptr failure;  // of the poll; continues in the coroutine
+  std::exception_ptr failure;  // exception of the poll, rethrown in the coroutine
 };
 
 template <class W>
@@ -78,7 +79,7 @@ struct AwaitTask {
 
 struct PromiseBase {
   Run own;                         // used if this is the outermost task
-  Run* run = &own;                 // of the outermost task
+  Run* run = &own;                 // Run of the outermost task
   std::coroutine_handle<> parent;  // resumed at the end
   std::exception_ptr failure;
 
@@ -136,7 +137,7 @@ class [[nodiscard]] Task {
   using promise_type = detail::Promise<T>;
   using Handle = std::coroutine_handle<promise_type>;
 
-  Task() = default;  // no task at all
+  Task() = default;  // holds no task
   explicit Task(Handle handle) noexcept : handle_(handle) {}
   Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Task& operator=(Task&& other) noexcept {
@@ -149,23 +150,23 @@ class [[nodiscard]] Task {
 
   bool done() const noexcept { return handle_.done(); }
 
-  // Runs until the task is finished (true) or blocked (false); never throws. Only for an outermost task.
+  // Runs the task until it is finished (true) or blocked (false); never throws. Only for an outermost task.
   bool advance() noexcept {
     detail::Run& run = handle_.promise().own;
     if (handle_.done()) return true;
     if (run.blocked != nullptr && !poll(run)) return false;
     run.blocked = nullptr;
-    (run.leaf ? run.leaf : handle_).resume();  // returns at the end, or blocked again
+    (run.leaf ? run.leaf : handle_).resume();  // returns when the task is finished, or blocked again
     return handle_.done();
   }
 
-  // The value of a finished task, or the exception that ended it.
+  // Returns the value of a finished task, or throws the exception that ended the task.
   T result() {
     if (handle_.promise().failure) std::rethrow_exception(handle_.promise().failure);
     return handle_.promise().take();
   }
 
-  // Drives an outermost task to its end.
+  // Drives an outermost task until it completes, and returns its result.
   T wait() {
     for (Backoff backoff; !advance();) backoff.pause();
     return result();
@@ -194,11 +195,12 @@ inline Task<void> detail::Promise<void>::get_return_object() noexcept {
   return Task<void>(std::coroutine_handle<Promise>::from_promise(*this));
 }
 
-// Sees that this thread can have n coroutines at a time without asking for memory, if their frames have up to
-// 8 KiB. Throws std::bad_alloc.
+// Ensures that this thread can have n coroutines at a time without allocating memory, if their frames have up
+// to 8 KiB. Throws std::bad_alloc.
 void reserve_coroutine_frames(std::size_t n);
 
-// Runs the tasks side by side, in turn, and ends with the last of them. The first exception ends it at once.
+// Runs the tasks concurrently, by turns, and completes with the last of them. The first exception ends all()
+// at once.
 Task<> all(std::span<Task<>> tasks);
 
 }  // namespace taut

@@ -88,7 +88,7 @@ Status Team::decode(const Frame& frame, Slice values) noexcept {
   return status;
 }
 
-// out <- partial op own. By values a sum can be fused with decoding.
+// Computes out <- partial op own. By values, a sum can be fused with decoding.
 Sized Team::reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept {
   if (how_ == Arithmetic::frames) return codec_->arithmetic()->accumulate(partial, own, out);
   const Buffer memory = scratch(own.bytes());
@@ -105,7 +105,7 @@ Sized Team::reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) 
   return status == Status::ok ? codec_->encode(values, out) : Sized{status};
 }
 
-// out <- the first partial result op the next op ...
+// Computes out <- partials[0] op partials[1] op ...
 Sized Team::reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept {
   if (how_ == Arithmetic::frames) return codec_->arithmetic()->sum(partials, out);
   const Buffer memory = scratch(like.bytes());

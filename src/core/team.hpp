@@ -1,9 +1,9 @@
-// Team = Transport x Codec x Place: all that an algorithm sees.
+// Team: transport, codec and place together. It is the only interface that an algorithm uses.
 //
-// Collective rule: a verb never throws for a local failure (no memory, a damaged frame, a codec's refusal).
-// It notes the first one in the ledger and yields a failed frame, which travels as a notice in the place of
-// the real one. So every rank completes its communication, and every rank that depends on the failed one
-// learns of it.
+// Failure rule: an operation of a team never throws for a local failure (no memory, a damaged frame, a
+// codec's refusal). The operation records the first failure in CallCounters and yields a failed frame, which
+// travels as a notice in the place of the real frame. Every rank thus completes its communication, and every
+// rank that depends on the failed rank learns of the failure.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,18 @@
 
 namespace taut {
 
-// How partial results meet: as frames, added without decoding; or as values: decode, operate, encode.
+// Arithmetic of partial results: by frames, which are added without decoding, or by values (decode, operate,
+// encode).
 enum class Arithmetic : std::uint8_t { frames, values };
 
 constexpr const char* name_of(Arithmetic how) noexcept {
   return how == Arithmetic::frames ? "frames" : "values";
 }
 
-// i modulo n, never negative.
+// Returns i modulo n, never negative.
 constexpr int mod(int i, int n) noexcept { return (i % n + n) % n; }
 
-// One encoded slice as it travels. `status` tells why there are no bytes, if there are none.
+// Frame: one encoded slice as it travels. If there are no bytes, `status` holds the reason.
 struct Frame {
   Buffer buffer;
   std::size_t bytes = 0;
@@ -63,25 +64,25 @@ class Team {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  // The same team for segment k of a message that is worked on in `segments` parts, each on a lane of its
-  // own.
+  // Returns the same team for segment k of a message that is processed in `segments` parts, each on a lane of
+  // its own.
   Team segment(int k, int segments) const noexcept;
 
-  // The same team for a message in n blocks; at first there are as many as ranks.
+  // Returns the same team for a message in n blocks. A new team has as many blocks as ranks.
   Team in_blocks(int n) const noexcept;
 
-  // Some of its ranks, in this order, this one among them: those that go on with what has been made of all
-  // ranks' values so far. Once the call has failed here they are told so, whatever is encoded. Messages are
-  // in as many blocks as there are ranks; or in those of all ranks, of which block i is that of the i-th
-  // here.
+  // among() returns the sub-team of `ranks`, in this order, this rank included. A sub-team continues with
+  // partial results of all ranks' values: once the call has failed on this rank, its frames in the sub-team
+  // are notices. A message has as many blocks as the sub-team has ranks. With in_blocks_of_all() a message
+  // has the blocks of all ranks, and block i is that of the i-th rank of the sub-team.
   Team among(std::span<const int> ranks) const noexcept;
   Team in_blocks_of_all() const noexcept;
 
-  // The same segment for messages that are no larger than it is.
+  // Returns the same team for messages that consist of this segment only.
   Team of_segment() const noexcept;
 
-  // This segment's part of a slice, and of block i (modulo the number of blocks) of a slice. Without a
-  // layout no block is larger than block 0.
+  // whole() returns this segment's part of a slice, chunk() this segment's part of block i (modulo the number
+  // of blocks) of a slice. Without a layout no block is larger than block 0.
   template <class S>
   S whole(const S& slice) const noexcept {
     return block(slice, static_cast<std::size_t>(part_), static_cast<std::size_t>(parts_));
@@ -101,35 +102,36 @@ class Team {
   }
 
   // ---- Values and frames ----
-  Frame encode(ConstSlice values, Status known = Status::ok) noexcept;  // failed where that is known
+  Frame encode(ConstSlice values, Status known = Status::ok) noexcept;  // a failed frame if `known` is not ok
   Status decode(const Frame& frame, Slice values) noexcept;
   Frame combine(const Frame& partial, ConstSlice own, Reduction op) noexcept;  // partial op own values
   Frame combine(const Frame& a, const Frame& b, Reduction op) noexcept {
     return combine(a, std::span(&b, 1), op);
   }
-  // `first` op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
+  // Returns `first` op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
   Frame combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept;
 
-  // ---- Bundles: blocks are those of chunk(), frames are counted from the start of a bundle ----
-  FrameBatch batch(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, has room for n
-  // Of the nearly equal blocks first, first + 1, ... first + n - 1.
+  // ---- Frame batches: blocks are numbered as in chunk(), frames from the start of a batch ----
+  FrameBatch batch(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, room for n
+  // Returns the frames of the nearly equal blocks first, first + 1, ... first + n - 1.
   FrameBatch encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
   void encode(ConstSlice values, FrameBatch& to) noexcept;              // appends the frame
   void copy(const FrameBatch& from, int i, FrameBatch& to) noexcept;    // appends frame i
   Frame copy(const FrameBatch& from, int i, ConstSlice like) noexcept;  // frame i
   void decode(const FrameBatch& batch, int i, Slice values) noexcept;
-  // Frames 0 .. n-1 of `partial` op the values of blocks first .. first + n - 1.
+  // Combines frames 0 .. n-1 of `partial` with the values of blocks first .. first + n - 1.
   FrameBatch combine(const FrameBatch& partial, const Blocks<ConstSlice>& values, int first, int n,
                      Reduction op) noexcept;
-  // Frames first .. first + n - 1 of `mine` op frames 0 .. n-1 of `theirs`.
+  // Combines frames first .. first + n - 1 of `mine` with frames 0 .. n-1 of `theirs`.
   FrameBatch combine(const FrameBatch& mine, int first, int n, const FrameBatch& theirs,
                      Reduction op) noexcept;
 
-  // ---- Communication: to be awaited. `like` gives type and count of the frame that comes in. ----
+  // ---- Communication; results are to be awaited. `like`: type and count of the received frame ----
   Sending send(const Frame& frame, int to);
   Receiving recv(int from, ConstSlice like, std::uint32_t addends = 1);
   Exchanging exchange(const Frame& frame, int to, int from, ConstSlice like, std::uint32_t addends = 1);
-  // The same for n frames of a bundle; those that come in are appended to `into`, which has room for them.
+  // The same operations for n frames of a batch. Received frames are appended to `into`, which has room for
+  // them.
   Sending send(const FrameBatch& batch, int first, int n, int to);
   ReceivingBatch recv(int from, FrameBatch& into, int n);
   ExchangingBatches exchange(const FrameBatch& batch, int first, int n, int to, int from, FrameBatch& into);
@@ -144,10 +146,11 @@ class Team {
   friend class ValueReceive;
   class Timed;
 
-  int address(int rank) const noexcept {  // for the transport
+  int address(int rank) const noexcept {  // number of a rank in the transport
     return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)];
   }
-  // What is known to be wrong before it is encoded, or not worth decoding.
+  // Returns the failure of the call so far if this is a sub-team, which then neither encodes nor decodes;
+  // otherwise ok.
   Status failed() const noexcept { return members_.empty() ? Status::ok : counters_->status; }
 
   Frame fail(Status failure, DType type, std::size_t count) noexcept;
@@ -155,7 +158,7 @@ class Team {
   Sized reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
   Sized reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept;
   void append(FrameBatch& to, Sized made, std::size_t count) noexcept;
-  Buffer scratch(std::size_t bytes) noexcept;  // empty, and noted, when there is none
+  Buffer scratch(std::size_t bytes) noexcept;  // an empty buffer if there is none; the failure is recorded
   void note(Status failure) noexcept { counters_->note(failure); }
 
   Transport* transport_;
@@ -163,14 +166,14 @@ class Team {
   Place* place_;
   CallCounters* counters_;
   Lane lane_;
-  int segment_ = 0, part_ = 0, parts_ = 1;  // the segment, and which part of a message it is
+  int segment_ = 0, part_ = 0, parts_ = 1;  // number of the segment; its part of a message; number of parts
   int rank_, size_, blocks_;
-  std::span<const int> members_;  // none: all ranks
+  std::span<const int> members_;  // empty: all ranks
   bool members_blocks_ = false;
   Arithmetic how_;
 };
 
-// Takes the time of a verb.
+// Scope that measures the time of an operation.
 class Team::Timed {
  public:
   Timed(const Team& team, Phase phase, std::size_t bytes) noexcept
@@ -185,10 +188,10 @@ class Team::Timed {
   std::uint64_t begin_ = clock_now();
 };
 
-// ---- What the communication verbs return
+// ---- Results of the communication functions
 
-// How long a segment waits for a message, for the trace: segments wait side by side, so that this is no part
-// of a sum.
+// Measures how long a segment waits for a message, for the trace only: segments wait concurrently, so that
+// these times are not summed up.
 class Waiting {
  public:
   explicit Waiting(const Team& team) noexcept
@@ -233,7 +236,7 @@ class Receiving final : public Waitable {
   Team& team_;
   Waiting waiting_;
   Frame frame_;
-  std::byte notice_[frame_header_bytes];  // stands in for scratch memory that could not be had
+  std::byte notice_[frame_header_bytes];  // used if no scratch memory was available
   Pending pending_;
 };
 
@@ -264,7 +267,7 @@ class ReceivingBatch final : public Waitable {
   Waiting waiting_;
   FrameBatch& into_;
   int frames_;
-  std::size_t largest_;  // bytes of a frame
+  std::size_t largest_;  // size of the largest frame
   std::byte notice_[frame_header_bytes];
   Pending pending_;
 };

@@ -1,4 +1,4 @@
-// Bytes between ranks. A transport knows nothing of values or codecs.
+// Interface of transports, which move bytes between ranks. A transport is independent of values and codecs.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ inline constexpr Lane lanes = 1 << 14;  // every transport offers the lanes 0 ..
 
 class Transport;
 
-// A message on its way: poll it, or await it. Awaiting yields the bytes moved; a received message that is
-// longer than its capacity is consumed and yields frame_mismatch.
+// Pending: a send or receive in flight, to be polled or awaited. Awaiting yields the bytes moved. A received
+// message that is longer than the capacity is consumed and yields frame_mismatch.
 class [[nodiscard]] Pending final : public Waitable {
  public:
   Pending() = default;  // finished, nothing moved
@@ -44,7 +44,7 @@ class [[nodiscard]] Pending final : public Waitable {
   Sized moved_;
 };
 
-// Messages and bytes that a rank has sent.
+// Number of messages and bytes that a rank has sent.
 struct Traffic {
   std::uint64_t messages = 0, bytes = 0;
 };
@@ -55,8 +55,9 @@ class Transport {
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
 
-  // The bytes stay in place until the operation is finished. Both throw Error(transport_failed), as does the
-  // Pending: when a rank is gone, for instance. Then nothing can be sent or received any more.
+  // Start a send or a receive. The memory must stay in place until the operation is finished. These functions
+  // and the Pending throw Error(transport_failed), for instance when a rank is gone. After that nothing can
+  // be sent or received any more.
   Pending send(ConstBytes bytes, int to, Lane lane);
   Pending recv(Bytes capacity, int from, Lane lane);
 
@@ -65,12 +66,12 @@ class Transport {
  private:
   friend class Pending;
 
-  // Start an operation; the number returned names it until poll() has found it finished.
+  // Start an operation. The returned number identifies the operation until poll() has found it finished.
   virtual std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) = 0;
   virtual std::uint64_t start_recv(Bytes capacity, int from, Lane lane) = 0;
   virtual bool poll(std::uint64_t& operation, Sized& moved) = 0;
-  // Gives an unfinished operation up: the memory it names is not touched any more, as far as that can be
-  // done.
+  // Abandons an unfinished operation: its memory is not accessed any more, as far as the transport can ensure
+  // that.
   virtual void abandon(std::uint64_t operation) noexcept = 0;
 
   Traffic traffic_;

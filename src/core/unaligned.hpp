@@ -1,4 +1,4 @@
-// Numbers in frames, which stand wherever they come to stand.
+// Access to numbers in frames, at any address.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ T load(const std::byte* from) noexcept {
   return value;
 }
 
-// Returns where the next one goes.
+// Stores a number and returns the address after it.
 template <class T>
 std::byte* store(std::byte* to, T value) noexcept {
   std::memcpy(to, &value, sizeof value);

@@ -8,8 +8,8 @@
 namespace taut {
 namespace {
 
-// Several extremes side by side, so that compilers make vector code of it: an infinity or NaN enters none of
-// them, as its difference from itself is no number.
+// Returns the range of real values. Several extremes are kept side by side, so that compilers vectorize the
+// loop. An infinity or NaN does not count: its difference from itself is no number.
 template <class Number>
 ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double> excluded,
                           PackedBits bits) noexcept {
@@ -48,7 +48,7 @@ void ValueRange::merge(const ValueRange& other) noexcept {
 }
 
 ValueRange range_of(ConstSlice values, std::optional<double> fill, PackedBits bits) noexcept {
-  const FloatEnvironment environment;  // differences of infinities trap nowhere
+  const FloatEnvironment environment;  // differences of infinities must not trap
   const std::size_t n = values.count * components_of(values.type);
   switch (component_of(values.type)) {
     case DType::f32: return range_of_reals<float>(values.data, n, fill, bits);
@@ -62,10 +62,11 @@ ValueRange range_of(ConstSlice values, std::optional<double> fill, PackedBits bi
 Bound resolved(Bound bound, const ValueRange& range) noexcept {
   if (!is_relative(bound)) return bound;
   if (!(range.least < range.greatest)) return {};
-  const FloatEnvironment environment;  // the same on every rank
-  // Halves: the difference of the extremes of float64 may overflow.
+  const FloatEnvironment environment;  // the result must be the same on every rank
+  // Half the range, as the difference of the extremes of float64 may overflow.
   const double half = range.greatest / 2 - range.least / 2;
-  // Coarser than what mathematical libraries may differ by: ranks on different machines get the same.
+  // Rounded more coarsely than mathematical libraries may differ, so that ranks on different machines get the
+  // same factor.
   const double factor = bound.kind == Bound::Kind::range
                             ? bound.value
                             : static_cast<double>(static_cast<float>(std::pow(10.0, -bound.value / 20)));

@@ -1,4 +1,4 @@
-// The range of a message's values, which bounds relative to it are made of.
+// Range of a message's values, and conversion of relative bounds to absolute ones.
 #pragma once
 
 #include <limits>
@@ -16,21 +16,21 @@ struct ValueRange {
   void merge(const ValueRange& other) noexcept;
 };
 
-// Of the finite values, those equal to `fill` (as rounded to the type) left out; of complex values, of all
-// parts. Under PackedBits::exact packed integers do not count either.
+// Returns the range of the finite values. Values equal to `fill` (as rounded to the type) are left out. A
+// complex value counts as its two parts. Under PackedBits::exact packed integers do not count either.
 ValueRange range_of(ConstSlice values, std::optional<double> fill,
                     PackedBits bits = PackedBits::rounded) noexcept;
 
-// Whether `bound` is known only once the range of the values is.
+// Returns true if `bound` depends on the range of the values.
 constexpr bool is_relative(Bound bound) noexcept {
   return bound.kind == Bound::Kind::range || bound.kind == Bound::Kind::psnr;
 }
 
-// The absolute bound that a relative one comes to, rounded down; exact where the range is 0 or there is none.
-// Others stay as they are.
+// Returns the absolute bound that a relative one means for this range, rounded down; exact if the range is 0
+// or empty. Other bounds stay as they are.
 //
-// psnr: PSNR = 20 log10(range / rms error) [Tao et al., "Z-checker", IJHPCA 33 (2019), section 3], and the
-// rms error is at most the greatest one: range * 10^(-dB/20).
+// psnr: PSNR = 20 log10(range / rms error) [Tao et al., "Z-checker", IJHPCA 33 (2019), section 3]. The rms
+// error is at most the greatest error, so the bound is range * 10^(-dB/20).
 Bound resolved(Bound bound, const ValueRange& range) noexcept;
 
 }  // namespace taut

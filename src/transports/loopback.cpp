@@ -20,15 +20,15 @@ std::size_t free_slot(std::vector<std::unique_ptr<Slot>>& slots) {
 }  // namespace
 
 struct LoopbackHub::Message {
-  bool used = false;  // in flight, or its sender has not asked yet
+  bool used = false;  // in flight, or its send has not been polled yet
   bool delivered = false;
-  bool awaited = false;  // the sender has yet to see the end of its send
-  bool eager = true;     // the send ends at once
+  bool awaited = false;  // the sender has not seen its send complete
+  bool eager = true;     // the send completes at once
   int step = 0, from = 0, to = 0, late = 0;
   Lane lane = 0;
   std::uint64_t order = 0;
   std::vector<std::byte> bytes;
-  ConstBytes source;  // of a send that is not eager: must not change before delivery
+  ConstBytes source;  // memory of a send that is not eager: must not change before delivery
 };
 
 struct LoopbackHub::Receive {
@@ -137,7 +137,8 @@ std::uint64_t LoopbackHub::recv(int rank, Bytes capacity, int from, Lane lane) {
   return (slot + 1) | receive_bit;
 }
 
-// The oldest message of a receive's lane that is still to be received, once it has arrived.
+// Returns the oldest message of a receive's lane that is not delivered; null if there is none or it is still
+// late.
 LoopbackHub::Message* LoopbackHub::oldest_message(const Receive& lane) noexcept {
   Message* found = nullptr;
   for (const auto& m : messages_) {
@@ -148,7 +149,7 @@ LoopbackHub::Message* LoopbackHub::oldest_message(const Receive& lane) noexcept 
   return found != nullptr && found->late == 0 ? found : nullptr;
 }
 
-// The oldest receive of a receive's lane that has no message yet.
+// Returns the oldest receive of a receive's lane that has no message yet.
 LoopbackHub::Receive& LoopbackHub::oldest_receive(Receive& lane) noexcept {
   Receive* found = &lane;
   for (const auto& r : receives_) {
@@ -211,7 +212,8 @@ void LoopbackHub::abandon(std::uint64_t operation) noexcept {
 
 // ---- Drivers
 
-// True if some message is still late, which may change what can be received.
+// Advances the delays of late messages. Returns true if some message was late, so that the receivable
+// messages may change.
 bool LoopbackHub::let_time_pass() noexcept {
   bool late = false;
   for (const auto& m : messages_) {
@@ -238,7 +240,7 @@ std::string LoopbackHub::waiting() const {
 void LoopbackHub::run(std::span<Task<>> tasks) {
   std::vector<Task<>*> open;
   for (Task<>& task : tasks) open.push_back(&task);
-  std::size_t idle = 0;  // advances in a row that changed nothing
+  std::size_t idle = 0;  // number of advances in a row that changed nothing
   while (!open.empty()) {
     const std::size_t pick =
         idle < open.size() ? random_() % open.size() : (idle - open.size()) % open.size();

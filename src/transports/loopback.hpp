@@ -1,5 +1,5 @@
-// Any number of ranks in one process: for tests, and for the codec-only tools. Records what is sent, can
-// damage it.
+// Loopback transport: any number of ranks in one process, for tests and for the codec-only tools. It can
+// record and damage messages.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,20 @@ class LoopbackHub {
  public:
   struct Options {
     std::uint64_t seed = 1;
-    bool random_order = false;  // messages are late at random, and some sends end only when they are received
+    bool random_order = false;  // delays messages at random; some sends complete only when received
     bool record = false;
-    int slow = -1;  // a rank whose messages are later still
+    int slow = -1;  // rank whose messages are delayed even more; -1: none
   };
 
-  // One message, in the order of sending. `step`: its place in the longest chain of messages that had to come
-  // before it, if a rank sends one message a step.
+  // Record of one message, in the order of sending. `step`: the place of the message in the longest chain of
+  // messages that it depends on, if a rank sends one message a step.
   struct Record {
     int step, from, to;
     Lane lane;
     std::size_t bytes;
   };
 
-  // May change a message when it is sent: shorten it, flip bits, make it longer.
+  // Function that may change a message when it is sent: shorten it, flip bits, make it longer.
   using Damage = std::function<void(const Record&, std::vector<std::byte>&)>;
 
   explicit LoopbackHub(int size) : LoopbackHub(size, Options{}) {}
@@ -44,17 +44,17 @@ class LoopbackHub {
   const std::vector<Record>& records() const noexcept { return records_; }
   void set_damage(Damage damage) { damage_ = std::move(damage); }
 
-  // A rank dies once it has started as many operations more, and its job ends with it, as a launcher sees to:
-  // from then on all operations of all ranks, those under way too, throw Error(transport_failed).
+  // Makes a rank die once it has started `operations` more operations. Its job ends with it, as under an MPI
+  // launcher: from then on all operations of all ranks, also those in flight, throw Error(transport_failed).
   void kill(int rank, std::uint64_t operations = 0);
-  bool ended() const;  // a rank is dead
+  bool ended() const;  // true if a rank is dead
 
-  // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. Throws
-  // Error(internal) with a list of the operations that wait when no rank can ever go on. Results and
-  // exceptions stay in the tasks.
+  // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. If no rank can ever
+  // advance, throws Error(internal) with a list of the pending operations. Results and exceptions stay in the
+  // tasks.
   void run(std::span<Task<>> tasks);
 
-  // The same with one thread a rank; a deadlock hangs.
+  // Drives each rank's task in a thread of its own; a deadlock hangs.
   void run_threads(std::span<Task<>> tasks);
 
  private:
@@ -79,16 +79,16 @@ class LoopbackHub {
   mutable std::mutex mutex_;
   std::mt19937_64 random_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  // Slots are reused, so that nothing is allocated in the steady state. Index + 1 names an operation; the top
-  // bit tells a receive from a send.
+  // Slots of operations; they are reused, so that nothing is allocated in the steady state. The index of the
+  // slot, plus 1, identifies an operation; the top bit is set for a receive.
   std::vector<std::unique_ptr<Message>> messages_;
   std::vector<std::unique_ptr<Receive>> receives_;
   std::vector<Record> records_;
-  std::vector<int> steps_;  // made so far, by rank
+  std::vector<int> steps_;  // number of steps so far, by rank
   Damage damage_;
-  int doomed_ = -1, dead_ = -1;  // ranks
-  std::uint64_t left_ = 0;       // operations until the doomed one dies
-  std::uint64_t clock_ = 0;      // counts sends: the order inside a lane
+  int doomed_ = -1, dead_ = -1;  // ranks; -1: none
+  std::uint64_t left_ = 0;       // operations until the doomed rank dies
+  std::uint64_t clock_ = 0;      // counts sends and receives: their order inside a lane
   std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 

@@ -49,7 +49,7 @@ class Messages final : public MpiTransport {
   explicit Messages(MPI_Comm parent) {
     int rank = 0;
     check(PMPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
-    // A split, not a duplicate: attributes and their callbacks stay with the user's communicator.
+    // MPI_Comm_split, not MPI_Comm_dup: attributes and their callbacks stay with the user's communicator.
     check(PMPI_Comm_split(parent, 0, rank, &comm_), "MPI_Comm_split");
     check(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
@@ -118,8 +118,8 @@ class Messages final : public MpiTransport {
   }
 
   void abandon(std::uint64_t operation) noexcept override {
-    // After a failure only. A receive can be withdrawn; a send may still read its memory, as MPI leaves no
-    // way out.
+    // Happens after a failure only. A receive can be cancelled. A send may still read its memory, because MPI
+    // offers no way to prevent that.
     MPI_Request request = unpack(operation);
     int finalized = 0;
     PMPI_Finalized(&finalized);
@@ -142,11 +142,11 @@ Nodes find_nodes(MPI_Comm comm, int ranks_per_node) {
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
   if (size < 4) return {};
   MPI_Comm node = MPI_COMM_NULL;
-  int name = rank;  // of the node: its lowest rank
+  int name = rank;  // identifier of the node: its lowest rank
   check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
   check(PMPI_Bcast(&name, 1, MPI_INT, 0, node), "MPI_Bcast");
   check(PMPI_Comm_free(&node), "MPI_Comm_free");
-  if (ranks_per_node > 0) name = rank / ranks_per_node;  // other ranks may not have been told so
+  if (ranks_per_node > 0) name = rank / ranks_per_node;  // other ranks may lack this setting
   std::vector<int> node_of(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&name, 1, MPI_INT, node_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
   return Nodes(node_of);
