@@ -44,7 +44,7 @@ enum TAUT_Status {
   TAUT_ERR_ARGUMENT = 1,        /* a pointer, flag or option that cannot be used */
   TAUT_ERR_COUNT = 2,           /* a negative or too large count */
   TAUT_ERR_TYPE = 3,            /* a value type that the codec does not support */
-  TAUT_ERR_POLICY = 4,          /* a policy string that cannot be read */
+  TAUT_ERR_POLICY = 4,          /* an invalid policy string */
   TAUT_ERR_BUFFER = 5,          /* the output buffer is smaller than TAUT_Max_bytes */
   TAUT_ERR_FRAME = 20,          /* not a frame, or a damaged one */
   TAUT_ERR_VERSION = 21,        /* a frame of a newer format */
@@ -90,7 +90,7 @@ typedef enum TAUT_Type {
   TAUT_UINT32 = 12,
   TAUT_INT64 = 13,
   TAUT_UINT64 = 14,
-  TAUT_TYPE_OF_ANY_INT = 0x7FFFFFFF /* no type: C++ compilers may count on values being in range */
+  TAUT_TYPE_OF_ANY_INT = 0x7FFFFFFF /* no type: it lets C++ compilers assume no smaller range of values */
 } TAUT_Type;
 
 /* Returns the greatest size of a frame of any codec, header included. */
@@ -553,7 +553,7 @@ typedef struct TAUT_Stats {
   uint64_t plain_off;         /* plain: the policy is off, or TAUT=0 */
   uint64_t failed_calls;      /* calls that ended with an error of this library */
   uint64_t message_bytes;     /* bytes of the messages of all calls, all blocks of each */
-  uint64_t carried_bytes;     /* bytes of the values that the frames sent stand for */
+  uint64_t carried_bytes;     /* bytes of the values that the sent frames represent */
   uint64_t call_ns;           /* time of the calls; the sum of the times below */
   uint64_t encode_ns;         /* encoding values to frames */
   uint64_t combine_ns;        /* combining partial results and values */

@@ -67,4 +67,4 @@ def __getattr__(name: str) -> Any:
 
 for _name in __all__:
     if _name not in _NEED_MPI:
-        globals()[_name].__module__ = __name__  # where users see them
+        globals()[_name].__module__ = __name__  # the module in which users find them

@@ -111,7 +111,7 @@ class Request:
 
     @staticmethod
     def Testall(requests: Sequence[Union["Request", MPI.Request]], statuses: Optional[list[MPI.Status]] = None) -> bool:
-        """Makes progress; returns True if all requests are complete. Unlike MPI's function, it completes them one by one."""
+        """Makes progress; returns True if all requests are complete. Completes them one by one, unlike MPI's function."""
         return all([request.Test(*_status_of(statuses, position)) for position, request in enumerate(requests)])
 
     @staticmethod

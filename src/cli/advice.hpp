@@ -9,7 +9,7 @@ namespace taut::cli {
 struct Circumstances {
   Bound bound{Bound::Kind::range, 1e-4};  // relative to the range, or exact
   std::optional<double> link;             // bytes a second; nothing: taken from the program's own calls
-  std::optional<int> ranks;  // number of ranks, each on its own node; nothing: as the program ran
+  std::optional<int> ranks;               // number of ranks, one on each node; nothing: as the program ran
 };
 
 // Estimate for one kind of call, over all of its calls.
@@ -17,8 +17,7 @@ struct Outlook {
   SeenCalls seen;
   double ratio = 0;  // 0: unknown, or no gain under the bound
   double plain_seconds = 0, coded_seconds = 0;
-  bool exact = false;  // true if lossless coding is proposed under any bound: integer types, or packed
-                       // integers in the values
+  bool exact = false;  // lossless coding under any bound: integers, or packed integers among the values
 
   bool known() const noexcept { return ratio > 0; }
   double gain() const noexcept { return plain_seconds / coded_seconds; }

@@ -90,8 +90,8 @@ Output output_of(const std::vector<std::string>& command, const std::vector<std:
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return output;
   std::vector<std::string> words = command, variables(environment().begin(), environment().end());
-  variables.insert(variables.begin(), more_environment.begin(),
-                   more_environment.end());  // the first of two equal names takes effect
+  // The first of two equal names takes effect.
+  variables.insert(variables.begin(), more_environment.begin(), more_environment.end());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);

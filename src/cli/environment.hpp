@@ -19,8 +19,7 @@ std::optional<std::string> find_program(const std::string& name);
 
 // Output of a program on stdout and stderr, at most 64 KiB, and its exit status.
 struct Output {
-  int status =
-      -1;  // exit status; -1: the program did not start, was ended by a signal, or took more than 10 s
+  int status = -1;  // exit status; -1: not started, ended by a signal, or running for more than 10 s
   std::string text;
 };
 Output output_of(const std::vector<std::string>& command,

@@ -32,8 +32,8 @@ class InputFile {
 // nothing is left, even if a signal (SIGINT, SIGTERM, SIGHUP) ends the program. Only one may exist at a time.
 class OutputFile {
  public:
-  OutputFile(const std::string& path,
-             bool replace);  // throws Failure if the file exists and `replace` is false
+  // Throws Failure if the file exists and `replace` is false.
+  OutputFile(const std::string& path, bool replace);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();

@@ -18,9 +18,8 @@ class Quality {
 
   void compare(ConstSlice original, ConstSlice decoded);
 
-  double max_error() const noexcept {
-    return max_error_;
-  }  // greatest error of finite values, including those equal to `fill`
+  // Greatest error of finite values, including those equal to `fill`.
+  double max_error() const noexcept { return max_error_; }
   const ValueRange& range() const noexcept { return range_; }
   double range_width() const noexcept;  // 0 if there is no finite value
   double rmse() const noexcept;

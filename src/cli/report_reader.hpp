@@ -40,8 +40,8 @@ struct SeenProgram {
   std::size_t files = 0;
   double seconds = 0;  // run time of the rank that ran longest; 0: unknown
   std::vector<SeenCalls> kinds;
-  std::map<std::string, double>
-      unserved;  // calls that Taut does not serve, by name, on the rank with the most
+  // Number of calls that Taut does not serve, by name, on the rank with the most.
+  std::map<std::string, double> unserved;
 };
 
 // Reads the report of one rank, or the reports of all ranks: `name` itself, or else name.0, name.1, ...

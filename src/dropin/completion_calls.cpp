@@ -17,8 +17,8 @@ namespace {
 using p2p::CompletionScope;
 
 // Advances Taut's calls and runs `test(&done)`, a test function of MPI, until none of Taut's calls is in
-// progress or the test reports that there is nothing more to wait for. Returns true in the second case;
-// `code` is then the test's code.
+// progress or the test reports that there is nothing more to wait for. Returns true in the second case,
+// or if the test fails; `code` is then the test's code.
 template <class Test>
 bool test_until_done(int& code, Test test) noexcept {
   if (!calls_in_progress()) return false;

@@ -9,8 +9,7 @@
 namespace taut::dropin {
 namespace {
 
-constexpr unsigned connected_at_first =
-    8;  // number of communicators of one parent that are connected in any case
+constexpr unsigned connected_at_first = 8;  // communicators of one parent that are always connected
 
 std::atomic<bool> connects{false};
 

@@ -12,9 +12,9 @@ namespace {
 
 struct All {
   std::mutex mutex;
-  std::list<StartedCall> open,
-      ended;  // open: incomplete calls; ended: calls that are complete or not started, until MPI has freed
-              // the request
+  // `open` has the incomplete calls, `ended` those that are complete or not started, until MPI has freed the
+  // request.
+  std::list<StartedCall> open, ended;
 };
 
 // Returns the one instance. It outlives static destructors: the progress thread of a program that forgets

@@ -9,12 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum Tag : int {
-  greeting = 32701,
-  question,
-  answer,
-  word
-};  // below 32767, the least MPI_TAG_UB that MPI allows
+// Message tags, below 32767, the least MPI_TAG_UB that MPI allows.
+enum Tag : int { greeting = 32701, question, answer, word };
 
 // Waits for all requests; returns false if some are incomplete at `until`. Completed requests become
 // MPI_REQUEST_NULL.
@@ -64,8 +60,7 @@ Handshake::~Handshake() {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   for (MPI_Request& request : ties_->sends)
-    if (request != MPI_REQUEST_NULL)
-      PMPI_Request_free(&request);  // a send of a few bytes, which completes by itself
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // a small send completes by itself
 }
 
 bool Handshake::all_have_taut(std::chrono::milliseconds patience) {

@@ -10,7 +10,7 @@
 namespace taut::dropin {
 
 // Two-phase commit led by the lowest rank. The leader collects a greeting from each other rank, asks all of
-// them if they still wait, and tells them the result once all have answered yes. A rank that has answered
+// them if they still wait, and tells them the result: yes only if all have answered. A rank that has answered
 // waits until it is told the result; a rank that has given up before stays silent, so that no rank is told
 // yes. The handshake costs four messages a rank if all ranks run with Taut; otherwise it costs twice the
 // patience, once.

@@ -38,7 +38,7 @@ struct Search {
 };
 
 // Returns true if the drop-in sees calls of this Fortran function. MPICH's Fortran functions call the C
-// functions, except for functions without a buffer in the module mpi_f08, which the drop-in wraps themselves.
+// functions, except for functions without a buffer in the module mpi_f08, which the drop-in wraps separately.
 bool in_fortran([[maybe_unused]] std::string_view name, [[maybe_unused]] const Search& search) noexcept {
 #if defined(OPEN_MPI)
   return true;

@@ -31,8 +31,8 @@ char nothing[8];  // contents of the messages; the program's request has no room
 int take_tag() {
   All& here = all();
   const std::lock_guard lock(here.mutex);
-  here.free_tags.reserve(static_cast<std::size_t>(here.tags) +
-                         1);  // so that giving a tag back never has to allocate
+  // Room for all tags, so that giving one back never allocates.
+  here.free_tags.reserve(static_cast<std::size_t>(here.tags) + 1);
   if (here.free_tags.empty()) return here.tags++;
   const int tag = here.free_tags.back();
   here.free_tags.pop_back();

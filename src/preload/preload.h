@@ -36,8 +36,7 @@ enum {
 struct taut_wrapped {
   const char* name;   /* name that programs call */
   const char* served; /* name of the layer's function that serves it, if the layer has one */
-  int asked_by; /* services of which one must be asked for, or else the next function serves it; 0: any use of
-                   Taut */
+  int asked_by;       /* services of which one must be asked for, else the next function serves it; 0: any */
 };
 extern const struct taut_wrapped taut_wrapped[];
 
