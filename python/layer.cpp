@@ -17,9 +17,9 @@ namespace nb = nanobind;
 namespace taut::python {
 namespace {
 
-// Integers, handles and pointers all travel in one machine word, so that functions differ in the number of
-// their arguments alone: so it is in the calling conventions of x86-64 (System V) and AArch64 on Linux, where
-// an int is the lower half of its word.
+// Machine word of an argument: an integer, handle or pointer takes one word, so that functions differ only in
+// the number of their arguments. This holds in the calling conventions of x86-64 (System V) and AArch64 on
+// Linux, where an int is the lower half of its word.
 using Word = std::uintptr_t;
 constexpr std::size_t most_arguments = 14;
 
@@ -36,13 +36,13 @@ constexpr auto invokers(std::index_sequence<N...>) {
 }
 
 Word word_of(nb::handle number) {
-  const Word word = PyLong_AsUnsignedLongLongMask(number.ptr());  // of negative ones the two's complement
+  const Word word = PyLong_AsUnsignedLongLongMask(number.ptr());  // two's complement of a negative number
   if (word == static_cast<Word>(-1) && PyErr_Occurred() != nullptr) throw nb::python_error();
   return word;
 }
 
-// The layer for the MPI that this process has loaded. Stays open as long as the process lives: MPI may call
-// back into it when it is finalised.
+// The layer for the MPI that this process has loaded. The layer stays open until the process ends: MPI may
+// call back into the layer when MPI is finalised.
 class Layer {
  public:
   explicit Layer(const std::string& folder) {
@@ -56,7 +56,7 @@ class Layer {
 
   const std::string& flavour() const { return flavour_; }
 
-  // 0: there is none of this name
+  // Returns the address of a function; 0 if the layer has none of this name.
   Word address(const char* name) const { return reinterpret_cast<Word>(dlsym(handle_, name)); }
 
  private:
@@ -64,7 +64,7 @@ class Layer {
   void* handle_ = nullptr;
 };
 
-// What the function returns: of an int only the lower half means something.
+// Calls a function and returns its result; only the lower half is valid if the result is an int.
 Word call(Word function, nb::args arguments) {
   static constexpr auto table = invokers(std::make_index_sequence<most_arguments + 1>{});
   std::array<Word, most_arguments> words{};

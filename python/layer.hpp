@@ -1,4 +1,4 @@
-// The layer of Taut for the MPI that mpi4py has loaded, and calls of its functions.
+// Python binding of the layer for the MPI that mpi4py has loaded, and of calls of its functions.
 #pragma once
 
 #include <nanobind/nanobind.h>

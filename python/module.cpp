@@ -1,6 +1,6 @@
-// The extension module taut._core: the codec calls of taut.h, what surrounds them in .taut files, and calls
-// into an MPI layer that is opened at run time. No MPI is linked. Addresses are plain numbers: the Python
-// part keeps the memory alive and has checked its size. The GIL is released wherever values are touched.
+// The extension module taut._core: the codec calls of taut.h, support for .taut files, and calls into an MPI
+// layer that is opened at run time. No MPI is linked. Addresses are plain numbers: the Python part keeps the
+// memory alive and has checked its size. The GIL is released while values are processed.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -37,7 +37,7 @@ void check(int status) {
   raise(status, why.empty() ? TAUT_Status_string(status) : why);
 }
 
-// Runs `action` without the GIL; what it throws becomes a Python exception.
+// Runs `action` without the GIL; C++ exceptions become Python exceptions.
 template <class Action>
 auto unlocked(Action action) {
   int status = TAUT_SUCCESS;
@@ -66,7 +66,7 @@ Slice values_at(Address address, std::size_t count, int type) {
   return {reinterpret_cast<std::byte*>(address), count, static_cast<DType>(type)};
 }
 
-// A policy or, where it is to code arrays, a coding: raises if it cannot be read.
+// Checks a policy, or the coding text of an array; raises if the text is invalid.
 void check_policy(const std::string& text) {
   unlocked([&] { parse_policy(text); });
 }
@@ -76,7 +76,7 @@ void check_coding(const std::string& text) {
     raise(TAUT_ERR_POLICY, "'" + text + "': dims= follows from the shape of the array; leave it away");
 }
 
-// The text that each frame of the array is coded by: bounds relative to the array's range are absolute there.
+// Returns the coding text of the array's frames, in which bounds relative to the array's range are absolute.
 std::string frame_text(const std::string& text, Address address, std::size_t count, int type) {
   return unlocked([&] {
     const cli::ArrayCoding coding("bound", text);
@@ -118,7 +118,7 @@ void decode(Address frame, std::size_t bytes, Address values, std::size_t count,
   }));
 }
 
-// (codec, bound as text, type, count, bytes)
+// Returns (codec, bound as text, type, count, bytes).
 nb::tuple frame_info(Address frame, std::size_t bytes) {
   TAUT_Frame_info info{};
   info.struct_size = sizeof info;
@@ -127,7 +127,7 @@ nb::tuple frame_info(Address frame, std::size_t bytes) {
   return nb::make_tuple(info.codec, text_of(bound), info.type, info.count, info.bytes);
 }
 
-// The bits of a DLPack array of bfloat16, which NumPy does not import, as uint16 on the same memory.
+// Returns a DLPack array of bfloat16, which NumPy does not import, as uint16 on the same memory.
 nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu> array) {
   const nb::dlpack::dtype type = array.dtype();
   if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat) || type.bits != 16 ||
@@ -145,7 +145,7 @@ nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu>
   return {array.data(), shape.size(), shape.data(), keeps, strides.data()};
 }
 
-// What a DLPack capsule holds, wherever its memory is; keeps it.
+// Contents of a DLPack capsule, in host or device memory; keeps the memory alive.
 class Tensor {
  public:
   explicit Tensor(nb::ndarray<> array) : array_(std::move(array)) {}
@@ -157,7 +157,7 @@ class Tensor {
     return nb::make_tuple(type.code, type.bits, type.lanes);
   }
   std::vector<std::size_t> shape() const { return {array_.shape_ptr(), array_.shape_ptr() + array_.ndim()}; }
-  // In values.
+  // Strides in values.
   std::vector<std::int64_t> strides() const {
     return {array_.stride_ptr(), array_.stride_ptr() + array_.ndim()};
   }
@@ -166,7 +166,7 @@ class Tensor {
   nb::ndarray<> array_;
 };
 
-// Waits for what has been put on a CUDA stream, on the device of `address`.
+// Waits for the work enqueued on a CUDA stream of the device of `address`.
 void wait_for_stream(Address address, Address stream) {
   unlocked([&] {
     api::DeviceCall(reinterpret_cast<const void*>(address), "the array")
@@ -174,7 +174,7 @@ void wait_for_stream(Address address, Address stream) {
   });
 }
 
-// From a GPU's memory.
+// Copies bytes from a GPU's memory to the host.
 nb::bytes copy_to_host(Address address, std::size_t bytes) {
   const auto here = unlocked([&] {
     auto room = std::make_unique_for_overwrite<std::byte[]>(bytes);

@@ -1,8 +1,8 @@
 // frame.hpp -- the codec calls of taut.h for C++17: arrays as compressed bytes; exceptions instead of codes.
 //
-// An array is whatever std::data and std::size know: std::vector, std::array, std::span, a view of a field.
-// Its values are floating-point numbers, complex ones or integers. What the calls do and promise is said in
-// taut.h. Define TAUT_NO_MPI before including this file where there is no MPI.
+// An array is any object that std::data and std::size accept: std::vector, std::array, std::span, a view of a
+// field. Its values are floating-point numbers, complex numbers or integers. taut.h documents what the calls
+// do and promise. Define TAUT_NO_MPI before including this file in a program without MPI.
 #ifndef TAUT_FRAME_HPP
 #define TAUT_FRAME_HPP
 
@@ -19,9 +19,9 @@
 #include <vector>
 
 namespace taut {
-inline namespace cxx {  // apart from the names in the library itself
+inline namespace cxx {  // keeps these names apart from the names in the library itself
 
-// What a call of taut.h reports: an enum TAUT_Status, with the reason and the remedy in words.
+// Error of a call of taut.h: an enum TAUT_Status, with the reason and the remedy in words.
 class Error : public std::runtime_error {
  public:
   Error(int status, const std::string& text) : std::runtime_error(text), status_(status) {}
@@ -31,11 +31,11 @@ class Error : public std::runtime_error {
   int status_;
 };
 
-// The type of an array's values; none: not an array.
+// Type of an array's values; ill-formed if `Array` is not an array.
 template <class Array>
 using Value = std::remove_cv_t<std::remove_reference_t<decltype(*std::data(std::declval<Array&>()))>>;
 
-// As frames name it.
+// Returns the number of the type T in frames.
 template <class T>
 constexpr TAUT_Type type_of() noexcept {
   if constexpr (std::is_same_v<T, float>)
@@ -71,7 +71,7 @@ inline void check(int status) {
   if (status != TAUT_SUCCESS) throw Error(status, TAUT_Last_error());
 }
 
-// What `write` makes of a frame with room for that many addends.
+// Returns the frame that `write` writes into room for that many addends.
 template <class Write>
 Frame written(TAUT_Type type, std::size_t count, unsigned addends, Write write) {
   Frame frame(TAUT_Max_bytes(type, count, addends));
@@ -82,7 +82,7 @@ Frame written(TAUT_Type type, std::size_t count, unsigned addends, Write write) 
 }
 }  // namespace detail
 
-// coding: as of TAUT_Encode: "abs:1e-3", "lossless,codec=mpc".
+// Encodes an array. `coding` is as in TAUT_Encode: "abs:1e-3", "lossless,codec=mpc".
 template <class Array>
 Frame encode(const Array& values, const std::string& coding) {
   constexpr TAUT_Type type = type_of_values<const Array>;
@@ -91,7 +91,7 @@ Frame encode(const Array& values, const std::string& coding) {
   });
 }
 
-// The same of a field of these extents, slowest first; their product is the number of values.
+// Encodes a field of these extents, slowest first; their product is the number of values.
 template <class Array>
 Frame encode(const Array& values, const std::vector<std::size_t>& extents, const std::string& coding) {
   constexpr TAUT_Type type = type_of_values<const Array>;
@@ -112,7 +112,7 @@ inline TAUT_Frame_info info(const Frame& frame) {
   return found;
 }
 
-// Into an array of the frame's type and count.
+// Decodes a frame into an array of the frame's type and count.
 template <class Array>
 void decode(const Frame& frame, Array&& values) {
   detail::check(
@@ -126,7 +126,7 @@ std::vector<T> decode(const Frame& frame) {
   return values;
 }
 
-// The frame of the sum, without decoding.
+// Returns the frame of the sum, without decoding.
 inline Frame add(const Frame& a, const Frame& b) {
   const TAUT_Frame_info of_a = info(a);
   const unsigned addends = of_a.addends + info(b).addends;

@@ -1,11 +1,11 @@
 /* taut.h -- compressed MPI collectives under an error bound, and the codec behind them.
  *
- * Collective calls mirror MPI's large-count signatures. A communicator without a policy goes by the rules of
- * the process (TAUT_RULES, TAUT_CONFIG: docs/configuration.md); without these it behaves as under plain MPI.
- * Nothing lossy happens unless a bound was asked for.
+ * Collective calls mirror MPI's large-count signatures. A communicator without a policy follows the rules of
+ * the process (TAUT_RULES, TAUT_CONFIG: docs/configuration.md); without rules it behaves as under plain MPI.
+ * A call is lossy only if a bound was asked for.
  *
- * Counts are in elements, sizes in bytes, bounds absolute in the units of the values. What a bound promises
- * is proven in docs/error-model.md. Any call may return TAUT_ERR_MEMORY or TAUT_ERR_INTERNAL beside the
+ * Counts are in elements, sizes in bytes, bounds absolute in the units of the values. docs/error-model.md
+ * proves what a bound promises. Any call may return TAUT_ERR_MEMORY or TAUT_ERR_INTERNAL in addition to the
  * errors listed with it.
  *
  * Define TAUT_NO_MPI before including this file to see only the codec calls.
@@ -36,15 +36,15 @@ extern "C" {
 
 /* ---- Status ---- */
 
-/* Returned by the codec calls. Collective calls return MPI error codes whose text (MPI_Error_string) names
- * the status, raised through the communicator's error handler; TAUT_Error_status gives the status of such a
- * code. */
+/* Status returned by the codec calls. Collective calls return MPI error codes whose text
+ * (MPI_Error_string) names the status; they raise the code through the communicator's error handler.
+ * TAUT_Error_status returns the status of such a code. */
 enum TAUT_Status {
   TAUT_SUCCESS = 0,
   TAUT_ERR_ARGUMENT = 1,        /* a pointer, flag or option that cannot be used */
   TAUT_ERR_COUNT = 2,           /* a negative or too large count */
-  TAUT_ERR_TYPE = 3,            /* a value type that the codec does not code */
-  TAUT_ERR_POLICY = 4,          /* a policy string that cannot be read */
+  TAUT_ERR_TYPE = 3,            /* a value type that the codec does not support */
+  TAUT_ERR_POLICY = 4,          /* an invalid policy string */
   TAUT_ERR_BUFFER = 5,          /* the output buffer is smaller than TAUT_Max_bytes */
   TAUT_ERR_FRAME = 20,          /* not a frame, or a damaged one */
   TAUT_ERR_VERSION = 21,        /* a frame of a newer format */
@@ -60,21 +60,21 @@ TAUT_API const char*          /* one sentence; never NULL; static storage */
 TAUT_Status_string(int status /* an enum TAUT_Status */
 );
 
-TAUT_API const char* /* why this thread's last codec call failed, with the remedy; "" if none did */
+TAUT_API const char* /* reason of this thread's last codec error, with the remedy; "" if there was none */
 TAUT_Last_error(void);
 
-/* The version of the library, which may be another than that of this header. */
+/* Gets the version of the library, which may differ from the version of this header. */
 TAUT_API void TAUT_Get_version(int* major, /* out; may be NULL */
                                int* minor, int* patch);
 
 /* ---- Codec calls (no MPI needed) ----
  *
- * Values and frames, each of them, may also lie in memory of a GPU (CUDA). The call then opens libtaut_cuda,
- * works on the default stream of that memory's device and returns when all is done. What kernels do not serve
- * is copied to the host and back. Without that library or a driver: TAUT_ERR_ARGUMENT. Calls on a stream of
- * yours: taut_cuda.h. */
+ * Values and frames may also be in memory of a GPU (CUDA), independently of each other. The call then
+ * opens libtaut_cuda, works on the default stream of that memory's device and returns when all work is
+ * done. Work that no kernel serves is copied to the host and back. Without libtaut_cuda or a driver the
+ * call returns TAUT_ERR_ARGUMENT. taut_cuda.h has calls on a stream of your choice. */
 
-/* Value types as they stand in frames (docs/spec/frame.md). */
+/* Value types, with the numbers that frames store (docs/spec/frame.md). */
 typedef enum TAUT_Type {
   TAUT_FLOAT32 = 1,
   TAUT_FLOAT64 = 2,
@@ -90,14 +90,14 @@ typedef enum TAUT_Type {
   TAUT_UINT32 = 12,
   TAUT_INT64 = 13,
   TAUT_UINT64 = 14,
-  TAUT_TYPE_OF_ANY_INT = 0x7FFFFFFF /* no type: C++ compilers may count on values being in range */
+  TAUT_TYPE_OF_ANY_INT = 0x7FFFFFFF /* no type: it lets C++ compilers assume no smaller range of values */
 } TAUT_Type;
 
-/* Room for a frame of any codec, header included. */
+/* Returns the greatest size of a frame of any codec, header included. */
 TAUT_API size_t                              /* bytes; 0 for an unknown type or a count beyond 2^30
                                                 (2^29 complex numbers) */
 TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
-               unsigned addends /* 1 for TAUT_Encode; frames that go into one sum for TAUT_Frame_add */
+               unsigned addends /* 1 for TAUT_Encode; for TAUT_Frame_add the number of frames in the sum */
 );
 
 /* Encodes `count` values into one frame.
@@ -106,22 +106,23 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *
  *   lossless       every value comes back bit for bit
  *   abs:E          |x - x'| <= E for every finite value x, which comes back as x'
- *   rel:R          the same with E = R * (greatest - least finite value); fill=V: values equal to V, which
- *                  stand for missing ones, do not count
- *   psnr:D         the same with E such that 20 log10(range / rms error) >= D dB
+ *   rel:R          abs:E with E = R * (greatest - least finite value); fill=V: values equal to V, which
+ *                  mark missing values, do not count
+ *   psnr:D         abs:E with E such that 20 log10(range / rms error) >= D dB
  *   snap:E         abs:E, and every x' is a multiple of the same power of two
  *   pwrel:R        |x - x'| <= R * |x|
  *   rate:B         B bits for each value; no bound on the error
  *   codec=         auto (default) | planes | szx | mpc | zfp | raw
- *   predictor=     auto (default), or what the codec offers
+ *   predictor=     auto (default), or a predictor of the codec
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
- *   threads=       1 (default) to 64, of this process; the frame is the same. TAUT_Decode has TAUT_THREADS
+ *   threads=       1 (default) to 64 threads of this process, which do not change the frame; TAUT_Decode
+ *                  uses TAUT_THREADS
  *   checksum=      off (default) | on
  *   bits=          rounded (default) | exact: integers packed into floating-point values come back bit for
  *                  bit
  *
- * Bounds hold with the rounding to the values' type included; NaN and infinities come back as they were. What
- * cannot be coded within the bound comes back exactly. `values` and `frame` do not overlap. After an error
+ * Bounds include the rounding to the values' type. NaN and infinities come back unchanged. A value that
+ * cannot be coded within the bound comes back exactly. `values` and `frame` must not overlap. After an error
  * `frame` may hold anything. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _COUNT, _TYPE, _POLICY or _BUFFER */
 TAUT_Encode(const void* values, size_t count,                /* at most 2^30; complex: 2^29 */
@@ -130,23 +131,24 @@ TAUT_Encode(const void* values, size_t count,                /* at most 2^30; co
             size_t* bytes    /* out: size of the frame */
 );
 
-/* The same for an array of `ndims` extents, slowest first; they help to predict values, but not on a GPU. */
+/* Encodes an array of `ndims` extents, slowest first, as TAUT_Encode does. The extents help to predict
+ * values on the CPU, but are not used on a GPU. */
 TAUT_API int /* as TAUT_Encode */
 TAUT_Encode_nd(const void* values, int ndims, const size_t* extents, TAUT_Type type, const char* coding,
                void* frame, size_t capacity, size_t* bytes);
 
 /* Decodes one frame. Never reads beyond frame + bytes nor writes beyond values + count. After an error
- * `values` may hold anything. A frame without checksum=on may be damaged in its payload and still decode. */
+ * `values` may hold anything. A frame without checksum=on may have a damaged payload and still decode. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _TYPE, _FRAME, _VERSION (or a codec that is not built in),
-                _FRAME_MISMATCH (type or count differ) or _PEER (the sender could not produce it) */
+                _FRAME_MISMATCH (type or count differ) or _PEER (the sender failed to produce it) */
 TAUT_Decode(const void* frame, size_t bytes, void* values, /* out */
             size_t count,                                  /* must be the frame's */
             TAUT_Type type                                 /* must be the frame's */
 );
 
-/* Adds two frames without decoding: the sum decodes to within addends * bound of the sum of the original
- * values, and half an ulp of it. The same frames give the same values in any order and grouping. Both must
- * have the same codec (one that adds: planes), type, count, bound and options. */
+/* Adds two frames without decoding. The sum decodes to within addends * bound of the sum of the original
+ * values, plus half an ulp of it. The same frames give the same values in any order and grouping. Both
+ * frames must have the same codec (one that can add: planes), type, count, bound and options. */
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, _FRAME, _VERSION, _FRAME_MISMATCH, _PEER, _BUFFER, or _COUNT
                 (2^32 addends) */
 TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes,
@@ -155,16 +157,16 @@ TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes,
                size_t* bytes    /* out: size of the sum */
 );
 
-/* What a frame says of itself: its header, which is checked; the payload is not looked at. */
+/* Contents of a frame's header. The header is checked; the payload is not read. */
 typedef struct TAUT_Frame_info {
   size_t struct_size; /* set by the caller to sizeof(TAUT_Frame_info) */
   char codec[16];
   int type;         /* TAUT_Type */
   uint64_t count;   /* values */
-  double bound;     /* of each addend; 0: exact */
-  uint32_t addends; /* frames summed into this one; see TAUT_Frame_add for their bound */
-  uint64_t bytes;   /* of the whole frame */
-  int bound_kind;   /* 0 exact, 1 abs, 2 snap, 3 pwrel, 4 rate: what `bound` means */
+  double bound;     /* bound of each addend; 0: exact */
+  uint32_t addends; /* number of frames summed into this one; see TAUT_Frame_add for the bound */
+  uint64_t bytes;   /* size of the whole frame */
+  int bound_kind;   /* meaning of `bound`: 0 exact, 1 abs, 2 snap, 3 pwrel, 4 rate */
 } TAUT_Frame_info;
 
 TAUT_API int /* TAUT_SUCCESS, TAUT_ERR_ARGUMENT, TAUT_ERR_FRAME or TAUT_ERR_VERSION */
@@ -177,136 +179,145 @@ TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* info);
 #error "Taut needs MPI 3 or later"
 #endif
 
-/* Gives the communicator a policy; collective over comm. Every rank passes the same string; NULL or ""
- * removes the policy: rules go on, if there are any. Grammar: a bound, then options separated by commas
+/* Sets the communicator's policy; collective over comm. Every rank passes the same string. NULL or "" removes
+ * the policy; rules, if there are any, apply then. Grammar: a bound, then options separated by commas
  * (docs/configuration.md).
  *
  *   bound:      off | lossless | abs:E | rel:R | psnr:D | snap:E | pwrel:R | rate:B    as in TAUT_Encode; the
  *               range that rel and psnr refer to is that of all ranks' values together
  *   on=         result (default)            E bounds what the call returns
  *               | input                     E bounds each rank's contribution to a sum
- *               | likely                    of a sum 95 % of all values are within E, if the ranks' values
- *                                           differ; all are within sqrt(P) * E
+ *               | likely                    95 % of all values of a sum are within E, if the ranks' values
+ *                                           differ; all values are within sqrt(P) * E
  *   codec=, predictor=, dims=, fill=, bits=, checksum=    as in TAUT_Encode
  *   algorithm=  auto (default) | ring | recursive_doubling | halving_doubling | two_shot | direct | bruck
  *               | chain | scatter_allgather | binomial | linear | pairwise
- *               | cpr_p2p                 codes anew at each hop; for comparison
+ *               | cpr_p2p                 encodes anew at each hop; for comparison
  *   reduction=  auto (default) | frames     sums of encoded data
  *               | values                    decode, operate, encode
- *   nodes=      auto (default)              where calls have to pay, both of these are tried; else off
- *               | on                        several ranks on each of several nodes share a message out:
- *                                           values as they are on a node, frames between nodes
+ *   nodes=      auto (default)              tries both settings under when=pays; else off
+ *               | on                        divides a message among the ranks of a node, with several ranks
+ *                                           on each of several nodes: plain values on a node, frames
+ *                                           between nodes
  *               | off
- *   segments=   auto (default) | 1..64      parts of a message that are under way at a time
- *   min_bytes=  64KiB (default)             smaller messages go to plain MPI with no further ado
- *   when=       auto (default)              pays; always where a codec is named
- *               | pays                      values that hardly compress, and kinds of calls that plain MPI
- *                                           proves to be faster at, are left to it: by the clock, so that
- *                                           runs may differ in what is compressed, never ranks of one run
+ *   segments=   auto (default) | 1..64      parts of a message that are in flight at a time
+ *   min_bytes=  64KiB (default)             smaller messages go straight to plain MPI
+ *   when=       auto (default)              always if a codec is named, else pays
+ *               | pays                      leaves values that hardly compress, and kinds of calls at which
+ *                                           plain MPI proves to be faster, to plain MPI. The choice goes by
+ *                                           the clock: runs may differ in what is compressed, the ranks of
+ *                                           one run never do
  *               | always
  *
- * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks that could read
- * theirs get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. The old policy
- * then stays in force. The policy is inherited by MPI_Comm_dup; statistics begin anew. */
+ * Errors: TAUT_ERR_POLICY or _ARGUMENT (the text names option, column and remedy; ranks whose
+ * policy is valid get TAUT_ERR_PEER), TAUT_ERR_RANK_MISMATCH (the strings differ), TAUT_ERR_TRANSPORT. After
+ * an error the old policy stays in force. MPI_Comm_dup passes the policy on to the duplicate, whose
+ * statistics begin at zero. */
 TAUT_API int TAUT_Comm_set_policy(MPI_Comm comm, const char* policy);
 
-/* The same from an info object: "taut_bound" is the bound ("abs:1e-4"), any other "taut_NAME" the option NAME
- * ("taut_on": "input"); keys that begin otherwise are for others. MPI_INFO_NULL, or no such key: no policy.
- */
+/* Sets the policy from an info object: "taut_bound" is the bound ("abs:1e-4"), any other "taut_NAME" the
+ * option NAME ("taut_on": "input"). Keys with another prefix are ignored. MPI_INFO_NULL, or an info object
+ * without such a key, sets no policy. */
 TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
 
-/* The collectives below are collective over comm, as MPI's are, and blocking. All of them:
+/* The collectives below are collective over comm, as MPI's are, and blocking. For all of them:
  *
- * - Compressed are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats where the
- *   MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for both
- *   parts. Integers and bytes are coded where the policy says lossless, except in sums. What is only moved
- *   may be of derived types whose values are all of one of these: in place where they lie together as in an
- *   array, else packed before the call and unpacked after it (memory for that is taken beforehand; what
- *   stands between the values is not touched). Ranks, senders and receivers may have different types of the
- *   same signature. Other types (of several kinds of values), derived ones in reductions,
- *   other operators than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators, single ranks, messages below
- *   min_bytes (of all blocks together), values that do not compress and calls that plain MPI is faster at
- *   (when=) go to plain MPI, for the same reason on every rank. Results are then MPI's.
+ * - Compressed types are float, double, their complex kinds in C, C++ and Fortran, and 16-bit floats if
+ *   the MPI has a type for them (MPIX_C_FLOAT16, MPIX_BFLOAT16); for complex numbers a bound holds for
+ *   both parts. Integers and bytes are coded if the policy says lossless, except in sums. Collectives
+ *   that only move values also accept derived types whose values are all of one of these types. Such
+ *   values are coded in place if they are contiguous as in an array, else packed before the call and
+ *   unpacked after it (memory for that is allocated beforehand; memory between the values is not
+ *   touched). Ranks, senders and receivers may have different types of the same signature. The following
+ *   go to plain MPI, for the same reason on every rank: other types (of several kinds of values),
+ *   derived types in reductions, operators other than MPI_SUM, MPI_MIN and MPI_MAX, intercommunicators,
+ *   single ranks, messages below min_bytes (of all blocks together), values that do not compress, and
+ *   calls at which plain MPI is faster (when=). Results are then MPI's.
  * - Under abs:E every element of the result is within E of the exact result, which for sums is the sum
- *   of the inputs as real numbers. Where a float32 (float64) sum exceeds 65536 E (3.5e13 E), half an ulp
- *   of it comes on top (of sums of 16-bit floats, and under snap:E, at any size); with
- *   reduction=values, half an ulp of each of the P-1 partial sums. Under on=input a sum of P ranks is
- *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and what is only moved: within E.
- * - Values in memory of a GPU go to plain MPI, on all ranks; a TAUT_Avg() is left as the sum there, with
- *   TAUT_ERR_ARGUMENT. Messages refuse such memory with TAUT_ERR_ARGUMENT.
- * - NaN and infinities arrive as such. MIN and MAX give NaN where an input is NaN.
+ *   of the inputs as real numbers. If a float32 (float64) sum exceeds 65536 E (3.5e13 E), the error is
+ *   larger by half an ulp of it (for sums of 16-bit floats, and under snap:E, at any size); with
+ *   reduction=values, by half an ulp of each of the P-1 partial sums. Under on=input a sum of P ranks is
+ *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and moved values are within E.
+ * - Values in memory of a GPU go to plain MPI, on all ranks. There a TAUT_Avg() is left as the sum, with
+ *   TAUT_ERR_ARGUMENT. Message calls reject such memory with TAUT_ERR_ARGUMENT.
+ * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
- * - They return MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank when
- *   the ranks differ in collective, bytes, type, operator or root; TAUT_ERR_ARGUMENT where a buffer is
- *   NULL, TAUT_ERR_PEER on the other ranks; TAUT_ERR_FRAME, _FRAME_MISMATCH, _MEMORY or _TRANSPORT where
- *   something failed, and TAUT_ERR_PEER on ranks that depend on it.
- * - Below min_bytes, and when the ranks' sizes lie on both sides of it, they meet plain MPI unchecked,
- *   with what MPI makes of it. */
+ * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if
+ *   the ranks differ in collective, bytes, type, operator or root; TAUT_ERR_ARGUMENT on a rank whose
+ *   buffer is NULL, and TAUT_ERR_PEER on the other ranks; TAUT_ERR_FRAME, _FRAME_MISMATCH, _MEMORY or
+ *   _TRANSPORT on a rank on which something failed, and TAUT_ERR_PEER on ranks that depend on it.
+ * - Calls below min_bytes are unchecked plain MPI calls, as are calls in which the ranks' sizes lie on
+ *   both sides of min_bytes; MPI decides what becomes of them. */
 
-/* The mean over the ranks: an operator for the reductions below, nonblocking and persistent ones included, on
- * floating-point types and intracommunicators; else MPI_ERR_OP. Every element is within E of the exact mean,
- * and half an ulp of it. Each rank is coded within E, so that frames are smaller than those of a sum. The sum
- * may overflow where the mean would not. MPI_ functions take the operator for a sum. Made at the first call;
- * MPI_Finalize frees it. MPI_OP_NULL before MPI_Init and where MPI cannot make it. */
+/* Returns the operator of the mean over the ranks. The operator works in the reductions below, nonblocking
+ * and persistent ones included, on floating-point types and intracommunicators; other reductions return
+ * MPI_ERR_OP. Every element is within E of the exact mean, plus half an ulp of it. Each rank's values are
+ * coded within E, so that frames are smaller than those of a sum. The sum may overflow where the mean
+ * would not. MPI_ functions take the operator for a sum. The first call creates the operator, and
+ * MPI_Finalize frees it. Returns MPI_OP_NULL before MPI_Init and if MPI cannot create the operator. */
 TAUT_API MPI_Op TAUT_Avg(void);
 
-/* Sum, minimum or maximum over all ranks, element by element; every rank gets the same bits. Like
- * MPI_Allreduce. */
+/* Computes the sum, minimum or maximum over all ranks, element by element; every rank gets the same bits.
+ * Like MPI_Allreduce. */
 TAUT_API int TAUT_Allreduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE on every rank */
                             void* recvbuf,       /* count elements */
                             MPI_Count count,     /* the same on every rank */
-                            MPI_Datatype type,   /* what is not compressed goes to MPI unchanged */
+                            MPI_Datatype type,   /* a type that is not compressed goes to MPI unchanged */
                             MPI_Op op,           /* MPI_SUM, MPI_MIN, MPI_MAX; others go to MPI unchanged */
                             MPI_Comm comm);
 
-/* The same reduction; rank r gets block r of it. Like MPI_Reduce_scatter_block. */
+/* Computes the reduction of TAUT_Allreduce; rank r gets block r of the result. Like
+ * MPI_Reduce_scatter_block. */
 TAUT_API int TAUT_Reduce_scatter_block(
     const void* sendbuf, /* size * recvcount elements, or MPI_IN_PLACE (then recvbuf holds that many) */
     void* recvbuf,       /* recvcount elements */
     MPI_Count recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
-/* The same reduction at the root alone. Like MPI_Reduce. */
+/* Computes the reduction of TAUT_Allreduce at the root alone. Like MPI_Reduce. */
 TAUT_API int TAUT_Reduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE at the root */
                          void* recvbuf,       /* count elements at the root; ignored elsewhere */
                          MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm);
 
-/* Every rank gets every rank's block, in rank order. Like MPI_Allgather. Own blocks come back decoded as
- * well, so that all ranks hold the same bits. */
+/* Gives every rank the blocks of all ranks, in rank order. Like MPI_Allgather. A rank's own block is
+ * decoded as well, so that all ranks hold the same bits. */
 TAUT_API int TAUT_Allgather(
-    const void* sendbuf, /* sendcount elements, or MPI_IN_PLACE (then the block stands in recvbuf) */
+    const void* sendbuf, /* sendcount elements, or MPI_IN_PLACE (then the block is in recvbuf) */
     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, /* size * recvcount elements */
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* The root's values on every rank. Like MPI_Bcast. The root's buffer receives the decoded values too, so that
- * all ranks hold the same bits. */
+/* Broadcasts the root's values to every rank. Like MPI_Bcast. The root's buffer receives the decoded
+ * values too, so that all ranks hold the same bits. */
 TAUT_API int TAUT_Bcast(void* buffer, /* count elements */
                         MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm);
 
-/* Block r of the root's sendbuf to rank r. Like MPI_Scatter. The root's own block is copied as it is. */
+/* Sends block r of the root's sendbuf to rank r. Like MPI_Scatter. The root's own block is copied without
+ * coding. */
 TAUT_API int TAUT_Scatter(
     const void* sendbuf, /* size * sendcount elements at the root; ignored elsewhere */
     MPI_Count sendcount, MPI_Datatype sendtype,
     void* recvbuf, /* recvcount elements; MPI_IN_PLACE at the root leaves its block where it is */
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-/* Every rank's block at the root, in rank order. Like MPI_Gather. The root's own block is copied as it is. */
+/* Collects the blocks of all ranks at the root, in rank order. Like MPI_Gather. The root's own block is
+ * copied without coding. */
 TAUT_API int TAUT_Gather(
-    const void* sendbuf, /* sendcount elements; MPI_IN_PLACE at the root: its block stands in recvbuf */
+    const void* sendbuf, /* sendcount elements; MPI_IN_PLACE at the root: its block is in recvbuf */
     MPI_Count sendcount, MPI_Datatype sendtype,
     void* recvbuf, /* size * recvcount elements at the root; ignored elsewhere */
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
 
-/* Block r of this rank's sendbuf to rank r, and its block for this rank as block r of recvbuf. Like
- * MPI_Alltoall. A rank's block for itself is copied as it is. */
+/* Sends block r of each rank's sendbuf to rank r, which stores the block of rank s as block s of recvbuf.
+ * Like MPI_Alltoall. A rank's block for itself is copied without coding. */
 TAUT_API int TAUT_Alltoall(
-    const void* sendbuf, /* size * sendcount elements, or MPI_IN_PLACE (then they stand in recvbuf) */
+    const void* sendbuf, /* size * sendcount elements, or MPI_IN_PLACE (then they are in recvbuf) */
     MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, /* size * recvcount elements */
     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
-/* The same with blocks of any size: counts and displacements in elements, one a rank, as in MPI-4's
- * large-count calls; what lies between the blocks is not touched. The sizes of Allgatherv and Reduce_scatter
- * are the same on every rank. Of the others a rank knows its own: min_bytes means the most that any rank
- * sends or receives, and every call, a small one too, begins with an exchange of 152 bytes. */
+/* The following collectives take blocks of any size: counts and displacements in elements, one for each
+ * rank, as in MPI-4's large-count calls. Memory between the blocks is not touched. All ranks know the
+ * block sizes of Allgatherv and Reduce_scatter. In the other collectives a rank knows only its own sizes:
+ * min_bytes then refers to the most that any rank sends or receives, and every call, even a small one,
+ * begins with an exchange of 152 bytes. */
 TAUT_API int TAUT_Reduce_scatter(
     const void* sendbuf, /* all blocks, or MPI_IN_PLACE (then recvbuf holds them) */
     void* recvbuf,       /* recvcounts[rank] elements */
@@ -331,29 +342,30 @@ TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], c
 
 /* ---- Nonblocking and persistent calls ----
  *
- * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind say when it is complete. Until
- * then its receive buffers are not read and no buffer is written, and arrays of counts and displacements stay
- * as they are. Types and operators may be freed once it is started. Any number of calls may be in flight, on
- * any communicators, and complete in any order; all ranks of a communicator start them in the same order,
- * blocking ones among them. Results, bounds, bits and errors are those of the blocking calls; errors that the
- * ranks have to agree on come with completion, on every rank.
+ * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind tell when the call is complete.
+ * Until then the program must not read the receive buffers, must not write to any buffer, and must not change
+ * arrays of counts and displacements. Types and operators may be freed once the call is started. Any number
+ * of calls may be in flight, on any communicators, and complete in any order. All ranks of a communicator
+ * start the calls in the same order, blocking calls among them. Results, bounds, bits and errors are those of
+ * the blocking calls. Errors that the ranks have to agree on are reported at completion, on every rank.
  *
- * - Calls go on inside TAUT_ calls (and in a thread, under TAUT_PROGRESS=1): those that complete requests,
- * and blocking ones that are compressed, drive all that are in flight in the process, and may encode and
- * decode for a while. During a call of plain MPI they stand still. So complete requests before you block in
- * MPI_Barrier, MPI_Recv and the like, if another rank may wait for them before it does its part there. A
- * blocking TAUT_ call that is plain at once completes the calls that its thread has in flight first.
- * - A TAUT_Request is none of MPI's: MPI_Wait does not take it. One thread at a time may use a communicator
- * and its requests.
- * - What the ranks agree to leave to plain MPI runs on a private communicator, in the order of the calls;
- * what is plain at once is an MPI_I<call> on the user's. The first call on a duplicate of a communicator
- * makes its private one, and waits for all ranks to come to it.
- * - A communicator may be freed while calls are in flight on it; their errors then are return codes alone.
- * MPI_Finalize completes what is still in flight. */
+ * - Calls progress inside TAUT_ calls (and in a thread, under TAUT_PROGRESS=1): calls that complete
+ *   requests, and blocking calls that are compressed, advance all calls in flight in the process, and
+ *   may encode and decode for a while. During a call of plain MPI they do not progress. Complete
+ *   requests before you block in MPI_Barrier, MPI_Recv and the like, if another rank may wait for them
+ *   before it does its part there. A blocking TAUT_ call that is plain at once first completes the calls
+ *   that its thread has in flight.
+ * - A TAUT_Request is not an MPI_Request: MPI_Wait does not take it. One thread at a time may use a
+ *   communicator and its requests.
+ * - A call that the ranks agree to leave to plain MPI runs on a private communicator, in the order of
+ *   the calls. A call that is plain at once is an MPI_I<call> on the user's communicator. The first call
+ *   on a duplicate of a communicator creates its private one, and waits for all ranks to make that call.
+ * - A communicator may be freed while calls are in flight on it; their errors are then only return
+ *   codes. MPI_Finalize completes all calls in flight. */
 typedef struct TAUT_Request_s* TAUT_Request;
 #define TAUT_REQUEST_NULL ((TAUT_Request)0)
 
-/* As the blocking calls; `request`: out. */
+/* The following calls are the nonblocking forms of the blocking calls; `request` is an output. */
 TAUT_API int TAUT_Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                              MPI_Op op, MPI_Comm comm, TAUT_Request* request);
 TAUT_API int TAUT_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -389,10 +401,10 @@ TAUT_API int TAUT_Ialltoallv(const void* sendbuf, const MPI_Count sendcounts[], 
                              const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                              TAUT_Request* request);
 
-/* Persistent calls: arguments to be used again and again. The request is inactive until TAUT_Start and again
- * after its completion, and is freed by TAUT_Request_free. It keeps the policy that the communicator has now;
- * where there is none, `info` goes to MPI. Collective over comm. Buffers are read anew at each start; arrays
- * of counts and displacements stay as they are until the request is freed. */
+/* Persistent calls bind arguments for repeated use. The request is inactive until TAUT_Start and after
+ * each completion; TAUT_Request_free frees it. The request keeps the policy that the communicator has when
+ * the request is created; without a policy, `info` is passed to MPI. Collective over comm. Buffers are
+ * read anew at each start. Arrays of counts and displacements must not change until the request is freed. */
 TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -436,69 +448,72 @@ TAUT_API int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */
 TAUT_Start(TAUT_Request* request);
 
-/* Starts several. */
-TAUT_API int /* the same, in the order of the array; ends at the first error */
+/* Starts several persistent calls. */
+TAUT_API int /* as TAUT_Start; starts in the order of the array, up to the first error */
 TAUT_Startall(int count, TAUT_Request requests[]);
 
-/* Completion. A nonblocking request is freed and set to TAUT_REQUEST_NULL, a persistent one becomes inactive;
- * null and inactive requests are complete. Errors of a call are raised through the handler of its
- * communicator; an unusable pointer or count is TAUT_ERR_ARGUMENT, raised through that of MPI_COMM_SELF. Of
- * the status of a collective call, MPI_ERROR alone has a meaning: source, tag and count have none.
- * MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are accepted. */
+/* Completion. Completing a nonblocking request frees it and sets it to TAUT_REQUEST_NULL; completing a
+ * persistent request makes it inactive. Null and inactive requests are complete. Errors of a call are
+ * raised through the error handler of its communicator. An unusable pointer or count is TAUT_ERR_ARGUMENT,
+ * raised through the error handler of MPI_COMM_SELF. In the status of a collective call only MPI_ERROR has
+ * a meaning; source, tag and count have none. MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are accepted. */
 
 /* Waits until the call is complete. */
-TAUT_API int /* how the call ended */
+TAUT_API int /* MPI_SUCCESS or the error of the call */
 TAUT_Wait(TAUT_Request* request, MPI_Status* status);
 
-/* Makes progress; says whether the call is complete. */
-TAUT_API int /* how the call ended, if it did */
+/* Makes progress and tests if the call is complete. */
+TAUT_API int /* MPI_SUCCESS, or the error of a complete call */
 TAUT_Test(TAUT_Request* request, int* flag /* out: 1 if complete, else 0 */, MPI_Status* status);
 
-/* Waits until all are complete. */
+/* Waits until all calls are complete. */
 TAUT_API int /* MPI_SUCCESS; else MPI_ERR_IN_STATUS, or the first error where statuses are ignored */
 TAUT_Waitall(int count, TAUT_Request requests[], MPI_Status statuses[]);
 
-/* Makes progress; says whether all are complete. */
+/* Makes progress and tests if all calls are complete. */
 TAUT_API int /* as TAUT_Waitall, if all are complete; else MPI_SUCCESS, and no request is changed */
 TAUT_Testall(int count, TAUT_Request requests[], int* flag, MPI_Status statuses[]);
 
-/* Waits until one of those that are active is complete. */
-TAUT_API int /* how that call ended */
+/* Waits until one of the active calls is complete. */
+TAUT_API int /* MPI_SUCCESS or the error of that call */
 TAUT_Waitany(int count, TAUT_Request requests[], int* index /* out; MPI_UNDEFINED if none is active */,
              MPI_Status* status);
 
 /* Frees a request. */
-TAUT_API int /* MPI_SUCCESS, or how the call ended: an active request is waited for first */
-TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; nothing happens if it is already */);
+TAUT_API int /* MPI_SUCCESS, or the error of the call: an active request is waited for first */
+TAUT_Request_free(TAUT_Request* request /* TAUT_REQUEST_NULL afterwards; a null request is left as it is */);
 
 /* ---- Point-to-point messages ----
  *
- * Like MPI's, with MPI's matching, order and modes. On a communicator with a policy the sender alone decides
- * how a message travels: it is compressed if its type is (as with collectives that move values), it has
- * min_bytes or more, and samples of it compress. Then it begins with a header, and its length is 496 and a
- * multiple of 1024 bytes; else it is the message that MPI_Send would send. Its receiver needs to know
- * nothing: wildcards, larger receive buffers and probes are as in MPI.
+ * The message calls have MPI's matching, order and modes. On a communicator with a policy the sender alone
+ * decides how a message travels. The sender compresses a message if its type is compressed (as in collectives
+ * that move values), it has min_bytes or more, and samples of it compress. A compressed message begins with a
+ * header, and its length is 496 plus a multiple of 1024 bytes. Any other message is the message that MPI_Send
+ * would send. The receiver needs no knowledge of the choice: wildcards, larger receive buffers and probes
+ * work as in MPI.
  *
- * - A message is coded once: every value arrives within the policy's bound. The range that rel and psnr refer
- *   to is that of the message.
- * - Compressed messages are for TAUT_ calls: MPI_Recv and MPI_Probe see header and frames. Plain messages are
- *   MPI's: MPI_Recv receives what TAUT_Send sends plain, TAUT_Recv what MPI_Send sends. What TAUT_Probe has
- *   found TAUT_ calls receive. No message is under way when the policy is changed.
- * - A longer message than the receive has room for is MPI_ERR_TRUNCATE; Taut writes nothing beyond that room.
- *   Open MPI 5.0.11 itself may do so, as in MPI_Recv (docs/adr/0020).
- * - A compressed message of numbers that is received as numbers of another type is TAUT_ERR_FRAME_MISMATCH, a
- *   damaged one TAUT_ERR_FRAME. A plain one is MPI's, which checks neither. The communicator remains usable
- *   after both.
- * - Blocking ones drive the calls in flight, and complete none of them. A compressed message is encoded
- *   before TAUT_Send or TAUT_Isend hands it to MPI, and decoded when it is received or waited for: between
- *   the two it makes progress as any message of MPI's.
- * - Values that lie apart are packed and compressed; those of several kinds travel plain.
- * - Of a status all is as MPI has it: source, tag, and the count of the values for MPI_Get_count. */
+ * - A message is coded once: every value arrives within the policy's bound. The range that rel and psnr
+ *   refer to is the range of the message.
+ * - Compressed messages are for TAUT_ calls: MPI_Recv and MPI_Probe see header and frames. Plain
+ *   messages are MPI's: MPI_Recv receives what TAUT_Send sends plain, and TAUT_Recv receives what
+ *   MPI_Send sends. Messages that TAUT_Probe has found must be received by TAUT_ calls. No message may
+ *   be in flight when the policy is changed.
+ * - A message longer than the receive buffer is MPI_ERR_TRUNCATE; Taut writes nothing beyond that
+ *   buffer. Open MPI 5.0.11 itself may do so, as in MPI_Recv (docs/adr/0020).
+ * - A compressed message of numbers that is received as numbers of another type is
+ *   TAUT_ERR_FRAME_MISMATCH, a damaged one TAUT_ERR_FRAME. A plain message is MPI's, which checks
+ *   neither. The communicator remains usable after both errors.
+ * - Blocking message calls advance the calls in flight, and complete none of them. A compressed message
+ *   is encoded before TAUT_Send or TAUT_Isend passes it to MPI, and decoded when it is received or
+ *   waited for. In between it progresses like any message of MPI.
+ * - Values that are not contiguous are packed and compressed; messages with several kinds of values
+ *   travel plain.
+ * - A status is as in MPI: source, tag, and the count of the values for MPI_Get_count. */
 
-TAUT_API int /* MPI_SUCCESS, or MPI's own errors; what cannot be compressed goes plain */
+TAUT_API int /* MPI_SUCCESS, or MPI's own errors; a message that cannot be compressed goes plain */
 TAUT_Send(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm);
 
-TAUT_API int /* as said above, and TAUT_ERR_MEMORY; after an error `buf` may hold anything */
+TAUT_API int /* the errors above and TAUT_ERR_MEMORY; after an error `buf` may hold anything */
 TAUT_Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
           MPI_Status* status /* or MPI_STATUS_IGNORE */);
 
@@ -507,27 +522,29 @@ TAUT_Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, i
               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
               MPI_Comm comm, MPI_Status* status);
 
-/* Completed by TAUT_Wait and its kind; the receive is at its end when it is decoded. */
+/* Nonblocking forms, completed by TAUT_Wait and its kind. A receive is complete once its values are
+ * decoded. */
 TAUT_API int TAUT_Isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                         TAUT_Request* request);
 TAUT_API int TAUT_Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                         TAUT_Request* request);
 
-/* Whether a message is there: the next receive that matches gets it. To see its count, the library takes one
- * that may be compressed from MPI and keeps it. TAUT_Iprobe says so once all of it has arrived. */
+/* Probe for a message, which the next matching receive then gets. To know the count of a message that may
+ * be compressed, the library receives it from MPI and keeps it. TAUT_Iprobe reports the message once all
+ * of it has arrived. */
 TAUT_API int TAUT_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status);
 TAUT_API int TAUT_Iprobe(int source, int tag, MPI_Comm comm, int* flag /* out: 1 if there is one, else 0 */,
                          MPI_Status* status);
 
-/* What the communicator's calls did on this rank since the policy was set. Times are in nanoseconds of a
- * steady clock; calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT, TAUT_TRACE or
- * TAUT_SUMMARY (docs/observe.md). */
+/* Statistics of the communicator's calls on this rank since the policy was set. Times are in nanoseconds
+ * of a steady clock. Calls below min_bytes that go to plain MPI are timed only under TAUT_REPORT,
+ * TAUT_TRACE or TAUT_SUMMARY (docs/observe.md). */
 typedef struct TAUT_Stats {
   size_t struct_size;         /* set by the caller to sizeof(TAUT_Stats) */
-  uint64_t calls;             /* calls through TAUT_ entry points; of messages each send and each receive */
-  uint64_t compressed_calls;  /* of these, the ones that moved frames */
+  uint64_t calls;             /* calls through TAUT_ entry points; each send and each receive is one */
+  uint64_t compressed_calls;  /* calls among them that moved frames */
   uint64_t value_bytes;       /* bytes of values encoded on this rank */
-  uint64_t frame_bytes;       /* bytes of frames they became */
+  uint64_t frame_bytes;       /* bytes of the frames encoded from them */
   uint64_t sent_bytes;        /* bytes sent by this rank in compressed calls, frames forwarded included */
   uint64_t sent_messages;     /* messages sent by this rank in compressed calls, agreement included */
   uint64_t plain_unsupported; /* plain: type, operator or communicator that is not compressed */
@@ -536,30 +553,30 @@ typedef struct TAUT_Stats {
   uint64_t plain_off;         /* plain: the policy is off, or TAUT=0 */
   uint64_t failed_calls;      /* calls that ended with an error of this library */
   uint64_t message_bytes;     /* bytes of the messages of all calls, all blocks of each */
-  uint64_t carried_bytes;     /* bytes of the values that the frames sent stand for */
-  uint64_t call_ns;           /* time of the calls; the sum of what follows */
-  uint64_t encode_ns;         /* values to frames */
-  uint64_t combine_ns;        /* partial results and values to partial results */
-  uint64_t decode_ns;         /* frames to values */
-  uint64_t wait_ns;           /* for messages: what a compressed call does beside the others */
-  uint64_t agree_ns;          /* agreement, samples and memory included */
-  uint64_t plain_ns;          /* in plain MPI */
-  uint64_t plain_slower;      /* calls, plain: that has proved to be faster, or was tried to compare */
-  uint64_t plain_sender;      /* messages received that their senders did not compress, from min_bytes on */
+  uint64_t carried_bytes;     /* bytes of the values that the sent frames represent */
+  uint64_t call_ns;           /* time of the calls; the sum of the times below */
+  uint64_t encode_ns;         /* encoding values to frames */
+  uint64_t combine_ns;        /* combining partial results and values */
+  uint64_t decode_ns;         /* decoding frames to values */
+  uint64_t wait_ns;           /* waiting for messages: the rest of a compressed call */
+  uint64_t agree_ns;          /* agreement, including samples and memory allocation */
+  uint64_t plain_ns;          /* plain MPI */
+  uint64_t plain_slower;      /* plain: plain MPI has proved to be faster, or was tried for comparison */
+  uint64_t plain_sender;      /* received messages of min_bytes or more that the sender did not compress */
 } TAUT_Stats;
 
-TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. Zeros where there is no policy */
+TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local. All zero without a policy */
 TAUT_Comm_get_stats(MPI_Comm comm, TAUT_Stats* stats /* out; filled up to its struct_size */);
 
-/* The same in words: a line of the whole, then one for each kind of call (collective, type, operator, size to
- * a power of two, place in the program), the one that took the longest first: what was decided and why, the
- * ratio, what was sent instead of what, and where the time went. Not while another thread is in a call on
- * comm. */
+/* Writes the statistics in words: a summary line, then a line for each kind of call (collective, type,
+ * operator, size to a power of two, call site), the kind that took the longest first. A line tells what
+ * was decided and why, the ratio, the bytes sent and the bytes that plain MPI would have sent, and where
+ * the time was spent. No other thread may be in a call on comm. */
 TAUT_API int /* MPI_SUCCESS, or a code for TAUT_ERR_ARGUMENT. Local */
 TAUT_Comm_explain(MPI_Comm comm,
                   char* text,      /* out: lines, cut to capacity, ending in a 0; NULL if that is 0 */
                   size_t capacity, /* bytes at `text` */
-                  size_t* needed   /* out: bytes that all of the text needs; may be NULL */
+                  size_t* needed   /* out: bytes that the whole text needs; may be NULL */
 );
 
 TAUT_API int /* the enum TAUT_Status behind an MPI error code; TAUT_ERR_TRANSPORT for MPI's own */

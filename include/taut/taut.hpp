@@ -1,8 +1,8 @@
 // taut.hpp -- taut.h for C++17: arrays instead of pointers and counts, exceptions instead of codes.
 //
-// An array is whatever std::data and std::size know: std::vector, std::array, std::span, a view of a field.
-// Its values are floating-point numbers, complex ones or integers. Sizes are checked before anything is sent.
-// What the calls do and promise is said in taut.h; frame.hpp has those that need no MPI.
+// An array is any object that std::data and std::size accept: std::vector, std::array, std::span, a view of a
+// field. Its values are floating-point numbers, complex numbers or integers. Sizes are checked before
+// anything is sent. taut.h documents what the calls do and promise; frame.hpp has the calls that need no MPI.
 #ifndef TAUT_TAUT_HPP
 #define TAUT_TAUT_HPP
 
@@ -39,7 +39,7 @@ MPI_Datatype mpi_type() noexcept {
   }
 }
 
-// Of arrays whose values are all of one type.
+// Returns the MPI type of arrays whose values are all of one type.
 template <class Array, class Other = Array>
 MPI_Datatype type_in() noexcept {
   static_assert(std::is_same_v<Value<Array>, Value<Other>>, "both arrays have values of the same type");
@@ -59,8 +59,7 @@ void check_size(const Array& values, const char* name, std::size_t needed) {
 }
 }  // namespace detail
 
-// A call under way. Its arrays have to live, and to be left alone, until wait() or test() says that it is
-// complete.
+// Call in flight. Its arrays must stay alive and unmodified until wait() or test() reports completion.
 class Request {
  public:
   Request() = default;
@@ -87,8 +86,8 @@ class Request {
   TAUT_Request request_ = TAUT_REQUEST_NULL;
 };
 
-// A duplicate of a communicator, with a policy of its own; errors on it become exceptions. Made and destroyed
-// by all ranks together, and before MPI_Finalize.
+// Duplicate of a communicator, with a policy of its own; errors on it become exceptions. All ranks create and
+// destroy it together, before MPI_Finalize.
 class Communicator {
  public:
   Communicator(MPI_Comm comm, const std::string& policy) {
@@ -132,7 +131,7 @@ class Communicator {
 
   // ---- Collective calls
 
-  // `out` as long as `in`; without `in`: in place.
+  // `out` is as long as `in`. Without `in` the call works in place.
   template <class In, class Out, class = Value<Out>>
   void allreduce(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
     detail::check_size(out, "out", std::size(in));
@@ -160,7 +159,7 @@ class Communicator {
     });
   }
 
-  // `out` matters at the root alone, here and in gather.
+  // Here and in gather, `out` matters at the root alone.
   template <class In, class Out>
   void reduce(const In& in, Out&& out, int root = 0, MPI_Op op = MPI_SUM) const {
     if (rank_ == root) detail::check_size(out, "out", std::size(in));
@@ -168,7 +167,7 @@ class Communicator {
                                   detail::type_in<In, Out>(), op, root, comm_));
   }
 
-  // `out`: one block; `in`: as many as there are ranks.
+  // `out` holds one block, `in` one block for each rank.
   template <class In, class Out>
   void reduce_scatter(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
     detail::check_size(in, "in", std::size(out) * ranks());
@@ -189,7 +188,7 @@ class Communicator {
     });
   }
 
-  // `in`: one block; `out`: as many as there are ranks.
+  // `in` holds one block, `out` one block for each rank.
   template <class In, class Out>
   void allgather(const In& in, Out&& out) const {
     detail::check_size(out, "out", std::size(in) * ranks());
@@ -205,7 +204,7 @@ class Communicator {
                                   type, root, comm_));
   }
 
-  // `out`: one block; `in`, which matters at the root alone: as many as there are ranks.
+  // `out` holds one block, `in` one block for each rank; `in` matters at the root alone.
   template <class In, class Out>
   void scatter(const In& in, Out&& out, int root = 0) const {
     if (rank_ == root) detail::check_size(in, "in", std::size(out) * ranks());
@@ -214,7 +213,7 @@ class Communicator {
                                    detail::count(out), type, root, comm_));
   }
 
-  // Both: as many blocks as there are ranks.
+  // `in` and `out` hold one block for each rank.
   template <class In, class Out>
   void alltoall(const In& in, Out&& out) const {
     detail::check_size(out, "out", std::size(in));
@@ -232,7 +231,8 @@ class Communicator {
     detail::check_mpi(TAUT_Send(std::data(values), detail::count(values), detail::type_in<const Array>(),
                                 dest, tag, comm_));
   }
-  // Of at most as many values as there is room for; MPI_Get_count says how many came.
+  // Receives a message of at most as many values as `values` has room for; MPI_Get_count returns their
+  // number.
   template <class Array>
   MPI_Status recv(Array&& values, int source, int tag = MPI_ANY_TAG) const {
     MPI_Status status;

@@ -5,12 +5,12 @@
     packed = taut.compress(field, "abs:1e-4")      # every value within 1e-4
     same_shape = taut.decompress(packed)
 
-``Comm`` wraps a communicator of mpi4py, whose upper-case methods it has::
+``Comm`` wraps a communicator of mpi4py and has its upper-case methods::
 
     comm = taut.Comm(MPI.COMM_WORLD, "abs:1e-4")
     comm.Allreduce(mine, total)                    # every element of `total` within 1e-4
 
-Bounds and options are those of the C library (docs/configuration.md). Nothing is lost unless a bound says so.
+Bounds and options are those of the C library (docs/configuration.md). Compression is lossless unless a bound allows a loss.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -67,4 +67,4 @@ def __getattr__(name: str) -> Any:
 
 for _name in __all__:
     if _name not in _NEED_MPI:
-        globals()[_name].__module__ = __name__  # where users see them
+        globals()[_name].__module__ = __name__  # the module in which users find them

@@ -1,4 +1,4 @@
-"""The command `taut`: `report` and `calibrate` are Python's, the others those of the program that comes with the package."""
+"""The command `taut`: `report` and `calibrate` are written in Python; the package's C++ program has the others."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import Optional
 
 
 def program() -> Path:
-    """The program that is written in C++."""
+    """Returns the path of the C++ program."""
     return Path(__file__).parent / "bin" / "taut"
 
 

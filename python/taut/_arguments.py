@@ -1,7 +1,7 @@
-"""The arguments of each collective call: what mpi4py's methods take, as what the C functions take.
+"""The arguments of each collective call: converts the arguments of mpi4py's methods to the arguments of the C functions.
 
-The C functions TAUT_X, TAUT_IX and TAUT_X_init begin with the same arguments, which are made here. The methods of `Comm`
-(generate_forms.py) have the docstrings of these functions.
+The C functions TAUT_X, TAUT_IX and TAUT_X_init begin with the same arguments, which are made here. generate_forms.py gives
+the docstrings of these functions to the methods of `Comm`.
 """
 
 from dataclasses import dataclass, field
@@ -29,13 +29,13 @@ AVG = Average()
 
 @dataclass
 class Call:
-    """A call that can be made: its name without prefix, the machine words of its arguments."""
+    """A prepared call: its name without prefix, and the machine words of its arguments."""
 
     name: str
     words: list[int]
-    keeps: list[Any] = field(default_factory=list)  # memory that it refers to
-    before: Optional[Callable[[], None]] = None  # at each start
-    after: Optional[Callable[[], None]] = None  # once it is complete
+    keeps: list[Any] = field(default_factory=list)  # memory that the arguments refer to
+    before: Optional[Callable[[], None]] = None  # run at each start
+    after: Optional[Callable[[], None]] = None  # run once the call is complete
 
 
 def operator(op: Any) -> int:
@@ -45,7 +45,7 @@ def operator(op: Any) -> int:
 
 
 def _same_count(send: Message, recv: Message) -> Message:
-    """The side that says what is reduced; the other one must say the same."""
+    """Returns the side that gives count and type of a reduction; raises if the other side differs."""
     if send is IN_PLACE or send is NOTHING:
         return recv
     if recv is not NOTHING and (send.count, send.type) != (recv.count, recv.type):
@@ -54,7 +54,7 @@ def _same_count(send: Message, recv: Message) -> Message:
 
 
 def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
-    """Sum, minimum, maximum or mean over the ranks, on every rank."""
+    """Computes the sum, minimum, maximum or mean over the ranks, on every rank."""
     half = _half.stage(sendbuf, recvbuf)
     send, recv = message(half.send, False), message(half.recv, True)
     what = _same_count(send, recv)
@@ -63,7 +63,7 @@ def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
 
 
 def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Call:
-    """Sum, minimum, maximum or mean over the ranks, at the root."""
+    """Computes the sum, minimum, maximum or mean over the ranks, at the root."""
     at_root = comm.Get_rank() == root
     half = _half.stage(sendbuf, recvbuf if at_root else None)
     send, recv = message(half.send, False), message(half.recv, True)
@@ -73,7 +73,7 @@ def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Ca
 
 
 def reduce_scatter_block(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
-    """Sum, minimum, maximum or mean over the ranks; rank r gets block r of it."""
+    """Computes the sum, minimum, maximum or mean over the ranks; rank r gets block r of the result."""
     half, ranks = _half.stage(sendbuf, recvbuf), comm.Get_size()
     send = message(half.send, False, ranks)
     recv = message(half.recv, True, ranks if send is IN_PLACE else 1)
@@ -98,7 +98,7 @@ def reduce_scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, recvcounts: Any, 
 
 
 def bcast(comm: MPI.Comm, buf: Any, root: int) -> Call:
-    """The root's values on every rank, as decoded at the root too."""
+    """Broadcasts the root's values to every rank; the root's array gets the decoded values too."""
     both = message(buf, True) if comm.Get_rank() != root else message(buf, False)
     if comm.Get_rank() == root and both.array is not None and not both.array.flags.writeable:
         raise ArgumentError("the root's array gets the values that the others get, but it is read-only: pass a copy")
@@ -111,24 +111,24 @@ def _pair(name: str, send: Message, recv: Message, *more: int) -> Call:
 
 
 def allgather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
-    """Every rank's block on every rank."""
+    """Collects the blocks of all ranks on every rank."""
     return _pair("Allgather", message(sendbuf, False), message(recvbuf, True, comm.Get_size()), handle(comm))
 
 
 def alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
-    """Block r to rank r, from every rank."""
+    """Sends block r of every rank to rank r."""
     ranks = comm.Get_size()
     return _pair("Alltoall", message(sendbuf, False, ranks), message(recvbuf, True, ranks), handle(comm))
 
 
 def gather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
-    """Every rank's block at the root."""
+    """Collects the blocks of all ranks at the root."""
     recv = message(recvbuf, True, comm.Get_size()) if comm.Get_rank() == root else NOTHING
     return _pair("Gather", message(sendbuf, False), recv, root, handle(comm))
 
 
 def scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
-    """Block r of the root's array to rank r."""
+    """Sends block r of the root's array to rank r."""
     send = message(sendbuf, False, comm.Get_size()) if comm.Get_rank() == root else NOTHING
     return _pair("Scatter", send, message(recvbuf, True), root, handle(comm))
 

@@ -1,4 +1,4 @@
-"""Anything that holds numbers as a NumPy array, without copying: arrays, buffers, DLPack."""
+"""Conversion of arrays, buffers and DLPack objects to NumPy arrays, without copying."""
 
 from dataclasses import dataclass
 from math import prod
@@ -12,13 +12,13 @@ from ._errors import DTypeError
 
 @dataclass(frozen=True)
 class Values:
-    """Values one after the other, in memory of the host or of a GPU."""
+    """Contiguous values, in memory of the host or of a GPU."""
 
     address: int
     type: int  # enum TAUT_Type
     shape: tuple[int, ...]
-    fortran: bool  # the first index is the fastest, and not the last one
-    owner: Any  # keeps the memory
+    fortran: bool  # Fortran order: the first index is the fastest
+    owner: Any  # keeps the memory alive
 
     @property
     def count(self) -> int:
@@ -30,17 +30,17 @@ class Values:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Slowest first, as the values lie."""
+        """Extents, slowest first, as in memory."""
         return self.shape[::-1] if self.fortran else self.shape
 
 
 def as_array(data: Any) -> np.ndarray:
-    """A NumPy array on the memory of `data`.
+    """Returns a NumPy array on the memory of `data`.
 
     Parameters
     ----------
     data
-        A NumPy array, an object with the buffer protocol, or one with ``__dlpack__`` whose memory is the host's.
+        A NumPy array, an object with the buffer protocol, or an object with ``__dlpack__`` in host memory.
     """
     if isinstance(data, np.ndarray):
         return data
@@ -68,5 +68,5 @@ def _from_dlpack(data: Any) -> np.ndarray:
 
 
 def address_of(array: np.ndarray) -> int:
-    """Where the first value lies."""
+    """Returns the address of the first value."""
     return int(array.__array_interface__["data"][0])

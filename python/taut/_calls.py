@@ -1,4 +1,4 @@
-"""How a call is made: blocking, nonblocking, persistent."""
+"""Blocking, nonblocking and persistent execution of calls."""
 
 from typing import Optional
 
@@ -10,7 +10,7 @@ from ._request import Request
 
 
 class Calls:
-    """What the methods of `Comm` have in common."""
+    """Base class of `Comm`: runs, starts and initialises prepared calls."""
 
     _comm: MPI.Comm
 

@@ -1,4 +1,4 @@
-"""compress, decompress, info: arrays to bytes and back."""
+"""compress, decompress and info: conversion of arrays to compressed bytes and back."""
 
 from typing import Any, Optional, Union
 
@@ -14,28 +14,28 @@ from ._policy import Policy, current_policy
 
 
 class Info:
-    """What bytes of `compress`, or a ``.taut`` file, say of themselves.
+    """Description of compressed bytes, from `compress` or a ``.taut`` file.
 
     Attributes
     ----------
     shape : tuple of int
-        Of the array that they stand for.
+        Shape of the array.
     dtype : numpy.dtype
-        Of its values.
+        Type of its values.
     bound : str
-        What was asked for.
+        The bound that was asked for.
     frames : int
-        Parts that can be decoded by themselves.
+        Number of frames: parts that can be decoded separately.
     codec : str or None
-        Of the first frame; None where there is none.
+        Codec of the first frame; None if there is no frame.
     frame_bound : str or None
-        What the first frame keeps to: of bounds relative to the range of the values, the absolute one.
+        Bound of the first frame; a bound relative to the range of the values is absolute here.
     nbytes : int
-        Of the array.
+        Size of the array in bytes.
     packed_bytes : int
-        Of what stands for it.
+        Size of the compressed bytes.
     ratio : float
-        The one over the other.
+        Compression ratio: ``nbytes / packed_bytes``.
     """
 
     def __init__(self, contents: Contents) -> None:
@@ -61,34 +61,34 @@ class Info:
 
 
 def compress(array: Any, bound: Union[str, Policy, None] = None) -> bytes:
-    """Codes an array within a bound.
+    """Compresses an array within a bound.
 
     Parameters
     ----------
     array : array_like
         NumPy array, buffer or DLPack object of any shape: float16, bfloat16 (ml_dtypes), float32, float64,
         complex64, complex128 (each part within the bound), or integers, which are coded exactly. Arrays that are
-        contiguous in neither C nor Fortran order are copied first. What lies on a CUDA device (CuPy, PyTorch and others,
-        by DLPack or ``__cuda_array_interface__``) is coded there, and has to be contiguous.
+        contiguous in neither C nor Fortran order are copied first. Arrays on a CUDA device (CuPy, PyTorch and others,
+        by DLPack or ``__cuda_array_interface__``) are coded there, and have to be contiguous.
     bound : str or Policy, optional
-        ``"abs:1e-4"``: every value within 1e-4. ``"rel:1e-3"``: within 1e-3 of the range of the array. Others, and
-        options behind commas: docs/configuration.md. Default: that of the surrounding `policy`, else ``"lossless"``.
+        ``"abs:1e-4"``: every value within 1e-4. ``"rel:1e-3"``: within 1e-3 of the range of the array. Other bounds,
+        and options after commas: docs/configuration.md. Default: the surrounding `policy`, else ``"lossless"``.
 
     Returns
     -------
     bytes
-        What a ``.taut`` file holds (docs/spec/file.md): written to one, ``taut info`` and ``taut decompress`` read it.
+        The contents of a ``.taut`` file (docs/spec/file.md), which ``taut info`` and ``taut decompress`` can read.
 
     Raises
     ------
     PolicyError
-        If the bound cannot be read, or not be served.
+        If the bound is invalid or not supported.
     DTypeError
-        If there is no codec for values of this type.
+        If no codec supports values of this type.
 
     Notes
     -----
-    NaN and infinities come back as they were; so does what the bound cannot resolve. The GIL is released.
+    NaN and infinities come back unchanged, as do values that the bound cannot resolve. The GIL is released.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def compress(array: Any, bound: Union[str, Policy, None] = None) -> bytes:
 
 
 def _host_values(array: Any) -> Values:
-    """Those of an array, or of a copy that is contiguous."""
+    """Returns the values of an array, or of a contiguous copy."""
     values = as_array(array)
     shape = values.shape
     fortran = values.flags.f_contiguous and not values.flags.c_contiguous
@@ -125,27 +125,27 @@ def _host_values(array: Any) -> Values:
 
 
 def decompress(data: Any, out: Any = None) -> Any:
-    """Gives back the array that `compress` or the program ``taut compress`` coded.
+    """Decompresses an array that `compress` or the program ``taut compress`` compressed.
 
     Parameters
     ----------
     data : bytes-like
-        What they wrote; these bytes may lie on a CUDA device.
+        The compressed bytes, which may be in memory of a CUDA device.
     out : array_like, optional
-        Where the values go: a NumPy array, or one on a CUDA device, as `compress` takes them, which then decodes them.
-        Of the original's shape, type and memory order, contiguous. Default: a new NumPy array.
+        Output array: a NumPy array, or an array on a CUDA device as `compress` takes them, which then decodes the values.
+        It must be contiguous, with the original's shape, type and memory order. Default: a new NumPy array.
 
     Returns
     -------
     numpy.ndarray
-        Of the shape, type and memory order of the original; or ``out``. bfloat16 needs the package ml_dtypes.
+        An array with the shape, type and memory order of the original; or ``out``. bfloat16 needs the package ml_dtypes.
 
     Raises
     ------
     FrameError
-        If ``data`` is something else, or damaged.
+        If ``data`` is not compressed bytes, or is damaged.
     ArgumentError
-        If ``out`` is not what the values need.
+        If ``out`` does not fit the values.
     """
     contents = read(_on_host(data))
     about = contents.about
@@ -159,7 +159,7 @@ def decompress(data: Any, out: Any = None) -> Any:
 
 
 def _on_host(data: Any) -> Any:
-    """Bytes that lie on a GPU, fetched; others as they are."""
+    """Returns the bytes on the host: copied if they are on a GPU, else unchanged."""
     there = device_values(data)
     return data if there is None else _core.copy_to_host(there.address, there.nbytes)
 
@@ -186,7 +186,7 @@ def _decode(contents: Contents, at: int) -> None:
 
 
 def info(data: Any) -> Info:
-    """What bytes of `compress` hold, without decoding them.
+    """Describes compressed bytes without decoding them.
 
     Examples
     --------

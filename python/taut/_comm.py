@@ -14,7 +14,7 @@ from ._policy import Policy, current_policy, policy_text
 
 __all__ = ["AVG", "Average", "Comm"]
 
-# struct TAUT_Stats, behind its size.
+# Members of TAUT_Stats after struct_size.
 STATISTICS = (
     "calls compressed_calls value_bytes frame_bytes sent_bytes sent_messages plain_unsupported plain_small plain_no_gain "
     "plain_off failed_calls message_bytes carried_bytes call_ns encode_ns combine_ns decode_ns wait_ns agree_ns plain_ns "
@@ -25,27 +25,27 @@ STATISTICS = (
 class Comm(Blocking, Nonblocking, Persistent, Messages):
     """A communicator of mpi4py whose upper-case methods are compressed within a bound.
 
-    Collective over the communicator, if there is a policy to set. The policy hangs on the MPI communicator itself: two
-    `Comm` of one communicator share it, and ``Dup`` hands it on.
+    Creating a `Comm` is collective over the communicator if a policy is set. The policy is attached to the MPI communicator
+    itself: two `Comm` of one communicator share it, and ``Dup`` passes it on.
 
     Parameters
     ----------
     comm : mpi4py.MPI.Comm
-        Communicator to wrap. What this class does not have (``rank``, ``Barrier``, ``bcast`` of objects, ...) is its.
+        Communicator to wrap. It serves all attributes that this class lacks (``rank``, ``Barrier``, ``bcast`` of objects, ...).
     bound : str or Policy, optional
-        What may be lost, the same on every rank: ``"abs:1e-4"``, ``"rel:1e-3"``, ``"lossless"``, ... with options behind
-        commas. Default: that of the surrounding `policy`; where there is none, the communicator stays as it is.
+        Error bound, the same on every rank: ``"abs:1e-4"``, ``"rel:1e-3"``, ``"lossless"``, ... with options after commas.
+        Default: the surrounding `policy`; if there is none, the communicator's policy is not changed.
     **options
         More options by name, as for `Policy`.
 
     Raises
     ------
     PolicyError, RankMismatchError
-        If the policy cannot be read, or differs among the ranks. Errors of calls are ``MPI.Exception`` as well.
+        If the policy is invalid, or differs among the ranks. Errors of calls are ``MPI.Exception`` as well.
 
     Notes
     -----
-    Messages are given as to mpi4py: an array (NumPy, buffer, DLPack on the host), ``[array, count, type]``,
+    Buffer arguments are as in mpi4py: an array (NumPy, buffer, DLPack on the host), ``[array, count, type]``,
     ``[array, (counts, displacements), type]``, ``MPI.IN_PLACE``. float16 and bfloat16 (ml_dtypes) work on every MPI.
     Calls release the GIL; one thread at a time may use a communicator and its requests.
 
@@ -76,21 +76,21 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     @property
     def wrapped(self) -> MPI.Comm:
-        """The communicator of mpi4py, for what wants one."""
+        """The wrapped communicator of mpi4py."""
         return self._comm
 
     def Set_policy(self, bound: Union[str, Policy, None]) -> None:
-        """Gives the communicator another policy; None: plain MPI. Collective; no request may be under way."""
+        """Sets the policy of the communicator; None: plain MPI. Collective; no request may be in flight."""
         text = ctypes.create_string_buffer(str(bound or "").encode())
         call("Comm_set_policy", handle(self._comm), ctypes.addressof(text))
         self._policy = Policy._unread(str(bound)) if bound else None
 
     def Get_policy(self) -> Optional[Policy]:
-        """The policy that was set here; None: none."""
+        """Returns the policy that was set through this object; None if there is none."""
         return self._policy
 
     def Dup(self, info: Optional[MPI.Info] = None) -> "Comm":
-        """A duplicate, with the same policy. Collective."""
+        """Returns a duplicate with the same policy. Collective."""
         twin = Comm.__new__(Comm)
         twin._comm = self._comm.Dup(info) if info is not None else self._comm.Dup()
         twin._policy = self._policy
@@ -99,7 +99,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
     Clone = Dup
 
     def stats(self) -> dict[str, int]:
-        """What this rank's calls did since the policy was set: the members of ``TAUT_Stats`` (taut.h).
+        """Returns statistics of this rank's calls since the policy was set: the members of ``TAUT_Stats`` (taut.h).
 
         ``message_bytes``, ``value_bytes``, ``frame_bytes``, ``sent_bytes`` and the like are in bytes, ``..._ns`` in
         nanoseconds.
@@ -109,7 +109,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         return dict(zip(STATISTICS, numbers[1:]))
 
     def explain(self) -> str:
-        """The same in words: what was decided for each kind of call, why, and where the time went (docs/observe.md)."""
+        """Returns the statistics in words: the decision for each kind of call, its reason, and the times (docs/observe.md)."""
         needed = ctypes.c_size_t(0)
         call("Comm_explain", handle(self._comm), 0, 0, ctypes.addressof(needed))
         text = ctypes.create_string_buffer(max(needed.value, 1))
@@ -117,7 +117,7 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         return text.value.decode(errors="replace")
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_comm":  # not there yet
+        if name == "_comm":  # not set yet
             raise AttributeError(name)
         return getattr(self._comm, name)
 

@@ -1,7 +1,7 @@
-"""Arrays in the memory of a GPU: DLPack or ``__cuda_array_interface__``, by the rules of either about streams.
+"""Arrays in memory of a GPU, by DLPack or ``__cuda_array_interface__`` and their rules about streams.
 
-The library works on CUDA's legacy default stream and waits for what it has put there. So the producer is asked to let
-that stream wait for what it has under way, and need not wait itself.
+The library works on CUDA's legacy default stream and waits for its own work there. The producer is therefore asked to make
+that stream wait for the producer's pending work, and need not wait itself.
 """
 
 from math import prod
@@ -22,12 +22,12 @@ _TYPES |= {(code, bits): 7 + 2 * power + code for code in (0, 1) for power, bits
 
 
 def device_values(data: Any, writable: bool = False) -> Optional[Values]:
-    """`data` if it lies on a CUDA device; None: it does not.
+    """Returns the values of `data` if they are on a CUDA device, else None.
 
     Raises
     ------
     DTypeError
-        If its values are of a type that is not coded, apart from each other, or not to be written.
+        If the type of the values is not coded, the values are not contiguous, or `writable` is set and they are read-only.
     """
     if hasattr(data, "__dlpack_device__"):
         return _by_dlpack(data, writable) if data.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED) else None
@@ -47,7 +47,7 @@ def _by_dlpack(data: Any, writable: bool) -> Values:
     shape = tuple(tensor.shape)
     values = Values(tensor.address, number, shape, _is_fortran(shape, tensor.strides), tensor)
     if tensor.device == _CUDA_MANAGED and values.count:
-        _core.wait_for_stream(values.address, _DEFAULT_STREAM)  # the host may be what reads it
+        _core.wait_for_stream(values.address, _DEFAULT_STREAM)  # the host may read this memory
     return values
 
 
@@ -73,7 +73,7 @@ def _c_strides(shape: tuple[int, ...]) -> list[int]:
 
 
 def _is_fortran(shape: tuple[int, ...], strides: list[int]) -> bool:
-    """Whether values one after the other lie in Fortran's order and not in C's; raises where they lie apart."""
+    """Returns true if the values are in Fortran order and not in C order; raises if they are not contiguous."""
     steps = [(n, step) for n, step in zip(shape, strides) if n != 1]
     in_c_order = _c_strides(tuple(n for n, _ in steps))
     in_fortran_order = _c_strides(tuple(n for n, _ in reversed(steps)))[::-1]

@@ -1,4 +1,4 @@
-"""NumPy's types of values and the numbers that frames have for them (enum TAUT_Type)."""
+"""NumPy types and their numbers in frames (enum TAUT_Type)."""
 
 from typing import Optional
 
@@ -27,12 +27,12 @@ _NAMES = {number: name for name, number in _NUMBERS.items()}
 
 
 def number_of(dtype: np.dtype) -> Optional[int]:
-    """The number of a NumPy type in this machine's byte order; None: there is none."""
+    """Returns the number of a NumPy type in this machine's byte order; None if there is none."""
     return _NUMBERS.get(dtype.name) if dtype.isnative else None
 
 
 def coded_number(dtype: np.dtype) -> int:
-    """The same; raises where there is none."""
+    """Returns the number of a NumPy type; raises if there is none."""
     number = number_of(dtype)
     if number is not None:
         return number
@@ -42,19 +42,19 @@ def coded_number(dtype: np.dtype) -> int:
 
 
 def size_of(number: int) -> int:
-    """Bytes of a value."""
+    """Returns the size of a value in bytes."""
     return 2 if number == BFLOAT16 else np.dtype(_NAMES[number]).itemsize
 
 
 def dtype_of(number: int) -> np.dtype:
-    """The NumPy type of a number; bfloat16 needs the package ml_dtypes."""
+    """Returns the NumPy type of a number; bfloat16 needs the package ml_dtypes."""
     if number == BFLOAT16:
         return bfloat16()
     return np.dtype(_NAMES[number])
 
 
 def bfloat16() -> np.dtype:
-    """bfloat16 of ml_dtypes; raises where that is not installed."""
+    """Returns bfloat16 of ml_dtypes; raises if ml_dtypes is not installed."""
     try:
         import ml_dtypes
     except ImportError:

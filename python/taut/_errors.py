@@ -1,4 +1,4 @@
-"""Exceptions. Each names what was wrong and, where there is one, the remedy."""
+"""Exceptions. Each message names the error and, if there is one, the remedy."""
 
 from typing import Optional
 
@@ -9,7 +9,7 @@ class Error(RuntimeError):
     Attributes
     ----------
     status : int
-        Number of the reason, as ``enum TAUT_Status`` in taut.h has it.
+        Number of the error in ``enum TAUT_Status`` of taut.h.
     """
 
     status = 99
@@ -21,25 +21,25 @@ class Error(RuntimeError):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument or a count that cannot be used."""
+    """An argument or a count is invalid."""
 
     status = 1
 
 
 class DTypeError(Error, TypeError):
-    """A type of values that is not coded, or not under this bound."""
+    """The type of the values is not coded, or not under this bound."""
 
     status = 3
 
 
 class PolicyError(Error, ValueError):
-    """A bound or an option that cannot be read, or not be served; the text names its column."""
+    """A bound or an option is invalid or not supported; the message names its column."""
 
     status = 4
 
 
 class FrameError(Error, ValueError):
-    """Bytes that are no compressed array, or a damaged one."""
+    """The bytes are not a compressed array, or are damaged."""
 
     status = 20
 
@@ -57,7 +57,7 @@ class PeerError(Error):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """A rank has not the memory for a call."""
+    """A rank is out of memory for a call."""
 
     status = 60
 
@@ -77,10 +77,10 @@ _CLASSES = {
 
 
 def class_of(status: int) -> type[Error]:
-    """The exception for a number of ``enum TAUT_Status``."""
+    """Returns the exception class for a number of ``enum TAUT_Status``."""
     return _CLASSES.get(status, Error)
 
 
 def error_of(status: int, message: str) -> Error:
-    """An exception to raise."""
+    """Returns the exception for a status and a message."""
     return class_of(status)(message, status)

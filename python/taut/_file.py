@@ -1,4 +1,4 @@
-"""What `compress` returns: the format of .taut files, docs/spec/file.md. A reader believes nothing before it is checked."""
+"""Reader and writer of the format of .taut files, docs/spec/file.md. The reader checks everything before it uses it."""
 
 import struct
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ._errors import ArgumentError, FrameError
 MAGIC, END = b"\x89TAUT\r\n\x1a", b"TAUT end"
 VERSION = 1
 NPY, FORTRAN = 2, 3
-MOST_VALUES = 1 << 22  # of a frame
+MOST_VALUES = 1 << 22  # in a frame
 MOST_TYPES = 14
 LONGEST_CODING = 4096
 HEADER = struct.Struct("<8sIIBBBBI")
@@ -25,11 +25,11 @@ ENTRY = np.dtype([("bytes", "<u8"), ("values", "<u4"), ("checksum", "<u4")])
 
 @dataclass(frozen=True)
 class Description:
-    """The header: what kind of array there is."""
+    """The header: description of the array."""
 
     type: int
     form: int
-    extents: tuple[int, ...]  # slowest first, as the values lie
+    extents: tuple[int, ...]  # slowest first, as in the file
     coding: str
 
     @property
@@ -43,7 +43,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the index."""
+    """An entry of the index."""
 
     offset: int
     bytes: int
@@ -53,7 +53,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Contents:
-    """All parts; frames are checked when they are asked for."""
+    """Contents of a file. A frame is checked when it is asked for."""
 
     about: Description
     data: np.ndarray  # all bytes
@@ -68,7 +68,7 @@ class Contents:
 
 
 def checksum(data: Any) -> int:
-    """CRC-32C."""
+    """Returns the CRC-32C of the data."""
     array = np.frombuffer(data, np.uint8)
     return _core.crc32c(address_of(array), array.nbytes)
 
@@ -78,7 +78,7 @@ def damaged(what: str) -> NoReturn:
 
 
 def write(about: Description, frames: Iterable[tuple[bytes, int]]) -> bytes:
-    """The parts in their order, given the frames and the number of values in each."""
+    """Returns the contents of a file, from the frames and the number of values in each."""
     coding = about.coding.encode()
     if len(coding) > LONGEST_CODING:
         raise ArgumentError(f"the bound is longer than {LONGEST_CODING} characters")
@@ -96,10 +96,10 @@ def write(about: Description, frames: Iterable[tuple[bytes, int]]) -> bytes:
 
 
 def read(data: Any) -> Contents:
-    """Checks all but the frames."""
+    """Reads the contents of a file, and checks everything except the frames."""
     try:
         everything = np.frombuffer(data, np.uint8)
-    except ValueError:  # of no bytes
+    except ValueError:  # no bytes
         everything = np.empty(0, np.uint8)
     about, begin, header_checksum = _read_header(everything)
     return Contents(about, everything, _read_index(everything, begin, header_checksum, about))
@@ -129,7 +129,7 @@ def _read_header(data: np.ndarray) -> tuple[Description, int, int]:
 
 
 def _read_index(data: np.ndarray, begin: int, header_checksum: int, about: Description) -> list[Entry]:
-    end = data.nbytes - FOOTER.size  # of the index
+    end = data.nbytes - FOOTER.size  # end of the index
     if end < begin:
         damaged("it ends before its index")
     footer = data[end:].tobytes()

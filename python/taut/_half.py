@@ -1,6 +1,6 @@
-"""16-bit floats where the MPI has no type for them: reductions run in float32, which holds each of their values.
+"""Reductions of 16-bit floats under an MPI without a type for them: in float32, which represents each of their values.
 
-The result is rounded to the 16 bits once, so that the bound is what it is with such a type: E, and half an ulp.
+The result is rounded to 16 bits once, so that the error bound is the same as with such a type: E plus half an ulp.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ._message import bfloat16_type, split
 
 @dataclass
 class Staged:
-    """What to send and receive instead, and what to do around that."""
+    """Replacement buffers of a reduction, and the conversions before and after the call."""
 
     send: Any
     recv: Any
@@ -42,7 +42,7 @@ def _has_no_type(dtype: np.dtype) -> bool:
 
 
 def stage(send: Any, recv: Any) -> Staged:
-    """The two sides of a reduction, in float32 where they have to be."""
+    """Returns the two sides of a reduction, converted to float32 if necessary."""
     in_place = send is MPI.IN_PLACE
     if not _needs_float32(recv if in_place or send is None else send):
         return Staged(send, recv)

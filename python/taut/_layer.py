@@ -1,4 +1,4 @@
-"""The TAUT_ calls of the layer for the MPI that mpi4py has loaded."""
+"""Calls of the TAUT_ functions in the layer for the MPI that mpi4py has loaded."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,7 @@ def _layer() -> _core.Layer:
 
 
 def flavour() -> str:
-    """The kind of MPI: mpich (Intel MPI too), openmpi or mpiabi."""
+    """Returns the kind of MPI: mpich (Intel MPI too), openmpi or mpiabi."""
     return _layer().flavour
 
 
@@ -40,23 +40,23 @@ def _address(name: str) -> int:
 
 
 def handle(thing: Any) -> int:
-    """An MPI handle, as a number."""
+    """Returns an MPI handle as a number."""
     return MPI._handleof(thing)
 
 
 def average() -> int:
-    """The operator of TAUT_Avg."""
+    """Returns the operator of TAUT_Avg."""
     number = _core.call_word(_address("Avg"))
     return number & ((1 << 8 * MPI._sizeof(MPI.Op)) - 1)
 
 
 def raw_call(name: str, *words: int) -> int:
-    """Calls TAUT_`name` without the GIL; gives what it returns."""
+    """Calls TAUT_`name` without the GIL and returns its result."""
     return _core.call(_address(name), *words)
 
 
 def call(name: str, *words: int) -> None:
-    """The same; raises if it returns an error."""
+    """Calls TAUT_`name` without the GIL; raises if the call returns an error."""
     code = _core.call(_address(name), *words)
     if code != 0:
         fail(code)
@@ -66,7 +66,7 @@ _mpi_classes: dict[type[Error], Any] = {}
 
 
 def _mpi_class(cls: type[Error]) -> Any:
-    """`cls` that is an MPI.Exception too, so that programs which catch these need no change."""
+    """Returns a class derived from `cls` and MPI.Exception, so that programs that catch MPI.Exception need no change."""
     if cls in _mpi_classes:
         return _mpi_classes[cls]
 
@@ -81,7 +81,7 @@ def _mpi_class(cls: type[Error]) -> Any:
 
 
 def fail(code: int) -> NoReturn:
-    """Raises what stands for an MPI error code."""
+    """Raises the exception for an MPI error code."""
     status = raw_call("Error_status", code)
     if status == TRANSPORT:
         raise MPI.Exception(code)

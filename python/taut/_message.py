@@ -1,4 +1,4 @@
-"""What mpi4py's upper-case methods accept as a message: an array, or [array, counts, displacements, type]."""
+"""Buffer arguments of mpi4py's upper-case methods: an array, or [array, counts, displacements, type]."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,17 +25,17 @@ _NAMED = {
 
 @dataclass
 class Message:
-    """One side of a call, as its C function takes it."""
+    """Buffer, count and type of one side of a call, as the C function takes them."""
 
     address: int
-    count: int  # in elements; of one block, if there are several
-    type: int  # handle
-    counts: Optional[np.ndarray] = None  # of vector calls: one a rank
+    count: int  # in elements; the count of one block if there are several
+    type: int  # MPI handle
+    counts: Optional[np.ndarray] = None  # for vector calls: one for each rank
     displs: Optional[np.ndarray] = None
     array: Optional[np.ndarray] = None
 
     def vector(self) -> tuple[int, int]:
-        """Addresses of counts and displacements; 0 where they do not matter."""
+        """Returns the addresses of counts and displacements; 0 if they do not matter."""
         if self.counts is None or self.displs is None:
             return 0, 0
         return address_of(self.counts), address_of(self.displs)
@@ -46,7 +46,7 @@ IN_PLACE = Message(int(MPI.IN_PLACE), 0, handle(MPI.BYTE))
 
 
 def bfloat16_type() -> Optional[MPI.Datatype]:
-    """MPICH's; None where the MPI has none."""
+    """Returns MPICH's bfloat16 type; None if the MPI has none."""
     if flavour() != "mpich":
         return None
     try:
@@ -58,7 +58,7 @@ def bfloat16_type() -> Optional[MPI.Datatype]:
 
 @lru_cache(maxsize=256)
 def type_of(dtype: np.dtype) -> MPI.Datatype:
-    """The MPI type of NumPy values."""
+    """Returns the MPI type of a NumPy type."""
     if not dtype.isnative:
         raise DTypeError(f"values of type {dtype} are in foreign byte order; use array.astype(dtype.newbyteorder('='))")
     if dtype.name == "bfloat16":
@@ -70,7 +70,7 @@ def type_of(dtype: np.dtype) -> MPI.Datatype:
 
 
 def split(spec: Any) -> tuple[Any, Any, Any, Any]:
-    """(buffer, counts, displacements, type); None where nothing is said."""
+    """Returns (buffer, counts, displacements, type) of a buffer argument; None for a part that is not given."""
     if not isinstance(spec, (list, tuple)):
         return spec, None, None, None
     counts = displs = kind = None
@@ -90,7 +90,7 @@ def split(spec: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _resolve(buffer: Any, kind: Any, writes: bool) -> tuple[Optional[np.ndarray], int, MPI.Datatype, int]:
-    """(array, address, type, how many elements it has room for)"""
+    """Returns (array, address, type, number of elements that the array has room for)."""
     if isinstance(kind, str):
         kind = type_of(np.dtype(kind))
     if buffer is None or buffer is MPI.BOTTOM:
@@ -107,7 +107,7 @@ def _resolve(buffer: Any, kind: Any, writes: bool) -> tuple[Optional[np.ndarray]
 
 
 def message(spec: Any, writes: bool, blocks: int = 1) -> Message:
-    """A message of one count. Where none is said, the array holds `blocks` of them."""
+    """Returns a message with one count. By default the array is divided into `blocks` blocks of that count."""
     if spec is None:
         return NOTHING
     if spec is MPI.IN_PLACE:
@@ -126,7 +126,7 @@ def message(spec: Any, writes: bool, blocks: int = 1) -> Message:
 
 
 def vector_message(spec: Any, writes: bool, ranks: int) -> Message:
-    """A message of one count for each rank. Where none are said, the ranks share the array evenly."""
+    """Returns a message with one count for each rank. By default the ranks share the array evenly."""
     if spec is None:
         return NOTHING
     if spec is MPI.IN_PLACE:
@@ -149,7 +149,7 @@ def vector_message(spec: Any, writes: bool, ranks: int) -> Message:
 
 
 def _numbers(values: Any, ranks: int, what: str) -> np.ndarray:
-    """As the C calls take them: MPI_Count and MPI_Aint have 64 bits."""
+    """Returns counts or displacements as the C functions take them: MPI_Count and MPI_Aint have 64 bits."""
     numbers = np.array(values, np.int64)
     numbers = np.full(ranks, numbers) if numbers.ndim == 0 else numbers
     if numbers.shape != (ranks,):

@@ -1,4 +1,4 @@
-"""Messages between two ranks."""
+"""Point-to-point messages."""
 
 import ctypes
 from typing import Any, Optional
@@ -13,14 +13,15 @@ from ._request import Request
 
 
 class Messages(Calls):
-    """What these send, these receive: not ``MPI.Comm.Recv``, nor lower-case ``recv`` (docs/howto/exchange_messages.md)."""
+    """Point-to-point methods of `Comm`. Only these methods can receive their messages, not ``MPI.Comm.Recv`` or lower-case
+    ``recv`` (docs/howto/exchange_messages.md)."""
 
     def _side(self, buf: Any, writes: bool, peer: int, tag: int) -> tuple[list[int], Any]:
         one = message(None if peer == MPI.PROC_NULL else buf, writes)
         return [one.address, one.count, one.type, peer, tag], one
 
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:
-        """Sends a message, which its receiver gets within the bound."""
+        """Sends a message; the receiver gets its values within the bound."""
         words, _ = self._side(buf, False, dest, tag)
         call("Send", *words, handle(self._comm))
 
@@ -39,7 +40,7 @@ class Messages(Calls):
         recvtag: int = MPI.ANY_TAG,
         status: Optional[MPI.Status] = None,
     ) -> None:
-        """Both at a time."""
+        """Sends and receives a message at the same time."""
         send, _ = self._side(sendbuf, False, dest, sendtag)
         recv, _ = self._side(recvbuf, True, source, recvtag)
         call("Sendrecv", *send, *recv, handle(self._comm), _address(status))
@@ -55,12 +56,12 @@ class Messages(Calls):
         return self._start(Call("Recv", [*words, handle(self._comm)], [one]))
 
     def Probe(self, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG, status: Optional[MPI.Status] = None) -> bool:
-        """Waits for a message, which the next receive that matches gets; True."""
+        """Waits for a message, which the next matching receive gets; returns True."""
         call("Probe", source, tag, handle(self._comm), _address(status))
         return True
 
     def Iprobe(self, source: int = MPI.ANY_SOURCE, tag: int = MPI.ANY_TAG, status: Optional[MPI.Status] = None) -> bool:
-        """Whether there is one."""
+        """Returns True if a message has arrived, which the next matching receive gets."""
         flag = ctypes.c_int(0)
         call("Iprobe", source, tag, handle(self._comm), ctypes.addressof(flag), _address(status))
         return bool(flag.value)
@@ -70,4 +71,4 @@ def _address(status: Optional[MPI.Status]) -> int:
     return MPI._addressof(status if status is not None else _unread)
 
 
-_unread = MPI.Status()  # nobody looks at it
+_unread = MPI.Status()  # never read

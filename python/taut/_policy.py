@@ -1,4 +1,4 @@
-"""Policies: a bound, then options, as one text."""
+"""Policies: an error bound and options, as one text."""
 
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,7 +10,7 @@ _current: ContextVar[Optional["Policy"]] = ContextVar("taut_policy", default=Non
 
 
 class Policy:
-    """A policy that has been read: a bound, then options.
+    """A checked policy: an error bound and options.
 
     Parameters
     ----------
@@ -18,13 +18,13 @@ class Policy:
         ``"abs:1e-4"``, ``"rel:1e-3"``, ``"psnr:80"``, ``"snap:1e-4"``, ``"pwrel:1e-3"``, ``"rate:8"``, ``"lossless"``
         or ``"off"``, possibly followed by options: ``"abs:1e-4,on=input,codec=planes"`` (docs/configuration.md).
     **options
-        More of them by name: ``on="input"``, ``codec="planes"``, ``algorithm="ring"``, ``min_bytes="64KiB"``,
-        ``when="always"``, ``segments=8``, ``checksum=True``, ``dims=(100, 500, 500)`` and the others.
+        Further options by name: ``on="input"``, ``codec="planes"``, ``algorithm="ring"``, ``min_bytes="64KiB"``,
+        ``when="always"``, ``segments=8``, ``checksum=True``, ``dims=(100, 500, 500)`` and others.
 
     Raises
     ------
     PolicyError
-        If it cannot be read; the text names option, column and remedy.
+        If the policy is invalid; the message names option, column and remedy.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Policy:
 
     @classmethod
     def _unread(cls, text: str) -> "Policy":
-        """For communicators, whose ranks find out together whether all can read theirs."""
+        """Returns an unchecked policy for communicators, whose ranks check it together."""
         made = cls.__new__(cls)
         made.text = text
         return made
@@ -63,7 +63,7 @@ class Policy:
 
 
 class Holder(Protocol):
-    """What a policy hangs on, and can be changed: `Comm`."""
+    """An object with a policy that can be changed: `Comm`."""
 
     def Get_policy(self) -> Optional[Policy]: ...
 
@@ -71,7 +71,7 @@ class Holder(Protocol):
 
 
 def policy_text(bound: Union[str, Policy, None], options: dict[str, object]) -> str:
-    """As policies are written."""
+    """Returns the text of a policy from a bound and options."""
     return ",".join([str(bound or ""), *(f"{name}={_text_of(value)}" for name, value in options.items())])
 
 
@@ -84,17 +84,17 @@ def _text_of(value: object) -> str:
 
 
 def current_policy() -> Optional[Policy]:
-    """The innermost `policy` that this thread is in."""
+    """Returns the policy of the innermost `policy` block of this thread."""
     return _current.get()
 
 
 @contextmanager
 def policy(bound: Union[str, Policy], *comms: Holder, **options: object) -> Iterator[Policy]:
-    """A policy for the block: of what names none itself, or of the communicators given.
+    """Sets a policy for a block: the default policy, or the policy of the given communicators.
 
-    Without communicators it is what `compress` and `Comm` use where they are given no bound. With them it is theirs
-    until the end of the block: they then get back the one that they had. That is collective over each of them, at both
-    ends of the block, and no request may be under way then.
+    Without communicators the policy is the default bound of `compress` and `Comm` within the block. With communicators it is
+    their policy until the end of the block, which restores their previous policy. Setting and restoring the policy is
+    collective over each communicator, and no request may be in flight then.
 
     Parameters
     ----------

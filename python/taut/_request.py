@@ -1,4 +1,4 @@
-"""Requests of nonblocking and persistent calls, which complete beside those of mpi4py."""
+"""Requests of nonblocking and persistent calls, which can be completed together with mpi4py's requests."""
 
 import ctypes
 from collections.abc import Sequence
@@ -9,19 +9,19 @@ from mpi4py import MPI
 from ._arguments import Call
 from ._layer import call, fail, raw_call
 
-_under_way: set["Request"] = set()  # so that their memory stays, whatever becomes of the caller's names
+_under_way: set["Request"] = set()  # requests in flight; keeps their memory alive even if the caller drops them
 
 
 class Request:
-    """A call under way, or a persistent one.
+    """A request of a nonblocking or persistent call.
 
-    It has the methods of ``MPI.Request`` and ``MPI.Prequest`` that complete, start and free. The class methods take requests
-    of mpi4py too, mixed with these in any order. The calls go on inside calls of this package only,
-    or in a thread, under ``TAUT_PROGRESS=1``.
+    A request has the methods of ``MPI.Request`` and ``MPI.Prequest`` that complete, start and free. The static methods take
+    requests of mpi4py too, mixed with these in any order. The calls progress only inside calls of this package, or in a
+    thread, under ``TAUT_PROGRESS=1``.
 
     Notes
     -----
-    The memory of the call is kept until it is complete, also if the request is dropped.
+    The memory of the call is kept until the call is complete, even if the request is dropped.
     """
 
     def __init__(self, made: Call, persistent: bool) -> None:
@@ -61,13 +61,13 @@ class Request:
         self._begun()
 
     def Wait(self, status: Optional[MPI.Status] = None) -> bool:
-        """Waits until the call is complete; True."""
+        """Waits until the call is complete; returns True."""
         status = status if status is not None else MPI.Status()
         self._complete(raw_call("Wait", self._at, MPI._addressof(status))) if self._active else None
         return True
 
     def Test(self, status: Optional[MPI.Status] = None) -> bool:
-        """Makes progress; whether the call is complete."""
+        """Makes progress; returns True if the call is complete."""
         if not self._active:
             return True
         status = status if status is not None else MPI.Status()
@@ -78,7 +78,7 @@ class Request:
         return bool(flag.value)
 
     def Free(self) -> None:
-        """Frees the request; a call under way is waited for first."""
+        """Frees the request; waits first for a call in flight."""
         try:
             call("Request_free", self._at)
         finally:
@@ -94,7 +94,7 @@ class Request:
 
     @staticmethod
     def Waitall(requests: Sequence[Union["Request", MPI.Request]], statuses: Optional[list[MPI.Status]] = None) -> bool:
-        """Waits until all are complete, and raises the first error then; True."""
+        """Waits until all requests are complete, then raises the first error; returns True."""
         pending, error = list(range(len(requests))), None
         one_kind = all(isinstance(request, Request) for request in requests)
         while pending:
@@ -111,12 +111,12 @@ class Request:
 
     @staticmethod
     def Testall(requests: Sequence[Union["Request", MPI.Request]], statuses: Optional[list[MPI.Status]] = None) -> bool:
-        """Makes progress; whether all are complete. Unlike MPI's, it completes them one by one."""
+        """Makes progress; returns True if all requests are complete. Completes them one by one, unlike MPI's function."""
         return all([request.Test(*_status_of(statuses, position)) for position, request in enumerate(requests)])
 
     @staticmethod
     def Waitany(requests: Sequence[Union["Request", MPI.Request]], status: Optional[MPI.Status] = None) -> int:
-        """Waits for one of those that are under way; its position, or MPI.UNDEFINED if there is none."""
+        """Waits for one of the active requests; returns its position, or MPI.UNDEFINED if none is active."""
         active = [position for position, request in enumerate(requests) if _is_active(request)]
         while active:
             for position in active:
@@ -126,7 +126,7 @@ class Request:
 
     @staticmethod
     def Startall(requests: Sequence[Union["Request", MPI.Prequest]]) -> None:
-        """Starts them in this order."""
+        """Starts persistent requests in the order of the list."""
         for request in requests:
             request.Start()
 

@@ -11,8 +11,8 @@
 namespace taut::cli {
 namespace {
 
-constexpr double least_gain = 1.1;         // below, nobody would notice
-constexpr double link_bytes = 256 * 1024;  // messages that show what a link carries
+constexpr double least_gain = 1.1;         // a smaller gain would go unnoticed
+constexpr double link_bytes = 256 * 1024;  // least size of messages that show the bandwidth of the link
 
 bool sums(const SeenCalls& seen) noexcept { return reduces(seen.collective) && seen.op == Reduction::sum; }
 
@@ -21,15 +21,16 @@ CallEstimate prospect_of(const SeenCalls& seen, const Circumstances& circumstanc
           seen.message_bytes / std::max(seen.calls, 1.0)};
 }
 
-// One rule is for all sizes from some on, and samples do not see every message: packed integers among some of
-// the calls keep a bound from all that are alike.
+// Returns true if the calls must be coded without loss. One rule serves all sizes from a threshold on, and
+// samples do not cover every message. Packed integers in some of the calls therefore rule out a bound for all
+// calls that are alike.
 bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
   return info_of(seen.type).family == Family::integer ||
          std::ranges::any_of(program.kinds,
                              [&](const SeenCalls& other) { return other.packed && alike(other, seen); });
 }
 
-// Under the bound that is left to each rank. Sums without loss are plain MPI's.
+// Sets the ratio under each rank's share of the bound. Sums without loss are plain MPI's.
 void set_ratio(const SeenCalls& seen, Bound bound, CallEstimate& call) noexcept {
   constexpr std::size_t n = Compressibility::bounds - 1;
   call.ratio = 0;
@@ -55,7 +56,7 @@ std::string exact_size(std::uint64_t bytes) {
   return std::to_string(bytes) + units[unit];
 }
 
-// The size from which on all that was seen gains; nothing: the largest do not.
+// Returns the least size from which on all observed calls gain; nothing if the largest calls do not gain.
 std::optional<std::uint64_t> gaining_from(std::vector<const Outlook*> sizes) {
   std::ranges::sort(sizes, std::ranges::greater(), [](const Outlook* o) { return o->seen.least_bytes; });
   std::optional<std::uint64_t> from;

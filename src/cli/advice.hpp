@@ -1,4 +1,4 @@
-// What rules would gain, from what a program was seen to do. Pure.
+// Estimate of the gain of rules, from the observed calls of a program. Pure functions.
 #pragma once
 
 #include "cli/report_reader.hpp"
@@ -8,17 +8,16 @@ namespace taut::cli {
 
 struct Circumstances {
   Bound bound{Bound::Kind::range, 1e-4};  // relative to the range, or exact
-  std::optional<double> link;             // bytes a second; nothing: as the program's own calls show
-  std::optional<int> ranks;               // on nodes of their own; nothing: as the program ran
+  std::optional<double> link;             // bytes a second; nothing: taken from the program's own calls
+  std::optional<int> ranks;               // number of ranks, one on each node; nothing: as the program ran
 };
 
-// A kind of call, all of its calls together.
+// Estimate for one kind of call, over all of its calls.
 struct Outlook {
   SeenCalls seen;
-  double ratio = 0;  // 0: nothing to be said, or nothing to be gained under the bound
+  double ratio = 0;  // 0: unknown, or no gain under the bound
   double plain_seconds = 0, coded_seconds = 0;
-  bool exact =
-      false;  // no loss is proposed, whatever the bound: integers, or some are packed into the values
+  bool exact = false;  // lossless coding under any bound: integers, or packed integers among the values
 
   bool known() const noexcept { return ratio > 0; }
   double gain() const noexcept { return plain_seconds / coded_seconds; }
@@ -27,20 +26,21 @@ struct Outlook {
   double saved() const noexcept { return plain_seconds - coded_seconds; }
 };
 
-// Bytes a second of the link, as the calls of the program show it: the fastest of the large ones. 0: none
-// were.
+// Returns the bandwidth of the link in bytes a second, as the program's calls show it: that of the fastest
+// large call. 0 if there was none.
 double link_seen(const SeenProgram& program) noexcept;
 
-// Calls that a rule for these would serve as well: of the same collective, type and operator.
+// Returns true if one rule would serve both kinds of calls: the same collective, type and operator.
 bool alike(const SeenCalls& a, const SeenCalls& b) noexcept;
 
-// Those that were sampled, what would be saved most first. Times of messages follow from the link.
+// Returns the estimates for the sampled kinds of calls, the greatest saving first. The times of messages
+// follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);
 
-// What to set for what gains.
+// Proposed settings for the calls that gain.
 struct Settings {
-  std::string rules;      // in one line; "": nothing gains
-  bool messages = false;  // TAUT_MESSAGES=1: some of the rules are for messages
+  std::string rules;      // rules in one line; "" if nothing gains
+  bool messages = false;  // true if some rules are for messages, which need TAUT_MESSAGES=1
 };
 Settings settings_for(const std::vector<Outlook>& all, Bound bound);
 

@@ -1,4 +1,4 @@
-// taut advise: what rules would gain, from the reports of a run.
+// taut advise: estimates the gain of rules from the reports of a run.
 #include <algorithm>
 #include <cstdio>
 
@@ -28,7 +28,7 @@ constexpr const char* details =
     "agreement; coding and transfer are not taken to overlap. Example:\n"
     "taut advise report.json --bound rel:1e-3 --link 25gbit --nodes 64\n\n";
 
-// Bytes a second.
+// Parses a bandwidth and returns bytes a second.
 double rate_of(const std::string& text) {
   constexpr struct {
     std::string_view suffix;
@@ -70,7 +70,7 @@ double total(const std::vector<Outlook>& all, auto seconds) {
   return sum;
 }
 
-// Of what would be compressed, the rest as it is.
+// Returns the seconds of all calls under the rules: coded where coding gains, plain elsewhere.
 double seconds_with_rules(const std::vector<Outlook>& all) {
   return total(all, [](const Outlook& one) { return one.gains() ? one.coded_seconds : one.plain_seconds; });
 }
@@ -148,7 +148,7 @@ Exit say_nothing(const SeenProgram& program) {
   return Exit::ok;
 }
 
-// Why no loss is proposed for some calls that are not of integers.
+// Prints why lossless coding is proposed for some calls that are not of integers.
 void print_packed(const std::vector<Outlook>& all) {
   std::vector<const SeenCalls*> told;
   for (const Outlook& one : all) {
@@ -163,7 +163,7 @@ void print_packed(const std::vector<Outlook>& all) {
   }
 }
 
-// The gain as a share of the run.
+// Returns the saving as a share of the run, in words.
 std::string share_text(double saved, double run) {
   if (!(run > 0)) return "";
   return " (" + rounded(100 * saved / run, 2) + " % of the run's " + rounded(run, 3) + " s)";

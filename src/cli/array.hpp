@@ -1,4 +1,4 @@
-// What a file holds: an array of numbers.
+// Description of an array of numbers in a file.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace taut::cli {
 
-// The numbers stand in .taut files.
+// Format of the array file. The enum's values are stored in .taut files.
 enum class Form : std::uint8_t {
   raw = 1,          // the values alone
   npy = 2,          // NumPy's format
-  npy_fortran = 3,  // the same with fortran_order: the shape in NumPy's eyes is the reverse of ours
+  npy_fortran = 3,  // NumPy's format with fortran_order: NumPy's shape is the reverse of ours
 };
 constexpr bool is_npy(Form form) noexcept { return form != Form::raw; }
 
@@ -24,20 +24,20 @@ inline constexpr std::size_t max_array_dims = 32;
 struct Array {
   DType type = DType::f32;
   Form form = Form::raw;
-  std::vector<std::uint64_t> shape;  // slowest first, as the values lie in the file; none: one value
+  std::vector<std::uint64_t> shape;  // extents, slowest first, as in the file; empty: one value
 
-  std::uint64_t count() const noexcept;  // values
+  std::uint64_t count() const noexcept;  // number of values
   std::uint64_t bytes() const noexcept { return count() * size_of(type); }
 };
 
-// False when there are more than 2^62 bytes of it, counting extents of 0 as 1, or too many extents.
+// Returns false if the array has too many extents, or more than 2^62 bytes, with extents of 0 counted as 1.
 bool is_possible(const Array& array) noexcept;
 
-// "f32", "float32", "bfloat16", ...; nothing for other texts.
+// Returns the type of a name such as "f32", "float32" or "bfloat16"; nothing for other texts.
 std::optional<DType> find_dtype(std::string_view name);
 std::string dtype_names();
 
-// "120x225x225"; throws Failure(usage).
+// Parses extents such as "120x225x225". Throws Failure(usage).
 std::vector<std::uint64_t> read_shape(const std::string& text);
 std::string text_of(const std::vector<std::uint64_t>& shape);
 

@@ -1,4 +1,4 @@
-// taut bench-codec: what each codec makes of given arrays, and how fast.
+// taut bench-codec: ratio, error and speed of each codec on given arrays.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -31,7 +31,7 @@ constexpr const char* details =
     "medians;\n"
     "beside them the share of memcpy of as many bytes, which takes turns with the codec.\n\n";
 
-// What is coded: one frame's worth of values.
+// Input of a measurement: one frame's worth of values.
 struct Subject {
   std::string name;
   DType type;
@@ -60,7 +60,8 @@ Subject subject_of(const std::string& path, const Arguments& arguments) {
   return subject;
 }
 
-// Three waves and noise of a thousandth, from a generator of its own: the same on every machine.
+// Returns three waves plus noise of a thousandth. The noise comes from a generator of its own, so that the
+// values are the same on every machine.
 Subject built_in() {
   constexpr std::size_t n = 128;
   Subject subject{"waves+noise", DType::f32, {0, {n, n, n}}, Room(n * n * n * sizeof(float))};
@@ -117,7 +118,7 @@ Line measure(const Subject& subject, const ArrayCoding& coding, const std::strin
           quality.psnr()};
 }
 
-// Of --codec; empty: not given.
+// Returns the codecs named by --codec; empty if the option is not given.
 std::vector<std::string> named_codecs(const Arguments& arguments) {
   std::vector<std::string> names;
   const std::string list = arguments.value("codec").value_or("");
@@ -131,7 +132,7 @@ std::vector<std::string> named_codecs(const Arguments& arguments) {
   return names;
 }
 
-// All that serve the subject, and what `auto` chooses.
+// Returns all codecs that serve the subject, and the choice of `auto`.
 std::vector<std::string> codecs_that_serve(const Subject& subject, const ArrayCoding& coding) {
   const ValueRange range =
       coding.needs_range() ? range_of(subject.slice(), coding.fill(), coding.bits()) : ValueRange{};

@@ -15,7 +15,7 @@ std::size_t Piece::count() const noexcept {
 std::vector<Piece> pieces_of(std::vector<std::uint64_t> shape, std::uint64_t most) {
   if (shape.empty()) shape = {1};
   if (std::ranges::find(shape, std::uint64_t{0}) != shape.end()) return {};
-  // Axis `cut` is divided: of what lies below it, `row` values to a step, a whole one fits.
+  // The axis `cut` is divided: a step along it holds `row` values, and a whole step fits into a piece.
   std::size_t cut = shape.size() - 1;
   std::uint64_t row = 1;
   while (cut > 0 && shape[cut] <= most / row) row *= shape[cut--];

@@ -1,4 +1,4 @@
-// How an array is cut into frames.
+// Division of an array into frames.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@ namespace taut::cli {
 
 inline constexpr std::uint64_t most_values_a_frame = std::uint64_t{1} << 22;
 
-// Neighbours in the file.
+// Piece of an array: values that are contiguous in the file.
 struct Piece {
-  std::uint64_t first = 0;           // value
+  std::uint64_t first = 0;           // index of its first value
   std::vector<std::size_t> extents;  // slowest first; at least one
 
   std::size_t count() const noexcept;
 };
 
-// As many whole rows, planes, ... as fit into `most` values, in parts of nearly equal size, none of which
-// goes over the end of what holds them.
+// Divides an array into pieces of at most `most` values. A piece holds as many whole rows, planes, ... as
+// fit. The pieces are of nearly equal size, and none crosses the end of the enclosing row, plane, ...
 std::vector<Piece> pieces_of(std::vector<std::uint64_t> shape, std::uint64_t most = most_values_a_frame);
 
 }  // namespace taut::cli

@@ -36,7 +36,7 @@ std::string ArrayCoding::frame_text(const ValueRange& range) const {
   if (!needs_range()) return text_;
   const Bound absolute = bound(range);
   std::string text = text_of(absolute);
-  // Where there is nothing to lose, the codec asked for may not be able to do that.
+  // An exact bound drops the codec that was asked for, which may be unable to code without loss.
   if (coding_.codec != nullptr && !absolute.exact()) text += std::string(",codec=") + coding_.codec->name;
   if (coding_.predictor != "auto" && !absolute.exact()) text += ",predictor=" + coding_.predictor;
   if (coding_.checksum) text += ",checksum=on";

@@ -1,4 +1,5 @@
-// Values to frames and back by the calls of taut.h, and what a bound for a whole array means for each frame.
+// Coding of arrays by the calls of taut.h, and conversion of a bound for a whole array to a bound for each
+// frame.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,10 @@
 
 namespace taut::cli {
 
-// A coding text as given, read.
+// Parsed coding text.
 class ArrayCoding {
  public:
-  // `option` is named in messages. Throws Failure(usage).
+  // Parses the text; messages name `option`. Throws Failure(usage).
   ArrayCoding(std::string_view option, const std::string& text);
 
   const std::string& text() const noexcept { return text_; }
@@ -22,9 +23,10 @@ class ArrayCoding {
   const Coding& coding() const noexcept { return coding_; }
   std::optional<double> fill() const noexcept { return coding_.fill; }
   PackedBits bits() const noexcept { return coding_.bits; }
-  double wanted_psnr() const noexcept;  // dB; 0: none
+  double wanted_psnr() const noexcept;  // in dB; 0: not asked for
 
-  // What each value has to keep to; and the text for frames, where bounds relative to the array are absolute.
+  // Returns the bound that each value must meet, and the text for frames, in which bounds relative to the
+  // array's range are absolute.
   Bound bound(const ValueRange& range) const noexcept { return resolved(coding_.bound, range); }
   std::string frame_text(const ValueRange& range) const;
 
@@ -33,13 +35,13 @@ class ArrayCoding {
   Coding coding_;
 };
 
-// 0: values of this type are not coded by this build.
+// Returns the greatest size of a frame in bytes; 0 if this build does not code values of the type.
 std::size_t most_frame_bytes(DType type, std::size_t values);
 
-// Throws Failure where this build codes no values of the type.
+// Throws Failure if this build does not code values of the type.
 void check_coded(DType type);
 
-// Memory for values or frames; cleared, so that its pages are there before anything is timed.
+// Memory for values or frames. It is cleared, so that its pages exist before anything is timed.
 class Room {
  public:
   Room() = default;
@@ -52,14 +54,14 @@ class Room {
   std::size_t bytes_ = 0;
 };
 
-// Gives the bytes of the frame, written to `out`; throws Failure.
+// Encodes a piece into `out` and returns the size of the frame in bytes. Throws Failure.
 std::size_t encode(const Piece& piece, ConstBytes values, DType type, const std::string& frame_text,
                    Bytes out);
 
-// TAUT_Decode; false when the frame is damaged. Throws Failure for other reasons.
+// Decodes a frame by TAUT_Decode. Returns false if the frame is damaged; throws Failure for other reasons.
 bool decode(ConstBytes frame, std::size_t count, DType type, Bytes values);
 
-// What a frame says of itself; false when it is damaged.
+// Codec and bound from a frame's header; read_facts() returns false if the frame is damaged.
 struct FrameFacts {
   std::string codec;
   Bound bound;

@@ -1,4 +1,4 @@
-// A command of the program, as the table in main.cpp lists it.
+// Description of a command, as listed in the table of main.cpp.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -8,14 +8,14 @@ namespace taut::cli {
 
 struct Command {
   const char* name;
-  const char* summary;   // one line
-  const char* synopsis;  // the arguments behind the name
-  const char* details;   // what the help says below the options
+  const char* summary;   // one line of text
+  const char* synopsis;  // arguments after the name
+  const char* details;   // help text below the options
   std::span<const Option> options;
   Exit (*run)(const Arguments&);  // throws Failure, Error or std::bad_alloc
 };
 
-// Each in the file of its name.
+// Each command is defined in the file of its name.
 const Command& compress_command() noexcept;
 const Command& decompress_command() noexcept;
 const Command& info_command() noexcept;

@@ -1,4 +1,4 @@
-// taut compress: an array file to a .taut file, frame by frame.
+// taut compress: writes an array file to a .taut file, frame by frame.
 #include <cstdio>
 
 #include "cli/coding.hpp"
@@ -34,7 +34,7 @@ struct Summary {
   std::uint64_t frames = 0, file_bytes = 0;
   std::string frame_text;
   Bound bound;
-  std::map<std::string, std::uint64_t> codecs;  // frames of each
+  std::map<std::string, std::uint64_t> codecs;  // number of frames, by codec
   double encode_seconds = 0, decode_seconds = 0;
 };
 

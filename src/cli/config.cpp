@@ -1,4 +1,4 @@
-// taut config: are these rules right, and what is in force?
+// taut config: checks rules, and prints the settings in force.
 #include <cstdio>
 
 #include "cli/command.hpp"

@@ -1,4 +1,4 @@
-// taut decompress: a .taut file back to the array file that it was made of.
+// taut decompress: restores the array file from a .taut file.
 #include <cstdio>
 
 #include "cli/coding.hpp"
@@ -36,7 +36,7 @@ Form output_form(const Arguments& arguments, Form original) {
   return *text == "raw" ? Form::raw : is_npy(original) ? original : Form::npy;
 }
 
-// Gives the seconds that decoding took.
+// Decodes and writes all values; returns the seconds that decoding took.
 double write_values(FrameReader& reader, OutputFile& output, Progress& progress, const std::string& input) {
   const DType type = reader.array().type;
   std::size_t most = 0;

@@ -1,4 +1,4 @@
-// taut doctor: is everything there that Taut needs, and what is it?
+// taut doctor: checks that everything Taut needs is there, and prints what it found.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -70,14 +70,14 @@ struct Mpi {
   std::string file, version, flavour;
 };
 
-// By its symbols, as the loader of the drop-in tells them apart.
+// Opens an MPI library. Its symbols tell its kind, as in the drop-in's loader.
 std::optional<Mpi> open_mpi(const std::string& file) {
   void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) return std::nullopt;
   Mpi mpi{file, "no version", dlsym(library, "ompi_mpi_comm_self") != nullptr ? "openmpi" : "mpich"};
   int (*version)(char*, int*) = nullptr;
   *reinterpret_cast<void**>(&version) = dlsym(library, "MPI_Get_library_version");
-  std::vector<char> text(16384);  // more than MPI_MAX_LIBRARY_VERSION_STRING of any
+  std::vector<char> text(16384);  // more than any MPI's MPI_MAX_LIBRARY_VERSION_STRING
   int length = 0;
   if (version != nullptr && version(text.data(), &length) == 0) {
     mpi.version = text.data();
@@ -88,7 +88,7 @@ std::optional<Mpi> open_mpi(const std::string& file) {
   return mpi;
 }
 
-// The library beside the launcher, else what the loader finds.
+// Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
 std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher) {
   constexpr const char* names[] = {"libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "libmpi.so"};
   std::vector<fs::path> folders;

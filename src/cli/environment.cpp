@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_output = 65536;
 constexpr int patience = 10'000;  // milliseconds
 
-// Reads until the end, `most_output` bytes or the end of patience; false for the last.
+// Reads until the end of the output, `most_output` bytes or the time limit. Returns false in the last case.
 bool drain(int descriptor, std::string& text) {
   const auto begin = std::chrono::steady_clock::now();
   while (text.size() < most_output) {
@@ -90,7 +90,8 @@ Output output_of(const std::vector<std::string>& command, const std::vector<std:
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return output;
   std::vector<std::string> words = command, variables(environment().begin(), environment().end());
-  variables.insert(variables.begin(), more_environment.begin(), more_environment.end());  // the first counts
+  // The first of two equal names takes effect.
+  variables.insert(variables.begin(), more_environment.begin(), more_environment.end());
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);

@@ -1,4 +1,4 @@
-// What lies around the program: its files, other programs.
+// Environment of the program: variables, installed files and other programs.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,19 @@
 
 namespace taut::cli {
 
-// A variable of the environment; "" where there is none.
+// Returns a variable of the environment; "" if it is not set.
 std::string variable(std::string_view name);
 
-// libtaut_preload.so: what TAUT_PRELOAD names, else the one beside this program; nothing: there is none.
+// Returns the path of libtaut_preload.so: the one that TAUT_PRELOAD names, else the one installed with this
+// program; nothing if there is none.
 std::optional<std::string> find_preload();
 
-// Where the shell would find a program; nothing: nowhere.
+// Returns the path at which the shell would find a program; nothing if there is none.
 std::optional<std::string> find_program(const std::string& name);
 
-// What a program prints on stdout and stderr, at most 64 KiB, and how it ends.
+// Output of a program on stdout and stderr, at most 64 KiB, and its exit status.
 struct Output {
-  int status = -1;  // exit status; -1: it did not start, was ended by a signal, or took more than 10 s
+  int status = -1;  // exit status; -1: not started, ended by a signal, or running for more than 10 s
   std::string text;
 };
 Output output_of(const std::vector<std::string>& command,

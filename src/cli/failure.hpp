@@ -1,4 +1,4 @@
-// Exit codes, and what ends the program with one of them.
+// Exit codes, and the exception that ends the program with one of them.
 #pragma once
 
 #include <stdexcept>
@@ -8,16 +8,16 @@ namespace taut::cli {
 
 enum class Exit : int {
   ok = 0,
-  failed = 1,        // a file cannot be read, written or coded, or is damaged
-  usage = 2,         // a command line that cannot be followed
-  bound_broken = 3,  // decoded values are beyond the bound; nothing was written
+  failed = 1,        // a file is damaged, or cannot be read, written or coded
+  usage = 2,         // invalid command line
+  bound_broken = 3,  // decoded values exceed the bound; nothing was written
 };
 
 inline constexpr const char* exit_codes =
     "Exit codes: 0 done; 1 a file cannot be read, written or coded, or is damaged; 2 a command line that\n"
     "cannot be followed; 3 decoded values were found beyond the bound (nothing is written then).\n";
 
-// One sentence naming the argument or file, and the remedy.
+// Failure of a command. The message is one sentence that names the argument or file, and the remedy.
 class Failure : public std::runtime_error {
  public:
   Failure(Exit code, const std::string& message) : std::runtime_error(message), code_(code) {}

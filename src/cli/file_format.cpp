@@ -18,11 +18,11 @@ constexpr char end_magic[8] = {'T', 'A', 'U', 'T', ' ', 'e', 'n', 'd'};
 constexpr std::uint32_t file_version = 1;
 constexpr std::size_t longest_coding = 4096;
 
-// The structures of docs/spec/file.md.
+// Structures of docs/spec/file.md.
 struct Header {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t bytes;  // of the header: this, extents, coding text, checksum
+  std::uint32_t bytes;  // size of the header: this structure, extents, coding text, checksum
   std::uint8_t type, form, dims, zero;
   std::uint32_t coding_bytes;
 };
@@ -34,7 +34,7 @@ struct Footer {
   std::uint32_t index_checksum;
   std::uint32_t header_checksum;
   std::uint32_t zero;
-  std::uint32_t checksum;  // of the 28 bytes before
+  std::uint32_t checksum;  // CRC-32C of the 28 bytes before it
   char magic[8];
 };
 static_assert(sizeof(Footer) == 40);
@@ -117,7 +117,7 @@ void FrameReader::damaged(const char* what) const {
   fail(file_.path() + ": is damaged (" + what + "); get the file again");
 }
 
-// Gives the offset behind it.
+// Reads the header and returns the offset after it.
 std::uint64_t FrameReader::read_header() {
   Header header{};
   if (file_.size() < sizeof header) damaged("it ends within its header");
@@ -148,11 +148,12 @@ std::uint64_t FrameReader::read_header() {
   return expected;
 }
 
-// `begin`: of the first frame. Frames, index and footer fill the rest of the file.
+// Reads the index. `begin` is the offset of the first frame. Frames, index and footer fill the rest of the
+// file.
 void FrameReader::read_index(std::uint64_t begin) {
   Footer footer{};
   if (file_.size() < begin + sizeof footer) damaged("it ends before its index");
-  const std::uint64_t end = file_.size() - sizeof footer;  // of the index
+  const std::uint64_t end = file_.size() - sizeof footer;  // end of the index
   file_.read(end, writable_bytes_of(footer));
   if (!std::ranges::equal(footer.magic, end_magic) || footer.checksum != own_checksum(footer))
     damaged("its end is missing");
@@ -169,7 +170,7 @@ void FrameReader::read_index(std::uint64_t begin) {
 
 void FrameReader::check_sizes(std::uint64_t left) const {
   std::uint64_t values = array_.count();
-  FrameEntry checked{};  // most frames are of one size
+  FrameEntry checked{};  // size limit for frames of that many values; most frames have equally many
   for (const FrameEntry& entry : entries_) {
     if (entry.values == 0 || entry.values > most_values_a_frame || entry.values > values ||
         entry.bytes > left)

@@ -1,4 +1,5 @@
-// .taut files: a header, frames, their index, a footer. Layout, and what must be rejected: docs/spec/file.md.
+// Writer and reader of .taut files: a header, frames, their index, a footer. docs/spec/file.md specifies the
+// layout and what a reader must reject.
 #pragma once
 
 #include "cli/array.hpp"
@@ -17,11 +18,11 @@ bool is_taut(const InputFile& file);
 
 class FrameWriter {
  public:
-  // Writes the header. `coding` is what was asked for, with bounds relative to the whole array.
+  // Writes the header. `coding` is the text that the user asked for, with bounds relative to the whole array.
   FrameWriter(OutputFile& file, const Array& array, const std::string& coding);
 
   void add(ConstBytes frame, std::size_t values);
-  void finish();  // once all values of the array are there
+  void finish();  // called once all values of the array have been added
 
   std::size_t frames() const noexcept { return entries_.size(); }
 
@@ -40,7 +41,7 @@ class FrameReader {
   const std::string& coding() const noexcept { return coding_; }
   const std::vector<FrameEntry>& entries() const noexcept { return entries_; }
 
-  // The bytes of the next frame, checked against their checksum, valid until the next call.
+  // Returns the bytes of the next frame after a check of their checksum; valid until the next call.
   ConstBytes next();
 
  private:
@@ -54,8 +55,8 @@ class FrameReader {
   std::string coding_;
   std::uint32_t header_checksum_ = 0;
   std::vector<FrameEntry> entries_;
-  std::size_t position_ = 0;  // of the next frame among entries_
-  std::uint64_t offset_ = 0;  // and in the file
+  std::size_t position_ = 0;  // index of the next frame in entries_
+  std::uint64_t offset_ = 0;  // its offset in the file
   std::vector<std::byte> frame_;
 };
 

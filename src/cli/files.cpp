@@ -19,7 +19,7 @@ namespace {
   fail(path + ": " + what + ": " + std::strerror(errno));
 }
 
-// The file under its other name, where a signal handler finds it; empty: none.
+// Temporary name of the output file, for the signal handler; empty: none.
 char unfinished[PATH_MAX + 16];
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -73,7 +73,7 @@ OutputFile::OutputFile(const std::string& path, bool replace) : path_(path), rep
     fail_with_errno(path_, "cannot be written");
   }
   for (const int signal : ending_signals) std::signal(signal, remove_unfinished);
-  const mode_t mask = umask(0);  // mkostemp gives it to its owner alone
+  const mode_t mask = umask(0);  // mkostemp grants access to the owner alone
   umask(mask);
   fchmod(descriptor_, 0666 & ~mask);
 }

@@ -1,4 +1,4 @@
-// Files that are read at any place, and files that appear whole or not at all.
+// Input files with random access, and output files that appear whole or not at all.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace taut::cli {
 
-// A regular file.
+// Regular file, open for reading.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);  // throws Failure
@@ -19,7 +19,7 @@ class InputFile {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size() const noexcept { return size_; }
 
-  // Fills `out` with what stands at `offset`; throws Failure when the file ends before.
+  // Fills `out` with the bytes from `offset` on; throws Failure if the file ends before.
   void read(std::uint64_t offset, Bytes out) const;
 
  private:
@@ -28,12 +28,12 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-// Written under another name in the same folder; takes its own with commit(). Unless that was called, nothing
-// is left, also when a signal (SIGINT, SIGTERM, SIGHUP) ends the program. One at a time.
+// Output file that is written under another name in the same folder and renamed by commit(). Without commit()
+// nothing is left, even if a signal (SIGINT, SIGTERM, SIGHUP) ends the program. Only one may exist at a time.
 class OutputFile {
  public:
-  OutputFile(const std::string& path,
-             bool replace);  // throws Failure, if there is one already and not `replace`
+  // Throws Failure if the file exists and `replace` is false.
+  OutputFile(const std::string& path, bool replace);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();

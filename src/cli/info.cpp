@@ -1,4 +1,4 @@
-// taut info: what a .taut file holds.
+// taut info: prints the contents of a .taut file.
 #include <cstdio>
 
 #include "cli/coding.hpp"
@@ -23,7 +23,7 @@ struct FrameLine {
   FrameFacts facts;
 };
 
-// Of the first frame, or of all.
+// Reads the codec and bound of the first frame, or of all frames.
 std::vector<FrameLine> read_lines(FrameReader& reader, bool all, const std::string& path) {
   std::vector<FrameLine> lines;
   for (const FrameEntry& entry : reader.entries()) {

@@ -1,4 +1,4 @@
-// The array in a file that is to be compressed.
+// Input of taut compress: the array in a file.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -7,7 +7,7 @@
 
 namespace taut::cli {
 
-// Options that say what a file holds, where it does not say so itself.
+// Options that describe the array if the file itself does not.
 inline constexpr Option dtype_option{"dtype", 0, "TYPE",
                                      "of raw values: f32, f64, f16, bf16, c64, c128, i8 ... u64;\n"
                                      "default: as the file's ending says (x.f32)"};
@@ -19,7 +19,8 @@ struct Input {
   std::uint64_t values_at;  // offset of the values in the file
 };
 
-// NumPy's files are known by their first bytes; all others are raw values. Throws Failure.
+// Reads the description of the array. NumPy files are recognised by their first bytes; all other files hold
+// raw values. Throws Failure.
 Input read_input(const InputFile& file, const Arguments& arguments);
 
 }  // namespace taut::cli

@@ -1,4 +1,4 @@
-// JSON as reports have it: RFC 8259, strictly; up to 32 levels deep.
+// Strict JSON reader for reports: RFC 8259, up to 32 levels deep.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace taut::cli {
 struct Json {
   enum class Kind { null, boolean, number, string, array, object };
   Kind kind = Kind::null;
-  double number = 0;  // of booleans 0 or 1
+  double number = 0;  // booleans: 0 or 1
   std::string text;
   std::vector<Json> items;
   std::vector<std::pair<std::string, Json>> members;
 
-  // Of an object; null where there is none of that name.
+  // Returns the member of an object; null if there is none of that name.
   const Json& operator[](std::string_view name) const noexcept;
   bool is_null() const noexcept { return kind == Kind::null; }
 };
 
-// Throws Failure that names `file` and the line.
+// Parses a text. Throws Failure that names `file` and the line.
 Json read_json(const std::string& file, std::string_view text);
 
 }  // namespace taut::cli

@@ -15,8 +15,8 @@ void insert(Words& command, std::size_t at, const Words& words) {
   command.insert(command.begin() + static_cast<std::ptrdiff_t>(at), words.begin(), words.end());
 }
 
-// Open MPI hands on what is named with -x, each program of the line what stands in its part. By name alone:
-// of NAME=VALUE some versions cut the value at a semicolon.
+// Adds -x options for Open MPI, which passes on the variables that -x names, separately for each program of
+// the command line. The options give names alone: some versions cut the value of NAME=VALUE at a semicolon.
 void pass_by_name(Words& command, const Variables& variables, const std::string& preload) {
   Words words;
   for (const auto& [name, value] : variables) insert(words, words.size(), {"-x", name});
@@ -28,7 +28,7 @@ void pass_by_name(Words& command, const Variables& variables, const std::string&
     }
 }
 
-// Slurm hands on everything unless --export says otherwise.
+// Sets LD_PRELOAD by --export for Slurm, which passes on all variables unless --export says otherwise.
 void pass_by_export(Words& command, const std::string& preload) {
   for (const std::string& word : command)
     if (word.starts_with("--export"))
@@ -37,7 +37,7 @@ void pass_by_export(Words& command, const std::string& preload) {
   insert(command, 1, {"--export=ALL,LD_PRELOAD=" + preload});
 }
 
-// As a word of a shell.
+// Returns the word quoted for a shell.
 std::string quoted(const std::string& word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";

@@ -1,4 +1,4 @@
-// Launchers of MPI programs, and how each hands variables on to the ranks. Pure.
+// Launchers of MPI programs, and the way in which each passes variables to the ranks. Pure functions.
 #pragma once
 
 #include <string>
@@ -12,27 +12,27 @@ enum class Launcher { none, hydra, openmpi, srun, jsrun };
 
 const char* name_of(Launcher launcher) noexcept;
 
-// By the name of the program; `none` for mpiexec and mpirun as well, which many MPIs have: these say in their
-// --version what they are.
+// Returns the launcher of that program name. Returns `none` for mpiexec and mpirun as well, which many MPIs
+// have; their --version tells the launcher.
 Launcher launcher_of(std::string_view program) noexcept;
 bool is_mpiexec(std::string_view program) noexcept;
 Launcher launcher_of_version(std::string_view version) noexcept;
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// What to execute, in the environment of this process and `set` on top.
+// Command to execute, in the environment of this process plus `set`.
 struct Start {
   std::vector<std::string> command;
   Variables set;
 };
 
-// `command` so that its ranks get `variables` and preload `library`, and the launcher does not preload it
-// where that can be avoided. `inherited`: what LD_PRELOAD says already. Throws Failure where the command line
-// rules it out.
+// Returns the start of `command` such that its ranks get `variables` and preload `library`; the launcher
+// itself does not preload the library if that can be avoided. `inherited` is the present value of LD_PRELOAD.
+// Throws Failure if the command line rules this out.
 Start started(Launcher launcher, std::vector<std::string> command, const Variables& variables,
               const std::string& library, const std::string& inherited);
 
-// A line for a shell that does the same.
+// Returns a shell line that does the same.
 std::string shell_line(const Start& start);
 
 }  // namespace taut::cli

@@ -1,4 +1,4 @@
-// taut: the command line. Each command is a file of its own and an entry here.
+// taut: the command line program. Each command has its own file and an entry here.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -39,7 +39,7 @@ Exit run(const Command& command, std::span<const char* const> words) {
   return command.run(Arguments(command.options, words));
 }
 
-// Errors of any kind, as one line that begins with the command.
+// Runs a command and reports any error as one line that begins with the command.
 Exit run_reporting(const Command& command, std::span<const char* const> words) noexcept {
   const auto report = [&](const char* text) { std::fprintf(stderr, "taut %s: %s\n", command.name, text); };
   try {

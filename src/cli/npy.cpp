@@ -13,7 +13,7 @@ constexpr std::string_view magic{"\x93NUMPY", 6};
 constexpr std::size_t longest_header = 1 << 20;
 
 struct Code {
-  std::string_view text;  // without the byte order
+  std::string_view text;  // type text without the byte order
   DType type;
 };
 constexpr Code codes[] = {
@@ -22,7 +22,7 @@ constexpr Code codes[] = {
     {"i4", DType::i32},   {"u4", DType::u32}, {"i8", DType::i64}, {"u8", DType::u64},
 };
 
-// The dictionary of the header, a literal of Python's: {'descr': '<f4', 'fortran_order': False, 'shape': (3,
+// Parser of the header's dictionary, a Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3,
 // 4), }
 class Literal {
  public:

@@ -1,4 +1,5 @@
-// NumPy's file format [numpy.lib.format]: versions 1 to 3, little-endian numbers, C or Fortran order.
+// Reader and writer of NumPy's file format [numpy.lib.format]: versions 1 to 3, little-endian numbers, C or
+// Fortran order.
 #pragma once
 
 #include <optional>
@@ -12,15 +13,15 @@ bool is_npy(const InputFile& file);
 
 struct NpyFile {
   Array array;
-  std::uint64_t values_at;  // offset of the values
+  std::uint64_t values_at;  // offset of the values in the file
 };
 
-// Reads the header; throws Failure on what is not served, and when the file is shorter than it says. NumPy
-// has no bfloat16: what ml_dtypes stores as '<V2' is one if `wanted` says so. Another `wanted` than the
-// file's is refused.
+// Reads the header. Throws Failure on an unsupported header, and if the file is shorter than its header says.
+// NumPy has no bfloat16: the type '<V2' that ml_dtypes stores is read as bfloat16 if `wanted` asks for it.
+// Throws Failure if `wanted` differs from the file's type otherwise.
 NpyFile read_npy(const InputFile& file, std::optional<DType> wanted);
 
-// A header of version 1.
+// Returns a header of version 1.
 std::string npy_header(const Array& array);
 
 }  // namespace taut::cli

@@ -1,4 +1,4 @@
-// A line on the terminal that says how far a command is.
+// Progress line on the terminal.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,8 @@ inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// On stderr, where that is a terminal; at most ten times a second. Gone when the object is.
+// Progress line on stderr, if stderr is a terminal; updated at most ten times a second. The destructor
+// removes the line.
 class Progress {
  public:
   Progress(const char* what, std::uint64_t total_bytes, bool quiet);

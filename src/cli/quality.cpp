@@ -8,14 +8,15 @@
 namespace taut::cli {
 namespace {
 
-// Sums of one stretch of values: several side by side, so that compilers make vector code of it.
+// Sums over a run of values, in several lanes, so that compilers generate vector code.
 constexpr std::size_t lanes = 8;
 struct Sums {
   double max_error[lanes] = {}, square_sum[lanes] = {};
   std::uint64_t counted[lanes] = {}, beyond[lanes] = {};
 };
 
-// |x - y| as a double. Integers of 64 bits are subtracted as such: doubles do not hold them.
+// Returns |x - y| as a double. 64-bit integers are subtracted as integers, because doubles cannot represent
+// them all.
 template <class T>
 double distance(T x, T y) noexcept {
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
@@ -26,7 +27,7 @@ double distance(T x, T y) noexcept {
   }
 }
 
-// An error of at most `absolute` plus `relative` times the value is allowed; one of both is 0.
+// Compares real values. The allowed error is `absolute` plus `relative` times the value; one of the two is 0.
 template <class T>
 void compare_reals(const T* original, const T* decoded, std::size_t n, double absolute, double relative,
                    std::optional<double> fill, Sums& sums) noexcept {
@@ -51,7 +52,7 @@ void compare_reals(const T* original, const T* decoded, std::size_t n, double ab
   for (; i < n; ++i) take(i, i % lanes);
 }
 
-// Values that did not come back bit for bit.
+// Returns the number of values that differ in a bit.
 std::uint64_t differing(ConstSlice original, ConstSlice decoded) noexcept {
   const ConstBytes x = original.as_bytes(), y = decoded.as_bytes();
   if (std::ranges::equal(x, y)) return 0;

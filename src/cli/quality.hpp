@@ -1,4 +1,4 @@
-// How far decoded values are from the original ones, and whether they keep to the bound.
+// Errors of decoded values, and the check of the bound.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,25 @@ namespace taut::cli {
 
 // PSNR and NRMSE as in Tao et al., "Z-checker", IJHPCA 33 (2019), section 3: with the range of the original
 // values (greatest - least) and the root of the mean square error, 20 log10(range / rmse) and rmse / range.
-// Values that are not finite, and those equal to `fill`, count in neither; of complex values each part counts
-// as one.
+// Values that are not finite, and values equal to `fill`, are left out of both figures. Each part of a
+// complex value counts as one value.
 class Quality {
  public:
   Quality(Bound bound, std::optional<double> fill) : bound_(bound), fill_(fill) {}
 
   void compare(ConstSlice original, ConstSlice decoded);
 
-  double max_error() const noexcept { return max_error_; }  // of finite values, those equal to `fill` too
+  // Greatest error of finite values, including those equal to `fill`.
+  double max_error() const noexcept { return max_error_; }
   const ValueRange& range() const noexcept { return range_; }
-  double range_width() const noexcept;  // 0: no finite value
+  double range_width() const noexcept;  // 0 if there is no finite value
   double rmse() const noexcept;
-  double nrmse() const noexcept;  // NaN where the range is 0
-  double psnr() const noexcept;   // infinite where nothing was lost
+  double nrmse() const noexcept;  // NaN if the range is 0
+  double psnr() const noexcept;   // infinite if nothing was lost
 
-  // Values beyond the bound; NaN and infinities that did not come back as such are. What is compared is
-  // rounded to double; as rounding is monotone, no value within the bound is ever counted.
+  // Number of values beyond the bound, including NaN and infinities that were not restored as such. The
+  // comparison uses values rounded to double; as rounding is monotone, no value within the bound is ever
+  // counted.
   std::uint64_t beyond() const noexcept { return beyond_; }
 
  private:

@@ -13,7 +13,7 @@
 namespace taut::cli {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // of a report
+constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;  // greatest size of a report
 
 using Key = std::tuple<Collective, DType, Reduction, int, std::uint64_t>;
 using Kinds = std::map<Key, SeenCalls>;
@@ -26,7 +26,7 @@ std::string contents(const std::string& name) {
   return text;
 }
 
-// The files that a name stands for: TAUT_REPORT writes one for each rank.
+// Returns the files that a name stands for: TAUT_REPORT writes one file for each rank.
 std::vector<std::string> files_of(const std::string& name) {
   if (std::filesystem::exists(name)) return {name};
   std::vector<std::string> files;
@@ -50,7 +50,7 @@ Reduction operator_of(const Json& name) noexcept {
   return Reduction{};
 }
 
-// Of one rank.
+// Adds the samples of one rank.
 void add_samples(const Json& bounds, SeenCalls& seen) {
   for (const Json& one : bounds.items) {
     const double values = one["value_bytes"].number, frames = one["frame_bytes"].number;
@@ -63,7 +63,7 @@ void add_samples(const Json& bounds, SeenCalls& seen) {
   }
 }
 
-// Communicators of a size, and places in the program, are taken together.
+// Adds the calls of one kind. Communicators of the same size, and different call sites, are taken together.
 void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   const auto collective = collective_of(kind["collective"]);
   const auto type = find_dtype(kind["type"].text);
@@ -84,8 +84,8 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   seen.packed |= kind["compressibility"]["packed"].number > 0;
 }
 
-// Who waits for others tells less of the link than the last to come; where some end before others, those tell
-// less.
+// Merges the counts of two ranks. A rank that waits for others tells less of the link than the last rank to
+// arrive. In a collective with a root, ranks that complete before others tell less.
 void merge(const SeenCalls& from, SeenCalls& into) {
   if (from.calls > into.calls) {
     into.calls = from.calls;

@@ -1,4 +1,4 @@
-// Reports (docs/observe.md) as `taut advise` needs them: kinds of calls, and of messages sent, over all ranks
+// Reader of reports (docs/observe.md) for `taut advise`: kinds of calls, and of sent messages, over all ranks
 // and communicators.
 #pragma once
 
@@ -16,18 +16,18 @@ namespace taut::cli {
 struct SeenCalls {
   Collective collective = Collective::allreduce;
   DType type{};
-  Reduction op{};  // Reduction{}: none
-  int ranks = 0;   // of the communicator
+  Reduction op{};  // Reduction{} if there is none
+  int ranks = 0;   // size of the communicator
   std::uint64_t least_bytes = 0;
 
-  // By the rank that made the most of them.
+  // Counts of the rank that made the most calls.
   double calls = 0, message_bytes = 0;
-  // Left to plain MPI; on the rank that took least for it. Messages are not timed.
+  // Calls left to plain MPI, on the rank that spent the least time in them. Messages are not timed.
   double plain_calls = 0, plain_seconds = 0;
-  // By the rank whose values compress least. 0: not sampled.
+  // Samples of the rank whose values compress least; 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
 
-  bool packed = false;  // some rank's samples showed packed integers
+  bool packed = false;  // true if some rank's samples showed packed integers
 
   bool messages() const noexcept { return collective == Collective::send; }
   bool sampled() const noexcept {
@@ -38,12 +38,14 @@ struct SeenCalls {
 struct SeenProgram {
   int ranks = 1;
   std::size_t files = 0;
-  double seconds = 0;  // that the rank ran which ran longest; 0: not known
+  double seconds = 0;  // run time of the rank that ran longest; 0: unknown
   std::vector<SeenCalls> kinds;
-  std::map<std::string, double> unserved;  // calls that Taut does not serve, by name; of the rank with most
+  // Number of calls that Taut does not serve, by name, on the rank with the most.
+  std::map<std::string, double> unserved;
 };
 
-// The report of one rank, or those of all: of `name`, or else name.0, name.1, ... Throws Failure.
+// Reads the report of one rank, or the reports of all ranks: `name` itself, or else name.0, name.1, ...
+// Throws Failure.
 SeenProgram read_reports(const std::vector<std::string>& names);
 
 }  // namespace taut::cli

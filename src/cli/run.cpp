@@ -1,4 +1,4 @@
-// taut run: a program that knows nothing of Taut, with Taut.
+// taut run: runs an unmodified program with Taut.
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::string rules_of(const Arguments& arguments) {
   return rules.value_or(taut::options().rules);
 }
 
-// All that are in force: launchers that hand on by name have to name them.
+// Returns all variables in force: launchers that pass variables by name have to name them.
 Variables variables_of(const Arguments& arguments) {
   Variables all;
   const auto add = [&](const char* name, const std::string& value) {
@@ -51,7 +51,7 @@ Variables variables_of(const Arguments& arguments) {
   add("TAUT_RULES", rules_of(arguments));
   const std::string config = arguments.value("config").value_or(taut::options().config);
   add("TAUT_CONFIG",
-      config.empty() ? "" : std::filesystem::absolute(config).string());  // ranks may start elsewhere
+      config.empty() ? "" : std::filesystem::absolute(config).string());  // ranks may start in another folder
   add("TAUT_REPORT", arguments.value("report").value_or(taut::options().report));
   add("TAUT_TRACE", arguments.value("trace").value_or(taut::options().trace));
   add("TAUT_SUMMARY", arguments.has("summary") ? "1" : variable("TAUT_SUMMARY"));
@@ -68,8 +68,8 @@ std::string value_in(const Variables& all, std::string_view name) {
   return found == all.end() ? "" : found->second;
 }
 
-// mpiexec and mpirun say in their --version whose they are; where they do not, they are taken for programs
-// that hand everything on.
+// Returns the launcher of a program. mpiexec and mpirun name their MPI in --version; otherwise the program is
+// assumed to pass all variables on.
 Launcher find_launcher(const std::string& program) {
   if (!find_program(program)) fail(program + ": there is no such program; check its name and PATH");
   if (const Launcher known = launcher_of(program); known != Launcher::none || !is_mpiexec(program))

@@ -6,7 +6,7 @@
 namespace taut::cli {
 namespace {
 
-constexpr double shortest_sample = 100e-6;  // some hundred times what reading the clock takes
+constexpr double shortest_sample = 100e-6;  // some hundred times the cost of reading the clock
 constexpr std::size_t least_samples = 5, most_samples = 101;
 
 double now() {

@@ -1,4 +1,4 @@
-// Speeds, measured so that they can be compared.
+// Comparable measurement of speeds.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,9 @@
 
 namespace taut::cli {
 
-// Seconds that a call of each takes, medians. They take turns, as the speed of memory changes from minute to
-// minute on a shared machine. Time of this thread, so that neighbours on the core do not count.
+// Returns the median seconds of each call. The calls run in turn, because the speed of memory changes from
+// minute to minute on a shared machine. The clock is this thread's CPU time, so that neighbours on the core
+// do not count.
 std::vector<double> median_seconds(const std::vector<std::function<void()>>& calls, double seconds_for_all);
 
 }  // namespace taut::cli

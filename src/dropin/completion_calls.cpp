@@ -1,5 +1,6 @@
-// Completion of requests. While a nonblocking call of Taut's is in progress, a thread that waits makes it go
-// on itself, rather than wait for a thread that sleeps now and then. Messages that have come are looked at.
+// Completion of requests. While a nonblocking call of Taut is in progress, a waiting thread advances the call
+// itself instead of waiting for the progress thread, which sleeps now and then. Completed receives are
+// inspected for coded messages.
 #include <taut/taut.h>
 
 #include <algorithm>
@@ -15,8 +16,9 @@ namespace {
 
 using p2p::CompletionScope;
 
-// Until nothing of Taut's is in progress, or `test(&done)`, of MPI's, says that there is no more to wait for.
-// Whether it has said so; then `code` is its code.
+// Advances Taut's calls and runs `test(&done)`, a test function of MPI, until none of Taut's calls is in
+// progress or the test reports that there is nothing more to wait for. Returns true in the second case,
+// or if the test fails; `code` is then the test's code.
 template <class Test>
 bool test_until_done(int& code, Test test) noexcept {
   if (!calls_in_progress()) return false;
@@ -30,7 +32,7 @@ bool test_until_done(int& code, Test test) noexcept {
   return done != 0;
 }
 
-// ---- MPI's functions, with calls in progress
+// ---- MPI's completion functions while calls of Taut are in progress
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
   int code = MPI_SUCCESS;
@@ -55,7 +57,7 @@ int wait_some(int incount, MPI_Request requests[], int* outcount, int indices[],
   int code = MPI_SUCCESS;
   const auto test = [&](int* done) {
     const int tested = PMPI_Testsome(incount, requests, outcount, indices, statuses);
-    *done = *outcount != 0;  // or MPI_UNDEFINED: there is none to wait for
+    *done = *outcount != 0;  // MPI_UNDEFINED: there is no request to wait for
     return tested;
   };
   return test_until_done(code, test)
@@ -84,14 +86,14 @@ int test_some(int incount, MPI_Request requests[], int* outcount, int indices[],
   return call_next(Wrapped::MPI_Testsome, incount, requests, outcount, indices, statuses);
 }
 
-// ---- Messages among what has completed
+// ---- Messages among the completed requests
 
 std::span<MPI_Request> listed(int count, MPI_Request* requests) noexcept {
   if (count <= 0 || requests == nullptr) return {};
   return {requests, static_cast<std::size_t>(count)};
 }
 
-// Where MPI's statuses go: to the program, or to memory of our own if it wants none.
+// Array for MPI's statuses: the program's, or memory of this object if the program ignores statuses.
 class Statuses {
  public:
   Statuses(MPI_Status* wanted, bool ignored, int n)
@@ -108,19 +110,19 @@ class Statuses {
   bool ignored_;
 };
 
-// Request `i` is complete, or has failed.
+// Finishes request `i`, which has completed or failed.
 int finish_one(CompletionScope& completion, std::size_t i, int code, MPI_Status& status) noexcept {
   if (code == MPI_SUCCESS) return completion.finish(i, status);
   completion.discard(i);
   return code;
 }
 
-// Request `i` is complete, and stays as it is.
+// Inspects request `i`, which is complete and stays as it is.
 int look_at_one(CompletionScope& completion, std::size_t i, int code, MPI_Status& status) noexcept {
   return code == MPI_SUCCESS ? completion.look(i, status) : code;
 }
 
-// Of n requests that have completed the k-th is index(k). Codes as MPI gives them.
+// Finishes n completed requests, of which the k-th is index(k). Returns a code as MPI does.
 template <class Index>
 int finish_all(CompletionScope& completion, int code, int n, const Statuses& statuses, Index index,
                decltype(finish_one) finish = finish_one) noexcept {
@@ -143,7 +145,7 @@ int finish_all(CompletionScope& completion, int code, int n, const Statuses& sta
 
 int itself(int k) noexcept { return k; }
 
-// By wait_some or test_some.
+// Completes requests by `complete`, which is wait_some or test_some.
 int complete_some(decltype(wait_some) complete, int incount, MPI_Request requests[], int* outcount,
                   int indices[], MPI_Status statuses[]) {
   CompletionScope completion(listed(incount, requests));
@@ -166,7 +168,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, 
 
 namespace {
 
-// ---- For an MPI that cannot look at several requests at once
+// ---- Functions for an MPI that cannot inspect several requests at once
 
 int look_for_any(int count, const MPI_Request requests[], int* index, int* flag,
                  MPI_Status* status) noexcept {
@@ -181,7 +183,7 @@ int look_for_any(int count, const MPI_Request requests[], int* index, int* flag,
     if (*flag != 0) *index = i;
   }
   if (!none) return code;
-  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;  // an empty one has that
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;  // as in an empty status
   return taut_dropin_MPI_Request_get_status(MPI_REQUEST_NULL, flag, status);
 }
 
@@ -274,7 +276,7 @@ TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* 
   return complete_some(test_some, incount, requests, outcount, indices, statuses);
 }
 
-// ---- Looked at, and not completed
+// ---- Inspection of requests without completion
 
 TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   CompletionScope completion(listed(1, &request));

@@ -1,4 +1,4 @@
-// Numbers of large-count calls as the ints of an MPI that has no such calls.
+// Conversion of large-count arguments to int, for an MPI without large-count calls.
 #pragma once
 
 #include <mpi.h>
@@ -9,15 +9,15 @@
 
 namespace taut::dropin {
 
-// Throws Error.
+// Returns `number` as an int. Throws Error if the number does not fit.
 template <class Number>
 int narrowed(Number number) {
   if (number != static_cast<int>(number)) throw Error(Status::invalid_count, "a count that needs MPI 4");
   return static_cast<int>(number);
 }
 
-// The first n of `numbers`; null stays null. They stay, since MPI may read them until a request is freed, of
-// which nobody is told. Throws Error.
+// Returns the first n of `numbers` as ints; null stays null. The copy is never freed: MPI may read the array
+// until a request is freed, and Taut is not told of that. Throws Error.
 template <class Number>
 const int* narrowed_for_good(const Number* numbers, int n) {
   if (numbers == nullptr || n == 0) return nullptr;

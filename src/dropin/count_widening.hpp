@@ -1,4 +1,4 @@
-// Arrays of ints as the wider numbers of large-count calls.
+// Conversion of int arrays to the wider numbers of large-count calls.
 #pragma once
 
 #include <mpi.h>
@@ -7,9 +7,10 @@
 
 namespace taut::dropin {
 
-inline constexpr int every_rank = -1;  // instead of a root: the blocks matter on every rank
+inline constexpr int every_rank = -1;  // in place of a root: the blocks matter on every rank
 
-// How many blocks the arrays of a call on `comm` are of here; 0 where they are not read.
+// Returns the number of blocks that the arrays of a call on `comm` describe on this rank; 0 if the arrays are
+// not read on this rank.
 inline int blocks(MPI_Comm comm, int root) noexcept {
   int rank = 0, size = 0;
   PMPI_Comm_rank(comm, &rank);
@@ -20,7 +21,7 @@ inline int blocks(MPI_Comm comm, int root) noexcept {
 template <class Number>
 class Widened {
  public:
-  // The first n of `numbers`; null stays null.
+  // Copies the first n of `numbers`; null stays null.
   Widened(const int* numbers, int n) {
     if (numbers != nullptr) numbers_.assign(numbers, numbers + n);
   }

@@ -9,15 +9,15 @@
 namespace taut::dropin {
 namespace {
 
-constexpr unsigned connected_at_first = 8;  // communicators made from one parent
+constexpr unsigned connected_at_first = 8;  // communicators of one parent that are always connected
 
 std::atomic<bool> connects{false};
 
-// What a connected communicator knows of those made from it, and of itself as one of several.
+// Creation history of a connected communicator: the communicators created from it, and its siblings.
 struct Lineage {
-  using Used = std::atomic<bool>;  // whether a nonblocking call on some of them has been served
+  using Used = std::atomic<bool>;  // true if a nonblocking call on one of them has been served
 
-  std::shared_ptr<Used> siblings;  // of MPI_COMM_WORLD: null
+  std::shared_ptr<Used> siblings;  // null for MPI_COMM_WORLD
   std::shared_ptr<Used> children = std::make_shared<Used>(false);
   unsigned children_made = 0;
   bool connects_children = true;
@@ -28,8 +28,9 @@ Lineage* lineage_of(MPI_Comm comm) noexcept {
   return record != nullptr ? static_cast<Lineage*>(record->lineage.get()) : nullptr;
 }
 
-// Whether the communicator that has just been made from `parent` is to be connected: the same on all ranks of
-// the parent, which count alike, and compare what they have seen whenever the number has doubled.
+// Returns true if the communicator that has just been created from `parent` is to be connected. The result is
+// the same on all ranks of the parent: they count alike, and compare the observed use whenever the number has
+// doubled.
 bool connects_next(MPI_Comm parent, Lineage& lineage) noexcept {
   const unsigned number = lineage.children_made++;
   if (number < connected_at_first || !std::has_single_bit(number)) return lineage.connects_children;

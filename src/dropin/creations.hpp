@@ -1,23 +1,24 @@
-// Which communicators are connected where the program makes them.
+// Connection of communicators at their creation.
 //
-// A nonblocking call must not wait for other ranks, but the private communicator that serves it is made by
-// all ranks together. The making of a communicator waits for its ranks anyway, and twice as long if another
-// one is made there. So the first communicators made from a parent are connected at once, later ones only
-// while the program uses them: then the nonblocking calls on them are served from the first. On the others
-// nonblocking calls are plain MPI's until a blocking call has been served.
+// A nonblocking call must not wait for other ranks, but the private communicator that serves the call is
+// created by all ranks together. Creating a communicator waits for its ranks anyway, and takes twice as long
+// if a private one is created along with it. The first communicators created from a parent are therefore
+// connected at once, and later ones only while the program uses such communicators for nonblocking calls.
+// Nonblocking calls on a connected communicator are served from the first one on. Nonblocking calls on any
+// other communicator are plain MPI until a blocking call has been served on it.
 #pragma once
 
 #include <mpi.h>
 
 namespace taut::dropin {
 
-// After MPI_Init, by all ranks, if nonblocking calls are served and all have the same rules: connects
-// MPI_COMM_WORLD. Nothing where rules ask for names, which communicators get after their making.
+// Connects MPI_COMM_WORLD. Called after MPI_Init by all ranks, if nonblocking calls are served and all ranks
+// have the same rules. Does nothing if rules ask for names, which communicators get after their creation.
 void begin_creations() noexcept;
 void end_creations() noexcept;
 
-// After the making of `made` from `parent`, by all ranks of the parent. MPI_COMM_NULL: this rank is not in
-// it.
+// Connects `made`, which has just been created from `parent`, if such communicators are connected. Called by
+// all ranks of the parent. `made` is MPI_COMM_NULL on a rank outside it.
 void connect_made(MPI_Comm parent, MPI_Comm made) noexcept;
 
 // Notes that a nonblocking call on `comm` is served.

@@ -1,4 +1,4 @@
-// Sends that go on by themselves, from memory of Taut's.
+// Sends that complete by themselves, from memory owned by Taut.
 #pragma once
 
 #include <mpi.h>
@@ -7,7 +7,7 @@
 
 namespace taut::dropin {
 
-// Sends the values that stand there now. An MPI code. Throws Error.
+// Sends a copy of the current values. Returns an MPI code. Throws Error.
 int send_detached(const p2p::RecvBuffer& values, int dest, int tag);
 
 }  // namespace taut::dropin

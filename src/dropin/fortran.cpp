@@ -26,12 +26,12 @@ bool is_one_of(const std::array<void*, n>& known, const void* address) noexcept 
   return address != nullptr && std::ranges::find(known, address) != known.end();
 }
 
-#ifdef OPEN_MPI  // as compilers spell the variable's name
+#ifdef OPEN_MPI  // compilers' spellings of the variable's name
 constexpr Spellings<4> status_ignore{"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
                                      "mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE"};
 constexpr Spellings<4> statuses_ignore{"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
                                        "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"};
-#else  // of the module mpi_f08 alone
+#else  // only the module mpi_f08 has these variables
 constexpr Spellings<1> status_ignore{"MPIR_F08_MPI_STATUS_IGNORE_OBJ"};
 constexpr Spellings<1> statuses_ignore{"MPIR_F08_MPI_STATUSES_IGNORE_OBJ"};
 #endif
@@ -42,7 +42,7 @@ bool is_status_ignore(const void* address) noexcept {
   return is_one_of(one, address) || is_one_of(several, address);
 }
 
-// Compilers differ; this MPI's knows.
+// Returns the value of .TRUE. in the Fortran compiler of this MPI; compilers differ in it.
 MPI_Fint true_value() noexcept {
   static const MPI_Fint value = [] {
     MPI_Fint flag = 1, ierror = MPI_SUCCESS;
@@ -117,7 +117,8 @@ TAUT_API void taut_fortran_MPI_Pcontrol(MPI_Fint* level) { taut_dropin_MPI_Pcont
 
 using taut::dropin::call_fortran;
 
-// The module mpi_f08 of MPICH begins and ends below the names of C; `ierror` may be absent.
+// MPICH's module mpi_f08 initialises and finalises MPI without a call of the C functions. `ierror` may be
+// absent.
 extern "C" {
 
 TAUT_API void taut_f08_MPI_Init_thread(int* required, int* provided, int* ierror) {

@@ -1,4 +1,5 @@
-// Calls of Fortran: what it passes where C has special addresses, and its next functions.
+// Support for Fortran: conversion of arguments where Fortran passes special addresses, and calls of the next
+// Fortran functions.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +11,7 @@
 
 namespace taut::dropin {
 
-// Calls the next function of the first of these names that there is. Arguments are addresses.
+// Calls the next function of the first of these names that exists. All arguments are addresses.
 template <class... Arguments>
 void call_fortran(std::initializer_list<const char*> names, Arguments*... arguments) noexcept {
   for (const char* const name : names)
@@ -18,21 +19,21 @@ void call_fortran(std::initializer_list<const char*> names, Arguments*... argume
       return reinterpret_cast<void (*)(Arguments * ...)>(next)(arguments...);
 }
 
-#ifndef MPI_ABI  // which knows no Fortran
+#ifndef MPI_ABI  // the standard ABI has no Fortran
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of integers are handed on as they are");
 
 #ifdef OPEN_MPI
-// The buffer that C passes for one of Fortran, whose special addresses are those of variables in common
+// Returns the C address for a Fortran buffer. Fortran's special addresses are those of variables in common
 // blocks.
 void* c_buffer(void* address) noexcept;
 #endif
 
-// Where Fortran is told the code; the module mpi_f08 passes null for what the program leaves out.
+// Stores the code in `ierror`. The module mpi_f08 passes null for an argument that the program leaves out.
 inline void tell(MPI_Fint* ierror, int code) noexcept {
   if (ierror != nullptr) *ierror = code;
 }
 
-// ---- Arguments of C for those of Fortran, which get their values at the end
+// ---- C arguments that stand for Fortran arguments; their destructors write the values back
 
 class RequestAt {
  public:
@@ -73,7 +74,7 @@ class MessageAt {
   MPI_Message is_;
 };
 
-// One status, or an array of them. What a call leaves alone stays as it was.
+// One status, or an array of statuses. A status that the call does not set keeps its value.
 class StatusesAt {
  public:
   explicit StatusesAt(MPI_Fint* at, MPI_Fint count = 1);
@@ -101,7 +102,7 @@ class LogicalAt {
   int is_ = 0;
 };
 
-// From 1 on.
+// Index that counts from 1 in Fortran.
 class IndexAt {
  public:
   explicit IndexAt(MPI_Fint* at) noexcept : at_(at) {}
@@ -127,7 +128,7 @@ class IndicesAt {
 
  private:
   MPI_Fint* at_;
-  const MPI_Fint* count_;  // MPI_UNDEFINED is negative
+  const MPI_Fint* count_;  // may be MPI_UNDEFINED, which is negative
 };
 #endif
 

@@ -12,11 +12,13 @@ namespace {
 
 struct All {
   std::mutex mutex;
-  std::list<StartedCall> open,
-      ended;  // not complete; complete or not started, until MPI has freed the request
+  // `open` has the incomplete calls, `ended` those that are complete or not started, until MPI has freed the
+  // request.
+  std::list<StartedCall> open, ended;
 };
 
-// Outlives static destructors: the thread of a program that forgets MPI_Finalize still uses it.
+// Returns the one instance. It outlives static destructors: the progress thread of a program that forgets
+// MPI_Finalize still uses it.
 All& all() noexcept {
   static auto* const one = new All;
   return *one;
@@ -25,7 +27,8 @@ All& all() noexcept {
 std::atomic<std::size_t> open{0};
 std::atomic<int> drivers{0};
 
-// ---- What MPI calls, perhaps under its locks: nothing here may wait or raise errors
+// ---- Callbacks of the generalized requests: MPI may call them under its locks, so they must neither wait
+// nor raise errors
 
 int query(void* extra, MPI_Status* status) noexcept {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -34,7 +37,7 @@ int query(void* extra, MPI_Status* status) noexcept {
   return static_cast<const StartedCall*>(extra)->code;
 }
 
-// What it held goes with the next call.
+// Marks the call as freed; the next call of forget_freed() deletes it.
 int set_free(void* extra) noexcept {
   static_cast<StartedCall*>(extra)->freed = true;
   return MPI_SUCCESS;
@@ -46,7 +49,7 @@ void complete(StartedCall& ended) noexcept { PMPI_Grequest_complete(ended.reques
 
 // ---- Completion
 
-// Takes one that has ended from those that have not; null: there is none.
+// Moves one completed call from `open` to `ended` and returns it; null if there is none.
 StartedCall* take_ended() noexcept {
   All& calls = all();
   const std::lock_guard lock(calls.mutex);
@@ -58,7 +61,7 @@ StartedCall* take_ended() noexcept {
   return nullptr;
 }
 
-// ---- Of the thread
+// ---- Progress thread
 
 bool needs_steps() noexcept { return calls_in_progress() || api::calls_in_flight(); }
 
@@ -70,7 +73,7 @@ void take_step() noexcept {
 
 void forget_freed() noexcept {
   All& calls = all();
-  std::list<StartedCall> freed;  // goes after the lock
+  std::list<StartedCall> freed;  // destroyed after the lock is released
   const std::lock_guard lock(calls.mutex);
   for (auto one = calls.ended.begin(); one != calls.ended.end();) {
     const auto here = one++;
@@ -81,7 +84,7 @@ void forget_freed() noexcept {
 int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept {
   StartedCall& started = one.front();
   const int code = PMPI_Grequest_start(query, set_free, cancel, &started, &started.request);
-  if (code != MPI_SUCCESS) {  // others count on this rank's part all the same
+  if (code != MPI_SUCCESS) {  // the other ranks still rely on this rank's part
     started.call->wait();
     started.call->finish(MPI_STATUS_IGNORE);
     return code;

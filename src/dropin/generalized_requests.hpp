@@ -1,5 +1,5 @@
-// Nonblocking calls of programs: calls of Taut in flight behind generalized requests of MPI, which programs
-// wait for, test and mix with others as they like.
+// Nonblocking collective calls of programs: calls of Taut in flight behind generalized requests of MPI.
+// Programs wait for these requests, test them and mix them with other requests.
 #pragma once
 
 #include <taut/taut.h>
@@ -13,11 +13,11 @@
 
 namespace taut::dropin {
 
-// Arrays that a call reads until its end: the program's may change once it is made, and may be of narrower
-// numbers.
+// Copies of the arrays that a call reads until it completes. The program may change its own arrays once the
+// call has been made, and those may hold narrower numbers.
 class KeptArrays {
  public:
-  // The first n of `numbers`; null stays null.
+  // Returns a copy of the first n of `numbers`; null stays null.
   template <class Number, class Given>
   const Number* copied(const Given* numbers, int n) {
     if (numbers == nullptr || n == 0) return nullptr;
@@ -30,36 +30,38 @@ class KeptArrays {
   std::vector<std::shared_ptr<const void>> arrays_;
 };
 
-// A call that is started, or may be. It stays where it is until MPI has freed its request.
+// Call that has started or can be started. Its address does not change until MPI has freed its request.
 struct StartedCall {
   KeptArrays kept;
   std::unique_ptr<TAUT_Request_s> call;
   MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_SUCCESS;           // how it ended
-  std::atomic<bool> freed = false;  // MPI knows of it no more
-  int tag = 0;                      // of a persistent call's messages
+  int code = MPI_SUCCESS;           // MPI code of the completed call
+  std::atomic<bool> freed = false;  // MPI no longer refers to the call
+  int tag = 0;                      // tag of a persistent call's messages
 
-  void (*tell_mpi)(StartedCall&) noexcept = nullptr;  // that it has ended
+  void (*tell_mpi)(StartedCall&) noexcept = nullptr;  // reports the completion of the call to MPI
 };
 
-// Makes the request of the one call in `one`, and sees to it from then on. An MPI code.
+// Creates the generalized request of the one call in `one`, and manages the call from then on. Returns an MPI
+// code.
 int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept;
 
-// The same in two steps: a call that is not started yet; then that it is, with a request that MPI waits for.
+// hand_over() in two steps, for a call whose request exists already: hold_inactive() takes a call that has
+// not started yet; activate() marks the call as started.
 using CallHandle = std::list<StartedCall>::iterator;
 CallHandle hold_inactive(std::list<StartedCall> one) noexcept;
 void activate(CallHandle started) noexcept;
 
-// Forgets calls of which MPI knows no more.
+// Deletes the calls whose requests MPI has freed.
 void forget_freed() noexcept;
 
-// Whether any of these calls is not complete.
+// Returns true if one of these calls is not complete.
 bool calls_in_progress() noexcept;
 
-// Makes all go on a step, and completes the requests of those that have ended.
+// Advances all calls by a step, and completes the requests of calls that have ended.
 void progress_calls() noexcept;
 
-// While one lives, this thread makes calls go on, and the one below leaves them alone.
+// Scope in which this thread advances the calls, and the progress thread leaves them alone.
 class DrivingScope {
  public:
   DrivingScope() noexcept;
@@ -68,10 +70,12 @@ class DrivingScope {
   DrivingScope& operator=(const DrivingScope&) = delete;
 };
 
-// The thread that makes calls go on while the program does something else. False: there is none.
+// Starts the progress thread, which advances calls while the program computes. Returns false if the thread
+// cannot be started.
 bool start_thread() noexcept;
 
-// Before MPI_Finalize. What the program has not waited for goes no further by itself.
+// Stops the progress thread; called before MPI_Finalize. A call that the program has not waited for then no
+// longer advances by itself.
 void end_thread() noexcept;
 
 }  // namespace taut::dropin

@@ -9,9 +9,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum Tag : int { greeting = 32701, question, answer, word };  // below the least MPI_TAG_UB that MPI grants
+// Message tags, below 32767, the least MPI_TAG_UB that MPI allows.
+enum Tag : int { greeting = 32701, question, answer, word };
 
-// Whether all are complete in time. Those that are become MPI_REQUEST_NULL.
+// Waits for all requests; returns false if some are incomplete at `until`. Completed requests become
+// MPI_REQUEST_NULL.
 bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
   std::vector<int> which(requests.size());
   while (std::ranges::any_of(requests, [](MPI_Request request) { return request != MPI_REQUEST_NULL; })) {
@@ -27,12 +29,12 @@ bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
 
 }  // namespace
 
-// What is under way. Buffers outlive a shake that has given up.
+// State of a handshake. Its buffers outlive a handshake that has given up.
 struct Handshake::Ties {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
-  std::vector<int> replies;  // what messages from others hold
-  int asks = 0, says = 0;    // what messages to them hold
+  std::vector<int> replies;  // contents of the messages from other ranks
+  int asks = 0, says = 0;    // contents of the messages to them
   std::vector<MPI_Request> receives, sends;
 
   MPI_Request receive(int& into, int from, Tag tag) {
@@ -58,7 +60,7 @@ Handshake::~Handshake() {
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   for (MPI_Request& request : ties_->sends)
-    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // of a few bytes, and on its way
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // a small send completes by itself
 }
 
 bool Handshake::all_have_taut(std::chrono::milliseconds patience) {
@@ -91,7 +93,7 @@ bool Handshake::follow(std::chrono::milliseconds patience) {
   ties.send(ties.says, 0, greeting);
   ties.receives = {ties.receive(ties.replies[0], 0, word)};
   std::vector<MPI_Request> questions{ties.receive(ties.replies[1], 0, question)};
-  // The leader may wait as long for the slowest of all before it asks.
+  // The leader may wait as long for the slowest rank before it sends the question.
   if (!arrive(questions, Clock::now() + 2 * patience)) {
     ties.receives.push_back(questions[0]);
     return false;

@@ -1,5 +1,5 @@
-// Whether all ranks of a communicator run with Taut: some of a job may have been started without it, and know
-// nothing of these messages.
+// Handshake that finds out if all ranks of a communicator run with Taut. Ranks that were started without Taut
+// do not answer its messages.
 #pragma once
 
 #include <mpi.h>
@@ -9,17 +9,19 @@
 
 namespace taut::dropin {
 
-// The lowest rank collects a greeting from each other one, asks all whether they still wait, and when all
-// have said so, tells them (a two-phase commit). Who has said that it waits does so until it is told; who has
-// given up before stays silent, so that nobody is told yes. Of a job with all ranks this costs four messages
-// a rank; of others, twice the patience, once.
+// Two-phase commit led by the lowest rank. The leader collects a greeting from each other rank, asks all of
+// them if they still wait, and tells them the result: yes only if all have answered. A rank that has answered
+// waits until it is told the result; a rank that has given up before stays silent, so that no rank is told
+// yes. The handshake costs four messages a rank if all ranks run with Taut; otherwise it costs twice the
+// patience, once.
 //
-// Messages are on the communicator itself: so it is to be called where none of the program's are under way,
-// right after MPI_Init. Where the lowest rank runs without Taut, greetings reach it that it never receives.
+// The messages travel on the communicator itself. The handshake must therefore run while none of the
+// program's messages are in flight, right after MPI_Init. If the lowest rank runs without Taut, greetings
+// reach it that it never receives.
 class Handshake {
  public:
   explicit Handshake(MPI_Comm comm);
-  ~Handshake();  // before MPI_Finalize: takes back what waits for messages that never came
+  ~Handshake();  // before MPI_Finalize: cancels the receives of messages that never came
   Handshake(const Handshake&) = delete;
   Handshake& operator=(const Handshake&) = delete;
 

@@ -25,20 +25,20 @@ std::string lower(std::string_view name) {
   return text;
 }
 
-// "MPI_Recv", but not "MPI_RECV" or "mpi_recv_".
+// Returns true for a name in C's spelling: "MPI_Recv", but not "MPI_RECV" or "mpi_recv_".
 bool in_c(std::string_view name) noexcept {
   return name.size() > 5 && name.starts_with("MPI_") &&
          std::islower(static_cast<unsigned char>(name[5])) != 0;
 }
 
-// What a name says of the process, and what is known of that.
+// State of the search: the function found, and the properties of the process that decide if a name counts.
 struct Search {
   std::string unseen;
-  bool f08_receives_in_c = true;  // MPICH's module mpi_f08, where a call has a buffer
+  bool f08_receives_in_c = true;  // true if calls with a buffer in MPICH's module mpi_f08 use the C functions
 };
 
-// Whether that function of Fortran is followed. MPICH's comes by those of C, but for what has no buffer in
-// its module mpi_f08, which is served itself.
+// Returns true if the drop-in sees calls of this Fortran function. MPICH's Fortran functions call the C
+// functions, except for functions without a buffer in the module mpi_f08, which the drop-in wraps separately.
 bool in_fortran([[maybe_unused]] std::string_view name, [[maybe_unused]] const Search& search) noexcept {
 #if defined(OPEN_MPI)
   return true;
@@ -59,7 +59,7 @@ bool is_unseen(std::string_view name, const Search& search) {
 struct Tables {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  std::size_t n = 0;  // symbols from the first on, those that others define among them
+  std::size_t n = 0;  // number of leading symbols that include all imports
 };
 
 Tables tables_of(const dl_phdr_info& object) {
@@ -69,12 +69,12 @@ Tables tables_of(const dl_phdr_info& object) {
     if (object.dlpi_phdr[i].p_type == PT_DYNAMIC)
       entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    // glibc has made addresses of these, but not in the kernel's object.
+    // glibc has turned these offsets into addresses, but not in the kernel's object.
     const auto at =
         entry->d_un.d_ptr < object.dlpi_addr ? entry->d_un.d_ptr + object.dlpi_addr : entry->d_un.d_ptr;
     if (entry->d_tag == DT_SYMTAB) found.symbols = reinterpret_cast<const ElfW(Sym)*>(at);
     if (entry->d_tag == DT_STRTAB) found.names = reinterpret_cast<const char*>(at);
-    // The GNU table holds what is defined here, which comes last.
+    // The GNU hash table covers the symbols defined in the object, which come last.
     if (entry->d_tag == DT_GNU_HASH)
       found.n = std::max<std::size_t>(found.n, reinterpret_cast<const std::uint32_t*>(at)[1]);
     if (entry->d_tag == DT_HASH)
@@ -85,7 +85,7 @@ Tables tables_of(const dl_phdr_info& object) {
 
 std::string_view file_of(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 
-// MPI's libraries and components, and this one.
+// Returns true for MPI's libraries and components, and for Taut's.
 bool is_of_mpi(std::string_view path) noexcept {
   constexpr std::array parts{"libtaut_"sv,    "mca_"sv,          "libmpi.so"sv,
                              "libmpich.so"sv, "libmpi_abi.so"sv, "libmpichfort."sv,
@@ -93,7 +93,7 @@ bool is_of_mpi(std::string_view path) noexcept {
   return std::ranges::any_of(parts, [&](std::string_view part) { return file_of(path).starts_with(part); });
 }
 
-// The first import that `wanted` names; "": there is none.
+// Returns the first imported name that `wanted` accepts, or "" if there is none.
 template <class Wanted>
 const char* find_import(const dl_phdr_info& object, Wanted wanted) {
   const Tables tables = tables_of(object);

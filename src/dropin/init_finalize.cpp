@@ -28,7 +28,8 @@ int started(int code) noexcept {
 
 void* next_of(const char* name) noexcept { return find(name); }
 
-// A tool above may make MPI's MPI_Finalize of the program's, past this library: hence at_finalize().
+// Registers before_finalize() with at_finalize() too, because a tool loaded before this library may turn the
+// program's MPI_Finalize into a direct call of MPI's own, which this library does not see.
 void after_init() noexcept {
   begin_counting_unserved();
   const bool all_here = begin_interception();
@@ -37,7 +38,7 @@ void after_init() noexcept {
     api::at_finalize(before_finalize);
     const BypassScope bypass;
     same_rules = all_here && api::compare_rules_in_world();
-  } catch (...) {  // communicators compare theirs one by one
+  } catch (...) {  // each communicator then compares its rules by itself
   }
   if (!all_here) return;
   begin_messages();
@@ -59,8 +60,8 @@ extern "C" {
 
 TAUT_API int taut_dropin_MPI_Init_thread(int* argc, char*** argv, int required, int* provided);
 
-// What libtaut_preload.so calls once, before any other: `next_function` gives the next function of a name, or
-// null.
+// Initialises the layer. libtaut_preload.so calls this function once, before any other. `next_function`
+// returns the next function of a name, or null.
 TAUT_API void taut_dropin_start(void* (*next_function)(const char*)) {
   find = next_function;
   for (std::size_t i = 0; i < nexts.size(); ++i) nexts[i] = find(wrapped_names[i]);
@@ -83,7 +84,8 @@ TAUT_API int taut_dropin_MPI_Finalize() {
   return next_as<int (*)()>(Wrapped::MPI_Finalize)();
 }
 
-// 0: calls are MPI's; 1: they are Taut's again; 2: what is observed is written, as far as it has come.
+// Controls Taut by the level. 0: calls go to MPI; 1: Taut serves calls again; 2: writes the reports of what
+// has been observed so far.
 TAUT_API int taut_dropin_MPI_Pcontrol(const int level, ...) {
   if (level == 0 || level == 1) switch_on(level == 1);
   if (level == 2) taut::api::write_reports_so_far();

@@ -1,13 +1,13 @@
-// The begin and the end of the drop-in, in MPI_Init and MPI_Finalize of the program. The calls that it serves
-// are made by src/preload/generate.py.
+// Start and end of the drop-in, in the program's MPI_Init and MPI_Finalize. src/preload/generate.py generates
+// the wrappers of the calls that the drop-in serves.
 #pragma once
 
 namespace taut::dropin {
 
-// After MPI_Init, by all ranks: begins to serve calls, if all ranks run with Taut.
+// Starts to serve calls, if all ranks run with Taut. Called by all ranks after MPI_Init.
 void after_init() noexcept;
 
-// Before MPI_Finalize; again is nothing.
+// Stops serving calls before MPI_Finalize. A second call does nothing.
 void before_finalize() noexcept;
 
 }  // namespace taut::dropin

@@ -27,7 +27,7 @@ bool intercepts(MPI_Comm comm) noexcept {
     return record->members == api::CommRecord::in_world;
   try {
     return api::ranks_in_world(comm);
-  } catch (...) {  // memory for a few bytes a rank; others find out in the agreement
+  } catch (...) {  // out of memory, for a few bytes a rank; the other ranks learn of it in the agreement
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// Which calls of MPI are Taut's.
+// Interception: the conditions under which Taut serves an MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -7,20 +7,22 @@
 
 namespace taut::dropin {
 
-// Whether calls on this communicator are for Taut: an intracommunicator of several ranks that all run with
-// Taut, and not in a call that Taut itself makes. The same on all its ranks.
+// Returns true if Taut serves calls on this communicator: an intracommunicator of several ranks that all run
+// with Taut. Returns false inside calls that Taut itself makes. The result is the same on all ranks of the
+// communicator.
 bool intercepts(MPI_Comm comm) noexcept;
 
 using BypassScope = p2p::BypassScope;
 
-// MPI_Pcontrol(0) and (1): calls are MPI's again, and Taut's. Collective, for ranks have to agree on what is
-// served.
+// Turns interception off or on, for MPI_Pcontrol(0) and MPI_Pcontrol(1). Collective, because ranks have to
+// agree on what is served.
 void switch_on(bool on) noexcept;
 
-// After MPI_Init, by all ranks, once: finds out whether all run with Taut. Only then calls are served.
+// Finds out if all ranks run with Taut, and returns the answer; calls are served only then. Called once by
+// all ranks, after MPI_Init.
 bool begin_interception() noexcept;
 
-// Before MPI_Finalize: no call is served any more. Again is nothing.
+// Ends interception before MPI_Finalize. A second call does nothing.
 void end_interception() noexcept;
 
 }  // namespace taut::dropin

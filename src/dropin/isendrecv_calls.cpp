@@ -1,4 +1,4 @@
-// Nonblocking calls that send and receive. What they send is plain.
+// Nonblocking calls that send and receive. The values that they send are not coded.
 #include <taut/taut.h>
 
 #include "dropin/detached_sends.hpp"
@@ -11,9 +11,9 @@ using namespace taut::p2p;
 
 namespace {
 
-// Where MPI has no such call, or the message to be received may have been probed for, the request of the
-// program is that of the receive, and what is sent goes from memory of Taut's; else `start(&request)` makes
-// one for both.
+// Starts the send and the receive of one call. `start(&request)` makes one request for both. If MPI lacks the
+// call, or if the message to be received may have been probed for, the program's request is that of the
+// receive, and the values are sent from memory owned by Taut.
 template <class Start>
 int send_and_receive(Wrapped function, const RecvBuffer& sent, int dest, int sendtag, const MatchKey& key,
                      const RecvBuffer& at, MPI_Request* request, Start start) noexcept {
@@ -29,7 +29,7 @@ int send_and_receive(Wrapped function, const RecvBuffer& sent, int dest, int sen
   return code;
 }
 
-// ---- The calls; `function` takes counts of this type
+// ---- The calls; `function` takes counts of type Count
 
 template <class Count>
 int isendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest,

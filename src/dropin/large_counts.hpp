@@ -1,4 +1,4 @@
-// Calls that MPI has twice, for int and for large counts.
+// Calls that MPI offers both with int and with large counts.
 #pragma once
 
 #include "api/errors.hpp"
@@ -9,7 +9,7 @@ namespace taut::dropin {
 
 inline bool has(Wrapped function) noexcept { return next_as<void*>(function) != nullptr; }
 
-// Makes `one(function, counts)`, with ints where the MPI has no large counts.
+// Calls `one(large, counts)`; if MPI lacks the large-count function, calls `one(function, ints)`.
 template <class One, class... Counts>
 int by_large(Wrapped large, Wrapped function, MPI_Comm comm, One one, Counts... counts) noexcept {
   if (has(large)) return one(large, counts...);

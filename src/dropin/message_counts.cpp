@@ -15,7 +15,8 @@ CallKey key_of(Collective direction, DType type, std::size_t bytes) noexcept {
   return Call{.collective = direction, .type = type, .bytes = bytes}.key();
 }
 
-// Samples the values, once their row is there, before the message is counted in it.
+// Samples the values of a message. Called once the row of the message exists, before the message is counted
+// in the row.
 void sample(CallRow& row, const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
   static Sampler sampler(options().kernels);
   if (options().report.empty() || !kind.dense || api::on_device(message.buf, message.type)) return;
@@ -26,7 +27,7 @@ void sample(CallRow& row, const p2p::SendArguments& message, const api::Datatype
 }  // namespace
 
 bool begin_counting() noexcept {
-  return counts() && api::free_at_finalize();  // which writes as well
+  return counts() && api::free_at_finalize();  // which also writes the report
 }
 
 void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,

@@ -1,12 +1,12 @@
-// What reports tell of messages, on the rank that sends them and on the one that receives them
-// (docs/observe.md). Nothing is counted unless somebody asks for it.
+// Counts of messages for reports, on the rank that sends a message and on the rank that receives it
+// (docs/observe.md). Nothing is counted unless a report is asked for.
 #pragma once
 
 #include "p2p/recv_decode.hpp"
 
 namespace taut::dropin {
 
-// Before the first message, after MPI_Init. Whether they are counted.
+// Prepares the counts, after MPI_Init and before the first message. Returns true if messages are counted.
 bool begin_counting() noexcept;
 
 void count_sent(const p2p::SendArguments& message, const api::DatatypeLayout& kind,

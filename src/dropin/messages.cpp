@@ -14,7 +14,7 @@
 namespace taut::dropin {
 namespace {
 
-std::atomic<bool> looks{false};  // at what is sent: to code it, or to count it alone
+std::atomic<bool> looks{false};  // true if sent messages are inspected, to be coded or only counted
 
 std::string fallback_reason(const std::string& unseen) {
   if (!options().messages) return "a rule for Send needs TAUT_MESSAGES=1, on all ranks";
@@ -22,7 +22,7 @@ std::string fallback_reason(const std::string& unseen) {
   return "ranks differ in TAUT_MESSAGES or in what they call";
 }
 
-// To those who asked for frames.
+// Prints why messages are plain MPI, on rank 0, if TAUT_MESSAGES or a rule asked for coded messages.
 void explain(const std::string& unseen) {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -30,8 +30,8 @@ void explain(const std::string& unseen) {
   std::fprintf(stderr, "taut: messages are plain MPI's: %s\n", fallback_reason(unseen).c_str());
 }
 
-// A coded message has more than 64 KiB, by padding. So a receive of less room needs no look: whatever is
-// coded is too long for it, and MPI itself says so.
+// Least length of a coded message, which padding makes longer than 64 KiB. A shorter receive buffer needs no
+// inspection: every coded message is too long for it, and MPI itself reports the truncation.
 constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_rest;
 
 class Program final : public p2p::Endpoint {
@@ -52,10 +52,10 @@ class Program final : public p2p::Endpoint {
  private:
   p2p::Coder decoder_;
   std::mutex mutex_;
-  std::map<std::string, p2p::Coder> encoders_;  // by the texts of their policies
+  std::map<std::string, p2p::Coder> encoders_;  // keyed by the text of the policy
 };
 
-// Outlives static destructors, as the program's requests may.
+// Endpoint of the program's messages. It outlives static destructors, as the program's requests may.
 Program* program = nullptr;
 
 void begin_coding() {
@@ -69,7 +69,7 @@ void begin_coding() {
   p2p::set_program_endpoint(program);
 }
 
-// As its sender alone knows it.
+// Returns the policy of the rule for a message, from what its sender alone knows.
 const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
   return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
 }
@@ -99,7 +99,7 @@ void begin_messages() noexcept {
   try {
     if (options().messages) unseen = unseen_receives();
     mine = options().messages && options().enabled && unseen.empty();
-  } catch (...) {  // then not
+  } catch (...) {  // messages are then not served
   }
   PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   all != 0 ? begin_coding() : explain(unseen);

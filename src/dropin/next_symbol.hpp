@@ -1,4 +1,4 @@
-// The functions that programs would call without the drop-in: another tool's or MPI's own.
+// Next functions: the functions that the program would call without the drop-in, another tool's or MPI's own.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 
 namespace taut::dropin {
 
-// By Wrapped; null: there is none. Set before any wrapper is called.
+// Next functions, indexed by Wrapped; null if there is none. Set before any wrapper is called.
 extern std::array<void*, std::size(wrapped_names)> nexts;
 
 template <class Function>
@@ -15,10 +15,10 @@ Function next_as(Wrapped function) noexcept {
   return reinterpret_cast<Function>(nexts[static_cast<std::size_t>(function)]);
 }
 
-// That of any name; null: there is none.
+// Returns the next function of any name; null if there is none.
 void* next_of(const char* name) noexcept;
 
-// Calls it; the types of the arguments have to be those of its parameters.
+// Calls the next function of `function`. The types of the arguments have to be those of its parameters.
 template <class... Arguments>
 int call_next(Wrapped function, Arguments... arguments) noexcept {
   return next_as<int (*)(Arguments...)>(function)(arguments...);

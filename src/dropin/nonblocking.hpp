@@ -1,4 +1,4 @@
-// Which nonblocking calls are Taut's (docs/adr/0012).
+// Interception of the program's nonblocking and persistent collective calls (docs/adr/0012).
 #pragma once
 
 #include "api/errors.hpp"
@@ -9,28 +9,31 @@
 
 namespace taut::dropin {
 
-// Whether this process may be asked for them: then MPI has to be begun with MPI_THREAD_MULTIPLE.
+// Returns true if TAUT_NONBLOCKING is set in this process: MPI must then be initialised with
+// MPI_THREAD_MULTIPLE.
 bool wants_nonblocking() noexcept;
 
-// After MPI_Init, by all ranks of MPI_COMM_WORLD, all of which run with Taut: finds out whether all of them
-// serve nonblocking calls, and begins; true: they do.
+// Finds out if all ranks serve nonblocking calls, and starts to serve them if so; returns the answer. Called
+// after MPI_Init by all ranks of MPI_COMM_WORLD, all of which run with Taut.
 bool begin_nonblocking() noexcept;
 
-// Before MPI_Finalize.
+// Stops serving nonblocking calls; called before MPI_Finalize.
 void end_nonblocking() noexcept;
 
-// Whether nonblocking calls on this communicator are for Taut: only if it is connected, since a nonblocking
-// call must not wait for others. The same on all its ranks.
+// Returns true if Taut serves nonblocking calls on this communicator. The communicator must be connected,
+// since a nonblocking call must not wait for other ranks. The result is the same on all its ranks.
 bool intercepts_nonblocking(MPI_Comm comm) noexcept;
 
-// Whether persistent calls on it may be: their making waits for others. The same on all its ranks.
+// Returns true if Taut may serve persistent calls on this communicator; creating a persistent request waits
+// for other ranks. The result is the same on all its ranks.
 bool intercepts_persistent(MPI_Comm comm) noexcept;
 
-// Whether some rank counts calls for a report, those too that Taut certainly leaves to plain MPI.
+// Returns true if some rank counts calls for a report, including calls that Taut certainly leaves to plain
+// MPI.
 bool counts_all_calls() noexcept;
 
-// Starts a call: `start(kept, &call)` is one of taut.h. What is plain MPI's at once is a request of MPI's
-// own.
+// Starts a nonblocking call by `start(kept, &call)`, a function of taut.h. A call that is plain MPI at once
+// gets MPI's own request.
 template <class Start>
 int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
   const BypassScope bypass;

@@ -11,35 +11,37 @@ struct Entry {
   bool active;
 };
 
-// What is behind the requests of the program, and where the messages travel that complete them.
+// Calls behind the program's requests, and the communicator of the messages that complete them.
 struct All {
   std::mutex mutex;
   std::unordered_map<MPI_Request, Entry> calls;
   std::vector<int> free_tags;
-  int tags = 0;  // that are in use or were
+  int tags = 0;  // number of tags in use or used before
   MPI_Comm self = MPI_COMM_NULL;
 };
 
-// Outlives static destructors, as the calls do.
+// Returns the one instance, which outlives static destructors, as the calls do.
 All& all() noexcept {
   static auto* const one = new All;
   return *one;
 }
 
-char nothing[8];  // what the messages hold; the program's request has no room for it
+char nothing[8];  // contents of the messages; the program's request has no room for any
 
 int take_tag() {
   All& here = all();
   const std::lock_guard lock(here.mutex);
-  here.free_tags.reserve(static_cast<std::size_t>(here.tags) + 1);  // so that none is lost later
+  // Room for all tags, so that giving one back never allocates.
+  here.free_tags.reserve(static_cast<std::size_t>(here.tags) + 1);
   if (here.free_tags.empty()) return here.tags++;
   const int tag = here.free_tags.back();
   here.free_tags.pop_back();
   return tag;
 }
 
-// Completes the program's request. A message too long for it is an error there, where the call had one. The
-// request may be freed at any time, or started again once the message is sent.
+// Completes the program's request by a message. If the call failed, the message is too long for the request,
+// which thus completes with an error. The program may free the request at any time, and may start it again
+// once the message is sent.
 void send_end(StartedCall& ended) noexcept {
   All& here = all();
   const int tag = ended.tag;
@@ -58,7 +60,7 @@ void send_end(StartedCall& ended) noexcept {
   ended.freed = true;
 }
 
-// Another start than that of a call that goes on.
+// Starts a call that is not in progress.
 int start(CallHandle started) noexcept {
   StartedCall& one = *started;
   if (const int code = PMPI_Start(&one.request); code != MPI_SUCCESS) return code;
@@ -131,7 +133,7 @@ void forget_kept(MPI_Request request) noexcept {
   if (found == here.calls.end()) return;
   const Entry entry = found->second;
   here.calls.erase(found);
-  if (entry.active) return;  // its end frees it
+  if (entry.active) return;  // send_end() frees the tag and the call
   here.free_tags.push_back(entry.call->tag);
   entry.call->freed = true;
 }

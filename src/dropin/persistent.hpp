@@ -1,22 +1,24 @@
-// Persistent collective calls of programs (docs/adr/0012). A program's request is a persistent one of MPI's
-// own: it receives an empty message that this process sends to itself when the call has ended. So MPI's
-// functions wait for it, test it and make it inactive, in any language; MPI_Start, MPI_Startall and
-// MPI_Request_free alone are to be seen (dropin/starting.cpp).
+// Persistent collective calls of programs (docs/adr/0012). The program's request is a persistent receive of
+// MPI: it receives an empty message that this process sends to itself when the call has completed. MPI's own
+// functions can therefore wait for the request, test it and make it inactive, in any language. Taut
+// intercepts only MPI_Start, MPI_Startall and MPI_Request_free (dropin/start_calls.cpp).
 #pragma once
 
 #include "dropin/nonblocking.hpp"
 
 namespace taut::dropin {
 
-// After MPI_Init and before MPI_Finalize: where those messages travel. False: there is no such place.
+// Creates and frees the communicator on which these messages travel, after MPI_Init and before MPI_Finalize.
+// begin_persistent() returns false if the communicator cannot be created.
 bool begin_persistent() noexcept;
 void end_persistent() noexcept;
 
-// Makes the program's request of a call that is Taut's own; null: it is plain MPI's, on all ranks. Collective
-// over `comm`. An MPI code; throws Error.
+// Creates the program's request for a call that Taut serves. Leaves `*request` unchanged if the call is plain
+// MPI, on all ranks. Collective over `comm`. Returns an MPI code; throws Error.
 int make_request(MPI_Comm comm, KeptArrays kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request);
 
-// `init(kept, &call)` is one of taut.h. False: the call is plain MPI's, on all ranks.
+// Creates a persistent request by `init(kept, &call)`, a function of taut.h. Returns false if the call is
+// plain MPI, on all ranks.
 template <class Init>
 bool keep(MPI_Comm comm, MPI_Request* request, int& code, Init init) noexcept {
   if (!intercepts_persistent(comm)) return false;
@@ -33,10 +35,10 @@ bool keep(MPI_Comm comm, MPI_Request* request, int& code, Init init) noexcept {
   return true;
 }
 
-// Starts what stands behind a request of make_request(). False: it is another request.
+// Starts the call behind a request of make_request(). Returns false for any other request.
 bool start_kept(MPI_Request request, int& code) noexcept;
 
-// Forgets what stands behind a request, if it is one of make_request(); MPI's part is the caller's.
+// Drops the call behind a request, if make_request() created the request. The caller frees MPI's request.
 void forget_kept(MPI_Request request) noexcept;
 
 }  // namespace taut::dropin

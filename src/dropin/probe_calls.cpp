@@ -1,4 +1,4 @@
-// The calls that look for messages, and receive those that they have found (docs/adr/0015).
+// Calls that probe for messages, and calls that receive probed messages (docs/adr/0015).
 #include <taut/taut.h>
 
 #include "api/args/pmpi_counts.hpp"
@@ -12,7 +12,8 @@ using namespace taut::p2p;
 
 namespace {
 
-// `look(&there)` until a message is there. A thread that waits keeps nobody from receiving.
+// Repeats `look(&there)` until a message is there. A waiting thread does not keep other threads from
+// receiving.
 template <class Look>
 int look_until_there(Look look) noexcept {
   int there = 0, code = MPI_SUCCESS;

@@ -1,4 +1,4 @@
-// The calls that receive messages, or send and receive (docs/adr/0020), int and large counts alike.
+// Calls that receive messages, or send and receive (docs/adr/0020), with int and large counts.
 #include <taut/taut.h>
 
 #include "api/args/pmpi_counts.hpp"
@@ -12,7 +12,7 @@ namespace pmpi = taut::api::pmpi;
 
 namespace {
 
-// Runs `call(&status)`, which receives one message there.
+// Runs `call(&status)`, which receives one message into `at`, and finishes a coded message.
 template <class Call>
 int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
   if (!may_be_coded(at)) return call(status);
@@ -21,7 +21,7 @@ int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
   return code == MPI_SUCCESS ? finish_recv(at, *came) : code;
 }
 
-// The same where the message may have been probed for; `meanwhile()` is made after the receive has begun.
+// Receives a message that may have been probed for. Runs `meanwhile()` after the receive has begun.
 template <class Meanwhile>
 int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* status,
                      Meanwhile meanwhile) noexcept {
@@ -35,12 +35,13 @@ int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* stat
   return posted.detached ? deliver(posted.detached, at, *came) : finish_recv(at, *came);
 }
 
-// From MPI_PROC_NULL nothing comes, and MPI's own call knows best how it ends.
+// Returns true if a message from `source` may have been probed for. A receive from MPI_PROC_NULL is left to
+// MPI's own call.
 bool may_be_probed_from(int source) noexcept { return source != MPI_PROC_NULL && may_be_probed(); }
 
 int nothing_else() noexcept { return MPI_SUCCESS; }
 
-// ---- The calls; `function` takes counts of this type
+// ---- The calls; `function` takes counts of type Count
 
 template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -64,7 +65,7 @@ int irecv(Wrapped function, void* buf, Count count, MPI_Datatype type, int sourc
   return code;
 }
 
-// Each start of the request may find a message that was probed for.
+// Tracks a persistent receive, since each of its starts may find a message that was probed for.
 template <class Count>
 int recv_init(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) noexcept {
@@ -93,7 +94,7 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   });
 }
 
-// What it sends is plain.
+// Serves MPI_Sendrecv_replace. The values that it sends are not coded.
 template <class Count>
 int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag, int source,
             int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {

@@ -1,4 +1,4 @@
-// Calls that start, cancel and free requests, of which some are Taut's, or stand for others.
+// Calls that start, cancel and free requests. Some requests are Taut's, or have a substitute.
 #include <taut/taut.h>
 
 #include "dropin/next_symbol.hpp"
@@ -11,7 +11,7 @@ namespace {
 using namespace taut::dropin;
 using namespace taut::p2p;
 
-// A receive gets a message that was probed for, or is started by MPI.
+// Starts a persistent receive: matches it to a message that was probed for, or lets MPI start it.
 int start_receive(MPI_Request* request) noexcept {
   ProbeQueue queue;
   PostedReceive posted;
@@ -36,7 +36,7 @@ extern "C" {
 
 TAUT_API int taut_dropin_MPI_Start(MPI_Request* request) { return start(request); }
 
-// One after the other, as MPI has it; ends at the first error.
+// Starts the requests one after the other, as MPI does; stops at the first error.
 TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
   for (int i = 0; i < count; ++i)
     if (const int code = start(&requests[i]); code != MPI_SUCCESS) return code;
@@ -74,8 +74,8 @@ TAUT_API void taut_fortran_MPI_Request_free(MPI_Fint* request, MPI_Fint* ierror)
   if (*ierror == MPI_SUCCESS) *request = PMPI_Request_c2f(one);
 }
 #elif !defined(MPI_ABI)
-// The module mpi_f08 of MPICH starts and frees below the names of C; its handles are those of C, and `ierror`
-// may be absent.
+// MPICH's module mpi_f08 starts and frees requests without a call of the C functions. Its handles are C's,
+// and `ierror` may be absent.
 TAUT_API void taut_f08_MPI_Start(MPI_Request* request, int* ierror) {
   const int code = taut_dropin_MPI_Start(request);
   if (ierror != nullptr) *ierror = code;

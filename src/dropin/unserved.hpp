@@ -1,4 +1,4 @@
-// Counts of calls that Taut does not serve, by name, for reports: of the functions in
+// Counts, by function name, of the calls that Taut does not serve, for reports. The functions are listed in
 // src/preload/unserved.txt.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace taut::dropin {
 
 void count_unserved(Wrapped function) noexcept;
 
-// In MPI_Init: has reports tell the counts.
+// Makes reports include these counts; called in MPI_Init.
 void begin_counting_unserved() noexcept;
 
 }  // namespace taut::dropin

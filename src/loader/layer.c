@@ -11,7 +11,8 @@ static const char* base_name(const char* path) {
   return slash != NULL ? slash + 1 : path;
 }
 
-/* Names of MPI libraries: MPICH and relatives, Open MPI, the standard ABI, Debian's MPICH. */
+/* Returns true for the names of MPI libraries: MPICH and relatives, Open MPI, the standard ABI, Debian's
+ * MPICH. */
 static int is_mpi(const char* path) {
   static const char* const names[] = {"libmpi.so", "libmpi_abi.so", "libmpich.so"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
@@ -71,7 +72,7 @@ void* taut_open_layer(void* mpi, const char* folder, char* why, size_t size) {
     snprintf(why, size, "the folder's name is too long: %s", folder);
     return NULL;
   }
-  /* Lazily: functions that this MPI does not have are never called. */
+  /* Lazy binding: functions that this MPI does not have are never called. */
   void* const layer = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
   if (layer == NULL) snprintf(why, size, "no layer for this MPI (%s): %s", flavour, dlerror());
   return layer;

@@ -1,27 +1,28 @@
-/* layer.h -- the MPI that this process has loaded, and the layer of Taut that speaks to it.
+/* layer.h -- finds the MPI that this process has loaded, and opens the layer of Taut for it.
  *
- * A layer is libtaut_<flavour>.so: libtaut built against the headers of one kind of MPI and linked to none.
- * Its MPI symbols are bound, when it is opened, to the library that the process has loaded already. No
- * function here calls MPI, but for MPI_Abi_get_version, which may be called at any time.
- */
+ * A layer is libtaut_<flavour>.so: libtaut built against the headers of one kind of MPI and linked to
+ * none. When the layer is opened, its MPI symbols are bound to the library that the process has loaded
+ * already. No function here calls MPI, except MPI_Abi_get_version, which may be called at any time. */
 #ifndef TAUT_LOADER_LAYER_H
 #define TAUT_LOADER_LAYER_H
 
 #include <stddef.h>
 
-/* The library of MPI in this process, its symbols global from then on, so that layers find them; NULL: none
- * is loaded. Loaded by a program or a Python extension, also privately (RTLD_LOCAL). */
+/* Returns the MPI library of this process, NULL if none is loaded. Its symbols are global from then on, so
+ * that layers find them. A program or a Python extension has loaded the library, possibly privately
+ * (RTLD_LOCAL). */
 void* taut_find_mpi(void);
 
-/* Whether taut_find_mpi() had to choose between two libraries, both loaded privately: then nobody knows which
- * of them a call is meant for. Their paths, if so. */
+/* Returns true if taut_find_mpi() has to choose between two libraries, both loaded privately, and stores
+ * their paths: it is then unknown which library a call is meant for. */
 int taut_two_mpis(const char* paths[2]);
 
-/* Its kind: "mpich" (MPICH, Intel MPI and other relatives), "openmpi" or "mpiabi" (the standard ABI of MPI
- * 5). */
+/* Returns the kind of an MPI: "mpich" (MPICH, Intel MPI and other relatives), "openmpi" or "mpiabi" (the
+ * standard ABI of MPI 5). */
 const char* taut_mpi_flavour(void* mpi);
 
-/* Opens `folder`/libtaut_<flavour>.so for the MPI `mpi`. NULL: `why` (of `size` bytes) says why not. */
+/* Opens `folder`/libtaut_<flavour>.so for the MPI `mpi`. Returns NULL on failure; `why` (of `size` bytes)
+ * then holds the reason. */
 void* taut_open_layer(void* mpi, const char* folder, char* why, size_t size);
 
 #endif

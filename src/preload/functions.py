@@ -1,5 +1,5 @@
-"""The functions of MPI that the drop-in wraps: the collective ones of core/collectives.txt in all their forms, those of
-functions.txt, and those of unserved.txt, whose calls are only counted."""
+"""The MPI functions that the drop-in wraps: the collectives of core/collectives.txt in all their forms, the functions of
+functions.txt, and the functions of unserved.txt, whose calls are only counted."""
 
 import re
 import sys
@@ -9,14 +9,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "core"))
 from collectives import collectives
 
-BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/start.cpp
-COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/waiting.cpp
-SEND = re.compile(r"MPI_(I?[sr]?send|[sr]?send_init)(_c)?", re.I)  # src/dropin/sends.cpp
-OTHER_MESSAGE = re.compile(  # src/dropin/messaging.cpp, pairs.cpp, probing.cpp, waiting.cpp
+BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/init_finalize.cpp
+COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/completion_calls.cpp
+SEND = re.compile(r"MPI_(I?[sr]?send|[sr]?send_init)(_c)?", re.I)  # src/dropin/send_calls.cpp
+OTHER_MESSAGE = re.compile(  # src/dropin: recv_calls.cpp, isendrecv_calls.cpp, probe_calls.cpp, completion_calls.cpp, start_calls.cpp
     r"MPI_(I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
 )
 SENDRECV = re.compile(r"MPI_Sendrecv(_c)?")
-OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/starting.cpp
+OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/start_calls.cpp
 
 @dataclass
 class Parameter:
@@ -30,7 +30,7 @@ class Parameter:
 
     @property
     def widened(self):
-        """Whether it is an array of ints that the large-count call takes as an array of a wider type."""
+        """True for an array of ints that the large-count function takes as an array of a wider type."""
         return self.array and self.type == "const int"
 
 
@@ -61,17 +61,17 @@ class Function:
 
     @property
     def persistent(self):
-        """Whether it makes a persistent request of a collective call."""
+        """True if the function creates a persistent request of a collective call."""
         return self.parameters[-2:] == [INFO, REQUEST]
 
     @property
     def of_persistent(self):
-        """Whether it starts or frees persistent requests."""
+        """True if the function starts or frees persistent requests."""
         return self.name in OF_PERSISTENT
 
     @property
     def creates(self):
-        """Whether it makes a communicator, its last argument."""
+        """True if the function creates a communicator, its last argument."""
         return bool(self.parameters) and self.parameters[-1].type == "MPI_Comm*"
 
     @property
@@ -80,12 +80,12 @@ class Function:
 
     @property
     def sends(self):
-        """Whether it sends one message, or may be started to."""
+        """True if the function sends one message, or creates a persistent request that does."""
         return SEND.fullmatch(self.name) is not None
 
     @property
     def message(self):
-        """Whether it sends, receives or looks for messages."""
+        """True if the function sends, receives, probes for, inspects or cancels messages."""
         return self.sends or OTHER_MESSAGE.fullmatch(self.name) is not None
 
     @property
@@ -94,8 +94,8 @@ class Function:
 
     @property
     def asked_by(self):
-        """It is the next function's unless one of these is set: 1 TAUT_NONBLOCKING, 2 TAUT_MESSAGES, 4 TAUT_REPORT or
-        TAUT_SUMMARY, which count what is sent; 0: always asked for."""
+        """Services of which one must be asked for, or else the next function serves the call. 1: TAUT_NONBLOCKING;
+        2: TAUT_MESSAGES; 4: TAUT_REPORT or TAUT_SUMMARY, which count sent messages; 0: any use of Taut."""
         if self.of_persistent:
             return 7
         if self.completes:
@@ -127,7 +127,7 @@ def persistent(function):
 
 
 def collective_functions():
-    """The collective ones with all their forms: with int and large counts, nonblocking, persistent."""
+    """Yields the collectives in all their forms: with int and large counts, blocking, nonblocking and persistent."""
     for collective in collectives():
         narrow = collective.declarations("int", collective.int_displacement)
         wide = collective.declarations("MPI_Count", "MPI_Aint")
@@ -146,14 +146,14 @@ def functions():
 
 @dataclass
 class Unserved:
-    """A function that Taut does not serve, of so many arguments: its calls are counted for reports."""
+    """A function that Taut does not serve; its calls are counted for reports."""
 
     name: str
     arguments: list
 
 
 def unserved():
-    """Those of unserved.txt but for what is served after all. All are older than MPI 4, so any MPI has them."""
+    """Yields the functions of unserved.txt that are not served. All are older than MPI 4, so that any MPI has them."""
     served = {function.name for function in functions()}
     for line in (Path(__file__).parent / "unserved.txt").read_text().splitlines():
         name, number = line.split()

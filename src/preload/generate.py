@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Writes the wrappers of the drop-in from the prototypes of MPI's functions.
 
-generate.py preload    C: what programs in C and Fortran call, for libtaut_preload.so, any MPI's
+generate.py preload    C: the functions that C and Fortran programs call, for libtaut_preload.so, with any MPI
 generate.py names      C++: the list of functions
-generate.py dropin     C++: what serves these calls in a layer, by TAUT_ calls, one MPI's
-generate.py fortran    C++: what serves Fortran in the layer of Open MPI, whose Fortran calls no MPI_ function of C, and
-                       what of others' Fortran does not
+generate.py dropin     C++: the functions of a layer that serve these calls by TAUT_ calls, for one MPI
+generate.py fortran    C++: the functions of a layer that serve Fortran: all of Open MPI's, whose Fortran functions call no
+                       MPI_ function of C, and those of other MPIs that call none
 
-Their list is that of functions.py.
+functions.py lists the wrapped functions.
 """
 
 import re
@@ -18,39 +18,39 @@ from functions import REQUEST, functions, unserved
 
 
 def beyond_c(function):
-    """Whether MPICH's module mpi_f08 does not call it in C's name: what has no buffer."""
+    """True if MPICH's module mpi_f08 does not call the C function: functions without a buffer."""
     begins_or_ends = function.name in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
     return function.creates or function.of_persistent or begins_or_ends or without_buffer(function)
 
 
 def without_buffer(function):
-    """Whether it looks for messages or completes requests."""
+    """True if the function probes for messages or completes requests, without a buffer argument."""
     return (function.completes or function.message) and not any("void*" in p.type for p in function.parameters)
 
 
 def by_f08_itself(function):
-    """Whether Open MPI's module mpi_f08 may call nothing but the profiling interface for it, as Open MPI 4.1 does."""
+    """True if Open MPI's module mpi_f08 may call only the profiling interface for the function, as Open MPI 4.1 does."""
     flags = any(p.name == "flag" for p in function.parameters) or function.name == "MPI_Testsome"
     return (function.completes or function.message) and flags
 
 
 def fortran_names(function):
-    """How compilers spell it, and how Open MPI's module mpi_f08 calls it."""
+    """Returns the compilers' spellings of the function, and the name that Open MPI's module mpi_f08 calls."""
     lower = function.name.lower()
     return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
 
 
-COUNTED = 4  # asked by TAUT_REPORT or TAUT_SUMMARY, as in preload.h
+COUNTED = 4  # asked for by TAUT_REPORT or TAUT_SUMMARY, as in preload.h
 
 
 def in_fortran(function):
-    """Its arguments are addresses in Fortran, the last one that of the error code."""
+    """Returns the parameters in Fortran, without the error code. All arguments are addresses."""
     return [p for p in function.parameters if p.name not in ("argc", "argv") and p.type != "..."]
 
 
 @dataclass
 class Entry:
-    """A wrapper of the preload: its symbol and what serves it in a layer."""
+    """A wrapper in libtaut_preload.so: its symbol, and the layer's function that serves it."""
 
     symbol: str
     served: str
@@ -108,7 +108,7 @@ _Static_assert(sizeof taut_wrapped / sizeof *taut_wrapped <= taut_most_wrapped, 
 
 
 def widening(function, p):
-    """The array of wider numbers that stands for `p`: its number and its size."""
+    """Returns number type and size of the array of wider numbers that replaces the array `p`."""
     root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
     count = f"blocks(comm, {root})"
     if p.name in ("sendcounts", "sdispls") and root == "every_rank":
@@ -134,7 +134,7 @@ def nonblocking_argument(function, p):
 
 
 def making(function):
-    """What makes the request of Taut's that stands behind that of the program."""
+    """Returns the lambda that creates Taut's request behind the program's request."""
     passed = ", ".join(nonblocking_argument(function, p) for p in function.parameters)
     kept = "KeptArrays& kept" if "kept." in passed else "KeptArrays&"
     return f"[&]({kept}, TAUT_Request* call) {{\n    return {function.taut}({passed});\n  }}"
@@ -149,7 +149,7 @@ def collective_wrapper(function):
     intercepts, body, inside = "intercepts", blocking_body, "\n  const BypassScope bypass;"
     if function.nonblocking:
         intercepts, body, inside = "intercepts_nonblocking", nonblocking_body, ""
-    # An MPI before 4 has no large-count functions: TAUT_ calls then make plain ones of them.
+    # An MPI before 4 has no large-count functions: TAUT_ calls then serve them as plain MPI.
     lacking = f"if (next == nullptr) {{\n    const RuleBypassScope plain;\n    {body(function)}\n  }}\n    " if function.large else ""
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
@@ -172,7 +172,7 @@ def narrow_type(p):
 
 
 def persistent_wrapper(function):
-    """An MPI before 4 has none of them, Open MPI 5 none with large counts."""
+    """Returns the wrapper of a persistent call. MPI before 4 has no such calls, Open MPI 5 none with large counts."""
     types = ", ".join(p.declaration for p in function.parameters)
     lacking = "return raise(comm, MPI_ERR_UNSUPPORTED_OPERATION);"
     if function.large:
@@ -195,7 +195,7 @@ def persistent_wrapper(function):
 
 
 def send_wrapper(function):
-    """Frames in the place of values, or the call as it is, by ints where the MPI has no large counts."""
+    """Returns the wrapper of a send: sends a frame, or makes the plain call, with ints if the MPI lacks large counts."""
     name, persistent = re.fullmatch(r"MPI_(.*?)(_init)?(_c)?", function.name).group(1, 2)
     started = f"I{name.lower()}" if persistent else name
     message = "{buf, count, datatype, dest, tag, comm}"
@@ -232,7 +232,7 @@ def creation_wrapper(function):
 
 
 def counting_wrapper(function):
-    """Counts the call and hands it on; arguments are words, as in preload.h."""
+    """Returns a wrapper that counts the call and calls the next function; arguments are words, as in preload.h."""
     declared = ", ".join(f"std::uint64_t {name}" for name in function.arguments)
     return f"""TAUT_API int taut_dropin_{function.name}({declared}) {{
   count_unserved(Wrapped::{function.name});
@@ -289,7 +289,7 @@ extern "C" {{
 
 
 def from_fortran(p):
-    """The C argument that the address `p` of Fortran stands for."""
+    """Returns the C argument for the Fortran address `p`."""
     handles = {"MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Comm": "Comm", "MPI_Info": "Info"}
     if p.type in ("const void*", "void*"):
         return f"c_buffer({p.name})"
@@ -303,7 +303,8 @@ def fortran_types(function):
 
 
 def fortran_creation(function, kind, spellings):
-    """Arguments are of Fortran's own kinds: logicals, addresses that stand for no weights, `ierror` perhaps absent."""
+    """Returns the wrapper of a Fortran function that creates a communicator. It passes on the Fortran arguments, which may be
+    logicals, the special addresses for missing weights, or an absent `ierror`."""
     listed = ", ".join(f'"{name}"' for name in spellings)
     return f"""TAUT_API void taut_{kind}_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{
   call_fortran({{{listed}}}, {function.arguments}, ierror);
@@ -314,7 +315,7 @@ def fortran_creation(function, kind, spellings):
 
 
 def at_fortran(function, p):
-    """The C object for the address `p` of Fortran that gets a value: its type and what it is made of; None: there is none."""
+    """Returns type and initialiser of the C object for the Fortran address `p` of an output; None for other arguments."""
     count = next((q.name for q in function.parameters if q.name in ("count", "incount")), "")
     given = function.completes or function.name == "MPI_Cancel"  # else the call makes the request
     if p.type == "MPI_Request*":

@@ -1,10 +1,11 @@
-/* libtaut_preload.so: MPI's functions for a program that knows nothing of Taut. Linked to no MPI, and silent
- * until the first call of MPI: shells, launchers and programs without MPI run with it as without.
+/* libtaut_preload.so: wrappers of MPI's functions for a program that was built without Taut. The library is
+ * linked to no MPI and does nothing until the first MPI call: shells, launchers and programs without MPI run
+ * with it as they run without it.
  *
- * A wrapper calls what serves it: the drop-in's function of the layer for this MPI (src/dropin) if anything
- * is asked of Taut, else the next function of that name: another tool's, or MPI's. A large-count function
- * that the MPI lacks is always the layer's, because programs take its presence here for the MPI's (mpi4py
- * does). */
+ * A wrapper calls one of two functions. If Taut is asked for anything, it calls the drop-in's function in
+ * the layer for this MPI (src/dropin). Otherwise it calls the next function of that name: another tool's,
+ * or MPI's. A large-count function that the MPI lacks is always the layer's, because programs take its
+ * presence here for the MPI's (mpi4py does). */
 #define _GNU_SOURCE /* RTLD_NEXT, dladdr */
 #include "preload/preload.h"
 
@@ -19,8 +20,8 @@
 _Atomic(taut_function) taut_targets[taut_most_wrapped];
 static void* mpi;
 static void* layer;
-static int asked; /* whether anything is asked of Taut */
-static int more;  /* taut_nonblocking, taut_messages, taut_counts: what else is */
+static int asked; /* nonzero if Taut is asked for anything */
+static int more;  /* the other services asked for: taut_nonblocking, taut_messages, taut_counts */
 
 static void* next_function(const char* name) {
   char profiling[128] = "P";
@@ -41,7 +42,7 @@ static int is_on(const char* name) {
   return value != NULL && (strcmp(value, "1") == 0 || strcmp(value, "on") == 0);
 }
 
-/* The layer stands beside this library. */
+/* Opens the layer, which is in the folder of this library. */
 static void open_layer(void) {
   char folder[4096], why[4608] = "";
   Dl_info here;
@@ -59,8 +60,8 @@ static void open_layer(void) {
   if (begin != NULL) begin(next_function);
 }
 
-/* Both private, as mpi4py and Julia load theirs: each would have got its own callers' calls without this
- * library. */
+/* Turns Taut off if two MPIs are loaded privately, as mpi4py and Julia load theirs. Without this library,
+ * each MPI would have got the calls of its own callers. */
 static void leave_two_mpis(void) {
   const char* paths[2];
   if (!taut_two_mpis(paths)) return;
@@ -82,7 +83,8 @@ static void start(void) {
   mpi = taut_find_mpi();
 }
 
-/* Programs of which nothing is asked, and whose MPI lacks nothing, never open the layer. */
+/* Returns the function that serves `wrapped`. The layer stays closed in a program that does not ask for
+ * Taut and whose MPI lacks no function. */
 static taut_function choose(const struct taut_wrapped* wrapped) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   taut_function found = NULL;

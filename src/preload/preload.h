@@ -1,5 +1,5 @@
-/* preload.h -- between the wrappers that programs call (preload_wrappers.c, made by generate.py) and what
- * serves them. */
+/* preload.h -- the interface between the wrappers that programs call (preload_wrappers.c, made by
+ * generate.py) and the choice of the functions that serve them. */
 #ifndef TAUT_PRELOAD_PRELOAD_H
 #define TAUT_PRELOAD_PRELOAD_H
 
@@ -8,35 +8,35 @@
 #include <stdint.h>
 
 /* An argument or result in a register or a stack slot of eight bytes, as 64-bit calling conventions pass
- * integers and pointers: handles are one or the other, by the MPI. */
+ * integers and pointers. An MPI's handles are integers or pointers. */
 typedef uint64_t taut_word;
 
 typedef void (*taut_function)(void);
 enum { taut_most_wrapped = 1024 };
-#define TAUT_HIDDEN __attribute__((visibility("hidden"))) /* found without the table of symbols */
+#define TAUT_HIDDEN __attribute__((visibility("hidden"))) /* reached without a symbol lookup */
 
-/* What serves each function from its first call on; NULL before. */
+/* The function that serves each wrapped function, from its first call on; NULL before. */
 extern TAUT_HIDDEN _Atomic(taut_function) taut_targets[taut_most_wrapped];
 
-/* Finds it; ends the process when nothing does. */
+/* Finds and stores the target of function `number`; aborts the process if there is none. */
 TAUT_HIDDEN taut_function taut_find_target(unsigned number);
 
-/* What is called when a program calls MPI function `number`: a load and a jump. */
+/* Returns the target of MPI function `number`: a load, and a jump to the result. */
 static inline taut_function taut_target(unsigned number) {
   const taut_function known = atomic_load_explicit(&taut_targets[number], memory_order_acquire);
   return __builtin_expect(known != NULL, 1) ? known : taut_find_target(number);
 }
 
-/* Made by generate.py. */
+/* Table made by generate.py. */
 enum {
   taut_nonblocking = 1,
   taut_messages = 2,
   taut_counts = 4
-}; /* what programs may ask for besides rules */
+}; /* services that programs may ask for besides rules */
 struct taut_wrapped {
-  const char* name;   /* as programs call it */
-  const char* served; /* what serves it in a layer, where the layer has it */
-  int asked_by;       /* it is the next function's unless one of these is asked for; 0: anything */
+  const char* name;   /* name that programs call */
+  const char* served; /* name of the layer's function that serves it, if the layer has one */
+  int asked_by;       /* services of which one must be asked for, else the next function serves it; 0: any */
 };
 extern const struct taut_wrapped taut_wrapped[];
 

@@ -1,4 +1,4 @@
-"""`mpiexec ... taut calibrate`: what frames are worth between these ranks, by messages made up for it."""
+"""`mpiexec ... taut calibrate`: measures the gain of frames between these ranks, with synthetic messages."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ CALLS = ("allreduce", "bcast", "allgather", "alltoall")
 
 
 def size(text: str) -> int:
-    """Bytes: 65536, 64K, 4M, 1G (powers of 1024)."""
+    """Parses a number of bytes: 65536, 64K, 4M, 1G (powers of 1024)."""
     scale = {"K": 10, "M": 20, "G": 30}.get(text[-1:].upper(), 0)
     number = text[:-1] if scale else text
     if not number.isdigit() or not LEAST <= int(number) << scale <= 1 << 32:
@@ -23,7 +23,7 @@ def size(text: str) -> int:
 
 
 def calls(text: str) -> list[str]:
-    """Some of CALLS, separated by commas."""
+    """Parses a list of names of CALLS, separated by commas."""
     names = text.lower().split(",")
     if not set(names) <= set(CALLS):
         raise argparse.ArgumentTypeError(f"{text!r}: give some of {','.join(CALLS)}")
@@ -49,7 +49,7 @@ def write(file: Path, result: dict[str, Any]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command, on every rank; its exit code."""
+    """Runs the command on every rank and returns its exit code."""
     options = read(arguments)
     try:
         from mpi4py import MPI

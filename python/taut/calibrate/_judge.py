@@ -1,17 +1,17 @@
-"""What the times mean: from which ratio on frames pay, from which size on, and how fast the link is. Pure."""
+"""Evaluation of the times: the least ratio and size at which frames pay, and the speed of the link. Pure functions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Optional
 
-LEAST = 1024  # bytes of a message; one value for each of 256 ranks
-LARGE = 1 << 20  # bytes of a call that shows the link rather than what a call costs before it
+LEAST = 1024  # least bytes of a message: one value for each of 256 ranks
+LARGE = 1 << 20  # least bytes of a call whose time shows the link rather than its fixed cost
 TYPICAL = 8.0  # ratio of smooth fields at a bound of 1e-3 of their range (docs/notes/codec_tables.md)
 
 
 @dataclass(frozen=True, order=True)
 class Coded:
-    """By frames: values over frames, seconds."""
+    """A measurement of a call with frames: compression ratio and seconds."""
 
     ratio: float
     seconds: float
@@ -19,7 +19,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class Row:
-    """A call of so many bytes on each rank: seconds of plain MPI, and by frames, the lowest ratio first."""
+    """Measurements of a call of `bytes` on each rank: seconds of plain MPI, and with frames, the lowest ratio first."""
 
     call: str
     bytes: int
@@ -27,9 +27,9 @@ class Row:
     coded: tuple[Coded, ...]
 
     def pays_from(self) -> Optional[float]:
-        """The least ratio at which frames are faster; between two that were measured, times being linear in 1/ratio.
+        """Returns the least ratio at which frames are faster, interpolated between measured ratios (times linear in 1/ratio).
 
-        None: at none. Where the lowest ratio pays it is that: lower ones were not measured.
+        Returns None if frames are faster at no ratio. If the lowest measured ratio pays, that ratio is returned.
         """
         before: Optional[Coded] = None
         for point in self.coded:
@@ -48,17 +48,17 @@ class Row:
 
 
 def carried(call: str, ranks: int) -> float:
-    """Bytes that pass the busiest link in one direction, for each byte of the message (src/policy/plan/cost_model.hpp)."""
+    """Returns the bytes on the busiest link in one direction, for each byte of the message (src/policy/plan/cost_model.hpp)."""
     return (2 if call in ("allreduce", "bcast") else 1) * (ranks - 1) / ranks
 
 
 def link(rows: Iterable[Row], ranks: int) -> Optional[float]:
-    """Bytes a second of each rank, as `taut advise` takes it from a run: the fastest of the large plain calls."""
+    """Returns the bandwidth of a rank in bytes a second: that of the fastest large plain call, as in `taut advise`."""
     return max((carried(row.call, ranks) * row.bytes / row.plain for row in rows if row.bytes >= LARGE), default=None)
 
 
 def pays_from_bytes(rows: Sequence[Row], ratio: float) -> Optional[int]:
-    """Of one call: the size from which on frames of that ratio pay at every size that was measured; None: there is none."""
+    """Returns the least size from which on frames of that ratio pay at every measured size; None if there is none."""
     least = None
     for row in sorted(rows, key=lambda row: -row.bytes):
         if not row.pays_at(ratio):
@@ -68,7 +68,7 @@ def pays_from_bytes(rows: Sequence[Row], ratio: float) -> Optional[int]:
 
 
 def summary(rows: Sequence[Row], ranks: int) -> dict[str, object]:
-    """All of it, for JSON and the table."""
+    """Returns the results for JSON and the table."""
     calls = list(dict.fromkeys(row.call for row in rows))
     of_call = {call: [row for row in rows if row.call == call] for call in calls}
     return {

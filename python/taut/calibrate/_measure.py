@@ -1,4 +1,4 @@
-"""Times of plain calls and of frames, in turn. Collective over the ranks."""
+"""Measurement of plain calls and of calls with frames, in turn. Collective over the ranks."""
 
 import statistics
 from collections.abc import Callable
@@ -12,10 +12,11 @@ import taut
 from ._judge import Coded, Row
 
 BOUND = 1e-3
-# Values are noise this many times the bound; the last are below it. The ratios are near 2, 4, 8 and as high as they get.
+# Amplitudes of the noise in the values, in units of the bound; the last amplitude is below the bound. The ratios are near
+# 2, 4, 8 and the highest possible.
 SPREADS = (2.0**14, 2.0**6, 2.0**2, 2.0**-1)
 LEAST_ROUNDS, MOST_ROUNDS = 5, 101
-WARM_UP = 8  # MPICH takes to its collectives in shared memory with the sixth call
+WARM_UP = 8  # MPICH switches to its shared-memory collectives with the sixth call
 
 AnyComm = Union[MPI.Comm, taut.Comm]
 
@@ -26,7 +27,7 @@ def made_up(spread: float, count: int, rank: int) -> "np.ndarray[Any, np.dtype[n
 
 
 def caller(call: str, comm: AnyComm, values: Any, out: Any) -> Callable[[], None]:
-    """The call, of `values.nbytes` in all on each rank."""
+    """Returns a function that makes the call, with `values.nbytes` bytes in all on each rank."""
     if call == "allreduce":
         return lambda: comm.Allreduce(values, out)
     if call == "bcast":
@@ -37,7 +38,7 @@ def caller(call: str, comm: AnyComm, values: Any, out: Any) -> Callable[[], None
 
 
 def seconds(world: MPI.Comm, call: Callable[[], None]) -> float:
-    """Of the slowest rank."""
+    """Returns the seconds that the call takes on the slowest rank."""
     world.Barrier()
     begin = MPI.Wtime()
     call()
@@ -45,7 +46,7 @@ def seconds(world: MPI.Comm, call: Callable[[], None]) -> float:
 
 
 def medians(world: MPI.Comm, all_calls: list[Callable[[], None]], budget: float) -> list[float]:
-    """Each call is made in turn, again and again for so many seconds, as rank 0's clock says."""
+    """Returns the median seconds of each call. The calls run in turn for `budget` seconds of rank 0's clock."""
     for call in all_calls * WARM_UP:
         call()
     samples: list[list[float]] = [[] for _ in all_calls]
@@ -59,14 +60,14 @@ def medians(world: MPI.Comm, all_calls: list[Callable[[], None]], budget: float)
 
 
 def ratio(comm: taut.Comm, world: MPI.Comm) -> float:
-    """Values over frames on all ranks, of what has been encoded."""
+    """Returns the compression ratio of everything encoded so far, over all ranks."""
     stats = comm.stats()
     values, frames = (world.allreduce(stats[name]) for name in ("value_bytes", "frame_bytes"))
     return values / frames if frames else 0.0
 
 
 def measure(world: MPI.Comm, call: str, bytes: int, budget: float) -> Row:
-    """One call of one size: plain, and by frames of values that compress differently well."""
+    """Measures one call of one size: plain, and with frames of values of different compressibility."""
     count = bytes // 4 // world.size * world.size
     plain = world.Dup()
     comms = [taut.Comm(world.Dup(), f"abs:{BOUND}", when="always", min_bytes=0) for _ in SPREADS]

@@ -1,4 +1,4 @@
-"""What was measured, as text."""
+"""Results of the measurement, as text."""
 
 from typing import Any
 

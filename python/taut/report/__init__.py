@@ -1,4 +1,4 @@
-"""`taut report`: what TAUT_REPORT wrote, as tables and as a page with pictures (docs/observe.md)."""
+"""`taut report`: shows the reports that TAUT_REPORT wrote, as tables and as a page with pictures (docs/observe.md)."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from ._read import ReportError, read
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command; its exit code."""
+    """Runs the command and returns its exit code."""
     parser = argparse.ArgumentParser(prog="taut report", description="tables and pictures of what TAUT_REPORT wrote")
     parser.add_argument("files", nargs="+", metavar="REPORT", help="report.json, for report.json.0, .1, ... too")
     parser.add_argument("-o", "--html", metavar="PAGE", help="write a page with pictures to this file")

@@ -1,4 +1,4 @@
-"""One page, in one file: pictures and tables."""
+"""HTML page of a report: pictures and tables, in one file."""
 
 from html import escape
 
@@ -17,7 +17,7 @@ svg { max-width: 100%; height: auto } p.note { color: #555 }
 
 
 def page(report: Report) -> str:
-    """HTML that needs no other file."""
+    """Returns HTML that needs no other file."""
     parts = [f"<h1>Taut: {report.ranks} of {report.of_ranks} ranks</h1>"]
     for title, svg in pictures(report):
         parts.append(f"<h2>{escape(title)}</h2>\n{svg}")

@@ -1,4 +1,4 @@
-"""Pictures, as SVG texts."""
+"""Pictures of a report, as SVG texts."""
 
 import io
 from collections.abc import Callable
@@ -17,7 +17,7 @@ MOST_KINDS = 12
 
 
 def pictures(report: Report) -> list[tuple[str, str]]:
-    """(what it shows, SVG) of each picture that there is something in."""
+    """Returns (title, SVG) of each picture that is not empty."""
     drawn = [
         ("Where the time went, mean of the ranks", _draw(report, _times)),
         ("What was sent, and what the same calls send without compression, all ranks", _draw(report, _bytes)),
@@ -43,7 +43,7 @@ def _draw(report: Report, plot: Callable[[Report, Any], Optional[float]]) -> Opt
 
 
 def _stacked(axes: Any, names: list[str], sums: list[Sums], share: float) -> float:
-    """A bar of seconds for each, its verbs side by side."""
+    """Draws a bar of seconds for each row, with the phases of the time side by side."""
     left = [0.0] * len(sums)
     positions = range(len(sums), 0, -1)
     for verb in VERBS:

@@ -1,4 +1,4 @@
-"""Reports of all ranks, added up."""
+"""Reader of reports, added up over all ranks."""
 
 import json
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ COUNTS = (
 
 
 class ReportError(ValueError):
-    """A file that is no report, or none at all."""
+    """A file is not a report, or there is no file."""
 
 
 @dataclass
 class Sums:
-    """Counts of `docs/observe.md`, added over ranks; times in nanoseconds."""
+    """Counters of `docs/observe.md`, added over ranks; times in nanoseconds."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     plain_calls: dict[str, int] = field(default_factory=dict)
@@ -40,25 +40,25 @@ class Sums:
 
     @property
     def ratio(self) -> Optional[float]:
-        """Of values to frames; None: nothing was encoded."""
+        """Ratio of value bytes to frame bytes; None if nothing was encoded."""
         return self.counts["value_bytes"] / self.counts["frame_bytes"] if self.counts["frame_bytes"] else None
 
 
 @dataclass
 class Kind:
-    """Calls that are counted together, of all ranks."""
+    """A kind of calls that are counted together, over all ranks."""
 
     name: str  # "allreduce f32 sum 4MiB"
     site: str
     communicator: "Communicator"
     sums: Sums = field(default_factory=Sums)
     decision: Optional[dict[str, Any]] = None
-    compressibility: dict[str, tuple[int, int]] = field(default_factory=dict)  # bound: bytes of values, of frames
+    compressibility: dict[str, tuple[int, int]] = field(default_factory=dict)  # by bound: bytes of values, bytes of frames
 
 
 @dataclass
 class Communicator:
-    """Communicators of one name and policy, of all ranks."""
+    """Communicators of one name and policy, over all ranks."""
 
     name: str
     policy: str
@@ -69,22 +69,22 @@ class Communicator:
 
 @dataclass
 class Report:
-    """All of it."""
+    """The report of a job, added up over its ranks."""
 
-    ranks: int  # that are in the files
-    of_ranks: int  # of the job
+    ranks: int  # ranks in the files
+    of_ranks: int  # ranks of the job
     communicators: list[Communicator]
     by_rank: dict[int, Sums]
     unserved: dict[str, int] = field(default_factory=dict)  # calls that Taut does not serve, by name
 
     @property
     def kinds(self) -> list[Kind]:
-        """All kinds, what took the longest first."""
+        """All kinds of calls, the kind that took the longest first."""
         return sorted((k for c in self.communicators for k in c.kinds.values()), key=lambda kind: -kind.sums.seconds)
 
 
 def files_of(names: Sequence[str]) -> list[Path]:
-    """`report.json` stands for report.json.0, report.json.1, ... as well."""
+    """Returns the files of the names: `report.json` stands for report.json.0, report.json.1, ... as well."""
     found: list[Path] = []
     for name in names:
         path = Path(name)
@@ -96,7 +96,7 @@ def files_of(names: Sequence[str]) -> list[Path]:
 
 
 def read(names: Sequence[str]) -> Report:
-    """Reads files of one job, one a rank."""
+    """Reads the files of one job, one for each rank."""
     communicators: dict[tuple[str, str, int], Communicator] = {}
     by_rank: dict[int, Sums] = {}
     unserved: dict[str, int] = {}
@@ -143,7 +143,7 @@ def _name_of(row: dict[str, Any]) -> str:
 
 
 def bytes_text(count: float) -> str:
-    """4194304 is 4MiB."""
+    """Returns a size in words: 4194304 is 4MiB."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             break

@@ -1,4 +1,4 @@
-"""The tables, as texts: for the terminal and for the page."""
+"""Tables of a report as texts, for the terminal and for the page."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ._read import VERBS, Kind, Report, Sums, bytes_text
 
 @dataclass
 class Table:
-    """A heading, columns, and rows of texts."""
+    """A table of texts: title, columns and rows."""
 
     title: str
     columns: list[str]
@@ -16,7 +16,7 @@ class Table:
 
 
 def tables(report: Report) -> list[Table]:
-    """All that there is something to say in."""
+    """Returns all tables that are not empty."""
     found = [_communicators(report), _kinds(report), _unserved(report), _compressibility(report)]
     return [table for table in found if table.rows]
 
@@ -49,7 +49,7 @@ def longest_verbs(sums: Sums) -> str:
 
 
 def how_text(kind: Kind) -> str:
-    """What was decided, and why calls were left to plain MPI."""
+    """Returns the decision for a kind of calls, and the reasons of fallbacks to plain MPI."""
     parts = []
     if kind.decision is not None:
         decision = kind.decision
@@ -67,7 +67,7 @@ def _short(bound: str) -> str:
 
 
 def site_text(site: str) -> str:
-    """Names of libraries without their version: _core+0x1aac93 for _core.cpython-311-x86_64-linux-gnu.so+0x1aac93."""
+    """Shortens the library name of a call site: _core+0x1aac93 for _core.cpython-311-x86_64-linux-gnu.so+0x1aac93."""
     library, plus, offset = site.rpartition("+")
     return library.split(".so")[0].split(".cpython")[0] + plus + offset if site else "-"
 
@@ -100,7 +100,7 @@ def _unserved(report: Report) -> Table:
 
 
 def bounds_of(kinds: list[Kind]) -> list[str]:
-    """All that were sampled, the loosest first, lossless last."""
+    """Returns all sampled bounds, the loosest first, lossless last."""
     return sorted({bound for kind in kinds for bound in kind.compressibility}, key=strictness)
 
 

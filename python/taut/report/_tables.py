@@ -1,4 +1,4 @@
-"""Tables on the terminal."""
+"""Output of tables on the terminal."""
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -8,7 +8,7 @@ from ._rows import tables
 
 
 def show(report: Report) -> None:
-    """Prints all tables; where stdout is no terminal, in lines as long as they need."""
+    """Prints all tables; lines are 240 characters wide if stdout is not a terminal."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=240)
