@@ -1,4 +1,4 @@
-// Public compressors behind the codec interface: one file each, built where its library was found.
+// Public compressors behind the codec interface: one file each, built if its library was found.
 #pragma once
 
 #include "coder.hpp"

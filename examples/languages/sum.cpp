@@ -1,4 +1,4 @@
-// sum.cpp: the ranks' fields are added while each goes on with something else; errors are exceptions.
+// sum.cpp: adds the ranks' fields while each rank does other work; errors are exceptions.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
