@@ -1,4 +1,4 @@
-"""docs/cli.md: every command and option that the program tells of, and no others."""
+"""Checks that docs/cli.md has every command and option of the program, and no others."""
 
 import re
 import unittest

@@ -1,4 +1,4 @@
-// What is special to mpc: every bit of every type comes back, from every kernel set the same bytes.
+// Tests specific to mpc: every bit of every type comes back, and every kernel set writes the same bytes.
 #include <cmath>
 
 #include "codecs/mpc/frame_io.hpp"
@@ -74,7 +74,7 @@ TEST(Mpc, EveryBitComesBackAndAllKernelSetsWriteTheSameBytes) {
   }
 }
 
-// Of the tail of a chunk, every length.
+// Tests every length of a chunk's tail.
 TEST(Mpc, EveryLengthOfALastChunk) {
   for (const DType type : {DType::u8, DType::f16, DType::f32, DType::f64})
     for (std::size_t count = 0; count <= 4096 / size_of(type); count += count < 200 ? 1 : 61)
@@ -131,7 +131,8 @@ TEST(Mpc, AutoTakesTheDistanceThatFits) {
   EXPECT_EQ(payload_bytes("auto", DType::c64, few), payload_bytes("d2", DType::c64, few));
 }
 
-// Every distance finds its first words in the heads: that must count neither for nor against the longer ones.
+// At every distance the first words are found in the heads; these must count neither for nor against the
+// longer distances.
 TEST(Mpc, HeadsDoNotMisleadTheSample) {
   std::mt19937_64 random(9);
   const auto noise = [&](int bits) { return random() % (std::uint64_t{1} << bits); };
