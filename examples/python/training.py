@@ -1,5 +1,4 @@
-"""Trains a small network data-parallel with compressed gradients: plain MPI against Taut with and without
-error feedback.
+"""Trains a small network with compressed gradients: plain MPI and Taut with and without error feedback.
 
     mpiexec -n 4 python training.py [--steps 400] [--bound 4e-2] [--out training-out]
 

@@ -48,7 +48,7 @@ TEST(Rules, TheFirstThatMatchesWins) {
   EXPECT_EQ(rules.least_bytes(), MiB);
 }
 
-// Nobody looked at the buffers that rules are for.
+// Rules apply to buffers that the user has not examined, so packed integers are kept exactly by default.
 TEST(Rules, PackedIntegersAreExactUnlessARuleSaysOtherwise) {
   const auto bits = [](const Rules& rules) { return rules.all()[0].policy.coding.bits; };
   EXPECT_EQ(bits(line("* : abs=1")), PackedBits::exact);
@@ -146,8 +146,8 @@ TEST(Rules, CallSitesCountWhereAllRanksAreThere) {
   EXPECT_EQ(rules.match(call).rule->policy.text, "abs:2");
 }
 
-// Whatever the other ranks' types, sizes and call sites are: a rank that leaves a call to plain MPI at once
-// does so on every rank.
+// A rank falls back at once only if all ranks do, whatever the types, sizes and call sites of the other ranks
+// are.
 TEST(Rules, WhatIsOffForOneIsOffForAll) {
   const Rules rules = line(
       "Bcast f32 : off ; Bcast f64 >=1KiB callsite=a : abs=1 ; Gather >1KiB : off ; Gather f32 : lossless ; "
