@@ -1,4 +1,4 @@
-// Every call in its nonblocking and its persistent form.
+// Tests of every call in its nonblocking and its persistent form.
 #include "mpi/api/world.hpp"
 
 namespace taut::test {

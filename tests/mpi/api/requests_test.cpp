@@ -1,4 +1,4 @@
-// Requests: order, completion, errors, and lives that end early.
+// Tests of requests: order, completion, errors, and requests or communicators that are freed early.
 #include <thread>
 
 #include "mpi/api/world.hpp"
@@ -6,7 +6,7 @@
 namespace taut::test {
 namespace {
 
-// Ordinary sums of floats on one communicator.
+// Sums of floats on one communicator.
 class Sums {
  public:
   Sums(const Comm& comm, std::size_t calls, std::size_t count = 40000, Pattern pattern = Pattern::smooth)
@@ -50,8 +50,8 @@ TEST(Requests, OneRankWaitsForTheFirstAndAnotherForTheLast) {
   on_b.expect_all(0);
 }
 
-// Some ranks complete a call first, others enter a blocking one first, which may be compressed, plain by
-// agreement or plain at once.
+// Some ranks complete a call first; others first enter a blocking call, which is compressed, or falls back by
+// agreement or at once.
 TEST(Requests, BlockingCallsDoNotHoldUpThoseInFlight) {
   const Comm comm("abs:1e-3");
   for (const auto& [count, pattern] :
@@ -79,7 +79,7 @@ TEST(Requests, MoreThanThereAreLanesFor) {
   sums.expect_all(1e-3);
 }
 
-// Types and operators may be freed at once, also where the call is left to plain MPI later.
+// Types and operators may be freed at once, also if the call falls back later.
 TEST(Requests, TypesAndOperatorsMayBeFreedAtOnce) {
   const Comm comm("abs:1e-3");
   MPI_Datatype row;
@@ -204,7 +204,7 @@ TEST(Requests, ANullBufferIsReportedOnEveryRank) {
   EXPECT_EQ(request, TAUT_REQUEST_NULL);
 }
 
-// Each thread has a communicator of its own; whoever waits drives the calls of both.
+// Each thread has a communicator of its own; a thread that waits progresses the calls of both.
 TEST(Requests, TwoThreads) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -249,7 +249,7 @@ TEST(Requests, TheCommunicatorIsFreedFirst) {
   MPI_Comm_free(&comm);
   EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_NEAR(y[12345], size_of_comm(MPI_COMM_WORLD), 1e-3);
-  const int code = TAUT_Start(&again);  // where nothing is served it is MPI's own request, which goes on
+  const int code = TAUT_Start(&again);  // without interception this is MPI's own request, which progresses
   if (size_of_comm(MPI_COMM_WORLD) > 1 || code != MPI_SUCCESS) {
     EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_ARGUMENT);
   } else {
@@ -258,7 +258,7 @@ TEST(Requests, TheCommunicatorIsFreedFirst) {
   EXPECT_EQ(TAUT_Request_free(&again), MPI_SUCCESS);
 }
 
-// Private communicators are freed with the last request: an MPI has a few thousand of them.
+// Private communicators are freed with the last request: an MPI library has a few thousand of them.
 TEST(Requests, CommunicatorsThatAreFreedFirstDoNotLeak) {
   const int times = size_of_comm(MPI_COMM_WORLD) <= 2 ? 3000 : 20;
   std::vector<float> x(1000, 1.0f), y(1000);
@@ -282,7 +282,7 @@ TEST(Requests, ThePolicyIsReplacedMeanwhile) {
       MPI_SUCCESS);
   ASSERT_EQ(sums.start(0), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Comm_set_policy(comm, "lossless,codec=raw"), MPI_SUCCESS);
-  EXPECT_EQ(TAUT_Start(&kept), MPI_SUCCESS);  // under the policy of its making
+  EXPECT_EQ(TAUT_Start(&kept), MPI_SUCCESS);  // under the policy at its creation
   EXPECT_EQ(TAUT_Wait(&sums.requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Wait(&kept, MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Request_free(&kept), MPI_SUCCESS);
