@@ -51,7 +51,7 @@ void check_coding(const std::string& text) {
   Coding coding;
   const bool read = rejection([&] { coding = parse_coding(text); }).empty();
   if (read) expect(usable(coding.bound), "the bound can be used");
-  if (text.find('\0') != std::string::npos) return;  // where a C string ends
+  if (text.find('\0') != std::string::npos) return;  // a C string would end there
   constexpr std::size_t n = 40;
   double values[n];
   for (std::size_t i = 0; i < n; ++i)

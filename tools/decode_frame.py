@@ -50,7 +50,7 @@ class Type:
     def __init__(self, number):
         require(number in TYPES, "type")
         self.bits, self.parts, *real = TYPES[number]
-        self.size = struct.calcsize(self.bits)  # of a part
+        self.size = struct.calcsize(self.bits)  # bytes of a part
         self.float = None  # an integer
         if real:
             self.float, self.precision, self.least, self.greatest_exponent, self.value_bits = real

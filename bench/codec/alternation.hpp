@@ -13,7 +13,7 @@ enum class Clock { thread, wall };
 struct Alternation {
   double seconds = 0;       // seconds of one call of the subject: median of the samples
   double copy_seconds = 0;  // seconds of one memcpy beside it
-  int samples = 0;          // of each
+  int samples = 0;          // number of samples of each
 };
 
 // Times memcpy, subject, memcpy, subject, ... for `seconds` of this thread, 7 to 101 samples each. `warm`: an

@@ -19,7 +19,7 @@ struct Row {
   std::string field;
   std::size_t bytes = 0;  // bytes of one operand's values
   taut::Bound bound;
-  double ratio = 1;         // of one operand
+  double ratio = 1;         // ratio of one operand
   double result_ratio = 1;  // if the result is a frame: values of one operand / bytes of that frame
   double seconds = 0, copy_seconds = 0;
   int samples = 0;
@@ -28,7 +28,7 @@ struct Row {
 
   double gb_per_s() const { return static_cast<double>(bytes) / seconds * 1e-9; }
   double copy_gb_per_s() const { return static_cast<double>(bytes) / copy_seconds * 1e-9; }
-  double share() const { return copy_seconds / seconds; }  // of memcpy
+  double share() const { return copy_seconds / seconds; }  // share of the speed of memcpy
 };
 
 // Prints rows as they come in; rows of the same set and size share a line.

@@ -46,10 +46,10 @@ struct Subject {
   const Field& field;
   taut::DType type;
   std::size_t count;
-  Buffer values;  // of operand 0
-  Buffer target;  // of decodings
-  Buffer copy;    // of memcpy
-  Buffer out;     // of frames
+  Buffer values;  // values of operand 0
+  Buffer target;  // output of decodings
+  Buffer copy;    // output of memcpy
+  Buffer out;     // output of encodings and sums
   std::vector<Buffer> memory;
   std::vector<taut::ConstBytes> frames;
 };

@@ -103,7 +103,7 @@ class Suite {
   void register_of(const Coder& coder, taut::DType type, const std::string& field, std::size_t bytes) {
     if (!is_wanted(coder) || !coder.serves(type, coder.kind)) return;
     const bool usual =
-        coder.codec == default_codecs.front() && coder.name != "scalar";  // which takes longest
+        coder.codec == default_codecs.front() && coder.name != "scalar";  // scalar kernels take longest
     const bool all_sizes = usual || !options_.sizes.empty() || !options_.input.empty();
     if (!all_sizes && bytes != size_of_others) return;
     if (!all_sizes && options_.codecs.empty() && size_of(type) < sizeof(float)) return;

@@ -25,7 +25,7 @@ struct Trial {
   taut::Bound bound;
   double of_range;  // the bound in units of the field's range; 0: another kind of bound
   bool knows_dims;  // true if the codec gets the extents
-  int threads = 1;  // that work on a frame
+  int threads = 1;  // threads for one frame
 };
 
 struct TrialResult {

@@ -15,7 +15,7 @@ struct Call {
   MPI_Comm comm;
   int rank, ranks;
   MPI_Datatype type;
-  std::size_t value_bytes;    // of one value
+  std::size_t value_bytes;    // bytes of one value
   std::size_t count;          // values of the whole buffer, a multiple of `ranks`
   std::byte *send, *receive;  // count values each
 

@@ -12,7 +12,7 @@ namespace bench {
 // Results of one variant of one collective at one size. They are complete on every rank.
 struct Result {
   std::string operation;
-  std::size_t bytes = 0;    // of the whole buffer
+  std::size_t bytes = 0;    // bytes of the whole buffer
   std::string variant;      // plain; taut; taut-raw: Taut's algorithm without compression; policy-1, ...
   std::string policy;       // empty for plain MPI
   double bound = 0;         // absolute bound of the result; 0: exact
@@ -24,7 +24,7 @@ struct Result {
   double coding_us = 0;     // encoding, combining and decoding of a call on the busiest rank
   double wire_bytes =
       -1;  // bytes of a call on the busiest rank, counted by the network interface; negative: not read
-  double max_error = 0;      // of all ranks
+  double max_error = 0;      // greatest error on any rank
   bool within_bound = true;  // up to the rounding to the type
   bool identical = true;     // for calls in which all ranks receive the same values
 

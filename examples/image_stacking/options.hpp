@@ -11,7 +11,7 @@ struct Options {
   // The migration's
   int nx = 401, nz = 161;  // points of the section
   int offsets = 32;        // subsurface offsets each way
-  int shots = 24;          // of all ranks together
+  int shots = 24;          // shots of all ranks together
   // input files, in place of the migration
   std::vector<std::string> input;
   std::string dtype;  // "f32" or "f64"; empty: by the ending of the file's name

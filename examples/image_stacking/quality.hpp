@@ -10,7 +10,7 @@
 namespace stacking {
 
 struct Quality {
-  double max_error = 0;  // of the finite values
+  double max_error = 0;  // greatest error of the finite values
   double nrmse = 0;      // root mean square error / range
   double psnr = 0;       // dB: -20 log10(nrmse); infinite if there is no error
   bool within = true;    // true if every value is within the bound plus the rounding to its type

@@ -13,7 +13,7 @@ static void add_fields(const taut::Communicator& comm) {
   taut::Request sum = comm.iallreduce(values);
   for (std::size_t i = 0; i < exact.size(); ++i) {
     for (int r = 0; r < comm.size(); ++r) exact[i] += field(r, i);
-    if (i % 4096 == 0) sum.test();  // lets the sum go on
+    if (i % 4096 == 0) sum.test();  // progresses the sum
   }
   sum.wait();
 

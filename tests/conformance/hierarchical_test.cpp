@@ -34,7 +34,7 @@ std::string name_of_case(const Case& c) {
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 std::string name_of_test(const testing::TestParamInfo<Case>& test) { return name_of_case(test.param); }
 
-// Returns the placement of ranks on N nodes of L ranks: node after node, round robin, or random.
+// Returns the node of each rank, for N nodes of L ranks: node after node, round robin, or random.
 std::vector<int> layout(int N, int L, std::uint64_t seed) {
   std::vector<int> node_of;
   for (int r = 0; r < N * L; ++r) node_of.push_back(seed % 3 == 0 ? r / L : r % N);

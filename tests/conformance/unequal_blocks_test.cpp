@@ -35,7 +35,7 @@ std::size_t extent(const BlockLayout& layout) {
 struct Rank {
   BlockLayout in_layout, out_layout;
   Values in, out;
-  std::vector<double> want;  // of out
+  std::vector<double> want;  // expected output
 };
 
 // A call with a random matrix of sizes: counts[i][j] values are sent from rank i to rank j.

@@ -111,7 +111,7 @@ class Piece {
   const Codec& codec_;
   const Bound bound_ = codec_.contract().bound;
   const double surely_allowed_ = surely_allowed(bound_);
-  const double step_ = step_of(bound_.value);  // of snap
+  const double step_ = step_of(bound_.value);  // step of snapping bounds
   std::vector<T> x_, y_;
   std::vector<std::byte> frame_;
 };

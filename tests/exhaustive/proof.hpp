@@ -29,7 +29,7 @@ std::vector<Proof> all_proofs();
 struct Findings {
   std::uint64_t values = 0, violations = 0;
   double worst = 0;           // greatest error / allowed error
-  std::string first_example;  // of a violation
+  std::string first_example;  // first violation
 
   void add(const Findings& other);
 };

@@ -66,7 +66,7 @@ class DLPackArray(Memory):
 
     def __init__(self, array, **options):
         super().__init__(array, **options)
-        self.streams = []  # that consumers named
+        self.streams = []  # streams that consumers named
 
     def __dlpack_device__(self):
         return self.device, 0

@@ -23,7 +23,7 @@ taut.TAUT_Frame_add.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_
 LENGTHS = (0, 1, 7, 65, 1000, 4097)
 
 
-FORMATS = {1: "f", 2: "d"}  # of the struct module
+FORMATS = {1: "f", 2: "d"}  # formats of the struct module
 
 
 def filled(call, capacity):

@@ -23,7 +23,7 @@ class Values {
 
   DType type() const noexcept { return type_; }
   std::size_t count() const noexcept { return count_; }
-  std::size_t numbers() const noexcept { return count_ * components_of(type_); }  // what at and set know
+  std::size_t numbers() const noexcept { return count_ * components_of(type_); }  // real numbers
   Slice slice() noexcept { return {{bytes_.data(), count_, type_}}; }
   ConstSlice slice() const noexcept { return {{bytes_.data(), count_, type_}}; }
 
@@ -177,7 +177,7 @@ class Job {
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
-  Reference exact(int rank, std::size_t i) const {  // of number i
+  Reference exact(int rank, std::size_t i) const {  // exact value of number i
     if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());

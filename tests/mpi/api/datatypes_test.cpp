@@ -18,7 +18,7 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
   const Comm comm{policy};
   const int P = comm.size(), me = comm.rank(), root = P / 2;
   const double bound = std::strstr(policy, "lossless") != nullptr ? 0 : 1e-3;
-  const int step = std::get<1>(GetParam()) == Mode::blocking ? 1 : 5;  // of the shapes
+  const int step = std::get<1>(GetParam()) == Mode::blocking ? 1 : 5;  // step through the shapes
   std::uint64_t served = 0;
 
   // Makes the call, and frees the datatypes as soon as MPI allows.
@@ -76,7 +76,7 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
   std::size_t ranks() const { return static_cast<std::size_t>(P); }
 };
 
-// Shapes of sender and receiver, which differ between each other and between ranks.
+// Shapes of the sender's and the receiver's datatype, which differ from each other and between ranks.
 struct Pair {
   Shape in, out;
   Pair(int round, int rank) : in(round + rank), out(round + 5 * rank + 3) {}

@@ -163,7 +163,7 @@ class Mismatch : public testing::Test {
     if (comm.size() < 2) return;
     const int code = comm.rank() == comm.size() - 1 ? other() : usual();
     EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_RANK_MISMATCH) << text_of(code);
-    EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS);  // goes on
+    EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS);  // usable
   }
   int allreduce(int count, MPI_Datatype type, MPI_Op op) {
     return TAUT_Allreduce(x.data(), y.data(), count, type, op, comm);

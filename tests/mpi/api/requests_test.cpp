@@ -185,7 +185,7 @@ TEST(Requests, AMismatchIsAnErrorOfThatCallOnEveryRank) {
   EXPECT_EQ(TAUT_Waitall(3, sums.requests.data(), statuses), MPI_ERR_IN_STATUS);
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(TAUT_Error_status(statuses[i].MPI_ERROR), i == 1 ? TAUT_ERR_RANK_MISMATCH : TAUT_SUCCESS);
-  ASSERT_EQ(sums.start(1), MPI_SUCCESS);  // goes on
+  ASSERT_EQ(sums.start(1), MPI_SUCCESS);  // the communicator remains usable
   EXPECT_EQ(TAUT_Wait(&sums.requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
   sums.expect_all(1e-3);
 }
@@ -318,7 +318,7 @@ TEST(Requests, Intercommunicators) {
   EXPECT_EQ(TAUT_Start(&requests[1]), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Request_free(&requests[1]), MPI_SUCCESS);
-  const std::vector<double> want(50000, 2.0 - rank % 2);  // of the other group
+  const std::vector<double> want(50000, 2.0 - rank % 2);  // values of the other group
   EXPECT_TRUE(got == want && again == want);
   MPI_Comm_free(&inter);
   MPI_Comm_free(&half);

@@ -1,8 +1,7 @@
 /* A program of plain MPI that makes every collective call which the drop-in intercepts, also in place, on
    MPI_COMM_WORLD and on a part of it. It writes the result of each call on this rank:
 
-     calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact
-   result */
+     calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest error */
 #include "calls.h"
 
 static void reductions(void) {

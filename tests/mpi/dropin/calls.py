@@ -66,7 +66,7 @@ class Calls:
         self.end("Alltoall", received, self.blocks(self.rank * BLOCK))
 
     def vectors(self):
-        """Vector calls: the block of rank r has r values less than the first, with gaps between blocks, in
+        """Vector calls: the block of rank r has BLOCK - 1 - r values, with gaps between blocks, in
         reverse order of ranks."""
         comm, root, rank, size = self.comm, self.size - 1, self.rank, self.size
         counts = [BLOCK - 1 - r for r in range(size)]

@@ -3,7 +3,7 @@
 
 matrix.py MPI PROGRAM --layers FOLDER    MPI: a name in MPIS, PROGRAM: one in PROGRAMS
 
-Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES; Results must have the bare
+Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES. Results must have the bare
 run's bits without a lossy rule and must be within the bound with one, and the reports must count all calls
 made. Exit status 77: the MPI, or a compiler for it, is not installed.
 """
@@ -30,7 +30,7 @@ class Mpi:
     cc: str
     mpiexec: str
     fortran: str = ""
-    library: str = ""  # what mpi4py loads
+    library: str = ""  # library that mpi4py loads
     flags: list = field(default_factory=list)  # compiler flags for Fortran modules that the MPI has
     environment: dict = field(default_factory=dict)
 
@@ -190,7 +190,7 @@ def sent_plain(results):
 
 
 def of_interest(results, mode):
-    """Returns the lines that compression changes: if messages are intercepted and present, those of messages."""
+    """Returns the lines that compression changes: those of messages if these are intercepted and present."""
     named = {rank: [line for line in lines if line.startswith("message,")] for rank, lines in results.items()}
     return named if "messages" in mode and any(named.values()) else results
 

@@ -68,13 +68,13 @@ static void check(const MPI_Status* status, int k, const char* name) {
     fail(name);
 }
 
-/* Checks that message k has arrived at `at`. */
+/* Keeps a copy of message k, which was received at `at`. */
 static void came(const float* at, int k) {
   got[k] = malloc((size_t)room * sizeof *at);
   memcpy(got[k], at, (size_t)expected[k].count * sizeof *at);
 }
 
-/* Writes the results when all messages have arrived, in an order that depends on their speed. */
+/* Writes the kept messages in the order of their numbers; the order of completion depends on timing. */
 static void write_all(void) {
   char text[100];
   for (int k = 0; k < messages; ++k) {
@@ -224,7 +224,8 @@ static void end_long(MPI_Request* request, const char* name) {
   end(name, room), --made;
 }
 
-/* Receives into every other float, and frees a message before its receive. */
+/* Receives a probed message into every other float, and frees the request of a receive that is in progress.
+ */
 static void others(void) {
   static float strided[2 * room];
   MPI_Datatype type;
@@ -284,8 +285,7 @@ static void alike(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Receives with too little space for probed messages; and a message that is still queued when its
-   communicator is freed. */
+/* Receives with too little space for probed messages. */
 static void errors(void) {
   MPI_Comm other;
   MPI_Message message;

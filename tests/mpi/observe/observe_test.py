@@ -149,7 +149,7 @@ class Observed(unittest.TestCase):
             kind = self.kind(rank, "allreduce", "f32", "plain")
             self.assertGreater(kind["nanoseconds"]["plain"], 0)
             values = kind["compressibility"]
-            self.assertIn(values["samples"], (1, 2, 3))  # of the 1st, 2nd and 4th of 5, if time allows
+            self.assertIn(values["samples"], (1, 2, 3))  # samples of the 1st, 2nd and 4th of 5 calls, if time allows
             self.assertAlmostEqual(values["least"], -1, places=1)
             self.assertAlmostEqual(values["greatest"], 1, places=1)
             self.assertEqual([b["bound"] for b in values["bounds"]],

@@ -5,7 +5,7 @@
 namespace taut::test {
 namespace {
 
-constexpr std::size_t payload_flips = 1000;  // of each frame
+constexpr std::size_t payload_flips = 1000;  // damaged bits in each frame
 
 // A receiver of `count` values, with each kernel set.
 class Receiver {

@@ -38,9 +38,9 @@ struct Call {
   bool mean = false;              // true if the sum is divided by P
   bool apart = false;             // true if values have gaps between them in the memory of some ranks
   bool null_if_empty = false;     // true if an empty buffer has no address
-  double scale = 1;               // of most values
-  std::vector<Content> contents;  // of each rank
-  std::uint64_t seed = 1;         // of values and gaps
+  double scale = 1;               // magnitude of most values
+  std::vector<Content> contents;  // kind of values of each rank
+  std::uint64_t seed = 1;         // seed of values and gaps
 
   bool any_blocks() const noexcept { return !sizes.empty(); }
   std::size_t size_between(int from, int to) const noexcept;

@@ -65,7 +65,7 @@ class Memory {
   Blocks<S> slice(Rank& rank, Spot spot, std::size_t blocks) const;
 
   const Call* call_;
-  std::size_t size_;  // of a value
+  std::size_t size_;  // bytes of a value
   std::vector<Rank> ranks_;
 };
 

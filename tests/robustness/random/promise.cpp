@@ -65,7 +65,7 @@ class Judge {
     for (const long double x : inputs) {
       if (std::isnan(x)) return std::isnan(y);
       if (std::isinf(x)) {
-        infinities += x;  // of both signs: NaN
+        infinities += x;  // infinities of both signs: NaN
       } else {
         exact.add(x);
         magnitude += std::abs(x);

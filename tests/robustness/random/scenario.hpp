@@ -9,8 +9,8 @@ namespace taut::test {
 enum class Fault : std::uint8_t {
   frames,       // frames of one rank are damaged in transfer
   agreement,    // a message of the agreement is damaged; ends the job, as not all ranks learn of it
-  death,        // of a rank
-  delay,        // of a rank, or of its messages
+  death,        // a rank dies
+  delay,        // a rank, or its messages, are late
   other_call,   // one rank makes another call
   null_buffer,  // on one rank
   no_scratch,   // one rank's place has no memory at one request

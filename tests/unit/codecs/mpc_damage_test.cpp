@@ -17,7 +17,7 @@ class MpcDamage : public testing::TestWithParam<const char*> {
   Status decode(const ByteVector& bad) const {
     ByteVector decoded(4 * count);
     const Status status = mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, bad, decoded);
-    std::vector<float> sums(count);  // of a type that every build can reduce
+    std::vector<float> sums(count);  // sums of a type that every build can reduce
     ByteVector as_float = bad;
     FrameHeader header = header_of(bad);
     header.type = DType::f32;
@@ -148,7 +148,7 @@ ByteVector padded_frame(std::size_t& padding_at) {
     std::vector<std::uint32_t> x(64, 0);
     for (std::uint32_t i = 0; i < n; ++i) x[9 + 8 * i] = 1;
     const ByteVector frame = mpc_frame(*mpc_codec("d1"), DType::u32, as_bytes(x));
-    padding_at = frame_header_bytes + 8 + 2 * n;  // of a block, 2 planes: 1 has one digit, -1 two
+    padding_at = frame_header_bytes + 8 + 2 * n;  // a block of 2 planes: 1 has one digit, -1 two
     if (frame[padding_at] == std::byte{0}) return frame;
   }
 }

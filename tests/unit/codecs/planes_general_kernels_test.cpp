@@ -37,7 +37,7 @@ TEST(GeneralKernels, WideIntegersComeBackFromTheirPlanes) {
           std::vector<std::byte> planes(max_plane_record<std::int64_t>);
           Widths widths;
           planes.resize(kernels->pack(q.data(), blocks, predictor, planes.data(), widths));
-          planes.shrink_to_fit();  // so that a sanitizer detects reads beyond the end
+          planes.shrink_to_fit();  // a sanitizer then detects reads beyond the end
           if (reference.empty()) reference = planes;
           EXPECT_TRUE(planes == reference) << bits;
           std::vector<std::int64_t> back(q.size(), 5);

@@ -14,7 +14,7 @@ struct World {
   double plain, coded;   // seconds a byte
   double wait, ratio;    // the link's share of `coded`; bytes of values / bytes of frames
   double agreement = 0;  // in units of `plain`
-  double noise = 0;      // of all times
+  double noise = 0;      // noise of all times
   bool gains = true;     // else the agreement finds no gain
 };
 

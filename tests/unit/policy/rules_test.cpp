@@ -64,7 +64,7 @@ TEST(Rules, MinimaAndMaximaMustBeNamed) {
   EXPECT_EQ(served_by(line("* : abs=1"), call), "none");
   EXPECT_EQ(served_by(line("* : off ; * max : abs=1"), call), "none");
   EXPECT_EQ(served_by(line("* sum : abs=2 ; * min,max : abs=1"), call), "abs:1");
-  call.collective = Collective::bcast;  // which has no operator
+  call.collective = Collective::bcast;  // has no operator
   EXPECT_EQ(served_by(line("* sum,min,max : abs=1"), call), "none");
 }
 
@@ -79,7 +79,7 @@ TEST(Rules, MessagesHaveRulesOfTheirOwn) {
   EXPECT_EQ(served_by(line("Bcast : abs=3"), message), "none");
   EXPECT_TRUE(rules.all()[0].names(Collective::send));
   EXPECT_FALSE(rules.all()[1].names(Collective::send) || rules.all()[2].names(Collective::send));
-  EXPECT_TRUE(line("Send : abs=1 ; * : off").off());  // of collective calls
+  EXPECT_TRUE(line("Send : abs=1 ; * : off").off());  // off for collective calls
   EXPECT_EQ(line("Send >=1KiB : abs=1 ; * >=1MiB : abs=2").least_bytes(), MiB);
   EXPECT_EQ(toml("[[rule]]\ncall = \"Send\"\nbound = \"abs:1\"\n").all()[0].when.calls,
             rules.all()[0].when.calls);
