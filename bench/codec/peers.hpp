@@ -18,6 +18,6 @@ class Peer : public taut::Codec {
 };
 
 Coder zfp();   // fixed accuracy, one dimension
-Coder zstd();  // level 1: lossless
+Coder zstd();  // level 1, lossless
 
 }  // namespace bench

@@ -14,7 +14,7 @@ struct Row {
   std::string coding;  // codec and, where it serves several, the kind of bound
   std::string set;     // kernel set; any; peer: its name
   bool peer = false;
-  std::string kernel;  // the operation
+  std::string kernel;  // name of the operation
   taut::DType type = taut::DType::f32;
   std::string field;
   std::size_t bytes = 0;  // bytes of one operand's values

@@ -29,7 +29,7 @@ class Triad {
   explicit Triad(std::size_t bytes) : n_(bytes / sizeof(double)), a_(n_), b_(n_, 1), c_(n_, 2) {}
   void operator()() noexcept {
     for (std::size_t i = 0; i < n_; ++i) a_[i] = b_[i] + 3 * c_[i];
-    asm volatile("" ::"r"(a_.data()) : "memory");  // the result is wanted
+    asm volatile("" ::"r"(a_.data()) : "memory");  // keeps the result alive
   }
   double bytes() const noexcept { return 24.0 * static_cast<double>(n_); }
 

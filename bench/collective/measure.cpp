@@ -102,7 +102,7 @@ class Measurement {
   void time(const Variant& variant, Result& result) {
     const double before = sent_over(options_.interface);
     double seconds = once(variant);
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);  // all have arrived
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);  // every rank has finished
     result.us.push_back(seconds * 1e6);
     if (!options_.interface.empty())
       result.wire_bytes = std::max(0.0, result.wire_bytes) + sent_over(options_.interface) - before;

@@ -17,7 +17,7 @@ struct Result {
   std::string policy;       // empty for plain MPI
   double bound = 0;         // absolute bound of the result; 0: exact
   std::vector<double> us;   // latency of each timed call on the slowest rank
-  bool compressed = false;  // frames moved
+  bool compressed = false;  // true if frames were sent
   double ratio = 1;         // bytes of values / bytes of their frames, over all ranks
   double ideal_bytes = 0;   // least bytes that the busiest rank sends without compression
   double sent_bytes = 0;    // bytes of a call on the busiest rank, counted by Taut

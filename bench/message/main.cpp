@@ -60,7 +60,7 @@ class PingPong {
  public:
   PingPong(const Options& options, int rank) : rank_(rank), sent_(make_values(options)), got_(sent_.size()) {}
 
-  // Seconds a message.
+  // Returns the seconds of one message.
   double time(const Way& way, MPI_Count count, int rounds) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();

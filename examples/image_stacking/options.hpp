@@ -8,7 +8,7 @@
 namespace stacking {
 
 struct Options {
-  // The migration's
+  // Options of the migration
   int nx = 401, nz = 161;  // points of the section
   int offsets = 32;        // subsurface offsets each way
   int shots = 24;          // shots of all ranks together
@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> input;
   std::string dtype;  // "f32" or "f64"; empty: by the ending of the file's name
   std::vector<std::size_t> shape;
-  // The comparison's
+  // Options of the comparison
   std::vector<double> bounds{1e-2, 1e-3, 1e-4};  // bounds relative to the range of the result
   int repeats = 7;
   std::string out = "demo-out";

@@ -15,7 +15,7 @@ struct Setting {
   std::string what;   // "24 shots, 65 images of 161 x 401"
   std::string dtype;  // f32, f64
   std::vector<std::size_t> shape;
-  std::size_t bytes = 0;  // a rank
+  std::size_t bytes = 0;  // bytes of a rank
   int ranks = 1;
   std::string mpi, link, processor;
   double load = 0;  // load of the machine when the comparison began

@@ -16,7 +16,7 @@ namespace stacking {
 struct Row {
   std::string name;                  // plain, values, frames
   std::string policy = {};           // policy of Taut; empty for plain MPI
-  double relative_bound = 0;         // as asked for
+  double relative_bound = 0;         // the requested bound
   double bound = 0;                  // in units of the image
   std::vector<double> seconds = {};  // seconds of each timed call on the slowest rank
   double wire_bytes = 0;             // bytes of a rank and call; plain MPI: those of an ideal ring

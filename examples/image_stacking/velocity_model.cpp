@@ -23,7 +23,7 @@ constexpr std::array<Layer, 10> layers{{{0.16F, 1600},
                                         {0.80F, 2900},
                                         {0.90F, 3300},
                                         {9.00F, 3700}}};
-constexpr float unconformity = 0.26F;  // layers above it lie flat and are not faulted
+constexpr float unconformity = 0.26F;  // the layers above are flat and not faulted
 
 float bump(float x, float centre, float width) {
   return std::exp(-(x - centre) * (x - centre) / (width * width));

@@ -81,7 +81,7 @@ TEST_P(ByNodes, ResultBoundAndSameBits) {
 }
 
 TEST_P(ByNodes, MinimaAndMaxima) {
-  if (!reduces(algorithm.collective) || how == Arithmetic::frames) return;  // there are none
+  if (!reduces(algorithm.collective) || how == Arithmetic::frames) return;  // no reduction to test
   const Nodes nodes(layout(3, 2, 2));
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     Job job(algorithm.collective, 6, 1002, DType::f32, Pattern::noisy, 4, op, 5);

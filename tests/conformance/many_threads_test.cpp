@@ -27,7 +27,7 @@ class Group {
     }
   }
 
-  // A thread a rank.
+  // Runs one thread for each rank.
   void run() {
     std::vector<Task<>> tasks;
     for (int r = 0; r < ranks_of_a_group; ++r) tasks.push_back(rank(r));

@@ -9,7 +9,7 @@
 namespace taut::exhaustive {
 
 struct Progress {
-  std::uint64_t next = 0;  // pattern
+  std::uint64_t next = 0;  // next pattern
   double seconds = 0;
   Findings findings;
 };

@@ -12,8 +12,7 @@ constexpr struct {
   const char* pattern;
   std::size_t count, addends;  // sums are for codecs that can add frames
 } inputs[] = {
-    {"triangle", 301, 1},  {"special", 131, 3},  // these with every predictor; the others with the default
-                                                 // one
+    {"triangle", 301, 1},  {"special", 131, 3},  // with every predictor; the others with the default
     {"special", 131, 1},   {"wild", 100, 1},    {"zeros", 0, 1},       {"noise", 1, 1},   {"ramp", 9, 1},
     {"noise", 65, 1},      {"zeros", 100, 1},   {"pairs", 130, 1},     {"steps", 300, 1}, {"sparse", 999, 1},
     {"triangle", 4099, 1}, {"noise", 301, 2},   {"triangle", 1000, 3},

@@ -17,7 +17,7 @@ struct Golden {
   std::size_t addends = 1;
 
   std::string name() const;
-  std::vector<std::byte> encode(const char* kernels) const;  // the frame
+  std::vector<std::byte> encode(const char* kernels) const;  // returns the frame
   std::vector<std::byte> decode(ConstBytes frame,
                                 const char* kernels) const;  // Returns the bits of the frame's values.
 };

@@ -25,7 +25,7 @@ class StandIn(types.ModuleType):
 
 
 def nothing(*arguments):
-    """Any function."""
+    """Stands for any function."""
     return 0
 
 

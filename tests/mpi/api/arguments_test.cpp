@@ -16,7 +16,7 @@ std::vector<float> waves(int rank) {
   return x;
 }
 
-// Points to nothing.
+// An invalid address.
 float* nowhere() { return reinterpret_cast<float*>(8); }
 
 bool near(float x, float y) { return std::abs(static_cast<double>(x) - static_cast<double>(y)) <= bound; }

@@ -13,7 +13,7 @@ std::vector<double> values_of(int rank) {
 }
 
 struct Way {
-  const char* policy;  // null: none
+  const char* policy;  // null: no policy
   double bound;
 };
 

@@ -17,7 +17,7 @@ class MessageErrors : public testing::Test {
   bool sends() const { return comm_.rank() == 0 && comm_.size() > 1; }
   bool receives() const { return comm_.rank() == 1; }
 
-  void TearDown() override {  // all is as before
+  void TearDown() override {  // the communicator still works
     if (!sends() && !receives()) return;
     std::vector<float> x(50000, 2.5f), y(x.size());
     for (const int count : {3, 50000}) {

@@ -86,7 +86,7 @@ TEST(Probe, TellsTheCountAndTheReceiveGetsThatMessage) {
   for (int i = 0; i < n * (comm.size() - 1); ++i) {
     MPI_Status probed, status;
     ASSERT_EQ(TAUT_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &probed), MPI_SUCCESS);
-    int flag = 0;  // again
+    int flag = 0;  // a second time
     ASSERT_EQ(TAUT_Iprobe(probed.MPI_SOURCE, probed.MPI_TAG, comm, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);
     EXPECT_EQ(flag, 1);
     const int count = count_of(probed, MPI_FLOAT);

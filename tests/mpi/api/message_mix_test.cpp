@@ -53,7 +53,7 @@ TEST(MessagesAndCollectives, ABlockingMessageDrivesCallsInFlight) {
   }
 }
 
-// ---- At random
+// ---- Random mixtures
 
 // A schedule that all ranks know: rounds of messages between random ranks, with collectives among them.
 struct Planned {
@@ -174,7 +174,7 @@ TEST(MessagesAndCollectives, AtRandom) {
   }
 }
 
-// ---- Many
+// ---- Many messages
 
 TEST(ManyMessages, TakeNoMoreMemory) {
   const Comm comm("abs:1e-3");
@@ -245,7 +245,7 @@ TEST(MessageThreads, EachOnACommunicatorOfItsOwn) {
   other.join();
 }
 
-// ---- Lives that end early
+// ---- Requests and communicators that are freed early
 
 TEST(MessageLives, TheCommunicatorMayBeFreedBeforeTheEnd) {
   MPI_Comm comm;

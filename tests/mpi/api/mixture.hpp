@@ -14,7 +14,7 @@ namespace taut::test {
 struct SomeCall {
   Collective collective;
   std::unique_ptr<Job> job;
-  std::unique_ptr<ScatteredJob> scattered;  // null: values in a row
+  std::unique_ptr<ScatteredJob> scattered;  // null: consecutive values
   Reduction op;
   bool mean, in_place;
   const Comm* comm;
@@ -24,7 +24,7 @@ struct SomeCall {
 // A message, on its sender or its receiver.
 struct SomeMessage {
   std::unique_ptr<Values> values, here;  // values that were sent; this rank's buffer
-  std::unique_ptr<Scattered> scattered;  // null: in a row
+  std::unique_ptr<Scattered> scattered;  // null: consecutive values
   int from, to, tag;
 
   void* data() { return scattered ? scattered->data() : here->slice().data; }
@@ -173,7 +173,7 @@ class MixtureOfCalls {
     for (std::size_t i = n; i < m.here->count(); ++i) ASSERT_EQ(m.here->at(i), 0);
   }
 
-  // ---- What is open
+  // ---- Open requests
 
   int kind() { return static_cast<int>(mine_() % Scattered::kinds); }
   void take(Open one) {

@@ -110,7 +110,7 @@ TEST_F(Observing, CallsThatRestAreCountedEach) {
     if (comm.rank() % 2 == 0 || i % 3 == 0) {
       EXPECT_EQ(large(), MPI_SUCCESS);
     } else {
-      EXPECT_EQ(large(), MPI_SUCCESS);  // from elsewhere
+      EXPECT_EQ(large(), MPI_SUCCESS);  // from another call site
     }
     EXPECT_TRUE(got == wild);
     TAUT_Request request = TAUT_REQUEST_NULL;
@@ -177,7 +177,7 @@ TEST_F(Observing, PlacesInTheProgramAreToldApart) {
   EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_FLOAT, 0, comm), MPI_SUCCESS);  // one place
+    EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_FLOAT, 0, comm), MPI_SUCCESS);  // one call site
   EXPECT_EQ(lines(explanation(comm)), 1 + 2 + 1);
 }
 

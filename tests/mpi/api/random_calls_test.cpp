@@ -26,7 +26,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
     const bool in_place = collective != Collective::bcast && pick(3) == 0;
     const bool mean = reduces(collective) && op == Reduction::sum && pick(3) == 0;
-    const int apart = reduces(collective) ? 0 : pick(3);  // 0: values in a row
+    const int apart = reduces(collective) ? 0 : pick(3);  // 0: consecutive values
     const int threads = pick(3) == 0 ? 2 + pick(3) : 1;
     char text[160];
     std::snprintf(text, sizeof text,

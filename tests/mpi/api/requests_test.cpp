@@ -39,7 +39,7 @@ class Sums {
 
 TEST(Requests, OneRankWaitsForTheFirstAndAnotherForTheLast) {
   const Comm a("abs:1e-3"), b("abs:1e-3");
-  Sums on_a(a, 3), on_b(b, 3, 40000, Pattern::wild);  // these go to plain MPI
+  Sums on_a(a, 3), on_b(b, 3, 40000, Pattern::wild);  // these fall back
   on_a.start_all();
   on_b.start_all();
   const bool even = a.rank() % 2 == 0;
@@ -226,7 +226,7 @@ TEST(Requests, TwoThreads) {
   other.join();
 }
 
-// ---- Lives that end early
+// ---- Requests and communicators that are freed early
 
 TEST(Requests, FreedBeforeCompletion) {
   const Comm comm("abs:1e-3");

@@ -112,7 +112,7 @@ static void arrays_that_go(void) {
 #endif
 }
 
-/* ---- Among others */
+/* ---- Persistent calls among others */
 
 enum { pieces = 5 };
 static float parts[2][most_ranks * block];
@@ -168,7 +168,7 @@ static void completions(void) {
   for (int left = pieces; left > 0; left -= outcount)
     MPI_Waitsome(pieces, some, &outcount, indices, statuses);
   end_some("Waitsome");
-  start_some(); /* MPICH (4.0.2, 5.0.2) says in MPI_Testall that persistent calls of its own have failed */
+  start_some(); /* MPICH (4.0.2, 5.0.2) reports in MPI_Testall that its own persistent calls have failed */
   if (!served()) MPI_Waitall(pieces, some, MPI_STATUSES_IGNORE);
   for (flag = !served(); !flag;) MPI_Testall(pieces, some, &flag, MPI_STATUSES_IGNORE);
   end_some("Testall");

@@ -86,7 +86,7 @@ static void write_all(void) {
   }
 }
 
-/* ---- Looking */
+/* ---- Probing */
 
 static void look(void) {
   const int tag = any_tag(), k = first(tag), source = any_source();
@@ -209,7 +209,7 @@ static void any_order(void) {
   end_sends(), write_all();
 }
 
-/* ---- Single cases */
+/* ---- Special cases */
 
 static MPI_Request send_long(MPI_Comm on, int tag) {
   MPI_Request request;

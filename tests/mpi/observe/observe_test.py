@@ -168,7 +168,7 @@ class Observed(unittest.TestCase):
         (received,) = [k for k in self.communicator(1, "plain")["kinds"] if k["type"] == "i32"]
         self.assertIsNone(received["compressibility"])  # not at the root
 
-    # ---- The rest
+    # ---- Other output
 
     def test_the_summary_is_one_table(self):
         self.assertTrue(self.lines[0].startswith(f"taut: rank 0 of {RANKS} "), self.lines)

@@ -9,7 +9,7 @@
 namespace taut::test {
 namespace {
 
-// Alone.
+// Makes a call that runs alone.
 Task<> make_call(Communicator& comm, CollectiveCall request, Verdict& verdict, std::uint64_t nanoseconds) {
   verdict = co_await comm.run(request);
   note_plain(comm, request, verdict, nanoseconds);

@@ -106,7 +106,7 @@ class Trial {
   bool struck_ = false;
 };
 
-// ---- What must hold
+// ---- Checks
 
 std::string name_of(const Outcome& outcome) {
   return outcome.thrown ? "the end of the job" : describe(outcome.verdict.status);
@@ -176,7 +176,7 @@ std::string wrong_after(const Scenario& s, Trial& trial, Tally& tally) {
   const bool over = trial.hub().ended();
   const std::vector<Outcome> outcomes = trial.run(memory, false);
   if (over) return unless_all(outcomes, ended);
-  if (s.is(Fault::death)) return dishonest(s, memory, outcomes, tally);  // it may happen now
+  if (s.is(Fault::death)) return dishonest(s, memory, outcomes, tally);  // the rank may die in this call
   if (s.other_policy()) return "";                                       // policies still differ
   if (std::string text = dishonest(s, memory, outcomes, tally); !text.empty()) return text;
   if (std::string text = divided(memory, outcomes); !text.empty()) return text;

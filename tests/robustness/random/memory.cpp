@@ -73,7 +73,7 @@ void Memory::make_rank(int rank, Draw& draw) {
   }
 }
 
-// ---- Values that lie apart
+// ---- Values with gaps between them
 
 // Calls copy(byte of the value in `bytes`, its byte in `apart`) for each value of a block.
 template <class Copy>
@@ -160,7 +160,7 @@ std::string Memory::touched_between(const Region& region) const {
   return expected == region.apart ? "" : "a byte between values that lie apart was touched";
 }
 
-// ---- What a rank has and gets
+// ---- Inputs and outputs of a rank
 
 Range Memory::bytes_of(const Region& region, std::size_t block) const noexcept {
   return {region.first + static_cast<std::size_t>(region.layout.offsets[block]) * size_,

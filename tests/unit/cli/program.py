@@ -45,7 +45,7 @@ def npy(dtype, shape, raw, version=1, fortran=False, descr=None):
 
 
 class ProgramTest(unittest.TestCase):
-    """Runs the program in a folder of its own."""
+    """Runs the program in a temporary folder."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

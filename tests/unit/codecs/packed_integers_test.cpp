@@ -168,7 +168,7 @@ TEST(PackedIntegers, SumsOfFramesAreExact) {
   }
 }
 
-// ---- The rest stays as it was
+// ---- Values without packed integers are unaffected
 
 TEST(PackedIntegers, AreRoundedUnlessAskedFor) {
   const auto codec = planes(1e-4);

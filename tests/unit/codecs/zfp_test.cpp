@@ -141,7 +141,7 @@ TEST(Zfp, DimensionsPay) {
     const auto flat = zfp_codec(1e-3), shaped = zfp_codec(1e-3, dims);
     EXPECT_LT(3 * encoded(*shaped, x).size(), 2 * encoded(*flat, x).size()) << dims.n;
     EXPECT_EQ(decoded<float>(*flat, encoded(*shaped, x), x.size()),
-              there_and_back(*shaped, x));  // frames know
+              there_and_back(*shaped, x));  // frames store the extents
   }
 }
 

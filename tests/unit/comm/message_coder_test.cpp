@@ -141,7 +141,7 @@ TEST(MessageCoder, WithoutMemoryItIsPlain) {
   EXPECT_EQ(plain, Fallback::none);
 }
 
-// ---- Bytes from elsewhere
+// ---- Damaged and foreign messages
 
 class DamagedMessages : public testing::Test {
  protected:

@@ -80,7 +80,7 @@ TEST(Sampler, StopsWhenItsTimeIsUp) {
     sampler.look(row, slice_of(values));
   }
   EXPECT_LT(row.values.samples, 100u);
-  EXPECT_GT(row.next_sample, 1000u);  // is asked for later
+  EXPECT_GT(row.next_sample, 1000u);  // the next sample comes later
 }
 
 TEST(Sampler, ShortCallsAreNeverDueAgain) {

@@ -252,7 +252,7 @@ TEST(CallEvents, OneForEachVerb) {
     EXPECT_EQ(Call::of_kind(event.kind).collective, Collective::allreduce);
     EXPECT_EQ(event.slot, 0);
     EXPECT_LT(event.call, 2u);
-    if (event.phase == Phase::call) return;  // around the others
+    if (event.phase == Phase::call) return;  // contains the other phases
     EXPECT_GE(event.begin, last[event.segment]);
     last[event.segment] = event.end;
   });

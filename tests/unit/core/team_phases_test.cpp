@@ -70,7 +70,7 @@ TEST(TeamTimes, BundlesAreTimedToo) {
   EXPECT_GT(ledgers[1].times[Phase::decode], 0u);
 }
 
-// ---- What is sent, and what it stands for
+// ---- Bytes sent, and the values that they represent
 
 TEST(TeamTraffic, IsCountedByCall) {
   LoopbackHub hub(3);

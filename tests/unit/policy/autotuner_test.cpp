@@ -11,7 +11,7 @@ constexpr std::size_t bytes = std::size_t{1} << 20;
 
 // A simulation of calls of one kind, with given times of compressed calls, plain calls and samples.
 struct World {
-  double plain, coded;   // seconds a byte
+  double plain, coded;   // seconds for a byte
   double wait, ratio;    // the link's share of `coded`; bytes of values / bytes of frames
   double agreement = 0;  // in units of `plain`
   double noise = 0;      // noise of all times
@@ -19,7 +19,7 @@ struct World {
 };
 
 struct Tally {
-  double seconds = 0;  // a byte, of all calls
+  double seconds = 0;  // seconds for a byte, over all calls
   int plain = 0, coded = 0, agreements = 0;
 };
 

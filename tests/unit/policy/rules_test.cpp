@@ -29,7 +29,7 @@ std::string rejection(auto parse) {
   return "accepted";
 }
 
-// ---- What matches
+// ---- Matching
 
 TEST(Rules, TheFirstThatMatchesWins) {
   const Rules rules =
@@ -110,7 +110,7 @@ TEST(Rules, CommunicatorsChooseAmongThem) {
   EXPECT_TRUE(line("* comm=size:4 : abs=1").on({.ranks = 5}).empty());
 }
 
-// ---- What only some ranks know
+// ---- Properties that only some ranks know
 
 TEST(Rules, TypesOfMovedDataAreOpenUntilRanksAgree) {
   const Rules rules = line("Bcast f32 : abs=1 ; Bcast : lossless");
