@@ -6,8 +6,7 @@
 namespace taut::fuzz {
 namespace {
 
-constexpr std::size_t header_area =
-    96;  // bytes that contain the fields of an input and of its frame's header
+constexpr std::size_t header_area = 96;  // bytes with the fields of an input and its frame's header
 
 }  // namespace
 

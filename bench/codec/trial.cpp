@@ -175,8 +175,7 @@ std::string set_of(const taut::CodecInfo& codec) {
 
 FieldPart::FieldPart(const RealField& of, std::string called, std::size_t values)
     : field(of), name(std::move(called)), count(values) {
-  const std::size_t first =
-      (of.count() - values) / 2;  // the middle part: the edges of fields often vary little
+  const std::size_t first = (of.count() - values) / 2;  // the middle: edges of fields often vary little
   for (unsigned k = 0; k < 2; ++k) operands[k] = of.part(first + k * of.shift(), values);
 }
 

@@ -59,8 +59,7 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-constexpr std::uint64_t slice = std::uint64_t{1}
-                                << 20;  // patterns that a thread checks between two notes in the journal
+constexpr std::uint64_t slice = std::uint64_t{1} << 20;  // patterns of a thread between two notes
 
 // Checks the next slices of a proof, one for each thread; a limited run spreads its slices over all patterns.
 void step(const Proof& proof, const Options& options, Progress& progress, std::uint64_t total) {

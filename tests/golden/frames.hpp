@@ -17,9 +17,8 @@ struct Golden {
   std::size_t addends = 1;
 
   std::string name() const;
-  std::vector<std::byte> encode(const char* kernels) const;  // returns the frame
-  std::vector<std::byte> decode(ConstBytes frame,
-                                const char* kernels) const;  // Returns the bits of the frame's values.
+  std::vector<std::byte> encode(const char* kernels) const;                    // returns the frame
+  std::vector<std::byte> decode(ConstBytes frame, const char* kernels) const;  // returns the values' bits
 };
 
 // Returns the golden frames: every registered codec with every type, bound and predictor that it serves, on

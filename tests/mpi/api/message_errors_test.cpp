@@ -116,8 +116,7 @@ TEST_F(MessageErrors, BytesAreNoOtherType) {
 // MPI_Send to TAUT_Recv, for any length.
 TEST_F(MessageErrors, AMessageOfMpisOwnIsReceived) {
   std::vector<float> x(100000, 1.5f), y(x.size());
-  for (const int count :
-       {0, 1, 100, 124, 90000, 380 + 256 * 300}) {  // some lengths equal those of coded messages
+  for (const int count : {0, 1, 100, 124, 90000, 380 + 256 * 300}) {  // some are those of coded messages
     for (const bool blocking : {true, false}) {
       std::fill(y.begin(), y.end(), 0.0f);
       if (sends()) MPI_Send(x.data(), count, MPI_FLOAT, 1, 1, comm_);

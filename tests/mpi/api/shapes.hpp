@@ -6,8 +6,7 @@
 namespace taut::test {
 
 inline constexpr int shapes = 12,
-                     values_of_shapes =
-                         12;  // values_of_shapes: a multiple of the number of values of each shape
+                     values_of_shapes = 12;  // the second: a multiple of the values of each shape
 
 // A datatype for one element of a shape; the destructor frees it.
 class Shape {

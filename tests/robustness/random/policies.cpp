@@ -139,8 +139,7 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
   if (plan.plain != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
-  const Arithmetic how =
-      plan.by_nodes ? Arithmetic::values : plan.how;  // ranks of a node add values without coding
+  const Arithmetic how = plan.by_nodes ? Arithmetic::values : plan.how;  // nodes add values without coding
   Promise promise = promise_of(resolved(policy.coding.bound, range), call, how);
   promise.bound = E;
   const bool idempotent =

@@ -49,8 +49,7 @@ void expect_whole(const CodecInfo& info, const PackedBuffer<T>& buffer, CodecOpt
     const Damage found = damage(buffer, decoded<T>(*codec, frame, buffer.values.size()));
     EXPECT_EQ(found.integers, 0u);
     EXPECT_LE(found.numbers, allowed(options.bound));
-    const auto other =
-        info.make({.bound = options.bound});  // a receiver's codec, which is made without options
+    const auto other = info.make({.bound = options.bound});  // a receiver's codec, without other options
     EXPECT_EQ(damage(buffer, decoded<T>(*other, frame, buffer.values.size())).integers, 0u);
   }
 }

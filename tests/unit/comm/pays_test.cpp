@@ -130,8 +130,7 @@ TEST_F(Pays, WhatASampleRejectsIsLeftAlone) {
         ranks.hub.transport(r), *ranks.places[static_cast<std::size_t>(r)], parse_policy("abs:1e-12")));
   const auto courses = calls(100, fast);
   EXPECT_EQ(count(courses, Fallback::no_gain), 100);
-  const std::uint64_t agreements =
-      ranks.hub.transport(0).traffic().messages / 2;  // an agreement sends log2 3 messages
+  const std::uint64_t agreements = ranks.hub.transport(0).traffic().messages / 2;  // log2 3 messages each
   EXPECT_LE(agreements, 7u);
 }
 

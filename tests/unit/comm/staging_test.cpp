@@ -83,8 +83,7 @@ TEST(StagedPlainCalls, GatherNothing) {
       EXPECT_NE(verdict.plain, Fallback::none);
   }
   Ranks ranks(2, "abs:1e-3");
-  Job job(Collective::allgather, 2, 100000, DType::i32, Pattern::smooth,
-          1);  // a type that is left to plain MPI
+  Job job(Collective::allgather, 2, 100000, DType::i32, Pattern::smooth, 1);  // falls back: an integer type
   for (const Verdict& verdict : run_staged(ranks, job, 0, Status::transport_failed))
     EXPECT_EQ(verdict.plain, Fallback::type);
 }

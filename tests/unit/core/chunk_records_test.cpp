@@ -38,8 +38,7 @@ TEST(Records, CloseUpWhateverTheNumberOfThreads) {
   for (std::size_t i = 0, end = 0; i < chunks; ++i)
     ASSERT_EQ(load<std::uint32_t>(one.ends.data() + 4 * i), end += i % 5);
   for (const std::size_t parts : {2u, 3u, 7u}) {
-    for (const std::size_t share :
-         {16u, 8u, 4u, 0u}) {  // enough for each record; for some; too little for any
+    for (const std::size_t share : {16u, 8u, 4u, 0u}) {  // enough for each record; for some; for none
       const Written many(parts, chunks * most, share);
       ASSERT_EQ(many.size.status, Status::ok);
       EXPECT_EQ(many.bytes, one.bytes) << parts << " " << share;

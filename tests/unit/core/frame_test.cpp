@@ -99,8 +99,7 @@ TEST(FrameHeader, ImpossibleFieldsAreRejected) {
       EXPECT_EQ(read_header(patched(good, at, x), out), Status::corrupt_frame);
   for (const std::uint64_t bytes : {std::uint64_t{9}, ~std::uint64_t{0}, ~std::uint64_t{0} - 63})
     EXPECT_EQ(read_header(patched(good, 32, bytes), out), Status::corrupt_frame);
-  EXPECT_EQ(read_header(patched(good, 16, 0.0), out),
-            Status::corrupt_frame);  // the bound alone says that the frame is exact
+  EXPECT_EQ(read_header(patched(good, 16, 0.0), out), Status::corrupt_frame);  // only the bound says: exact
   for (const std::uint8_t kind : {std::uint8_t{0}, frame_bound_kinds})
     EXPECT_EQ(read_header(patched(good, 56, kind), out), Status::corrupt_frame);
   for (const std::size_t at : {57u, 58u, 59u})
