@@ -10,7 +10,7 @@ struct Operation {
   const char* heading;
   std::uint32_t addends;  // the result contains operands 0 .. addends - 1
   bool makes_frame;
-  enum class Needs { nothing, reduce, frame_sums } needs;  // what the codec must support
+  enum class Needs { nothing, reduce, frame_sums } needs;  // feature that the codec must have
   taut::Sized (*run)(const taut::Codec& codec, Subject& subject);
 };
 
