@@ -6,6 +6,8 @@
 namespace taut::test {
 
 inline constexpr int shapes = 12, values_of_shapes = 12;  // a multiple of the values of each shape
+
+// A datatype for one element of a shape; the destructor frees it.
 class Shape {
  public:
   explicit Shape(int kind) {
