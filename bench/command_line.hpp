@@ -1,4 +1,4 @@
-// Arguments of the benchmarks: lists, numbers, sizes.
+// Parsers for the arguments of the benchmarks: lists, numbers, sizes.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ inline double positive_number(const std::string& text) {
   return value;
 }
 
-// 4096, 64K, 16M, 1G: powers of two, as in the OSU benchmarks; 64MB is 64 000 000.
+// Parses 4096, 64K, 16M, 1G: powers of two, as in the OSU benchmarks; 64MB is 64 000 000.
 inline std::size_t byte_size(const std::string& text) {
   static const std::map<std::string, double> units{
       {"", 1}, {"K", 1024}, {"M", 1048576}, {"G", 1073741824}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}};

@@ -1,4 +1,4 @@
-// Values as they stand in JSON.
+// Formats values as JSON.
 #pragma once
 
 #include <cmath>

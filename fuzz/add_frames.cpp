@@ -1,5 +1,5 @@
-// Sums of hostile frames: a status or a frame that decodes, the same values in any order, the same bytes from
-// every kernel set; nothing outside the buffers.
+// Fuzz target: sums of hostile frames. Every sum gives an error status or a frame that decodes; any order
+// gives the same values, every kernel set the same bytes; nothing outside the buffers is accessed.
 //
 //   repairs u8 | codec u8 | capacity u32 | bytes of the first frame u32 | first frame | second frame
 #define TAUT_NO_MPI
@@ -60,7 +60,7 @@ struct Operands {
   std::size_t count, capacity;
 };
 
-// What holds for each codec and kernel set.
+// Checks the promises of sums for one codec and kernel set.
 void check(const Codec& codec, const Operands& operands, const Room& sum) {
   const ConstBytes turned[] = {operands.second, operands.first};
   const Room other = add(codec, turned, operands.capacity);
@@ -71,7 +71,7 @@ void check(const Codec& codec, const Operands& operands, const Room& sum) {
   }
 }
 
-// As TAUT_Frame_add does: instances are made for what the first frame says of itself.
+// Makes the codec instances that the header of the first frame describes, as TAUT_Frame_add does.
 std::vector<std::unique_ptr<Codec>> instances_for(const CodecInfo& info, const FrameHeader& header) {
   const CodecOptions options{.bound = header.bound, .checksum = header.has(FrameHeader::checksummed)};
   if (test::can_be_made(info, header.type, options)) return test::with_all_kernels(info, options);

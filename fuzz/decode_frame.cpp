@@ -1,5 +1,6 @@
-// Any bytes into every codec's decode and reduce: a status or values, the same from every kernel set; nothing
-// outside the buffers, no memory beyond what was posted.
+// Fuzz target: any bytes as a frame for every codec's decode and reduce. Each call gives an error status or
+// values, the same from every kernel set; it accesses nothing outside the buffers and takes no memory beyond
+// what was posted.
 //
 //   repairs u8 | type u8 | operator u8 | count u32 | frame
 //
@@ -51,7 +52,7 @@ void check(Result& r, const FrameHeader& header, ConstBytes frame, const Receive
 }
 
 void call_api(const HostileFrame& frame, const Receiver& receiver, const Result& by_codec) {
-  if (receiver.type != DType::f32 && receiver.type != DType::f64) return;  // taut.h names no others
+  if (receiver.type != DType::f32 && receiver.type != DType::f64) return;  // taut.h has no other types
   Posted values(receiver.type, receiver.count);
   const int status = TAUT_Decode(frame.bytes().data(), frame.bytes().size(), values.slice().data,
                                  receiver.count, static_cast<TAUT_Type>(receiver.type));

@@ -1,11 +1,11 @@
-// Runs a fuzz target where there is no libFuzzer: first the inputs that are given, then mutations of them.
-// Takes the options of libFuzzer that it knows and passes over others:
+// Runs a fuzz target without libFuzzer: first the given inputs, then mutations of them. Accepts these options
+// of libFuzzer and ignores others:
 //
 //   -runs=N -seed=N -max_total_time=SECONDS -timeout=SECONDS -max_len=BYTES -artifact_prefix=PATH
 //   FILE|FOLDER...
 //
-// A crash, a broken promise or an input that takes longer than -timeout ends the program; the input then
-// stands in PATHcrash-NUMBER. There is no feedback from coverage: a run with libFuzzer finds more.
+// A crash, a broken promise or an input that takes longer than -timeout ends the program; the driver writes
+// the input to PATHcrash-NUMBER. The driver has no coverage feedback: a run with libFuzzer finds more.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ struct Options {
   std::vector<std::string> paths;
 };
 
-// What a handler writes when the program dies.
+// The input that a signal handler writes to a file when the program dies.
 const Bytes8* current = nullptr;
 char artifact[4096];
 
@@ -75,7 +75,7 @@ void run(const Bytes8& input, const Options& options, std::uint64_t number) {
                 static_cast<unsigned long long>(options.seed), static_cast<unsigned long long>(number));
   current = &input;
   alarm(static_cast<unsigned>(options.timeout));
-  const Bytes8 exact(input);  // as large as it is, for sanitizers
+  const Bytes8 exact(input);  // a copy without spare capacity, for sanitizers
   LLVMFuzzerTestOneInput(exact.data(), exact.size());
   alarm(0);
   current = nullptr;
@@ -86,7 +86,7 @@ Bytes8 read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// In the order of their names, so that a run can be repeated.
+// Reads the inputs in the order of their names, so that a run can be repeated.
 std::vector<Bytes8> read_inputs(const std::vector<std::string>& paths) {
   std::vector<std::filesystem::path> files;
   for (const std::string& path : paths) {

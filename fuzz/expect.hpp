@@ -1,4 +1,4 @@
-// A promise of the library that a fuzz target checks; one that is broken is a finding.
+// Checks a promise of the library in a fuzz target; a broken promise is a finding.
 #pragma once
 
 #include <cstdio>

@@ -5,7 +5,7 @@
 namespace taut::fuzz {
 namespace {
 
-// Offsets of docs/spec/frame.md.
+// Offsets of the header's fields (docs/spec/frame.md).
 enum Offset : std::size_t {
   at_version = 4,
   at_flags = 7,

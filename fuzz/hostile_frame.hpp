@@ -1,5 +1,5 @@
-// A frame made of any bytes, exactly as large as they are. Repairs that the input asks for let mutations get
-// past the checks of the header, so that they reach the decoder behind it.
+// A frame made of any bytes, in memory exactly as large as they are. The input selects repairs, by which
+// mutations pass the checks of the header and reach the decoder behind it.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 namespace taut::fuzz {
 
 enum Repair : std::uint8_t {
-  seal = 1,         // magic, version, reserved field and checksum of the header are right
-  whole = 2,        // the payload is all that follows the header
-  checksummed = 4,  // the payload's checksum is right
+  seal = 1,         // sets magic, version, reserved field and header checksum
+  whole = 2,        // sets the payload's length to all bytes behind the header
+  checksummed = 4,  // sets the payload's checksum
 };
 
 class HostileFrame {
  public:
   HostileFrame(ConstBytes bytes, std::uint8_t repairs);
   ConstBytes bytes() const noexcept { return {memory_.get(), size_}; }
-  FrameHeader header() const noexcept;  // of a frame that cannot be read: all fields as by default
+  FrameHeader header() const noexcept;  // default fields if the frame cannot be read
 
  private:
   std::unique_ptr<std::byte[]> memory_;

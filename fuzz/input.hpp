@@ -1,4 +1,4 @@
-// What a fuzz target reads its input with. An input that has ended goes on with zeros.
+// Reader of a fuzz target's input. After its end the input continues with zeros.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// make_seeds FOLDER: writes what the fuzz targets start from, FOLDER/<target>/<number>: frames of every
+// make_seeds FOLDER: writes the seeds of the fuzz targets, FOLDER/<target>/<number>: frames of every
 // registered codec, type, bound and predictor, sums of them, raw values, and policies from the documentation.
 #include <filesystem>
 #include <fstream>
@@ -41,16 +41,16 @@ class Seeds {
 
 constexpr std::size_t counts[] = {0, 1, 9, 65, 300, 700, 4200}, few_counts[] = {1, 65};
 
-// Fewer for what differs little from what there is.
+// Returns the numbers of values; fewer for subjects that differ little from others.
 std::span<const std::size_t> counts_for(const test::Subject& subject) {
   const bool usual = subject.type == DType::f32 || subject.type == DType::f64;
   if (usual && !subject.options.checksum) return counts;
   return few_counts;
 }
 
-constexpr std::uint8_t as_posted = 8;  // decode_frame: the receiver posts what the header says
+constexpr std::uint8_t as_posted = 8;  // decode_frame: the receiver posts the type and count of the header
 
-// Data of the kinds that codecs treat apart, by number.
+// Returns data of kind number `kind`, the kinds that codecs treat differently.
 test::Values data(DType type, std::size_t count, std::size_t kind) {
   using test::Pattern;
   constexpr Pattern patterns[] = {Pattern::smooth, Pattern::noisy, Pattern::sparse, Pattern::steps,
@@ -110,7 +110,7 @@ void add_frames(const test::Subject& subject, Seeds& seeds) {
   }
 }
 
-// As fuzz/round_trip.cpp reads them.
+// Adds the format that fuzz/round_trip.cpp reads.
 void add_values(const test::Subject& subject, Seeds& seeds) {
   const std::size_t step = counts_for(subject).size() / 2;
   for (std::size_t making = 0; making < 8; making += step) {

@@ -5,7 +5,7 @@
 
 #include "expect.hpp"
 
-// sanitizer/allocator_interface.h
+// declared in sanitizer/allocator_interface.h
 extern "C" __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
     void (*on_malloc)(const volatile void*, std::size_t), void (*on_free)(const volatile void*));
 extern "C" __attribute__((weak)) std::size_t __sanitizer_get_allocated_size(const volatile void*);

@@ -1,5 +1,5 @@
-// Holds the library to the memory that a receiver has posted: while a MemoryLimit lives, the bytes that are
-// taken and not yet given back stay within it; more is a finding. Enforced where AddressSanitizer tells of
+// A limit on the memory that the library takes. While a MemoryLimit exists, the bytes allocated and not yet
+// freed must stay below the limit; more is a finding. It is enforced where AddressSanitizer reports
 // allocations.
 #pragma once
 
@@ -15,7 +15,8 @@ class MemoryLimit {
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 };
 
-// What a call may take for `posted` bytes of frames and values: as much again, and scratch of fixed size.
+// Memory that a call may take for `posted` bytes of frames and values: as much again, and scratch of fixed
+// size.
 constexpr std::size_t scratch_for(std::size_t posted) noexcept { return 2 * posted + (std::size_t{1} << 20); }
 
 }  // namespace taut::fuzz

@@ -6,7 +6,7 @@
 namespace taut::fuzz {
 namespace {
 
-constexpr std::size_t header_area = 96;  // where the fields of an input and of its frame's header lie
+constexpr std::size_t header_area = 96;  // bytes with the fields of an input and its frame's header
 
 }  // namespace
 
@@ -19,7 +19,7 @@ const Bytes8& Mutation::next() {
 
 void Mutation::change() {
   if (input_.empty()) input_.push_back(0);
-  // Every other change goes where the fields are.
+  // Every other change affects these fields.
   const std::size_t at = below(2) == 0 ? below(std::min(input_.size(), header_area)) : below(input_.size());
   switch (below(8)) {
     case 0: input_[at] ^= static_cast<std::uint8_t>(1u << below(8)); break;
@@ -32,8 +32,8 @@ void Mutation::change() {
   }
 }
 
-// Lengths, offsets and counts are where decoders go wrong: 0, 1, the greatest, and what lies near another
-// number.
+// Sets a number. Lengths, offsets and counts are the weak points of decoders: the new number is 0, 1, the
+// greatest, or near another number.
 void Mutation::set_number() {
   const std::size_t width = std::size_t{1} << below(4);
   if (input_.size() < width) return;

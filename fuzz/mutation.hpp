@@ -1,4 +1,4 @@
-// What the driver does to inputs: bits, bytes and numbers of 1 to 8 bytes changed, blocks moved, cut or taken
+// Mutations of inputs: bits, bytes and numbers of 1 to 8 bytes are changed; blocks are moved, cut or taken
 // from other inputs. The same seed gives the same inputs on every machine.
 #pragma once
 
@@ -14,7 +14,7 @@ class Mutation {
  public:
   Mutation(const std::vector<Bytes8>& corpus, std::size_t most_bytes, std::uint64_t seed)
       : corpus_(corpus), most_bytes_(most_bytes), random_(seed) {}
-  const Bytes8& next();  // of a corpus that is not empty
+  const Bytes8& next();  // the corpus must not be empty
 
  private:
   std::size_t below(std::size_t n) noexcept { return n == 0 ? 0 : static_cast<std::size_t>(random_() % n); }

@@ -1,5 +1,6 @@
-// Any text as a policy, as a coding and in TAUT_Encode: read, or rejected with an explanation; nothing else
-// is thrown, the same text always means the same, and what was read can be done.
+// Fuzz target: any text as a policy, as a coding and in TAUT_Encode. The text is accepted, or rejected with
+// an explanation; no other exception is thrown, the same text always gives the same result, and an accepted
+// policy works.
 //
 //   text
 #define TAUT_NO_MPI
@@ -16,7 +17,7 @@
 namespace taut::fuzz {
 namespace {
 
-// What was thrown; "" for a text that was read.
+// Returns the message of the exception; "" for a text that was accepted.
 template <class Parse>
 std::string rejection(Parse parse) {
   try {
@@ -45,12 +46,12 @@ void check_policy(const std::string& text) {
   expect(policy.off || usable(policy.coding.bound), "the bound can be used");
 }
 
-// Encoding under what was read succeeds for some type, and comes back.
+// Checks that values of some type can be encoded and decoded under an accepted coding.
 void check_coding(const std::string& text) {
   Coding coding;
   const bool read = rejection([&] { coding = parse_coding(text); }).empty();
   if (read) expect(usable(coding.bound), "the bound can be used");
-  if (text.find('\0') != std::string::npos) return;  // where a C string ends
+  if (text.find('\0') != std::string::npos) return;  // a C string would end there
   constexpr std::size_t n = 40;
   double values[n];
   for (std::size_t i = 0; i < n; ++i)

@@ -1,5 +1,6 @@
-// Any text as rules in one line and as a TOML file: read, or rejected with an explanation of its place;
-// nothing else is thrown, and what was read can be written and read again.
+// Fuzz target: any text as rules in one line and as a TOML file. The text is accepted, or rejected with an
+// explanation that names the place; no other exception is thrown, and accepted rules can be written and read
+// again.
 //
 //   text
 #include <string>
@@ -13,7 +14,7 @@ namespace {
 
 using Parse = std::vector<Rule> (*)(const SourceText&, const std::string&);
 
-// False where the text was rejected.
+// Returns false if the text was rejected.
 bool read(Parse parse, const std::string& text, std::vector<Rule>& rules) {
   try {
     rules = parse({"text", text}, "");
@@ -37,8 +38,8 @@ void check(const Rule& rule) {
   expect(rule.when.calls != 0 && rule.when.types != 0 && rule.when.ops != 0, "the rule is for some call");
 }
 
-// Names may hold what separates words in a line, or end in the colon that separates conditions from the
-// bound.
+// Returns false if a name contains a separator of the one-line form, or ends in the colon that separates
+// conditions from the bound.
 bool fits_a_line(const Rule& rule) {
   const bool one_word = (rule.when.name + rule.when.callsite).find_first_of(" ,;\t\r\n") == std::string::npos;
   return one_word && !rule.when.name.ends_with(':') && !rule.when.callsite.ends_with(':');

@@ -1,5 +1,5 @@
-// Any bytes as a header, by read_header and TAUT_Frame_get_info: both say the same, and an accepted header is
-// written again as it was.
+// Fuzz target: any bytes as a header, for read_header and TAUT_Frame_get_info. Both functions give the same
+// result, and writing an accepted header gives the same bytes.
 //
 //   repairs u8 | frame
 #define TAUT_NO_MPI

@@ -7,7 +7,7 @@
 namespace taut::fuzz {
 namespace {
 
-// The first bound of each kind, for the first type that it serves.
+// Returns a reader for the first bound of each kind, for the first type that the codec serves.
 std::vector<Reader> make_readers() {
   std::vector<Reader> all;
   for (const CodecInfo* info : registered_codecs()) {

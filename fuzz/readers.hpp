@@ -1,4 +1,4 @@
-// The codecs that read what fuzz targets make of their inputs.
+// The codecs that read the inputs of fuzz targets.
 #pragma once
 
 #include <cstring>
@@ -16,19 +16,19 @@ struct Reader {
 };
 
 const std::vector<Reader>& readers();
-const CodecInfo& codec_of(std::uint8_t frame_id);  // of an unknown number: some codec
-DType posted_type(std::uint8_t number) noexcept;   // of an unknown number: some type
+const CodecInfo& codec_of(std::uint8_t frame_id);  // for an unknown number: some codec
+DType posted_type(std::uint8_t number) noexcept;   // for an unknown number: some type
 
-inline constexpr std::size_t most_values = 9000;  // posted: two chunks of the planes codec and a part
+inline constexpr std::size_t most_values = 9000;  // posted values: two chunks of the planes codec and a part
 
-// Values that a receiver posted, in memory that is exactly as large as they are.
+// Values that a receiver posted, in memory of exactly their size.
 class Posted {
  public:
   Posted(DType type, std::size_t count)
       : type_(type), count_(count), memory_(new std::byte[count * size_of(type)]) {
     reset();
   }
-  void reset() noexcept {  // to finite numbers of moderate size
+  void reset() noexcept {  // sets finite numbers of moderate size
     if (count_ > 0) std::memset(memory_.get(), 0x3C, bytes());
   }
   Slice slice() noexcept { return {{memory_.get(), count_, type_}}; }

@@ -1,11 +1,11 @@
-// Values and options of any kind: what the codec can be made for it encodes and decodes within its contract,
-// the same bytes from every kernel set.
+// Fuzz target: values and options of any kind. If the codec accepts the options, it encodes and decodes the
+// values within its contract, with the same bytes from every kernel set.
 //
 //   codec u8 | type u8 | bound: kind u8, fraction u8, exponent i16 | predictor u8 | flags u8 | repeat u16 |
 //   values
 //
-// flags: 3 bits how the values are made, 1 checksum. The values are repeated, so that small inputs reach many
-// chunks.
+// flags: 3 bits for the way the values are made, 1 checksum. The values are repeated, so that small inputs
+// reach many chunks.
 #include <cmath>
 
 #include "expect.hpp"
@@ -18,7 +18,7 @@
 namespace taut::fuzz {
 namespace {
 
-// What the bytes of the input stand for.
+// Meaning of the input's bytes.
 enum class Making : std::uint8_t { bits, multiples, walk, halves };
 
 struct Request {
@@ -54,7 +54,7 @@ Request read_request(Input& input) {
   return request;
 }
 
-// Numbers at the scale of the bound, where quantisers decide; or the very bits of the input.
+// Returns numbers at the scale of the bound, where quantisers decide, or the bits of the input as they are.
 test::Values make_values(const Request& request, ConstBytes from, double unit) {
   const DType type = request.subject.type;
   const std::size_t width = request.making == Making::bits     ? size_of(type)

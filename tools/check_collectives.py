@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what is written by hand for each collective function against the list, src/core/collectives.txt: declarations in
-taut.h in all forms, an algorithm for each collective, its rows in documents, the names that benches and tools use.
+"""Checks the handwritten parts of each collective against the list, src/core/collectives.txt: declarations in
+taut.h in all forms, an algorithm for each collective, its rows in documents, the names that benchmarks and
+tools use.
 
 Usage: check_collectives.py [ROOT]
 """
@@ -27,7 +28,7 @@ def without_algorithm(algorithms):
 
 
 def undocumented(algorithms, rules):
-    """Of the documents' texts: docs/algorithms.md and docs/configuration.md."""
+    """Yields a sentence for each collective that docs/algorithms.md or docs/configuration.md lacks."""
     for name in {function.served_as for function in collectives()}:
         if f"| {name} |" not in algorithms:
             yield f"docs/algorithms.md has no row for {name}"
@@ -36,7 +37,7 @@ def undocumented(algorithms, rules):
 
 
 def unknown(bench, calibrate):
-    """Names in lists of a few collectives that the list has not."""
+    """Yields a sentence for each collective that benchmarks or tools name and the list lacks."""
     known = {function.name.lower() for function in collectives()}
     named = re.findall(r'^ *\{"(\w+)", (?:true|false)', bench, re.M)
     named += re.findall(r'"(\w+)"', re.search(r"CALLS = \((.*)\)", calibrate)[1])

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks who may include whom: arrows go {cli, dropin} -> api -> p2p -> comm -> {policy, algorithms, codecs, transports}
--> core, {dropin} -> p2p, api -> gpu -> {codecs, policy}, and {cli, preload} -> loader. Some headers of api are a level of
-their own, below p2p: ARGUMENTS.
+"""Checks which part of the library may include which: dependencies go {cli, dropin} -> api -> p2p -> comm ->
+{policy, algorithms, codecs, transports} -> core, {dropin} -> p2p, api -> gpu -> {codecs, policy}, and {cli,
+preload} -> loader. Some headers of api are a level of their own, below p2p: ARGUMENTS.
 
-A file may include its own part and the levels below; never back, never sideways. A codec sees no other codec.
-Some headers and calls are confined to the files named here. Usage: check_layers.py [ROOT]
+A file may include its own part and the levels below; never a higher level or another part of its level. A
+codec includes no other codec. Some headers and calls are confined to the files named here. Usage:
+check_layers.py [ROOT]
 """
 
 import re
@@ -14,10 +15,10 @@ from pathlib import Path
 LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "comm": 2, "gpu": 2, "arguments": 3, "p2p": 4, "api": 5}
 LEVELS |= {"cli": 6, "dropin": 6, "loader": 0, "preload": 1}
 
-# MPI's arguments as the library knows them: errors, datatypes, MPI's own calls.
+# The part of api that models MPI's arguments: errors, datatypes, MPI's own calls.
 ARGUMENTS = r"api/(args/(?!average\.cpp)|errors\.[ch]pp$)"
 
-# What is confined (a pattern on a line without comments) and the files where it may stand.
+# Confined names: (pattern on a line without comments, files where it may occur).
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
     (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/(api|p2p|dropin)/|{OUTSIDE}"),
@@ -35,7 +36,8 @@ def without_comments(text):
 
 
 def part(path):
-    """The unit that must not look sideways: a codec's folder, ARGUMENTS, else the folder in src."""
+    """Returns the unit of a file that must not include its neighbours: a codec's folder, ARGUMENTS, else the
+    folder in src."""
     if re.match(ARGUMENTS, path):
         return "arguments"
     folders = path.split("/")
@@ -50,7 +52,7 @@ def arrow_allowed(including, included):
 
 
 def check_file(name, text):
-    """Faults of one file, its name relative to the root, as (line, message)."""
+    """Yields the faults of one file, its name relative to the root, as (line, message)."""
     for number, line in enumerate(without_comments(text).splitlines(), 1):
         for pattern, files in CONFINED:
             found = re.search(pattern, line)

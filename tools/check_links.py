@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def prose(text):
-    """Text without code, line by line; the lines stay."""
+    """Returns the text without code, line by line; the number of lines stays."""
     text = re.sub(r"^( *)(```+).*?^\1\2", lambda m: "\n" * m.group().count("\n"), text, flags=re.S | re.M)
     return re.sub(r"`[^`\n]*`", "", text)
 
 
 def anchors(path):
-    """The anchors that a forge makes of a file's headings."""
+    """Returns the anchors that a forge makes from a file's headings."""
     text = re.sub(r"^( *)(```+).*?^\1\2", "", path.read_text(), flags=re.S | re.M)
     headings = re.findall(r"^#+ +(.+?) *$", text, flags=re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -16,17 +16,17 @@ EXEMPT = re.compile(r"\s*(\||#|<|\[[^\]]+\]: )")  # tables, headings, HTML, defi
 
 
 def without_blocks(text):
-    """The text with its code blocks emptied; the lines stay."""
+    """Returns the text with its code blocks emptied; the number of lines stays."""
     return re.sub(r"^( *)(```+).*?^\1\2", lambda m: "\n" * m.group().count("\n"), text, flags=re.S | re.M)
 
 
 def length(line):
-    """Columns of a line, the targets of its links left out."""
+    """Returns the columns of a line, without the targets of its links."""
     return len(re.sub(r"\]\([^)\s]*\)", "]", line))
 
 
 def breakable(line):
-    """Whether a line could be broken: it has a blank behind its first word, outside of `code`."""
+    """Returns true if a line could be broken: it has a blank after its first word, outside of `code`."""
     words = re.sub(r"^\s*([-*+]|\d+[.)])?\s*", "", re.sub(r"`[^`]*`", "code", line))
     return " " in words.strip()
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks sizes: a file above 300 lines is warned of, above 500 is a fault; so is a function above 80 lines, a class
-with more than 8 virtual functions of its own, a public header above 600 lines.
+"""Checks sizes. A file above 300 lines gets a warning, and one above 500 lines is a fault; so is a function
+above 80 lines, a class with more than 8 virtual functions of its own, a public header above 600 lines.
 
-Exceptions stand with their reasons in tools/sizes_allowed.txt. Usage: check_sizes.py [ROOT]
+Exceptions and their reasons are in tools/sizes_allowed.txt. Usage: check_sizes.py [ROOT]
 """
 
 import ast
@@ -16,13 +16,15 @@ FILE_WARNING, FILE_LIMIT, FUNCTION_LIMIT, VIRTUALS_LIMIT, PUBLIC_HEADER_LIMIT = 
 
 
 def blanked(text):
-    """Comments, literals and preprocessor lines without their braces and words; the lines stay."""
+    """Returns the text without the braces and words of comments, literals and preprocessor lines; the lines
+    stay."""
     tokens = r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'|^[ \t]*#(?:\\\n|[^\n])*'
     return re.sub(tokens, lambda m: "\n" * m.group().count("\n"), text, flags=re.S | re.M)
 
 
 def kind_of(heading):
-    """What a block at namespace or class scope is: scope, function or data. After A::A() : x_{1} it has no heading."""
+    """Returns the kind of a block at namespace or class scope: scope, function or data. After A::A() : x_{1}
+    it has no heading."""
     heading = re.sub(r"^\s*(public|protected|private)\s*:|alignas\([^()]*\)", "", heading).strip()
     if re.match(r"(template\b[^()]*>\s*|inline\s+)*(namespace|class|struct|union|enum|extern)\b[^()]*$", heading):
         return "scope"
@@ -30,7 +32,8 @@ def kind_of(heading):
 
 
 def blocks(text):
-    """Each {...} outside functions, as (kind, heading, first line, last line, body). Text must be blanked."""
+    """Yields each {...} outside functions, as (kind, heading, first line, last line, body). The text must be
+    blanked."""
     found, stack, start = [], [], 0
     for brace in re.finditer(r"[{};]", text):
         if brace.group() == "{":
@@ -66,7 +69,7 @@ def python_faults(text):
 
 
 def check_file(name, text):
-    """(line, what, message) for each fault; what: a function or class, or "" for the file."""
+    """Yields (line, what, message) for each fault; what: a function or class, or "" for the file."""
     lines = text.count("\n")
     limit = PUBLIC_HEADER_LIMIT if name.startswith("include/") else FILE_LIMIT
     if lines > limit:
@@ -78,7 +81,7 @@ def check_file(name, text):
 
 
 def allowed(root):
-    """PATH or PATH:FUNCTION of each exception; every one must give a reason."""
+    """Returns PATH or PATH:FUNCTION of each exception; every exception must give a reason."""
     listed, path = set(), root / "tools/sizes_allowed.txt"
     for line in path.read_text().splitlines() if path.exists() else []:
         if line.strip() and not line.startswith("#"):

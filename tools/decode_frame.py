@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Decodes frames from their specification alone (docs/spec/frame.md, src/codecs/*/spec.md): slow, and no code of the
-library in it. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
+"""Decodes frames by their specification alone (docs/spec/frame.md, src/codecs/*/spec.md): slow, without any
+code of the library. decode_frame.py FRAME > VALUES writes the raw little-endian values."""
 import math
 import struct
 import sys
@@ -33,8 +33,9 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-# Of each value type: format of its bits, parts of a value; of reals also their format, bits of the significand, exponents
-# of the least number and of the greatest binade, bits of the integer of one value.
+# Properties of each value type: format of its bits, parts of a value; for real types also their format, bits
+# of the significand, exponents of the least number and of the greatest binade, bits of the integer of one
+# value.
 TYPES = {
     1: ("<I", 1, "<f", 24, -149, 127, 22), 2: ("<Q", 1, "<d", 53, -1074, 1023, 43), 3: ("<H", 1, "<e", 11, -24, 15, 22),
     4: ("<H", 1, "bfloat16", 8, -133, 127, 22), 5: ("<I", 2, "<f", 24, -149, 127, 22), 6: ("<Q", 2, "<d", 53, -1074, 1023, 43),
@@ -43,12 +44,13 @@ TYPES = {
 
 
 class Type:
-    """A value type; reals, and the parts of complex numbers, are handled as their bits, integers as they are."""
+    """A value type. Real numbers, and the parts of complex numbers, are handled as their bits, integers as
+    they are."""
 
     def __init__(self, number):
         require(number in TYPES, "type")
         self.bits, self.parts, *real = TYPES[number]
-        self.size = struct.calcsize(self.bits)  # of a part
+        self.size = struct.calcsize(self.bits)  # bytes of a part
         self.float = None  # an integer
         if real:
             self.float, self.precision, self.least, self.greatest_exponent, self.value_bits = real
@@ -64,13 +66,13 @@ class Type:
         return struct.unpack(self.float, struct.pack(self.bits, bits))[0]
 
     def bits_of(self, value):
-        """Of a number that the type has."""
+        """Returns the bits of a number that the type can represent."""
         if self.float == "bfloat16":
             return struct.unpack("<HH", struct.pack("<f", value))[1]
         return struct.unpack(self.bits, struct.pack(self.float, value))[0]
 
     def of(self, number):
-        """The bits of a float or Fraction, rounded to nearest, ties to even."""
+        """Returns the bits of a float or Fraction, rounded to nearest, ties to even."""
         if isinstance(number, float):
             if not math.isfinite(number) or number == 0:
                 return self.bits_of(math.nan if number != number else number)
@@ -90,7 +92,7 @@ class Type:
         return self.of(float(q) * step)
 
     def integer(self, bits, step):
-        """The integer that a value in a run or a layer counts as, or None."""
+        """Returns the integer that a value in a run or a layer counts as, or None."""
         value = self.value(bits)
         if not math.isfinite(value) or step == 0:
             return None
@@ -146,7 +148,8 @@ def signed(value, bits):
 
 
 class Prediction:
-    """The predictor inside a chunk, and the lags across all of them: `integers` are those of the chunks before."""
+    """The predictor inside a chunk, and the lags across all chunks: `integers` are those of the chunks
+    before."""
 
     def __init__(self, predictor, lags):
         self.predictor, self.lags, self.integers = predictor, lags, []
@@ -237,7 +240,7 @@ def take_last(data, size):
 
 
 def with_zeros(data, bitmap):
-    """The bytes that `bitmap` (bytes) tells of; `data` holds those that are present."""
+    """Inserts zeros: returns the bytes that `bitmap` (bytes) describes; `data` has the nonzero ones."""
     present = iter(data)
     return bytes(next(present) if bitmap[i // 8] >> i % 8 & 1 else 0 for i in range(8 * len(bitmap)))
 
@@ -247,7 +250,7 @@ def ones(bitmap):
 
 
 def decode_mpc_record(data, n, size, distance):
-    """The n words of `size` bytes of one chunk."""
+    """Decodes the n words of `size` bytes of one chunk."""
     units = (n * size + 3) // 4
     form = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}[size]
     if not data:
@@ -308,7 +311,7 @@ def decode_planes(payload, kind, count, addends, parameters, step):
 
 
 def decode(frame):
-    """The frame's type and the bits of its values, complex ones by their parts; raises Damaged."""
+    """Returns the frame's type and the bits of its values, complex values by their parts; raises Damaged."""
     require(len(frame) >= 64, "shorter than a header")
     (magic, version, codec, number, flags, count, bound, step, size, addends, parameters, checksum, _, bound_kind, zero,
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])

@@ -1,4 +1,4 @@
-"""Payloads of the szx codec, from src/codecs/szx/spec.md alone. Used by decode_frame.py."""
+"""Decodes payloads of the szx codec, by src/codecs/szx/spec.md alone. decode_frame.py uses it."""
 import math
 import struct
 
@@ -7,7 +7,7 @@ HOLED, SAME, RAW = 128, 254, 255
 
 
 def decode_payload(payload, count, kind, step, addends, parameters, require):
-    """The bits of the values; `kind` as in decode_frame.py."""
+    """Returns the bits of the values; `kind` as in decode_frame.py."""
     mantissa = math.frexp(step)[0] * 16
     least, greatest = (2.0**-121, 2.0**100) if kind.size == 4 else (2.0**-1001, 2.0**960)
     require(mantissa == int(mantissa) and least <= step <= greatest, "step")
@@ -76,7 +76,7 @@ class Record:
         return [fill if holes >> i & 1 else kind.product(low + o, self.step) for i, o in enumerate(offsets)]
 
     def low(self, q):
-        """Modulo the integer's size, and in range."""
+        """Returns q modulo the integer's size, and checks its range."""
         half, limit = 1 << (8 * self.kind.size - 1), 1 << (19 if self.kind.size == 4 else 42)
         q = (q + half) % (2 * half) - half
         self.require(-limit <= q < limit, "low")

@@ -1,6 +1,7 @@
-"""Decodes the payload of zfp frames (src/codecs/zfp/spec.md) for decode_frame.py: slow, and without libzfp. Fields of one
-and two dimensions. zfp's own stream as zfp.readthedocs.io, "Algorithm", tells it: a block's exponent, bit planes of
-negabinary coefficients from the highest on, each a group test at a time, the inverse transform, and the scale."""
+"""Decodes the payload of zfp frames (src/codecs/zfp/spec.md) for decode_frame.py: slow, and without libzfp.
+Fields of one and two dimensions. zfp's own stream as zfp.readthedocs.io describes it under "Algorithm": a
+block's exponent, bit planes of negabinary coefficients from the highest on, each a group test at a time, the
+inverse transform, and the scale."""
 import math
 import struct
 from fractions import Fraction
@@ -12,7 +13,7 @@ RATE = 4  # kind of the bound
 
 
 class Bits:
-    """Lowest bit of the first byte first; zeros behind the end."""
+    """A reader of bits, the lowest bit of the first byte first; zeros after the end."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -24,12 +25,13 @@ class Bits:
 
 
 def read_coefficients(bits, width, planes, budget, size):
-    """Negabinary integers of `width` bits: at most `planes` of these, and `budget` bits of the stream."""
+    """Reads negabinary integers of `width` bits: at most `planes` bit planes, and `budget` bits of the
+    stream."""
     u, n = [0] * size, 0
     for k in range(width - 1, max(width - planes, 0) - 1, -1):
         if budget == 0:
             break
-        m = min(n, budget)  # these were found to be other than 0 in a higher plane
+        m = min(n, budget)  # these were nonzero in a higher plane
         budget -= m
         plane = bits.take(m)
         while budget and n < size:
@@ -68,7 +70,7 @@ def inverse_lift(x, y, z, w, width):
 
 
 def scaled(i, exponent, kind):
-    """The bits of i 2^exponent: i rounded to the type, then the product."""
+    """Returns the bits of i 2^exponent: i rounded to the type, then the product."""
     try:
         (x,) = struct.unpack(kind.float, struct.pack(kind.float, float(i)))
         (bits,) = struct.unpack(kind.bits, struct.pack(kind.float, math.ldexp(x, exponent)))
@@ -78,7 +80,8 @@ def scaled(i, exponent, kind):
 
 
 def decode_block(bits, kind, dims, exponent, budget):
-    """The bits of the block's values, the fastest index first. exponent: of the least plane, or None at a rate."""
+    """Returns the bits of the block's values, the fastest index first. exponent: of the least plane, or None
+    at a rate."""
     size, width, exponent_bits = EDGE**dims, 8 * kind.size, 8 if kind.size == 4 else 11
     end = bits.at + budget
     if not bits.take(1):
@@ -90,7 +93,7 @@ def decode_block(bits, kind, dims, exponent, budget):
     p = read_coefficients(bits, width, planes, budget - 1 - exponent_bits, size)
     if exponent is None:
         bits.at = end
-    if dims == 2:  # from the order of the stream to that of memory: low frequencies come first
+    if dims == 2:  # from the order of the stream, low frequencies first, to that of memory
         places = sorted(((x, y) for y in range(EDGE) for x in range(EDGE)),
                         key=lambda at: (sum(at), at[0] ** 2 + at[1] ** 2, -at[0]))
         coefficients, p = p, [0] * size
@@ -104,7 +107,7 @@ def decode_block(bits, kind, dims, exponent, budget):
 
 
 def decode_stream(data, kind, extents, exponent, block_bits):
-    """Values of a box in the order of memory, as bits."""
+    """Returns the values of a box in the order of memory, as bits."""
     stream, dims = Bits(data), len(extents)
     height, width = ([1] + extents)[-2:]
     values = [0] * (height * width)
@@ -143,7 +146,7 @@ def apply_escapes(values, data, kind, require):
 
 
 def class_map(data, n, require):
-    """The map's size, and the class of each value."""
+    """Returns the map's size, and the class of each value."""
     groups = (n + GROUP - 1) // GROUP
     at = (groups + 7) // 8
     require(at <= len(data), "map is cut off")
@@ -198,7 +201,7 @@ def box_extents(extents):
 
 
 def decode(payload, kind, count, bound, bound_kind, dims, require):
-    """The bits of all values of a frame."""
+    """Returns the bits of all values of a frame."""
     require(1 <= dims <= 4, "dimensions")
     require(bound > 0 and (bound_kind == 1 or bound_kind == RATE and bound <= 64), "bound")
     if dims > 2:

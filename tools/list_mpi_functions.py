@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the C prototypes of the MPI functions that the drop-in wraps: what src/preload/functions.txt holds.
+"""Prints the C prototypes of the MPI functions that the drop-in wraps, the contents of
+src/preload/functions.txt.
 
-Those of collectives are made from src/core/collectives.txt. They come from the MPI Forum's machine-readable standard, by the package pympistandard. Functions with large-count
-twins are followed by these. Usage: list_mpi_functions.py > src/preload/functions.txt
+Those of collectives are made from src/core/collectives.txt. They come from the MPI Forum's machine-readable
+standard, by the package pympistandard. Functions with large-count twins are followed by these. Usage:
+list_mpi_functions.py > src/preload/functions.txt
 """
 
 import pympistandard as standard

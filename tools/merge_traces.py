@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def read(path):
-    """A trace, or ValueError with a sentence that names the file."""
+    """Returns the trace in a file; raises ValueError with a sentence that names the file."""
     try:
         trace = json.loads(Path(path).read_text())
         trace["traceEvents"], trace["otherData"]["rank"], trace["otherData"]["origin_unix_ns"]
@@ -21,7 +21,7 @@ def read(path):
 
 
 def merged(traces):
-    """One trace: every rank's time counts from the earliest origin. Ranks must differ."""
+    """Returns one trace: every rank's time counts from the earliest origin. Ranks must differ."""
     facts = sorted((trace["otherData"] for trace in traces), key=lambda f: f["rank"])
     ranks = [f["rank"] for f in facts]
     if len(set(ranks)) < len(ranks):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Are the kernels as fast as they should be?  acceptance.py [CODEC.json]
+"""Judges whether the codec kernels reach their speed targets: acceptance.py [CODEC.json]
 
-Judges float, 1 MiB, field class smooth (ratio near 8) in what `make bench-codec` wrote: shares of memcpy of as many
-bytes in the same run, for AVX2 half of those for AVX-512; for scalar GB/s. Exit status: 0 if all that this processor
-has is fast enough.
+Reads the rows for float, 1 MiB, field class smooth (ratio near 8) that `make bench-codec` wrote. The targets
+are shares of the speed of memcpy of as many bytes in the same run (AVX2: half of the shares of AVX-512); for
+scalar kernels, GB/s. Exit status: 0 if every kernel set that this processor runs reaches its targets.
 """
 
 import json
@@ -14,7 +14,7 @@ SCALAR_ENCODE_GB_PER_S = 4.0
 
 
 def targets():
-    """(set, kernel, key of the measured figure, target)"""
+    """Yields (set, kernel, key of the measured figure, target)."""
     for kernel, share in SHARES.items():
         yield "avx512", kernel, "share_of_memcpy", share
     for kernel, share in SHARES.items():

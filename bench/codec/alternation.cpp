@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-constexpr double shortest_sample = 100e-6;  // some hundred times what reading the clock takes
+constexpr double shortest_sample = 100e-6;  // some hundred times the cost of reading the clock
 constexpr std::size_t least_samples = 7, most_samples = 101;
 
 double now(Clock clock) {
@@ -16,7 +16,7 @@ double now(Clock clock) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// One of them, its calls a sample, and the samples so far.
+// One timed function: its calls in a sample, and the samples so far.
 class Runner {
  public:
   Runner(const std::function<void()>& call, bool warm, Clock clock)

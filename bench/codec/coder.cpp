@@ -9,7 +9,7 @@ using Kind = taut::Bound::Kind;
 
 constexpr double pointwise_bound = 1e-3, bits_per_value = 8;
 
-// A bound that codecs of the kind can be made with, to ask them what they have.
+// Returns a bound of this kind for which a codec can be made, to ask the codec for its kernel sets.
 constexpr taut::Bound some_bound(Kind kind) noexcept {
   return kind == Kind::exact ? taut::Bound{} : taut::Bound{kind, kind == Kind::rate ? bits_per_value : 1e-3};
 }
@@ -58,8 +58,8 @@ taut::Bound bound_of(Kind kind, double absolute) noexcept {
   }
 }
 
-// What is measured: the kinds that differ in what the codec does. Snapping is absolute to kernels, and what
-// is exact under every bound is measured as such.
+// Returns the kinds of bound at which the codec works differently. Kernels treat snapping bounds as absolute
+// ones, and a codec that is exact under every bound is measured as exact only.
 std::vector<Kind> measured_kinds(const taut::CodecInfo& codec) {
   std::vector<Kind> served;
   for (const Kind kind : {Kind::exact, Kind::absolute, Kind::pointwise, Kind::rate})
@@ -71,7 +71,7 @@ std::vector<Kind> measured_kinds(const taut::CodecInfo& codec) {
 std::vector<std::string> kernel_sets(const taut::CodecInfo& codec) {
   const Kind kind = measured_kinds(codec).front();
   std::vector<std::string> sets;
-  if (makes(codec, "no kernel set", kind)) return sets;  // it does not look at the name
+  if (makes(codec, "no kernel set", kind)) return sets;  // the codec has no kernel sets: it ignores the name
   for (const char* name : {"avx512", "avx2", "scalar"})
     if (makes(codec, name, kind)) sets.emplace_back(name);
   return sets;

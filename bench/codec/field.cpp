@@ -16,7 +16,8 @@ constexpr std::size_t table_size = std::size_t{1} << 22;
 constexpr double bound = 1e-3;
 constexpr double fill_value = 1e20;
 
-// The standard library's distributions differ between implementations; its generators do not.
+// Random numbers that are the same everywhere. The distributions of the standard library differ between
+// implementations; its generators do not.
 class Random {
  public:
   double uniform() { return static_cast<double>(generator_() >> 11) * 0x1p-53; }
@@ -29,12 +30,13 @@ class Random {
   std::mt19937_64 generator_{1};
 };
 
-// A walk that is drawn back to 0. The sizes of its differences lie evenly (in octaves) from `least` to `most`
-// bounds and change within a few blocks; one in 600 is a jump, with a tail that now and then leaves a class
-// of widths. At (0.5, 22) the blocks of coded differences have the widths, in the same shares, of a field of
-// surface temperatures at 1e-3 of its range: the mixture decides the speed, not the ratio alone.
+// Returns a random walk that is drawn back to 0. The sizes of its differences are spread evenly (in octaves)
+// from `least` to `most` bounds and change within a few blocks; one in 600 is a jump, with a tail that now
+// and then leaves a class of widths. With (0.5, 22) the blocks of coded differences have the same widths, in
+// the same shares, as a field of surface temperatures under a bound of 1e-3 of its range: the mixture of
+// widths decides the speed, not the ratio alone.
 std::vector<double> walk(double least, double most) {
-  constexpr double kept = 0.93;  // of the octave from one value to the next
+  constexpr double kept = 0.93;  // share of the octave kept from one value to the next
   constexpr double drawn_back = 0.98;
   std::vector<double> table(table_size);
   Random random;
@@ -66,7 +68,7 @@ Field patches(taut::DType) {
   return {"patches", bound, std::move(table)};
 }
 
-// Layers of 10 000 weights, each with a scale of its own; Student's t with 3 degrees of freedom.
+// Makes layers of 10 000 weights, each layer with its own scale; Student's t with 3 degrees of freedom.
 Field gradient(taut::DType) {
   std::vector<double> table(table_size);
   Random random;
@@ -80,7 +82,7 @@ Field gradient(taut::DType) {
   return {"gradient", bound, std::move(table)};
 }
 
-// Every bit of the mantissa is noise, and the bound lies below them all.
+// Makes values whose mantissa bits are all noise, under a bound below all of them.
 Field random(taut::DType type) {
   std::vector<double> table(table_size);
   Random random;

@@ -1,4 +1,4 @@
-// The fields that are coded: made here, the same on every machine, or read from a file.
+// The fields that are coded: generated ones, the same on every machine, or one read from a file.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace bench {
 inline constexpr taut::DType measured_types[] = {taut::DType::f32, taut::DType::f64, taut::DType::f16,
                                                  taut::DType::bf16};
 
-// action.operator()<T>() for the one at hand.
+// Calls action.operator()<T>() with the C++ type T of the value type.
 template <class Action>
 auto with_real(taut::DType type, Action action) {
   switch (type) {
@@ -24,16 +24,16 @@ auto with_real(taut::DType type, Action action) {
   }
 }
 
-// Of the numbers from 1 on.
+// Type of T: for an integer type the integers from 1 on.
 template <class T>
 double relative_spacing() noexcept {
   if constexpr (taut::is_half<T>) return 1.0 / (1 << T::layout.fraction_bits);
   return static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
-// A long table of values and the bound they are coded under. Operand k of a sum begins k * shift values into
-// it and goes round. The shift is whole chunks of the codec, so that what lies at chunk borders in one
-// operand does so in all, as where ranks hold fields of the same shape.
+// A long table of values and the bound for coding them. Operand k of a sum begins k * shift values into the
+// table and continues at the start after its end. The shift is whole chunks of the codec, so that the values
+// at chunk borders are the same in all operands, as where ranks hold fields of the same shape.
 class Field {
  public:
   Field(std::string name, double bound, std::vector<double> table)
@@ -71,10 +71,10 @@ struct FieldClass {
   Field (*make)(taut::DType type);
 };
 
-// The classes made here; the ratios in their summaries are those of float.
+// The generated classes of fields; the ratios in their summaries are those of float.
 const std::vector<FieldClass>& field_classes();
 
-// A user's field. The bound is absolute, or, where `of_range`, in units of the range of its finite values.
+// Reads a user's field. The bound is absolute or, if `of_range`, in units of the range of the finite values.
 Field field_of_file(const std::string& file, taut::DType type, double bound, bool of_range);
 
 }  // namespace bench

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The codecs on real fields: fields.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [OPTIONS OF taut_bench_fields]
+"""Measures the codecs on real fields:
+fields.py [--folder DIR] [--build BUILD_DIR] [--json FILE] [OPTIONS OF taut_bench_fields]
 
-DIR holds MANIFEST.json and the fields that it describes (raw_file, or file, which is that packed by xz: unpacked to a
-temporary folder). Each goes through taut_bench_fields; all rows together go to FILE, for tables.py.
+DIR holds MANIFEST.json and the fields that it describes (raw_file, or file, which is that packed by xz:
+unpacked to a temporary folder). Each goes through taut_bench_fields; all rows together go to FILE, for
+tables.py.
 Exit status: 0, also where there is no such folder; 1 if a bound was violated.
 """
 
@@ -21,7 +23,7 @@ TYPES = {"float32": "f32", "float64": "f64"}
 
 
 def raw_file(folder, field, temporary):
-    """The path of the field's plain values."""
+    """Returns the path of the field's uncompressed values, unpacked to `temporary` if needed."""
     plain = folder / field["raw_file"]
     if plain.exists():
         return plain
@@ -32,7 +34,7 @@ def raw_file(folder, field, temporary):
 
 
 def described(field):
-    """The field as options of taut_bench_fields."""
+    """Returns the field as options of taut_bench_fields."""
     dims = field["dims"]
     options = ["--dtype", TYPES[field["dtype"]]]
     if len(dims) <= 4:
@@ -43,7 +45,7 @@ def described(field):
 
 
 def measure(program, folder, field, temporary, options):
-    """The report on one field, and whether the bounds were kept."""
+    """Returns the report on one field, and whether the bounds were kept."""
     report = temporary / "report.json"
     plain = raw_file(folder, field, temporary)
     done = subprocess.run([program, plain, *described(field), "--json", report, *options])
@@ -60,7 +62,7 @@ def commit():
 
 
 def write(report, path):
-    """A row a line, so that changes of a row show as such."""
+    """Writes the report with one row a line, so that a diff shows which rows changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = ",\n  ".join(json.dumps(row) for row in report["results"])
     path.write_text(f'{{"context": {json.dumps(report["context"])},\n "results": [\n  {rows}]}}\n')

@@ -1,5 +1,5 @@
-// taut_bench_fields: codecs on one real field, whole and in a part that a cache holds. fields.py runs it for
-// each field of a folder. Exit status: 0; 1 if a bound is violated; 2 for a wrong command line.
+// taut_bench_fields: measures codecs on one real field, whole and in a part that fits a cache. fields.py runs
+// it for each field of a folder. Exit status: 0; 1 if a bound is violated; 2 for a wrong command line.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -96,7 +96,8 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// All kinds of bound, the absolute one at each of them; with the extents too, where the codec uses them.
+// Returns the trials of a codec: all kinds of bound, the absolute kind at each requested bound, and with the
+// field's extents where the codec uses them.
 std::vector<bench::Trial> trials(const Options& options, const bench::RealField& field) {
   std::vector<bench::Trial> all;
   const double range = field.range().greatest - field.range().least;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""fields.py and tables.py on a folder made here: fields_test.py BUILD_DIR REPORT.json. json_test.py judges the report."""
+"""Tests fields.py and tables.py on a folder made here: fields_test.py BUILD_DIR REPORT.json. json_test.py
+checks the report."""
 
 import array
 import json
@@ -21,7 +22,7 @@ def values(kind):
 
 
 def folder_of_fields(folder):
-    """One field plain, one packed, one of a type that is left out."""
+    """Makes a folder with one plain field, one packed field and one of a type that is left out."""
     fields = []
     for name, kind, dtype in (("plain", "f", "float32"), ("packed", "d", "float64"), ("integers", "i", "int32")):
         entry = {"name": name, "dtype": dtype, "dims": DIMS, "fill_value": FILL, "raw_file": f"{name}.raw"}
@@ -47,7 +48,7 @@ def main(build, report):
     assert {row["field"] for row in rows} == {"plain", "packed"}
     assert {row["part"] for row in rows} == {"part", "whole"}
     assert {row["codec"] for row in rows} == {"planes", "szx", "mpc"}
-    for row in rows:  # fill values are in neither range nor PSNR: 1e20 would leave a PSNR of hundreds
+    for row in rows:  # fill values count in neither range nor PSNR: 1e20 would leave a PSNR of hundreds
         assert row["within_bound"], row
         assert row["of_range"] == 0 or row["bound"] < 5 * row["of_range"], row
         assert row["bound_kind"] == "exact" or 20 < row["psnr"] < 100, row

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is the file whole that taut_bench_codec, or fields.py, writes?  json_test.py CODEC.json"""
+"""Checks that the file written by taut_bench_codec or fields.py is complete: json_test.py CODEC.json"""
 
 import json
 import math
@@ -18,7 +18,7 @@ OF_SUMS = {
     "frame_add_gb_per_s", "accumulate_gb_per_s", "frame_add_ratio", "frame_add_max_error", "frame_add_psnr",
     "decode_add_encode_ratio", "decode_add_encode_max_error", "decode_add_encode_psnr",
 }  # fmt: skip
-INFINITE = {"psnr", "frame_add_psnr", "decode_add_encode_psnr"}  # where nothing was lost
+INFINITE = {"psnr", "frame_add_psnr", "decode_add_encode_psnr"}  # figures that are infinite where nothing was lost
 
 
 def keys_of(row):

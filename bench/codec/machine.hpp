@@ -1,4 +1,4 @@
-// What figures were measured with, for their record.
+// The processor and compiler of a measurement, for its record.
 #pragma once
 
 #include <string>

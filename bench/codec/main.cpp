@@ -1,7 +1,8 @@
-// taut_bench_codec: speed of the codec beside memcpy. Google Benchmark selects and runs; the timing is ours
-// (alternation.hpp), because it would run memcpy and a kernel minutes apart, and a busy machine changes in
-// between. So each benchmark is one iteration: a whole series of both in alternation.
-// Exit status: 0; 1 if a bound of ours is violated; 2 for a wrong command line.
+// taut_bench_codec: speed of the codecs beside memcpy. Google Benchmark selects and runs the benchmarks;
+// alternation.hpp times them. Google Benchmark would run memcpy and a kernel minutes apart, and the load of
+// the machine changes in between. Each benchmark is therefore one iteration: a whole series of memcpy and
+// kernel in alternation.
+// Exit status: 0; 1 if a bound of Taut's is violated; 2 for a wrong command line.
 #include <cstdio>
 #include <exception>
 

@@ -24,7 +24,7 @@ Sized sum(const Codec& codec, Subject& s) {
   return codec.arithmetic()->sum(std::span(s.frames).first(Count), s.out.bytes());
 }
 
-// The error of one value x. Of several addends only codecs with an absolute bound make sums.
+// Returns the allowed error of one value x. Only codecs with an absolute bound add frames of several addends.
 double allowed(taut::Bound bound, double x) noexcept {
   switch (bound.kind) {
     case taut::Bound::Kind::pointwise: return bound.value * std::fabs(x);
@@ -36,7 +36,7 @@ double allowed(taut::Bound bound, double x) noexcept {
 template <class T>
 Check compare(const Subject& s, std::uint32_t addends, taut::Bound bound) {
   const T* const got = reinterpret_cast<const T*>(s.target.data());
-  const std::size_t stride = s.count >> 18 | 1;  // odd: meets every position in a block
+  const std::size_t stride = s.count >> 18 | 1;  // odd: reaches every position in a block
   const double epsilon = relative_spacing<T>();
   Check result;
   for (std::size_t i = 0; i < s.count; i += stride) {

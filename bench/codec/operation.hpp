@@ -1,4 +1,4 @@
-// What is measured: whole frames through the codec interface, as its users call it.
+// The operations that are measured: whole frames through the codec interface, as its users call it.
 #pragma once
 
 #include "subject.hpp"
@@ -8,21 +8,21 @@ namespace bench {
 struct Operation {
   const char* name;
   const char* heading;
-  std::uint32_t addends;  // operands 0 .. addends - 1 are in the result
+  std::uint32_t addends;  // the result contains operands 0 .. addends - 1
   bool makes_frame;
-  enum class Needs { nothing, reduce, frame_sums } needs;  // of the codec
+  enum class Needs { nothing, reduce, frame_sums } needs;  // feature that the codec must have
   taut::Sized (*run)(const taut::Codec& codec, Subject& subject);
 };
 
 const std::vector<Operation>& operations();
 
 struct Check {
-  double max_error = 0;  // of the values looked at
+  double max_error = 0;  // over the values compared
   bool within_bound = true;
 };
 
-// Runs it once and compares a sample of the result with the exact one: within the bounds of all addends and
-// the rounding to the type, NaN for NaN.
+// Runs the operation once and compares a sample of the result with the exact result. Passes if the error is
+// within the bounds of all addends plus the rounding to the type, and NaN came for NaN.
 Check check(const Operation& operation, const taut::Codec& codec, Subject& subject);
 
 }  // namespace bench

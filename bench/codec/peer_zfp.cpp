@@ -5,7 +5,7 @@
 namespace bench {
 namespace {
 
-// A stream over `bytes` set to the tolerance, and the field it codes.
+// A zfp stream over `bytes` with the tolerance set, and the zfp field that it codes.
 class Stream {
  public:
   Stream(const void* values, std::size_t count, taut::DType type, double tolerance, void* bytes,

@@ -1,4 +1,4 @@
-// Public compressors behind the codec interface: one file each, built where its library was found.
+// Public compressors behind the codec interface: one file each, built if its library was found.
 #pragma once
 
 #include "coder.hpp"
@@ -18,6 +18,6 @@ class Peer : public taut::Codec {
 };
 
 Coder zfp();   // fixed accuracy, one dimension
-Coder zstd();  // level 1: lossless
+Coder zstd();  // level 1, lossless
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// A field of a file, and the parts of it that are coded.
+// A field read from a file, and the parts of it that are coded.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// Throws std::exception where it cannot be read or has no range.
+// Throws std::exception if the file cannot be read or its values have no range.
 class RealField {
  public:
   RealField(const std::string& file, taut::DType type, taut::Dims dims, std::optional<double> fill);
@@ -22,11 +22,11 @@ class RealField {
   const taut::ValueRange& range() const noexcept { return range_; }
   std::size_t count() const noexcept { return count_; }
 
-  // `count` values from `first` on, going round at the end.
+  // Returns `count` values from `first` on; after the last value it continues with the first.
   Buffer part(std::size_t first, std::size_t count) const;
 
-  // How far the second addend of a sum lies from the first: half of the slowest extent, so that the places in
-  // all other extents agree, as where ranks hold fields of the same shape.
+  // Offset of the second addend of a sum: half of the slowest extent. The positions in all other extents
+  // agree, as where ranks hold fields of the same shape.
   std::size_t shift() const noexcept;
 
  private:

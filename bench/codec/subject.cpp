@@ -16,7 +16,7 @@ Subject::Subject(const Field& of, taut::DType as, std::size_t size, const taut::
                  std::size_t operands)
     : field(of), type(as), count(size / size_of(as)), values(size), target(size), copy(size) {
   out = Buffer(codec.max_bytes(type, count, codec.arithmetic() != nullptr ? most_addends : 1));
-  for (std::size_t k = operands; k-- > 0;) {  // operand 0 comes last, and its values stay
+  for (std::size_t k = operands; k-- > 0;) {  // operand 0 comes last, and its values are kept
     fill(field, type, values, count, k);
     const taut::Sized encoded = codec.encode(source(), out.bytes());
     if (encoded.status != taut::Status::ok) throw taut::Error(encoded.status, describe(encoded.status));

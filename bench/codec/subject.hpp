@@ -1,4 +1,4 @@
-// What an operation works on: the values of one field, and frames of them.
+// The input of an operation: the values of one field, and frames of them.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// Memory that no page of is touched before it is used: a frame's capacity is far beyond its size.
+// Memory whose pages are untouched until they are used: a frame's capacity is far beyond its size.
 class Buffer {
  public:
   Buffer() = default;
@@ -32,7 +32,7 @@ class Buffer {
 inline constexpr std::uint32_t most_addends = 8;
 
 struct Subject {
-  // `operands` frames are made by `codec`. Throws taut::Error where it does not code such values.
+  // Encodes `operands` frames by `codec`. Throws taut::Error if the codec does not serve these values.
   Subject(const Field& field, taut::DType type, std::size_t bytes, const taut::Codec& codec,
           std::size_t operands);
 
@@ -46,10 +46,10 @@ struct Subject {
   const Field& field;
   taut::DType type;
   std::size_t count;
-  Buffer values;  // of operand 0
-  Buffer target;  // of decodings
-  Buffer copy;    // of memcpy
-  Buffer out;     // of frames
+  Buffer values;  // values of operand 0
+  Buffer target;  // output of decodings
+  Buffer copy;    // output of memcpy
+  Buffer out;     // output of encodings and sums
   std::vector<Buffer> memory;
   std::vector<taut::ConstBytes> frames;
 };

@@ -18,8 +18,8 @@ namespace bench {
 namespace {
 
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
-// Codecs measured by default; those beside the first, and peers, at one size and not for halves: the run
-// has to end.
+// The codecs measured by default. To limit the run time, codecs other than the first, and peers, are measured
+// at one size and not with 16-bit types.
 const std::vector<std::string> default_codecs{"planes", "szx", "mpc"};
 constexpr std::size_t size_of_others = MiB;
 
@@ -103,7 +103,7 @@ class Suite {
   void register_of(const Coder& coder, taut::DType type, const std::string& field, std::size_t bytes) {
     if (!is_wanted(coder) || !coder.serves(type, coder.kind)) return;
     const bool usual =
-        coder.codec == default_codecs.front() && coder.name != "scalar";  // which takes longest
+        coder.codec == default_codecs.front() && coder.name != "scalar";  // scalar kernels take longest
     const bool all_sizes = usual || !options_.sizes.empty() || !options_.input.empty();
     if (!all_sizes && bytes != size_of_others) return;
     if (!all_sizes && options_.codecs.empty() && size_of(type) < sizeof(float)) return;
@@ -133,7 +133,7 @@ class Suite {
     throw std::invalid_argument("'" + figure.field + "' is no class of fields");
   }
 
-  // Frames are the same from all kernel sets, so that these share one subject.
+  // Returns the input of a figure. All kernel sets write the same frames and share one subject.
   Subject& subject(const Figure& figure, const taut::Codec& codec) {
     const Field& source = field(figure);
     if (!subject_ || subject_coding_ != figure.coder->coding() || subject_->bytes() != figure.bytes) {
@@ -198,7 +198,7 @@ class Suite {
   std::string subject_coding_;
 };
 
-// Hands each row to the table when Google Benchmark says that it is there.
+// Passes each row to the table when Google Benchmark reports that it is complete.
 class Reporter final : public benchmark::BenchmarkReporter {
  public:
   explicit Reporter(const Suite& suite) : suite_(suite) {}

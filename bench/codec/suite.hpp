@@ -1,12 +1,12 @@
-// All figures that were asked for, in an order in which neighbours share their data.
+// The figures that were asked for, ordered so that consecutive ones share their data.
 #pragma once
 
 #include "options.hpp"
 
 namespace bench {
 
-// False if a bound of ours is violated. Throws std::exception on names that are unknown and files that cannot
-// be read.
+// Runs the suite. Returns false if a bound of Taut's is violated. Throws std::exception for unknown names and
+// unreadable files.
 bool run_suite(const Options& options, int argc, char** argv);
 
 }  // namespace bench

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What fields.py measured, as a page of tables: tables.py CODEC_FIELDS.json > docs/notes/codec_tables.md"""
+"""Prints the measurements of fields.py as a page of tables: tables.py CODEC_FIELDS.json >
+docs/notes/codec_tables.md"""
 
 import json
 import statistics
@@ -17,7 +18,7 @@ PARTS = {"part": "1 MiB of each field, which a cache holds", "whole": "whole fie
 
 
 def coding(row):
-    """planes, planes with extents, mpc pointwise, .."""
+    """Returns the name of a row's coding: planes, planes with extents, mpc pointwise, .."""
     kind = "" if row["bound_kind"] in ("absolute", "exact") else f" {row['bound_kind']} {row['bound']:g}"
     return row["codec"] + kind + (" with extents" if row["dims"] else "")
 
@@ -31,7 +32,7 @@ def label(row):
 
 
 def figure(value, digits=3):
-    """At most so many digits, no exponent where people expect none."""
+    """Formats a number with at most `digits` digits, without an exponent where people expect none."""
     if value is None:
         return "-"
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
@@ -50,7 +51,7 @@ def table(heading, lines):
 
 
 def by_field(rows, text, absent="-"):
-    """Fields down, codings under bounds across; text(row) in the cells."""
+    """Makes a table with fields as rows and codings under bounds as columns; text(row) fills the cells."""
     labels = in_order(map(label, rows))
     cells = {(row["field"], label(row)): text(row) for row in rows}
     fields = in_order((row["field"], row["type"]) for row in rows)
@@ -88,7 +89,7 @@ def median_of(rows, key):
 
 
 def rate(rows, name):
-    """Median GB/s, and the median share of memcpy beside it."""
+    """Returns the median GB/s, and the median ratio to memcpy beside it."""
     speed = median_of(rows, f"{name}_gb_per_s")
     if speed is None:
         return "-"
@@ -129,7 +130,7 @@ def field_speed_tables(rows):
 
 
 def sum_table(rows):
-    """Sums of frames against what codecs do that have none."""
+    """Compares sums of frames with decode, add and encode, which codecs without sums of frames need."""
     adding = [row for row in rows if "frame_add_gb_per_s" in row and not row["dims"]]
     if not adding:
         return

@@ -1,6 +1,6 @@
-// taut_bench_threads: what a second thread gains for one frame, where frames follow each other and where
-// threads have slept in between (docs/adr/0013-one-thread-a-frame.md). The least and the first quartile,
-// because a machine that has other work disturbs the rest.
+// taut_bench_threads: gain of a second thread for one frame, when frames follow each other at once and when
+// the threads have slept in between (docs/adr/0013-one-thread-a-frame.md). It reports the minimum and the
+// first quartile, because other work on a machine disturbs the other figures.
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 using Microseconds = std::chrono::duration<double, std::micro>;
 
 struct Times {
-  double least, quartile;  // microseconds; the least but for 1 %
+  double least, quartile;  // microseconds; the minimum without the lowest 1 %
 };
 
 template <class Work>

@@ -15,21 +15,21 @@ namespace {
 using taut::cli::Quality;
 using taut::json::Object;
 
-constexpr std::size_t largest_warm = std::size_t{1} << 22;  // bytes of values that a cache may hold
+constexpr std::size_t largest_warm = std::size_t{1} << 22;  // bytes of values that fit a cache
 
 void expect(taut::Status status) {
   if (status != taut::Status::ok) throw taut::Error(status, describe(status));
 }
 
-// STREAM's triad a = b + q c on arrays as long as the values; counted as there, 24 bytes for an index of
-// doubles [McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE TCCA
-// 1995].
+// STREAM's triad a = b + q c on arrays as long as the values. Bytes are counted as in STREAM, 24 for an index
+// of doubles [McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE
+// TCCA 1995].
 class Triad {
  public:
   explicit Triad(std::size_t bytes) : n_(bytes / sizeof(double)), a_(n_), b_(n_, 1), c_(n_, 2) {}
   void operator()() noexcept {
     for (std::size_t i = 0; i < n_; ++i) a_[i] = b_[i] + 3 * c_[i];
-    asm volatile("" ::"r"(a_.data()) : "memory");  // the result is wanted
+    asm volatile("" ::"r"(a_.data()) : "memory");  // keeps the result alive
   }
   double bytes() const noexcept { return 24.0 * static_cast<double>(n_); }
 
@@ -38,7 +38,7 @@ class Triad {
   std::vector<double> a_, b_, c_;
 };
 
-// A frame and the memory it lies in.
+// A frame and its memory.
 struct Frame {
   explicit Frame(std::size_t capacity) : memory(capacity) {}
   void hold(taut::Sized made) {
@@ -52,7 +52,7 @@ struct Frame {
   taut::Status status = taut::Status::ok;
 };
 
-// The operations on one part. Frames of both operands are made at the start.
+// The operations on one part of a field. The constructor makes frames of both operands.
 class Bench {
  public:
   Bench(const taut::Codec& codec, const FieldPart& part)
@@ -77,7 +77,7 @@ class Bench {
   void encode() { out_.hold(codec_.encode(part_.operand(0), out_.memory.bytes())); }
   void decode() { status_ = codec_.decode(a_.bytes(), target()); }
   void decode_add() { status_ = codec_.reduce(b_.bytes(), target(), taut::Reduction::sum); }
-  // What codecs do that cannot add frames: frame + frame by way of values.
+  // Adds two frames by way of their values, as a codec must that cannot add frames.
   void decode_add_encode() {
     decode();
     decode_add();
@@ -91,7 +91,7 @@ class Bench {
     out_.hold(codec_.arithmetic()->accumulate(b_.bytes(), part_.operand(0), out_.memory.bytes()));
   }
 
-  // What the frame last made decodes to; throws where any of it failed.
+  // Returns the decoded values of the last frame made; throws if any of the operations failed.
   taut::Slice decoded() {
     expect(status_);
     expect(out_.status);
@@ -111,7 +111,7 @@ class Bench {
   taut::Status status_ = taut::Status::ok;
 };
 
-// The exact sum of both operands, rounded to the type.
+// Returns the exact sum of both operands, rounded to the type.
 Buffer exact_sum(const FieldPart& part) {
   Buffer sum(part.bytes());
   std::memcpy(sum.data(), part.operands[0].data(), part.bytes());
@@ -123,17 +123,18 @@ double ratio(const FieldPart& part, const Frame& frame) {
   return static_cast<double>(part.bytes()) / static_cast<double>(frame.size);
 }
 
-// Adds to `row` how good the sum in the frame last made is; false: beyond the bounds of both addends.
+// Adds the quality of the sum in the last frame made to `row`. Returns false if the error is beyond the
+// bounds of both addends.
 bool add_quality_of_sum(Object& row, const std::string& name, const FieldPart& part, Bench& bench,
                         const Buffer& exact, taut::Bound bound) {
-  // Sums of fill values are twice as large.
+  // A sum of two fill values is twice the fill value.
   const auto fill = part.field.fill();
   Quality quality({bound.kind, 2 * bound.value}, fill ? std::optional(2 * *fill) : std::nullopt);
   const taut::Slice got = bench.decoded();
   quality.compare({{exact.data(), part.count, part.field.type()}}, got);
   row.add(name + "_ratio", ratio(part, bench.out()));
   row.add(name + "_max_error", quality.max_error()).add(name + "_psnr", quality.psnr());
-  // Both sums are rounded to the type, at most by the spacing of the largest value.
+  // The computed and the exact sum are each rounded to the type, by at most the spacing of the largest value.
   const double largest = std::max(std::fabs(quality.range().least), std::fabs(quality.range().greatest));
   const double spacing = part.field.type() == taut::DType::f64 ? 0x1p-52 : 0x1p-23;
   return !(quality.max_error() > 2 * bound.value + 2 * spacing * largest);
@@ -150,7 +151,7 @@ constexpr Call of_all[] = {{"memcpy", &Bench::copy},
                            {"decode_add_encode", &Bench::decode_add_encode}};
 constexpr Call of_sums[] = {{"frame_add", &Bench::frame_add}, {"accumulate", &Bench::accumulate}};
 
-// Adds GB/s of one operand's values.
+// Adds the speeds to `row`, in GB/s of one operand's values.
 void add_speeds(Object& row, Bench& bench, const FieldPart& part, Clock clock, double seconds) {
   std::vector<Call> calls(std::begin(of_all), std::end(of_all));
   if (bench.sums()) calls.insert(calls.end(), std::begin(of_sums), std::end(of_sums));
@@ -174,7 +175,7 @@ std::string set_of(const taut::CodecInfo& codec) {
 
 FieldPart::FieldPart(const RealField& of, std::string called, std::size_t values)
     : field(of), name(std::move(called)), count(values) {
-  const std::size_t first = (of.count() - values) / 2;  // the middle: edges of fields are often dull
+  const std::size_t first = (of.count() - values) / 2;  // the middle: edges of fields often vary little
   for (unsigned k = 0; k < 2; ++k) operands[k] = of.part(first + k * of.shift(), values);
 }
 
@@ -202,12 +203,12 @@ TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds)
     const Buffer exact = exact_sum(part);
     bench.frame_add();
     kept = add_quality_of_sum(row, "frame_add", part, bench, exact, trial.bound) && kept;
-    bench.decode_add_encode();  // one more bound, of the second encoding
+    bench.decode_add_encode();  // adds one more bound, that of the second encoding
     add_quality_of_sum(row, "decode_add_encode", part, bench, exact, trial.bound);
   }
   row.add("within_bound", kept);
   add_speeds(row, bench, part, trial.threads == 1 ? Clock::thread : Clock::wall, seconds);
-  bench.decoded();  // none of the calls failed
+  bench.decoded();  // throws if a call failed
 
   char line[160];
   std::snprintf(line, sizeof line, "%-20s %-6s %-7s%-5s x%-2d %-9s %8.3g  ratio %8.2f  PSNR %6.1f%s",

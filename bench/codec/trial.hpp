@@ -7,7 +7,7 @@
 
 namespace bench {
 
-// What is coded: two operands of a sum. `name`: 1MiB, whole.
+// A part of a field: the two operands of a sum. `name`: 1MiB, whole.
 struct FieldPart {
   FieldPart(const RealField& field, std::string name, std::size_t count);
 
@@ -23,9 +23,9 @@ struct FieldPart {
 struct Trial {
   const taut::CodecInfo& codec;
   taut::Bound bound;
-  double of_range;  // that bound in units of the field's range; 0: of another kind
-  bool knows_dims;  // the codec is told the extents
-  int threads = 1;  // that work on a frame
+  double of_range;  // the bound in units of the field's range; 0: another kind of bound
+  bool knows_dims;  // true if the codec gets the extents
+  int threads = 1;  // threads for one frame
 };
 
 struct TrialResult {
@@ -34,7 +34,7 @@ struct TrialResult {
   bool within_bound;
 };
 
-// Throws taut::Error where the codec fails.
+// Runs one trial. Throws taut::Error if the codec fails.
 TrialResult run_trial(const Trial& trial, const FieldPart& part, double seconds);
 
 }  // namespace bench

@@ -20,7 +20,7 @@ WIDTH, LEFT, FULL, STEP, BAR = 720, 170, 430, 30, 20
 
 
 def panels(results):
-    """(title, [(label, value, colour)]) for bytes and for time."""
+    """Returns (title, [(label, value, colour)]) for bytes and for time."""
     million = float(results["size"].removesuffix("MB"))
     jobs = results["jobs"]
     sent = next(iter(jobs.values()))["sent_bytes"] / 1e6
@@ -33,7 +33,8 @@ def panels(results):
 
 
 def bars(title, rows, top):
-    """The elements of one panel that begins at height `top`, and the height below it."""
+    """Returns the SVG elements of one panel whose upper edge is at height `top`, and the height below the
+    panel."""
     made = [f'<text x="20" y="{top}" font-weight="bold">{escape(title)}</text>']
     greatest = max(value for _, value, _ in rows)
     for number, (label, value, colour) in enumerate(rows):

@@ -21,7 +21,7 @@ double all_ranks_sum(const Call& call, const Data& data, std::size_t i) {
   return sum;
 }
 
-// What must leave the busiest rank, with S bytes and P ranks.
+// Least bytes that the busiest rank must send, with S bytes in the whole buffer and P ranks.
 double twice_all_but_own(double S, int P) { return 2 * S * (P - 1) / P; }
 double all_but_own(double S, int P) { return S * (P - 1) / P; }
 double own_block(double S, int P) { return P > 1 ? S / P : 0; }

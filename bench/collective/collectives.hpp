@@ -1,4 +1,4 @@
-// The collectives that are measured: how they are called, what they must return, what an ideal one sends.
+// The collectives that are measured: the call, its exact result, and the least bytes to send.
 #pragma once
 
 #include <mpi.h>
@@ -10,13 +10,13 @@
 
 namespace bench {
 
-// One call's surroundings. All buffers belong to the caller.
+// Arguments of one call. All buffers belong to the caller.
 struct Call {
   MPI_Comm comm;
   int rank, ranks;
   MPI_Datatype type;
-  std::size_t value_bytes;    // of one value
-  std::size_t count;          // values of the whole buffer, a multiple of ranks
+  std::size_t value_bytes;    // bytes of one value
+  std::size_t count;          // values of the whole buffer, a multiple of `ranks`
   std::byte *send, *receive;  // count values each
 
   std::size_t block() const noexcept { return count / static_cast<std::size_t>(ranks); }
@@ -24,13 +24,13 @@ struct Call {
 
 struct Collective {
   const char* name;
-  bool reduces;      // a sum: each rank's values are within the bound over the number of ranks
-  bool same_on_all;  // all ranks receive the same values
+  bool reduces;      // true for a sum: the bound of each rank's values is the bound over the number of ranks
+  bool same_on_all;  // true if all ranks receive the same values
   void (*plain)(const Call&);
   void (*taut)(const Call&);
-  std::size_t (*received)(const Call&);                           // values that this rank receives
-  double (*exact)(const Call&, const Data& data, std::size_t i);  // what value i of them must be
-  double (*busiest_sends)(double bytes, int ranks);               // bytes the busiest rank must send at least
+  std::size_t (*received)(const Call&);                           // number of values that this rank receives
+  double (*exact)(const Call&, const Data& data, std::size_t i);  // exact value i of them
+  double (*busiest_sends)(double bytes, int ranks);               // least bytes that the busiest rank sends
 };
 
 std::span<const Collective> collectives();

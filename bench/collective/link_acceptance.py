@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Is TAUT_Allreduce worth its ratio on a real link?
+"""Judges whether TAUT_Allreduce is as much faster on a real link as its compression ratio promises.
 
     link_acceptance.py [options] NAME=BUILD_DIR [NAME=BUILD_DIR ..]      one build for each MPI; needs root
 
-For each MPI, one job on two emulated hosts joined by links of 1 Gbit/s: 64 MB allreduce of smooth float data, plain
-MPI, Taut, and Taut's algorithm without compression in alternation. Accepted, if the best plain median of all MPIs is
-what the link allows (0.9 of its rate), and with each MPI
+For each MPI, one job on two emulated hosts joined by links of 1 Gbit/s: 64 MB allreduce of smooth float data,
+plain MPI, Taut, and Taut's algorithm without compression in alternation. The result is accepted if the best
+plain median of all MPIs is what the link allows (0.9 of its rate), and with each MPI
   - Taut's median is at least 0.85 x ratio times faster than the best plain median,
   - the bytes that the network interface counts are within 2 % of the frames that Taut says it sent,
   - the bound holds and the ranks agree.

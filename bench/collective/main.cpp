@@ -1,4 +1,4 @@
-// taut_bench_collectives: latency of collectives, plain MPI and Taut in alternation in one job.
+// taut_bench_collectives: measures the latency of collectives, plain MPI and Taut in alternation in one job.
 // Exit status: 0; 1 if a bound is violated or ranks differ; 2 for a wrong command line.
 
 #include <mpi.h>
@@ -13,8 +13,8 @@
 namespace bench {
 namespace {
 
-// Noise is in units of the bound of one rank's values, so that the ratio does not depend on the number of
-// ranks.
+// Makes the values. Noise is in units of the bound of one rank's values, so that the ratio does not depend on
+// the number of ranks.
 Data make_data(const Options& options, bool reduces, int ranks) {
   if (options.data == "random") return Data::random();
   if (options.data != "smooth") return Data::file(options.data, options.doubles);

@@ -13,7 +13,7 @@
 namespace bench {
 namespace {
 
-// Bytes that this host has sent over the interface so far.
+// Returns the bytes that this host has sent over the interface so far.
 double sent_over(const std::string& interface) {
   if (interface.empty()) return 0;
   double bytes = -1;
@@ -31,7 +31,7 @@ bool same_on_all(const T* values, std::size_t count) {
     state = (state ^ word) * 0xff51afd7ed558ccdU;
     state ^= state >> 32;
   }
-  std::uint64_t ends[2] = {state, ~state};  // the smallest, and the complement of the largest
+  std::uint64_t ends[2] = {state, ~state};  // smallest value, and complement of the largest one
   MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
   return ends[0] == ~ends[1];
 }
@@ -86,11 +86,11 @@ class Measurement {
     return result;
   }
 
-  // One call on fresh buffers; returns this rank's seconds.
+  // Makes one call on fresh buffers; returns this rank's seconds.
   double once(const Variant& variant) {
     std::fill(receive_.begin(), receive_.end(), std::numeric_limits<T>::quiet_NaN());
     if (call_.rank == 0 && !collective_.reduces)
-      receive_ = send_;  // a broadcast's values; harmless elsewhere
+      receive_ = send_;  // input of a broadcast; harmless for other calls
     Call call = call_;
     call.comm = variant.comm;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -102,7 +102,7 @@ class Measurement {
   void time(const Variant& variant, Result& result) {
     const double before = sent_over(options_.interface);
     double seconds = once(variant);
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);  // all have arrived
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);  // every rank has finished
     result.us.push_back(seconds * 1e6);
     if (!options_.interface.empty())
       result.wire_bytes = std::max(0.0, result.wire_bytes) + sent_over(options_.interface) - before;
@@ -126,13 +126,14 @@ class Measurement {
     if (collective_.same_on_all) result.identical = same_on_all(receive_.data(), count);
   }
 
-  // What rounding to T may add: once for a compressed call, at each addition for an exact one.
+  // Error that rounding to T may add: one rounding for a compressed call, one for each addition of an exact
+  // call.
   double rounding(double exact) const {
     const int terms = collective_.reduces ? call_.ranks : 1;
     return std::numeric_limits<T>::epsilon() * (std::fabs(exact) + terms) * terms;
   }
 
-  // The busiest rank's bytes a call, and the ratio over all ranks.
+  // Fills in the bytes that the busiest rank sends in a call, and the ratio over all ranks.
   void account(const Variant& variant, Result& result) const {
     const TAUT_Stats stats = variant.stats();
     const double calls = options_.iterations;

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Shows how the coding of segments hides behind their transfer, from a trace of one rank (TAUT_TRACE, docs/observe.md).
+"""Shows how much of the coding of segments overlaps their transfer, from a trace of one rank (TAUT_TRACE,
+docs/observe.md).
 
   overlap.py TRACE [--mbit RATE] [--picture FILE]
 
-Takes the largest compressed call of the trace's last half and prints its time, what coding takes of it (no two segments code
-at a time) and, with the rate of the link in Mbit/s, what its messages take there at least: the larger of both is what a call
-cannot be shorter than. The picture has a row for each segment: its verbs, and its messages on the way.
+Takes the largest compressed call of the last half of the trace. Prints its time, the time of its coding (no
+two segments code at the same time) and, given the rate of the link in Mbit/s, the least time of its messages
+on that link. The call cannot take less than the larger of these two times. The picture has a row for each
+segment: its phases, and its messages in transfer.
 """
 
 import argparse
@@ -17,7 +19,7 @@ COLOURS = {"agree": "tab:gray", "encode": "tab:blue", "combine": "tab:green", "d
 
 
 def calls_of(trace):
-    """{number: events}, of calls that were compressed."""
+    """Returns {number: events} of the compressed calls."""
     calls = defaultdict(list)
     for event in trace["traceEvents"]:
         if event["ph"] == "X":
@@ -26,7 +28,7 @@ def calls_of(trace):
 
 
 def whole(events):
-    """The event of the call itself, which is named like its category."""
+    """Returns the event of the whole call, whose name equals its category."""
     return next(e for e in events if e["name"] == e["cat"])
 
 
@@ -36,7 +38,8 @@ def choose(calls):
 
 
 def figures(events, mbit):
-    """Milliseconds of the call and of coding; bytes that came in, as waits tell (about as many go out); the link's milliseconds for them."""
+    """Returns the milliseconds of the call and of coding, the bytes received according to the wait events
+    (about as many are sent), and the milliseconds that the link needs for them."""
     call = whole(events)["dur"] / 1000
     coding = sum(e["dur"] for e in events if e["name"] in CODING) / 1000
     received = sum(e["args"]["bytes"] for e in events if e["name"] == "wait" and "bytes" in e["args"])
@@ -53,7 +56,7 @@ def draw(path, events, title):
     begin = whole(events)["ts"]
     rows = sorted({e["tid"] for e in events})
     figure, axes = plt.subplots(figsize=(9, 0.8 + 0.32 * len(rows)), layout="constrained")
-    for name in ("wait", *COLOURS):  # what a segment does stands over what it waits for
+    for name in ("wait", *COLOURS):  # draw a segment's coding over its waiting
         for e in events:
             if e["name"] == name:
                 height = 0.35 if name == "wait" else 0.8

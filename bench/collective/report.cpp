@@ -13,7 +13,9 @@
 namespace bench {
 namespace {
 
-// "MPICH Version:      5.0.2\n..." -> "MPICH 5.0.2"; "Open MPI v5.0.11, package..." -> "Open MPI v5.0.11"
+// Returns the name of the MPI library:
+// "MPICH Version:      5.0.2
+// ..." -> "MPICH 5.0.2"; "Open MPI v5.0.11, package..." -> "Open MPI v5.0.11"
 std::string mpi_name() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""What each optimisation gains: from compression inside point-to-point calls to Taut's own choice, in one job.
+"""Measures the gain of each optimisation, from compression inside point-to-point calls to Taut's own choice,
+in one job.
 
-  steps.py BUILD_DIR [--ops allreduce,allgather,bcast] [--size 16M] [--bound 1e-4] [--data smooth] [--iterations 9] [--out bench-out]
+  steps.py BUILD_DIR [--ops allreduce,allgather,bcast] [--size 16M] [--bound 1e-4] [--data smooth]
+  [--iterations 9] [--out bench-out]
   LINK, RANKS and PER_HOST are those of run.sh: LINK=1gbit RANKS=4 steps.py build/release
 
-The order is that of C-Coll (Huang et al., IPDPS 2024, "step-wise optimizations") and hZCCL (Huang et al., SC 2024): a codec at every
-hop; each value coded once and moved as a frame; coding and transfer of segments overlapped; then the codec, and sums of frames.
-All keep the same bound on the result. Writes steps.json, the jobs by operation, and Markdown tables to standard output.
+The order is that of C-Coll (Huang et al., IPDPS 2024, "step-wise optimizations") and hZCCL (Huang et al., SC
+2024): a codec at every hop; each value coded once and moved as a frame; coding and transfer of segments
+overlapped; then the codec, and sums of frames. All keep the same bound on the result. Writes steps.json, the
+jobs by operation, and Markdown tables to standard output.
 """
 
 import argparse
@@ -18,12 +21,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-# What moves whole frames with no overlap, and what overlaps, for each call.
+# For each collective, the algorithm that moves whole frames without overlap, and the one that overlaps.
 MOVES = {"allreduce": ("ring", "ring"), "allgather": ("ring", "ring"), "bcast": ("binomial", "chain")}
 
 
 def steps_of(operation):
-    """[(what, policy without its bound)]; each changes one thing of the one before."""
+    """Returns [(description, policy without its bound)]; each policy changes one property of the previous
+    one."""
     at_once, overlapped = MOVES[operation]
     steps = [
         ("coded at every hop (CPR-P2P)", "codec=szx,algorithm=cpr_p2p,segments=1"),
@@ -37,7 +41,7 @@ def steps_of(operation):
 
 
 def measure(operation, options):
-    """The job, as taut_bench_collectives writes it."""
+    """Runs one job of taut_bench_collectives and returns its JSON."""
     result = options.out / f"steps-{operation}.json"
     command = [HERE / "run.sh", options.build, "--ops", operation, "-m", f"{options.size}:{options.size}", "-x", 20]
     command += ["-i", options.iterations, "--data", options.data, "--bound", options.bound]

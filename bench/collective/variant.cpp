@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-// The bound that a policy promises: the number after "abs:", else none.
+// Returns the bound that a policy promises: the number after "abs:", else 0.
 double bound_of(const std::string& policy) {
   return policy.rfind("abs:", 0) == 0 ? std::atof(policy.c_str() + 4) : 0;
 }

@@ -1,4 +1,5 @@
-// A way of calling a collective, with the communicator that carries its policy and its statistics.
+// A variant of a collective: plain MPI or a policy, with the communicator that has the policy and its
+// statistics.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +24,7 @@ class Variant {
   MPI_Comm comm = MPI_COMM_NULL;
 
   bool plain() const noexcept { return policy.empty(); }
-  TAUT_Stats stats() const;  // since the last forget()
+  TAUT_Stats stats() const;  // counted since the last forget()
   void forget();
 
  private:
@@ -31,7 +32,7 @@ class Variant {
   TAUT_Stats start_{};
 };
 
-// plain, taut with the bound, taut-raw, and one for each policy given.
+// Returns the variants: plain, taut with the bound, taut-raw, and one for each policy given.
 std::vector<Variant> variants(const Options& options);
 
 }  // namespace bench

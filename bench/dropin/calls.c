@@ -1,7 +1,6 @@
-/* Sums over all ranks, and what one takes, as a program of plain MPI sees it.
- *
- *   calls BYTES CALLS PAUSE_US    each call after so many microseconds of computing; prints seconds a call
- */
+/* A program of plain MPI that sums over all ranks in a loop and prints the seconds of a call.
+
+     calls BYTES CALLS PAUSE_US    each call after so many microseconds of computing; prints seconds a call */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

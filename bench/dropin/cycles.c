@@ -1,8 +1,8 @@
-/* A program of plain MPI that makes and frees what an MPI makes seldom: prints seconds a cycle, of the
- * slowest rank.
- *
- *   cycles requests DOUBLES CYCLES        MPI_Gather_init, ten starts and waits, MPI_Request_free
- *   cycles communicators 0 CYCLES         a duplicate, a split and a distributed graph, made and freed */
+/* A program of plain MPI that creates and frees MPI objects which programs seldom create; prints the seconds
+   of a cycle on the slowest rank.
+
+     cycles requests DOUBLES CYCLES        MPI_Gather_init, ten starts and waits, MPI_Request_free
+     cycles communicators 0 CYCLES         a duplicate, a split and a distributed graph, made and freed */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What making and freeing persistent requests and communicators costs under the drop-in, as a ratio to bare MPI.
+"""Measures the cost of creating and freeing persistent requests and communicators under the drop-in, as a
+ratio to bare MPI.
 
   cycles.py BUILD_DIR [--mpi mpich-wheel ...] [--ranks 2 4] [--rounds 7] [--out bench-out]
 
-Every round runs cycles.c bare and under the drop-in, in random order, with rules for all calls, TAUT_NONBLOCKING=1 and
-TAUT_MESSAGES=1. The ratios are medians of the rounds' quotients. Writes dropin_cycles.json, and prints a Markdown table.
-The MPIs are those of tests/mpi/dropin/matrix.py; those that are not installed are left out.
+Every round runs cycles.c bare and under the drop-in, in random order, with rules for all calls,
+TAUT_NONBLOCKING=1 and TAUT_MESSAGES=1. The ratios are medians of the rounds' quotients. Writes
+dropin_cycles.json, and prints a Markdown table. The MPIs are those of tests/mpi/dropin/matrix.py; those that
+are not installed are left out.
 """
 
 import argparse
@@ -43,7 +45,7 @@ def seconds(mpi, program, case, ranks, environment):
 
 
 def measure(mpi, program, case, ranks, preload, rounds):
-    """{bare, dropin: [seconds a cycle of each round]}"""
+    """Returns {bare, dropin: [seconds of a cycle in each round]}."""
     modes = {"bare": {}, "dropin": {"LD_PRELOAD": str(preload)} | ASKED}
     times = {mode: [] for mode in modes}
     for _ in range(rounds):

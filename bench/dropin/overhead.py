@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What the drop-in costs where it compresses nothing: a program of plain MPI, bare and preloaded in turn.
+"""Measures the overhead of the drop-in where it compresses nothing: a program of plain MPI, bare and
+preloaded in alternation.
 
   overhead.py BUILD_DIR [--ranks 2] [--rounds 21] [--mpi .venv] [--out bench-out]
 
-Preloaded: with nothing asked of it; observing (TAUT_REPORT); with rules that the calls are too small for, or that leave them to
-plain MPI. Every round runs all of them, in an order of its own; the figures are medians and leasts of the rounds' seconds a
-call, and of the round's quotients to the bare run. Writes dropin_overhead.json and prints a Markdown table.
+The preloaded runs are: without settings; observing (TAUT_REPORT); with rules for which the calls are too
+small, or which leave them to plain MPI. Every round runs all modes in a random order. The figures are medians
+and minima of the seconds of a call over the rounds, and medians of the quotients to the bare run of the same
+round. Writes dropin_overhead.json and prints a Markdown table.
 """
 
 import argparse
@@ -20,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-CASES = [  # name, bytes, calls, microseconds of computing before each
+CASES = [  # name, bytes, calls, microseconds of computing before each call
     ("8 bytes", 8, 200000, 0),
     ("8 bytes, 2000 calls a second", 8, 2000, 500),
     ("64 KiB", 65536, 10000, 0),
@@ -49,7 +51,7 @@ def seconds(launch, program, case, environment):
 
 
 def measure(launch, program, preload, rounds):
-    """{case: {mode: seconds a call of each round}}"""
+    """Returns {case: {mode: seconds of a call in each round}}."""
     times = {case[0]: {mode: [] for mode in MODES} for case in CASES}
     for _ in range(rounds):
         for case in CASES:
@@ -63,7 +65,8 @@ def measure(launch, program, preload, rounds):
 
 
 def summary(times):
-    """[{case, mode, median and least seconds, median of the quotients to the bare run of the same round}]"""
+    """Returns [{case, mode, median and minimum of the seconds, median of the quotients to the bare run of the
+    same round}]."""
     rows = []
     for case, modes in times.items():
         for mode, samples in modes.items():

@@ -1,10 +1,12 @@
-"""How errors of sums are distributed: real fields in P parts, one a rank, coded by the C API and added.
+"""Measures how errors of sums are distributed: real fields in P parts, one for each rank, coded by the C API
+and added.
 
   distribution.py LIBRARY FIELDS [--ranks 16] [--picture FILE]
 
-LIBRARY: libtaut.so; FIELDS: folder of raw .f32 files. Prints a line of Markdown for each field: the share of the sums
-that are within E, where each rank is coded within e = E sqrt(3/P)/2 (on=likely), and within 2/3 sqrt(P) e (C-Coll, theorem 1, for
-normal errors). The picture: the errors of all fields in units of e beside the normal distribution with sigma = e sqrt(P/3).
+LIBRARY: libtaut.so; FIELDS: folder of raw .f32 files. Prints a line of Markdown for each field: the share of
+the sums that are within E, where each rank is coded within e = E sqrt(3/P)/2 (on=likely), and within 2/3
+sqrt(P) e (C-Coll, theorem 1, for normal errors). The picture: the errors of all fields in units of e beside
+the normal distribution with sigma = e sqrt(P/3).
 """
 import argparse
 import ctypes
@@ -26,7 +28,7 @@ def open_library(path):
 
 
 def decoded(taut, values, bound):
-    """What comes back of `values` (float32) under abs:bound."""
+    """Encodes `values` (float32) under abs:bound and returns the decoded values."""
     values = np.ascontiguousarray(values)
     capacity = taut.TAUT_Max_bytes(FLOAT32, values.size, 1)
     frame, size, back = np.empty(capacity, np.uint8), ctypes.c_size_t(), np.empty_like(values)
@@ -39,7 +41,8 @@ def decoded(taut, values, bound):
 
 
 def errors_of_sum(taut, field, ranks, e):
-    """Of the sum of `ranks` parts of the field, in units of e. Sums of frames add integers, so errors just add up."""
+    """Returns the errors of the sum of `ranks` parts of the field, in units of e. Sums of frames add
+    integers, so the errors of the parts add up."""
     parts = field[:field.size // ranks * ranks].reshape(ranks, -1)
     return sum((decoded(taut, part, e).astype(np.float64) - part) / e for part in parts)
 

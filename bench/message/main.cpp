@@ -1,7 +1,7 @@
-// taut_bench_messages [POLICY [smooth|random [MIN:MAX [SECONDS]]]]: half the time of a ping-pong of floats
-// between ranks 0 and 1, by MPI_Send and MPI_Recv, by TAUT_Send and TAUT_Recv without a policy, and with it,
-// in alternation. SECONDS: about how long each size takes. Exit status: 0; 1 if a value is not within 1e-3
-// (`smooth` under the default policy); 2 for a wrong command line.
+// taut_bench_messages [POLICY [smooth|random [MIN:MAX [SECONDS]]]]: measures half the time of a ping-pong of
+// floats between ranks 0 and 1 in alternation: by MPI_Send and MPI_Recv, by TAUT_Send and TAUT_Recv without a
+// policy, and with the policy. SECONDS: about how long each size takes. Exit status: 0; 1 if a value is not
+// within 1e-3 (`smooth` under the default policy); 2 for a wrong command line.
 
 #include <mpi.h>
 #include <taut/taut.h>
@@ -37,7 +37,7 @@ Options parse(const std::vector<std::string>& arguments) {
   return options;
 }
 
-// A wave with noise, ratio about 6 under abs:1e-3; or any bits of finite floats.
+// Makes a wave with noise, whose ratio is about 6 under abs:1e-3, or finite floats of random bits.
 std::vector<float> make_values(const Options& options) {
   std::mt19937 random(1);
   std::vector<float> values(options.most / sizeof(float) + 1);
@@ -60,7 +60,7 @@ class PingPong {
  public:
   PingPong(const Options& options, int rank) : rank_(rank), sent_(make_values(options)), got_(sent_.size()) {}
 
-  // Seconds a message.
+  // Returns the seconds of one message.
   double time(const Way& way, MPI_Count count, int rounds) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
@@ -103,7 +103,7 @@ double median(std::vector<double>& times) {
   return *middle;
 }
 
-// Rounds of all ways in turn, as many as the time allows; decided by rank 0.
+// Runs rounds of all variants in turn, as many as the time allows; rank 0 decides.
 void measure(PingPong& game, const Way (&ways)[3], std::size_t bytes, double seconds, int rank) {
   const auto count = static_cast<MPI_Count>(bytes / sizeof(float));
   const int rounds = bytes <= 8192 ? 20 : 1;

@@ -1,4 +1,4 @@
-// Plain MPI at its best, also with more ranks than cores.
+// Settings that make plain MPI fast also with more ranks than cores: the fair baseline.
 #pragma once
 
 #include <cstdlib>
@@ -6,9 +6,9 @@
 
 namespace stacking {
 
-// MPICH's collectives in shared memory wait without ever yielding the core: with more ranks than cores a 16
-// MB allreduce takes seconds instead of milliseconds, and anything looks fast beside it. Its other algorithms
-// yield. To be called before MPI_Init; what the user has set stays.
+// Makes waiting ranks yield the core. MPICH's collectives in shared memory wait without yielding: with more
+// ranks than cores a 16 MB allreduce takes seconds instead of milliseconds, and Taut would look fast beside
+// it. MPICH's other algorithms yield. Call it before MPI_Init; settings of the user are kept.
 inline void let_waiting_ranks_yield() {
   const char* ranks_here = std::getenv("MPI_LOCALNRANKS");  // set by MPICH's launcher
   if (ranks_here && std::atoi(ranks_here) > static_cast<int>(std::thread::hardware_concurrency()))

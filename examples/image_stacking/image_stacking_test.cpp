@@ -1,5 +1,5 @@
-// The physics: waves travel with the model's speed, leave through the sponge, and migrate to where they came
-// from. The judgement: what is wrong does not pass.
+// Tests of the physics: waves travel with the model's speed, leave through the sponge, and migrate to where
+// they came from. Tests of the quality check: a wrong image does not pass.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ constexpr float spacing = 10;  // m
 
 VelocityModel uniform_model(int nx, int nz, float velocity) { return {Field(nx, nz, velocity), spacing}; }
 
-// When a trace is greatest, in steps; between samples by the parabola through the three greatest.
+// Returns the time of a trace's peak, in steps; between samples by the parabola through the three greatest
+// values.
 double time_of_peak(const std::vector<float>& trace) {
   const auto i = std::max_element(trace.begin() + 1, trace.end() - 1) - trace.begin();
   const auto at = [&](std::ptrdiff_t k) { return static_cast<double>(trace[static_cast<std::size_t>(k)]); };
@@ -57,7 +58,7 @@ TEST(WaveSolver, SpongeTakesTheWaveAway) {
   EXPECT_LT(left_over, 0.01F * passing);
 }
 
-// u_tt / v^2 - Laplace(u) = source / v^2 is symmetric: source and receiver may change places.
+// u_tt / v^2 - Laplace(u) = source / v^2 is symmetric, so source and receiver are interchangeable.
 TEST(WaveSolver, SourceAndReceiverMayChangePlaces) {
   const VelocityModel model = layered_model(101, 81, spacing);
   const float dt = WaveSolver::stable_time_step(fastest(model), spacing);

@@ -1,4 +1,4 @@
-// Image stacking: each rank makes an image, an allreduce stacks them. Plain MPI against Taut.
+// Image stacking: each rank makes an image and an allreduce adds the images, by plain MPI and by Taut.
 // Exit status: 0; 1 if a bound is violated or ranks hold different images; 2 for a wrong command line.
 
 #include <mpi.h>
@@ -36,19 +36,19 @@ struct World {
   }
 };
 
-// What is stacked: a volume of images, of which `section` is shown.
+// Stacks a volume of images, of which `section` is shown.
 template <class T>
 struct Images {
   std::vector<T> values;
   std::vector<std::size_t> shape;
   std::string what;
-  std::vector<Picture> pictures;  // already written, beside the section
+  std::vector<Picture> pictures;  // pictures already written, beside the section
 
   std::size_t columns() const { return shape.back(); }
   std::size_t rows() const { return shape.size() > 1 ? shape[shape.size() - 2] : 1; }
   std::span<const T> section(std::span<const T> volume) const {
     const std::size_t size = rows() * columns();
-    return volume.subspan(volume.size() / size / 2 * size, size);  // the middle one: offset 0
+    return volume.subspan(volume.size() / size / 2 * size, size);  // the middle image: offset 0
   }
 };
 
@@ -99,7 +99,7 @@ Images<T> load(const Options& options, const World& world) {
   return images;
 }
 
-// What the figures cannot show by themselves.
+// Prints remarks on the result that the figures do not show by themselves.
 void tell_what_to_make_of_it(const std::vector<Row>& rows, const Options& options, const World& world) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   const int ranks = options.mbit > 0 ? world.ranks : world.on_this_host;  // emulated hosts share one machine

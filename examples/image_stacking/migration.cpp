@@ -17,7 +17,8 @@ class History {
                    static_cast<std::size_t>(nx_));
   }
   int times() const noexcept { return times_; }
-  // Depth before time: the imaging condition works row by row.
+  // Returns the row of one depth at one time. Depth is the slower index: the imaging condition works row by
+  // row.
   float* row(int z, int time) noexcept {
     return values_.data() + (static_cast<std::ptrdiff_t>(z) * times_ + time) * nx_;
   }
@@ -33,7 +34,7 @@ class History {
 // Pressure along the surface, one row a time step.
 using Gather = Field;
 
-// Fires the shot; returns what the receivers record, and keeps the wavefield if a history is given.
+// Fires the shot; returns the receivers' records, and keeps the wavefield if a history is given.
 Gather model_shot(const Survey& survey, const VelocityModel& model, int source_x, History* history) {
   WaveSolver wave(model, survey.time_step);
   Gather gather(model.velocity.nx, survey.steps);
@@ -58,20 +59,21 @@ void play_back(const Survey& survey, const Gather& data, History& history) {
   }
 }
 
-// sum += S(x - h) R(x + h) where both are inside the section.
+// Computes sum += S(x - h) R(x + h) where both positions are inside the section.
 void correlate_row(const float* source, const float* receiver, float* sum, int h, int nx) {
   const int first = std::abs(h), last = nx - std::abs(h);
   for (int x = first; x < last; ++x) sum[x] += source[x - h] * receiver[x + h];
 }
 
-// Zero near the sources, where direct waves meet, the more so the larger the offset; then growing with depth.
+// Returns the gain of the image: zero near the sources, where direct waves meet, in a zone that grows with
+// the offset; below, it grows with depth.
 float gain(int h, int z, int nz) {
   const float depth = static_cast<float>(z) / static_cast<float>(nz);
   const float muted = 0.07F + 0.30F * static_cast<float>(std::abs(h)) / static_cast<float>(nz);
   return std::clamp((depth - muted) / 0.06F, 0.0F, 1.0F) * depth * std::sqrt(depth);
 }
 
-// out = gain times minus the five-point Laplacian; zero along the edges.
+// Computes out = gain times minus the five-point Laplacian; zero along the edges.
 void filter_row(const float* above, const float* here, const float* below, float* out, int nx, float gain) {
   if (!below) gain = 0;
   out[0] = out[nx - 1] = 0;
@@ -93,7 +95,8 @@ float* ImageVolume::row(int offset, int z) noexcept {
 Survey plan_survey(int nx, int nz, float spacing) {
   Survey survey{layered_model(nx, nz, spacing), {}, 0, 0, 0, 0, 2};
   survey.smooth = smoothed(survey.truth, 90);
-  // 2.5 f is about where a Ricker wavelet ends; eighth order wants 4.5 points for the shortest wave.
+  // A Ricker wavelet has little energy above 2.5 f, and the eighth order needs 4.5 points for the shortest
+  // wave.
   survey.peak_frequency = slowest(survey.truth) / (4.5F * spacing * 2.5F);
   survey.time_step = WaveSolver::stable_time_step(fastest(survey.truth), spacing);
   const float depth = static_cast<float>(nz) * spacing, width = static_cast<float>(nx) * spacing;
@@ -101,7 +104,8 @@ Survey plan_survey(int nx, int nz, float spacing) {
   const float longest_path = 2 * std::hypot(depth, 0.2F * width);
   survey.steps =
       static_cast<int>((longest_path / mean_velocity + 1.2F / survey.peak_frequency) / survey.time_step);
-  // The product of two fields of up to 2.5 f sums without aliasing at 5 f samples a second.
+  // The product of two fields with frequencies up to 2.5 f is summed without aliasing at 5 f samples a
+  // second.
   survey.every = std::max(1, static_cast<int>(1 / (5.2F * survey.peak_frequency * survey.time_step)));
   return survey;
 }

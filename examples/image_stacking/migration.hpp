@@ -21,7 +21,7 @@ struct Survey {
   int surface;  // row of sources and receivers
 };
 
-// Time step, recording time and imaging interval that suit the model.
+// Returns the time step, recording time and imaging interval that suit the model.
 Survey plan_survey(int nx, int nz, float spacing);
 
 // An image for each subsurface offset: 2 * offsets + 1 sections, one after the other.
@@ -37,9 +37,9 @@ struct ImageVolume {
 // Adds the image of the shot at `source_x` to `image`.
 void migrate_shot(const Survey& survey, int source_x, ImageVolume& image);
 
-// Takes away the smooth, strong part that waves travelling along the same path leave in the image (a
-// Laplacian), mutes the part near the sources, and evens out the loss of amplitude with depth. Linear: it may
-// come before the stack.
+// Removes from the image the smooth, strong artefact of waves that travel along the same path (a Laplacian),
+// mutes the part near the sources, and compensates the loss of amplitude with depth. The filter is linear, so
+// it may come before the stack.
 void filter(ImageVolume& image);
 
 }  // namespace stacking

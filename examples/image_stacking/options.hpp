@@ -1,4 +1,4 @@
-// What the user asked for on the command line.
+// Command line of image_stacking.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 namespace stacking {
 
 struct Options {
-  // The migration's
+  // Options of the migration
   int nx = 401, nz = 161;  // points of the section
   int offsets = 32;        // subsurface offsets each way
-  int shots = 24;          // of all ranks together
-  // The user's own data instead
+  int shots = 24;          // shots of all ranks together
+  // input files, in place of the migration
   std::vector<std::string> input;
-  std::string dtype;  // "f32" or "f64"; empty: as the file's name ends
+  std::string dtype;  // "f32" or "f64"; empty: by the ending of the file's name
   std::vector<std::size_t> shape;
-  // The comparison's
-  std::vector<double> bounds{1e-2, 1e-3, 1e-4};  // relative to the range of the result
+  // Options of the comparison
+  std::vector<double> bounds{1e-2, 1e-3, 1e-4};  // bounds relative to the range of the result
   int repeats = 7;
   std::string out = "demo-out";
-  std::string link;  // what joins the ranks, a label; empty: shared memory or a network, as it is
+  std::string link;  // label of the network; empty: shared memory or a network, as it is
   double mbit = 0;   // rate of the emulated links, each way; 0: none emulated
   bool progress = false;
   bool help = false;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pictures of a stack: plot.py [DIRECTORY]
+"""Draws pictures of a stack: plot.py [DIRECTORY]
 
 Reads report.json and the raw images that image_stacking left in DIRECTORY (default demo-out) and writes there
   overview.png               the velocity model, the migrated section, some offset gathers (migration only)
@@ -46,14 +46,14 @@ def percent(share):
 
 
 def extent(image):
-    """Kilometres for a migrated section; the model is as deep as its cells are square."""
+    """Returns the extent of an image in kilometres for a migrated section, whose cells are square."""
     rows, columns = image.shape
     spacing = SECTION_WIDTH_KM / (columns - 1)
     return [0, SECTION_WIDTH_KM, (rows - 1) * spacing, 0]
 
 
 def show(report, axes, image, title, colours, limits):
-    """One panel with a colour bar; a single row of values becomes a curve."""
+    """Draws one panel with a colour bar; a single row of values becomes a curve."""
     axes.set_title(title, fontsize=10, loc="left")
     if image.shape[0] == 1:
         axes.plot(image[0], linewidth=0.5)
@@ -70,7 +70,7 @@ def show(report, axes, image, title, colours, limits):
 
 def limits_of(report, image):
     finite = image[np.isfinite(image)]
-    if report.migrated:  # clip as one clips a seismic section: strong reflectors saturate, weak ones are seen
+    if report.migrated:  # clip as is usual for seismic sections: strong reflectors saturate, weak ones are visible
         clip = float(np.percentile(np.abs(finite), 98.5)) or 1.0
         return -clip, clip
     low, high = (float(end) for end in np.percentile(finite, [0.5, 99.5]))
@@ -79,11 +79,11 @@ def limits_of(report, image):
 
 def compare(report, row):
     plain, taut = report.image("plain"), report.image(row["label"])
-    with np.errstate(invalid="ignore"):  # infinities of the user's own
+    with np.errstate(invalid="ignore"):  # the user's data may contain infinities
         difference = np.subtract(taut, plain, dtype=np.float64)
     colours = "gray" if report.migrated else "viridis"
     limits = limits_of(report, plain)
-    square = plain.shape[0] > 0.6 * plain.shape[1]  # three such panels stand side by side, others on each other
+    square = plain.shape[0] > 0.6 * plain.shape[1]  # square panels are placed side by side, others one above the other
     figure, axes = plt.subplots(
         *((1, 3) if square else (3, 1)), figsize=(16, 5.8) if square else (10, 10.5), sharex=True, layout="constrained"
     )

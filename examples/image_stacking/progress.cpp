@@ -30,11 +30,11 @@ void Progress::shot_done() {
     show();
   } else {
     sent_ = done_[static_cast<std::size_t>(me_)];
-    MPI_Send(&sent_, 1, MPI_INT, 0, tag, comm_);  // a few bytes: leaves at once
+    MPI_Send(&sent_, 1, MPI_INT, 0, tag, comm_);  // a few bytes: sent eagerly
   }
 }
 
-// Takes the messages that have come, or waits for one.
+// Receives the messages that have arrived, or waits for one.
 void Progress::hear(bool wait) {
   for (;;) {
     MPI_Status status;

@@ -10,7 +10,7 @@ namespace stacking {
 class Progress {
  public:
   Progress(MPI_Comm comm, int shots_of_all, bool show);
-  ~Progress();  // rank 0 waits here for the last shots of the others
+  ~Progress();  // rank 0 waits for the last shots of the other ranks
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
@@ -23,11 +23,11 @@ class Progress {
   MPI_Comm comm_;
   int me_ = 0, shots_;
   bool active_;
-  int sent_ = 0;           // what the last message said
-  std::vector<int> done_;  // by each rank, as far as rank 0 knows
+  int sent_ = 0;           // shots done according to the last message
+  std::vector<int> done_;  // shots done by each rank, as far as rank 0 has heard
 };
 
-// Shot number `shot` belongs to this rank.
+// Returns true if shot `shot` belongs to this rank.
 inline bool mine(int shot, int rank, int ranks) { return shot % ranks == rank; }
 
 }  // namespace stacking

@@ -8,7 +8,7 @@
 namespace stacking {
 namespace {
 
-// Half the distance between neighbours of T at x: what rounding to T may add to any sum.
+// Returns half the distance between neighbours of T at x: the error that rounding to T may add to a sum.
 template <class T>
 double half_spacing(double x) {
   const T rounded = std::fabs(static_cast<T>(x));
@@ -55,7 +55,7 @@ template <class T>
 Quality compare(std::span<const T> result, std::span<const double> exact, double bound) {
   Quality quality;
   quality.range = range_of(exact);
-  double squares = 0;  // of errors as shares of the range, so that nothing overflows
+  double squares = 0;  // errors are divided by the range, so that nothing overflows
   std::size_t finite = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const double wanted = exact[i], got = static_cast<double>(result[i]);
@@ -86,7 +86,7 @@ std::uint64_t hash(std::span<const std::byte> bytes) {
 }
 
 bool same_everywhere(std::span<const std::byte> bytes, MPI_Comm comm) {
-  // The smallest hash and the smallest complement, which is the largest hash's, in one reduction.
+  // One reduction gives the smallest hash and the smallest complement, which is that of the largest hash.
   const std::uint64_t own = hash(bytes);
   std::uint64_t ends[2] = {own, ~own};
   MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_UINT64_T, MPI_MIN, comm);

@@ -19,7 +19,7 @@ std::vector<T> read(const std::string& file, std::size_t count) {
   return values;
 }
 
-// Gain of sharer `k` of `n` at position `at` (0..1): never negative, and the n gains add up to 1.
+// Returns the gain of sharer `k` of `n` at position `at` (0..1): never negative; the n gains add up to 1.
 double gain(double at, int k, int n) {
   if (n == 1) return 1;
   const double phase = 2 * std::numbers::pi * (at + static_cast<double>(k) / n);

@@ -77,8 +77,9 @@ std::string first_line(const char* file, const std::string& key) {
   return "unknown";
 }
 
-// "MPICH Version:      5.0.2\nMPICH Release..." -> "MPICH 5.0.2"; "Open MPI v5.0.11, package..." -> "Open MPI
-// v5.0.11"
+// Returns the name of the MPI library:
+// "MPICH Version:      5.0.2
+// MPICH Release..." -> "MPICH 5.0.2"; "Open MPI v5.0.11, package..." -> "Open MPI v5.0.11"
 std::string short_name(const std::string& library_version) {
   std::istringstream words(library_version.substr(0, library_version.find_first_of("\n,")));
   std::string name;

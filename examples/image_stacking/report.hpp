@@ -1,4 +1,4 @@
-// The table for people, report.json for programs, raw images for plot.py.
+// The output: a table for people, report.json for programs, raw images for plot.py.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace stacking {
 
-// What was stacked, where.
+// The setting of a run: problem, ranks, MPI and machine.
 struct Setting {
   std::string what;   // "24 shots, 65 images of 161 x 401"
   std::string dtype;  // f32, f64
   std::vector<std::size_t> shape;
-  std::size_t bytes = 0;  // a rank
+  std::size_t bytes = 0;  // bytes of a rank
   int ranks = 1;
   std::string mpi, link, processor;
-  double load = 0;  // of the machine, when the comparison began
+  double load = 0;  // load of the machine when the comparison began
   int repeats = 1;
 };
 
@@ -35,7 +35,7 @@ void write_json(const std::string& directory, const Setting& setting, const std:
                 const std::vector<Picture>& pictures);
 void write_raw(const std::string& directory, const std::string& file, std::span<const std::byte> bytes);
 
-// Names a variant and bound in file names: plain, frames-1e-03.
+// Returns the name of a variant and bound in file names: plain, frames-1e-03.
 std::string label(const Row& row);
 
 }  // namespace stacking

@@ -14,7 +14,7 @@ namespace {
 MPI_Datatype type_of(float) { return MPI_FLOAT; }
 MPI_Datatype type_of(double) { return MPI_DOUBLE; }
 
-// A variant with a communicator of its own, which carries the policy and the statistics.
+// A variant with its own communicator, which has the policy and the statistics.
 struct Variant {
   Row row;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -49,7 +49,7 @@ void stack(const Variant& variant, std::span<const T> share, std::span<T> image)
   }
 }
 
-// Seconds of one call: from when all ranks are ready to when the slowest is done. The same value on every
+// Returns the seconds of one call, from all ranks ready to the slowest rank done. The same value on every
 // rank.
 template <class T>
 double timed_stack(const Variant& variant, std::span<const T> share, std::span<T> image) {
@@ -61,10 +61,10 @@ double timed_stack(const Variant& variant, std::span<const T> share, std::span<T
   return seconds;
 }
 
-// Bytes that one rank sends in a ring allreduce of `bytes`.
+// Returns the bytes that one rank sends in a ring allreduce of `bytes`.
 double ideal_ring(double bytes, int ranks) { return 2 * bytes * (ranks - 1) / ranks; }
 
-// Fills in what the timed calls sent: the busiest rank's wire bytes, the mean ratio.
+// Fills in the traffic of the timed calls: the busiest rank's wire bytes, the mean ratio.
 void account(Row& row, const TAUT_Stats& before, MPI_Comm comm, double plain_bytes) {
   row.wire_bytes = plain_bytes;
   if (row.policy.empty()) return;

@@ -12,24 +12,24 @@
 
 namespace stacking {
 
-// One variant and bound, measured.
+// The measurement of one variant and bound.
 struct Row {
   std::string name;                  // plain, values, frames
-  std::string policy = {};           // Taut's; empty for plain MPI
-  double relative_bound = 0;         // as asked for
+  std::string policy = {};           // policy of Taut; empty for plain MPI
+  double relative_bound = 0;         // the requested bound
   double bound = 0;                  // in units of the image
-  std::vector<double> seconds = {};  // of each timed call: the slowest rank's
-  double wire_bytes = 0;             // a rank and call; for plain MPI what an ideal ring sends
-  bool compressed = false;           // frames moved; else the call went to plain MPI
-  double codec_ratio = 1;            // bytes of values / bytes of the frames they became
+  std::vector<double> seconds = {};  // seconds of each timed call on the slowest rank
+  double wire_bytes = 0;             // bytes of a rank and call; plain MPI: those of an ideal ring
+  bool compressed = false;           // true if frames were sent; else the call fell back to plain MPI
+  double codec_ratio = 1;            // bytes of values / bytes of their frames
   Quality quality = {};
-  bool identical = true;  // on all ranks, in every call
+  bool identical = true;  // over all ranks and calls
 
   double median_seconds() const;
   bool good() const { return quality.within && identical; }
 };
 
-// Called on rank 0 for each variant with its image.
+// Function called on rank 0 for each variant with its image.
 template <class T>
 using Keep = std::function<void(const Row&, std::span<const T>)>;
 

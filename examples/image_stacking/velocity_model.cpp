@@ -8,11 +8,11 @@ namespace stacking {
 namespace {
 
 struct Layer {
-  float base;      // as a share of the section's depth
+  float base;      // depth of the base as a share of the section's depth
   float velocity;  // m/s
 };
 
-// Top to bottom; the slow fourth and seventh layers give reflections of the other sign.
+// Layers from top to bottom. The slow fourth and seventh layers give reflections of the opposite sign.
 constexpr std::array<Layer, 10> layers{{{0.16F, 1600},
                                         {0.26F, 1850},
                                         {0.36F, 2150},
@@ -23,13 +23,13 @@ constexpr std::array<Layer, 10> layers{{{0.16F, 1600},
                                         {0.80F, 2900},
                                         {0.90F, 3300},
                                         {9.00F, 3700}}};
-constexpr float unconformity = 0.26F;  // layers above it lie flat and are not faulted
+constexpr float unconformity = 0.26F;  // the layers above are flat and not faulted
 
 float bump(float x, float centre, float width) {
   return std::exp(-(x - centre) * (x - centre) / (width * width));
 }
 
-// Depth at which the rock at (x, z) lay before it was folded and faulted; x, z as shares of width and depth.
+// Returns the depth of the rock at (x, z) before folding and faulting; x, z as shares of width and depth.
 float original_depth(float x, float z) {
   const float sea_floor = 0.012F * std::sin(5.0F * x + 0.5F);
   if (z < unconformity + sea_floor) return z - sea_floor;
@@ -52,7 +52,7 @@ float velocity_at(float x, float z) {
   return layer->velocity + 120.0F * depth;
 }
 
-constexpr int parts = 5;  // of a cell, in each direction
+constexpr int parts = 5;  // parts of a cell in each direction
 float inside_cell(int part) { return (static_cast<float>(part) + 0.5F) / parts - 0.5F; }
 
 std::vector<float> gaussian(float radius) {
@@ -65,7 +65,7 @@ std::vector<float> gaussian(float radius) {
   return weights;
 }
 
-// Smooths along x or along z; at the edges the outermost value goes on.
+// Smooths along x or along z; beyond an edge the outermost value is used.
 Field smooth_along(const Field& in, const std::vector<float>& weights, bool along_x) {
   const int reach = static_cast<int>(weights.size() / 2);
   Field out(in.nx, in.nz);

@@ -10,10 +10,10 @@ struct VelocityModel {
   float spacing;   // m, in x and z
 };
 
-// The section scales with the grid: width 5 km and depth 2 km at 401 x 161 points and 12.5 m.
+// Makes the section. It scales with the grid: width 5 km and depth 2 km at 401 x 161 points and 12.5 m.
 VelocityModel layered_model(int nx, int nz, float spacing);
 
-// What a migration knows of the earth: the slowness, smoothed by a Gaussian of `radius` metres.
+// Returns the model that the migration uses: the slowness, smoothed by a Gaussian of `radius` metres.
 VelocityModel smoothed(const VelocityModel& model, float radius);
 
 float slowest(const VelocityModel& model);

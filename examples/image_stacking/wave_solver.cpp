@@ -7,7 +7,7 @@
 namespace stacking {
 namespace {
 
-constexpr int halo = 4;  // points of zero pressure around everything, for the stencil
+constexpr int halo = 4;  // points of zero pressure around the grid, for the stencil
 constexpr float centre = -205.0F / 72.0F;
 constexpr float w1 = 8.0F / 5.0F, w2 = -1.0F / 5.0F, w3 = 8.0F / 315.0F, w4 = -1.0F / 560.0F;
 
@@ -24,8 +24,8 @@ void advance_row(const float* __restrict u, float* __restrict previous, const fl
   }
 }
 
-// Damping rate at `distance` points into a sponge of `width` points: rises as the square, so that nothing is
-// reflected where it begins, to what takes a wave to 1e-4 on its way in and out.
+// Returns the damping rate at `distance` points into a sponge of `width` points. It rises as the square, so
+// that the edge of the sponge does not reflect, to a value that damps a wave to 1e-4 on its way in and out.
 float damping_rate(int distance, int width, float velocity, float spacing) {
   if (distance <= 0) return 0;
   const float share = static_cast<float>(distance) / static_cast<float>(width);

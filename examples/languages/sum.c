@@ -1,4 +1,4 @@
-/* sum.c: the ranks' fields are added, every element of the sum within 1e-4 of the exact one. */
+/* sum.c: adds the ranks' fields, with every element of the sum within 1e-4 of the exact one. */
 #include <mpi.h>
 #include <stdio.h>
 #include <taut/taut.h>

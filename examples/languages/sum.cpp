@@ -1,4 +1,4 @@
-// sum.cpp: the ranks' fields are added while each goes on with something else; errors are exceptions.
+// sum.cpp: adds the ranks' fields while each rank does other work; errors are exceptions.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -13,7 +13,7 @@ static void add_fields(const taut::Communicator& comm) {
   taut::Request sum = comm.iallreduce(values);
   for (std::size_t i = 0; i < exact.size(); ++i) {
     for (int r = 0; r < comm.size(); ++r) exact[i] += field(r, i);
-    if (i % 4096 == 0) sum.test();  // lets the sum go on
+    if (i % 4096 == 0) sum.test();  // progresses the sum
   }
   sum.wait();
 

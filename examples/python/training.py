@@ -1,11 +1,12 @@
-"""Data-parallel training of a small network, its gradients compressed: plain MPI against Taut with and without error feedback.
+"""Trains a small network with compressed gradients: plain MPI and Taut with and without error feedback.
 
     mpiexec -n 4 python training.py [--steps 400] [--bound 4e-2] [--out training-out]
 
-Each rank has its own data, and all of them the mean of the gradients: one Allreduce a step. What the coding of a rank's
-gradient lost, the rank adds to its next gradient (error feedback: Seide et al., "1-bit stochastic gradient descent",
-Interspeech 2014; Karimireddy et al., "Error feedback fixes SignSGD", ICML 2019). Rank 0 writes training.json and, where
-matplotlib is installed, training.png; the program fails if Taut with feedback learns less than plain MPI.
+Each rank has its own data; one Allreduce a step gives all ranks the mean of the gradients. A rank adds the
+error of coding its gradient to its next gradient (error feedback: Seide et al., "1-bit stochastic gradient
+descent", Interspeech 2014; Karimireddy et al., "Error feedback fixes SignSGD", ICML 2019). Rank 0 writes
+training.json and, where matplotlib is installed, training.png; the program fails if Taut with feedback learns
+less than plain MPI.
 """
 
 import argparse
@@ -22,7 +23,7 @@ SHAPES = [(INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, HIDDEN), (HIDDEN,), (HIDDEN, CLA
 
 
 def split(flat):
-    """The weights of the layers, as parts of one array."""
+    """Returns the weights of the layers, as views of one array."""
     parts, at = [], 0
     for shape in SHAPES:
         size = int(np.prod(shape))
@@ -32,7 +33,7 @@ def split(flat):
 
 
 def first_weights():
-    """The same on every rank."""
+    """Returns the initial weights, the same on every rank."""
     random = np.random.default_rng(0)
     weights = np.zeros(sum(int(np.prod(shape)) for shape in SHAPES), np.float32)
     for part in split(weights)[::2]:
@@ -41,7 +42,7 @@ def first_weights():
 
 
 def samples(random, count):
-    """Points, and the class that a fixed random network gives them."""
+    """Returns random points and their classes under a fixed random network."""
     teacher = np.random.default_rng(1)
     a, b = teacher.normal(size=(INPUTS, 24)), teacher.normal(size=(24, CLASSES))
     x = random.normal(size=(count, INPUTS))
@@ -49,7 +50,7 @@ def samples(random, count):
 
 
 def loss_and_gradient(weights, x, labels):
-    """Cross entropy of a network of two hidden layers, and its derivative by all weights."""
+    """Returns the cross entropy of a network of two hidden layers, and its derivative by all weights."""
     w1, b1, w2, b2, w3, b3 = split(weights)
     h1 = np.maximum(x @ w1 + b1, 0)
     h2 = np.maximum(h1 @ w2 + b2, 0)
@@ -73,7 +74,8 @@ def loss_and_gradient(weights, x, labels):
 
 
 def train(mean_of, steps):
-    """Losses of all ranks' batches, step by step; `mean_of` makes the mean of the ranks' gradients."""
+    """Trains and returns the losses over all ranks' batches, step by step; `mean_of` computes the mean of the
+    ranks' gradients."""
     random = np.random.default_rng(100 + MPI.COMM_WORLD.rank)
     weights, momentum, losses = first_weights(), 0.0, []
     for _ in range(steps):
@@ -91,7 +93,7 @@ def plain_mean(gradient):
 
 
 class CompressedMean:
-    """The mean over the ranks, each of whose gradients is coded within the bound."""
+    """Computes the mean over the ranks, with each rank's gradient coded within the bound."""
 
     def __init__(self, bound, feedback):
         self.coding = f"abs:{bound},codec=planes"
@@ -103,7 +105,7 @@ class CompressedMean:
         wanted = gradient + self.lost
         mean = np.empty_like(gradient)
         self.comm.Allreduce(wanted, mean, op=taut.AVG)
-        if self.feedback:  # the codec alone tells what its coding of these values gives back
+        if self.feedback:  # encode and decode by the codec alone, to get the coding error of these values
             self.lost = wanted - taut.decompress(taut.compress(wanted, self.coding))
         return mean
 

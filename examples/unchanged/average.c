@@ -1,15 +1,14 @@
-/* A program of plain MPI: ranks average fields again and again, as iterative solvers and parallel training
- * do. Rank 0 says how long that took and how far the averages are from the exact ones. Built without Taut;
- * taut run puts it under (run.sh).
- *
- *   average [VALUES [ROUNDS]]     default: 4194304 floats, 5 rounds
- */
+/* A program of plain MPI whose ranks average fields repeatedly, as iterative solvers and parallel training
+   do. Rank 0 prints the time and the distance of the averages from the exact ones. It is built without Taut;
+   `taut run` preloads Taut (run.sh).
+
+     average [VALUES [ROUNDS]]     default: 4194304 floats, 5 rounds */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What rank r has at i: waves that all ranks share, and a little of its own. */
+/* Value i of rank r: waves that all ranks share, and a small part of its own. */
 static double value(int r, long i) {
   return sin(1e-3 * (double)i) + 0.5 * sin(1.7e-4 * (double)i) + 1e-3 * sin(0.37 * (double)(i + 7 * r));
 }

@@ -1,4 +1,4 @@
-// What every registered algorithm must do, on loopback with random schedules.
+// Tests of every registered algorithm, on loopback with random schedules.
 #include <gtest/gtest.h>
 
 #include "support/cost.hpp"
@@ -18,7 +18,7 @@ struct Case {
   Arithmetic how;
 };
 
-// An absolute bound, or none: under those the result has a bound that holds.
+// Returns an absolute bound, or none: only under these kinds has the result a bound.
 Bound bound_for(const CodecInfo& codec) {
   return codec.serves(DType::f32, Bound::Kind::absolute) ? Bound(codec_bound) : Bound();
 }
@@ -95,7 +95,7 @@ TEST_P(AlgorithmConformance, ResultBoundAndSameBits) {
 class LossyAlgorithm : public AlgorithmConformance {};
 class AddingAlgorithm : public AlgorithmConformance {};
 
-// The declared growth is not vacuous: with all errors of one sign some result comes near it.
+// The declared growth of the error is not vacuous: if all errors have one sign, some result comes near it.
 TEST_P(LossyAlgorithm, BoundIsAttainedWithin10x) {
   double worst = 0;
   for (const int P : {2, 3, 4, 8}) {
@@ -108,7 +108,7 @@ TEST_P(LossyAlgorithm, BoundIsAttainedWithin10x) {
   EXPECT_LE(worst, 1.0001);
 }
 
-// What a sum by frames comes to does not depend on the algorithm, nor on where it cuts the message.
+// A sum by frames depends neither on the algorithm nor on how it cuts the message into segments.
 TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
   const AlgorithmInfo& reference = *find_algorithm(Collective::allreduce, "recursive_doubling");
   std::uint64_t seed = 0;
@@ -138,7 +138,7 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
 
 class ComparingAlgorithm : public AlgorithmConformance {};
 
-// Within the bound of one encoding, if the codec is idempotent; else as far off as a sum may be.
+// The result is within the bound of one encoding if the codec is idempotent, else within the bound of a sum.
 TEST_P(ComparingAlgorithm, MinimaAndMaximaStayWithinTheirBound) {
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     for (int P = 1; P <= 9; ++P) {
@@ -220,7 +220,7 @@ TEST_P(AlgorithmConformance, FailedAllocationsAreReportedAndNobodyHangs) {
   }
 }
 
-// One thread a rank: for the thread sanitizer, and for schedules that no seed makes.
+// Runs one thread for each rank: for the thread sanitizer, and for schedules that no seed makes.
 TEST_P(AlgorithmConformance, RunsWithOneThreadARank) {
   constexpr int P = 4;
   Job job(algorithm.collective, P, 5000, DType::f32, Pattern::noisy, 9);

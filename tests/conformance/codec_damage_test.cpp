@@ -1,4 +1,4 @@
-// Bytes from elsewhere: no decoder trusts them.
+// Damaged and foreign frames: no decoder trusts its input.
 #include "conformance/codec_test.hpp"
 
 namespace taut::test {

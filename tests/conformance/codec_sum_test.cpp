@@ -1,4 +1,4 @@
-// What every codec must do whose frames can be added.
+// Tests of every codec whose frames can be added.
 #include "conformance/codec_test.hpp"
 
 namespace taut::test {
@@ -16,7 +16,7 @@ class AddingCodec : public CodecConformance {
   }
 };
 
-// The law: frames add up to the sum of the decoded values, in any order and grouping the same bytes.
+// Frames add up to the sum of the decoded values; any order and grouping gives the same bytes.
 TEST_P(AddingCodec, SumsAreExactAndOrderDoesNotMatter) {
   for (const Bound bound : bounds()) {
     const auto codec = make(bound);
@@ -62,7 +62,8 @@ TEST_P(AddingCodec, AccumulateIsEncodeThenSum) {
         const Sized size = codec->arithmetic()->accumulate(fa, b.slice(), fused);
         ASSERT_EQ(size.status, Status::ok);
         fused.resize(size.bytes);
-        // The same values: under `auto` fb may have another predictor than fa, and then so has their sum.
+        // The sums agree in values, not in bytes: under `auto` fb may have another predictor than fa, and
+        // then so has their sum.
         const FrameBytes added = sum(*codec, a, std::vector<ConstBytes>{fa, fb}, 2);
         Values one(type, count), other(type, count);
         ASSERT_EQ(codec->decode(fused, one.slice()), Status::ok);

@@ -1,4 +1,4 @@
-// What every registered codec must do, whatever its format.
+// Tests of every registered codec, independent of its format.
 #include "conformance/codec_test.hpp"
 
 namespace taut::test {

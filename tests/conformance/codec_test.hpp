@@ -30,7 +30,7 @@ class CodecConformance : public testing::TestWithParam<CodecCase> {
     return served;
   }
 
-  // Bounds from fine to coarse, of the kind at hand.
+  // Returns bounds from fine to coarse, of the case's kind.
   static std::vector<Bound> bounds() {
     const Bound::Kind kind = GetParam().kind;
     if (kind == Bound::Kind::exact) return {Bound()};
@@ -45,7 +45,7 @@ class CodecConformance : public testing::TestWithParam<CodecCase> {
   }
   static std::unique_ptr<Codec> make(bool checksum = false) { return make(usual_bound(), checksum); }
 
-  // How far from x its decoded value may lie.
+  // Returns the allowed distance of the decoded value from x.
   static double allowed(const Codec& codec, double x) {
     const Bound bound = codec.contract().bound;
     if (bound.kind == Bound::Kind::rate) return std::numeric_limits<double>::infinity();
@@ -80,7 +80,7 @@ class CodecConformance : public testing::TestWithParam<CodecCase> {
   }
 };
 
-// Each codec under each kind of bound that it serves; `wanted`: those with such a contract.
+// Returns each codec under each kind of bound that it serves and whose contract is `wanted`.
 inline std::vector<CodecCase> codec_cases(bool (*wanted)(const Contract&) = nullptr) {
   using Kind = Bound::Kind;
   std::vector<CodecCase> cases;

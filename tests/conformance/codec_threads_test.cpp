@@ -1,4 +1,4 @@
-// Threads within a codec: the same bytes and values as by one, whatever is coded and however it is damaged.
+// Threads within a codec: they give the same bytes and values as one thread, for any values and any damage.
 #include <gtest/gtest.h>
 
 #include "support/group.hpp"
@@ -21,7 +21,7 @@ struct Work {
   int threads;
   Pattern pattern;
   std::size_t count;
-  bool still = false;  // 3/5 of it: what the first of two threads codes takes no bytes
+  bool still = false;  // for 3/5 of the values: the part of the first of two threads takes no bytes
 };
 constexpr Work works[] = {{3, Pattern::smooth, 100},
                           {2, Pattern::wild, 70001},

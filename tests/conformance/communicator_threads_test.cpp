@@ -1,5 +1,5 @@
-// Whole communicators, a thread a rank: what they share is the library's alone (registries, options, pools)
-// and a recorder, and ThreadSanitizer watches it.
+// Whole communicators with one thread for each rank. They share only objects of the library (registries,
+// options, pools) and a recorder; ThreadSanitizer checks these.
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"

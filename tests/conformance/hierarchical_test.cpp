@@ -1,4 +1,4 @@
-// What every algorithm must do where nodes have several ranks each, on loopback with random schedules.
+// Tests of every algorithm on nodes with several ranks each, on loopback with random schedules.
 #include "core/hierarchical.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ std::string name_of_case(const Case& c) {
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 std::string name_of_test(const testing::TestParamInfo<Case>& test) { return name_of_case(test.param); }
 
-// N nodes of L ranks: node after node, in turn, or in any order.
+// Returns the node of each rank, for N nodes of L ranks: node after node, round robin, or random.
 std::vector<int> layout(int N, int L, std::uint64_t seed) {
   std::vector<int> node_of;
   for (int r = 0; r < N * L; ++r) node_of.push_back(seed % 3 == 0 ? r / L : r % N);
@@ -81,7 +81,7 @@ TEST_P(ByNodes, ResultBoundAndSameBits) {
 }
 
 TEST_P(ByNodes, MinimaAndMaxima) {
-  if (!reduces(algorithm.collective) || how == Arithmetic::frames) return;  // there are none
+  if (!reduces(algorithm.collective) || how == Arithmetic::frames) return;  // no reduction to test
   const Nodes nodes(layout(3, 2, 2));
   for (const Reduction op : {Reduction::min, Reduction::max}) {
     Job job(algorithm.collective, 6, 1002, DType::f32, Pattern::noisy, 4, op, 5);
@@ -92,8 +92,8 @@ TEST_P(ByNodes, MinimaAndMaxima) {
   }
 }
 
-// What a sum by frames comes to depends on the nodes, but not on the algorithm, nor on where it cuts the
-// message.
+// A sum by frames depends on the nodes, but neither on the algorithm nor on how it cuts the message into
+// segments.
 TEST_P(ByNodes, SameBitsByAnyAlgorithmAndSegments) {
   if (how == Arithmetic::values || algorithm.collective != Collective::allreduce) return;
   const AlgorithmInfo& reference = *find_algorithm(Collective::allreduce, "recursive_doubling");
@@ -109,8 +109,8 @@ TEST_P(ByNodes, SameBitsByAnyAlgorithmAndSegments) {
   }
 }
 
-// Between nodes: what the algorithm declares for one rank of each, L times. On nodes: values, in steps of
-// L (L-1) messages.
+// Between nodes the traffic is L times what the algorithm declares for one rank of each node. Within nodes it
+// is values, in steps of L (L-1) messages.
 TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
   constexpr int L = 2;
   for (const int N : {2, 3, 4}) {
@@ -148,7 +148,7 @@ TEST_P(ByNodes, OnlyFramesGoBetweenNodes) {
 
 // ---- Failures
 
-// Values on a node have no checksum: there only the size of a message can show that something is wrong.
+// Values sent within a node have no checksum: only a wrong message size shows damage there.
 TEST_P(ByNodes, DamagedMessagesAreReportedAndNobodyHangs) {
   const Nodes nodes(layout(2, 3, 1));
   int messages = 1;

@@ -1,6 +1,6 @@
-// Sixteen threads, each with a communicator of its own: calls of all kinds, blocking and nonblocking ones,
-// under other policies in each group of ranks, while all read their statistics and write one trace.
-// ThreadSanitizer watches what they share: registries, options, pools, the recorder, loopback.
+// Sixteen threads, each with a communicator of its own, make calls of all kinds, blocking and nonblocking.
+// Each group of ranks has another policy, and all threads read their statistics and write one trace.
+// ThreadSanitizer checks the shared objects: registries, options, pools, the recorder, loopback.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -12,9 +12,9 @@ namespace taut::test {
 namespace {
 
 constexpr int ranks_of_a_group = 4;
-constexpr double bound = 1e-2;  // that all policies keep
+constexpr double bound = 1e-2;  // a bound that all policies keep
 
-// A communicator of some threads, under one policy.
+// A communicator of several threads, under one policy.
 class Group {
  public:
   Group(const char* policy, Recorder& recorder, std::uint64_t seed)
@@ -27,7 +27,7 @@ class Group {
     }
   }
 
-  // A thread a rank.
+  // Runs one thread for each rank.
   void run() {
     std::vector<Task<>> tasks;
     for (int r = 0; r < ranks_of_a_group; ++r) tasks.push_back(rank(r));
@@ -65,7 +65,8 @@ class Group {
     std::string explained;
   };
 
-  // Of each collective three, of several types: integers too, which most policies leave to plain MPI.
+  // Makes three calls of each collective, of several types; integers too, which most policies leave to plain
+  // MPI.
   static std::vector<std::unique_ptr<Job>> make_jobs(std::uint64_t seed) {
     std::vector<std::unique_ptr<Job>> jobs;
     for (const Collective collective : all_collectives)
@@ -75,7 +76,7 @@ class Group {
     return jobs;
   }
 
-  // Of three calls the first is a blocking one while the two others are in flight.
+  // Runs the calls in groups of three: the first is blocking, while the two others are in flight.
   Task<> rank(int number) {
     Rank& mine = *ranks_[static_cast<std::size_t>(number)];
     std::vector<std::unique_ptr<OneCall>> calls;

@@ -1,5 +1,4 @@
-// What every transport must do. Each test is a task for one rank; a main program for each transport runs
-// them.
+// Tests of every transport. Each test is a task for one rank; a main program for each transport runs them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@ inline Message message(std::size_t bytes, int salt) {
   return m;
 }
 
-// Messages of all sizes to the right-hand neighbour, also to oneself when alone.
+// Sends messages of all sizes to the right-hand neighbour, which is the rank itself if there is one rank.
 inline Task<> neighbours_exchange(Transport& t) {
   const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
   for (const std::size_t bytes : {0u, 1u, 63u, 4096u, 70000u, 300000u}) {
@@ -35,8 +34,7 @@ inline Task<> neighbours_exchange(Transport& t) {
   }
 }
 
-// Order holds inside a lane; lanes do not wait for each other, here received in the opposite order of
-// sending.
+// Messages of a lane keep their order; lanes are independent, here received in the opposite order of sending.
 inline Task<> lanes_are_independent_and_ordered(Transport& t) {
   constexpr int lanes_used = 5, messages = 4;
   const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
@@ -60,7 +58,7 @@ inline Task<> lanes_are_independent_and_ordered(Transport& t) {
   for (Pending& pending : sending) co_await pending;
 }
 
-// Many operations at a time, on the highest lanes, finished in any order.
+// Starts many operations at a time, on the highest lanes, and completes them in any order.
 inline Task<> many_are_outstanding(Transport& t) {
   constexpr int n = 64;
   const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
@@ -76,7 +74,7 @@ inline Task<> many_are_outstanding(Transport& t) {
   for (int i = 0; i < n; ++i) EXPECT_EQ(in[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(i)]);
 }
 
-// Receives of a lane match in the order in which they were started, in whatever order they are looked at.
+// Receives of a lane match in the order in which they were started, in whatever order they are tested.
 inline Task<> receives_match_in_order(Transport& t) {
   constexpr std::size_t n = 10;
   const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
@@ -90,7 +88,8 @@ inline Task<> receives_match_in_order(Transport& t) {
   EXPECT_EQ(in, out);
 }
 
-// A message longer than the capacity is consumed and reported, writes nothing beyond, and the lane goes on.
+// A message longer than the capacity is consumed and reported, nothing is written beyond the buffer, and the
+// lane stays usable.
 inline Task<> too_long_messages_are_reported(Transport& t) {
   const int right = (t.rank() + 1) % t.size(), left = (t.rank() + t.size() - 1) % t.size();
   for (const std::size_t bytes : {200u, 1000000u}) {

@@ -1,4 +1,4 @@
-// Blocks of any size, with gaps between them: what every algorithm that takes them must do.
+// Tests of every algorithm that takes blocks of any size, with gaps between them.
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double untouched = -7777;
 
-// Sizes between 0 and `most`, some of them 0, in some order with gaps.
+// Returns sizes between 0 and `most`, some of them 0, in random order with gaps.
 BlockLayout random_layout(std::vector<std::size_t> counts, std::mt19937_64& random) {
   BlockLayout layout{std::move(counts), {}};
   std::vector<std::size_t> order(layout.counts.size());
@@ -31,14 +31,14 @@ std::size_t extent(const BlockLayout& layout) {
   return end + 3;
 }
 
-// One rank's memory, and what is to come of it.
+// Memory of one rank, and the expected content of its output.
 struct Rank {
   BlockLayout in_layout, out_layout;
   Values in, out;
-  std::vector<double> want;  // of out
+  std::vector<double> want;  // expected output
 };
 
-// A call with a random matrix of sizes: counts[i][j] values go from rank i to rank j.
+// A call with a random matrix of sizes: counts[i][j] values are sent from rank i to rank j.
 class VectorJob {
  public:
   VectorJob(Collective collective, int P, std::size_t most, DType type, std::uint64_t seed)
@@ -114,7 +114,7 @@ class VectorJob {
     return rank;
   }
 
-  // The number k of block `block` in rank r's input.
+  // Number k of block `block` in rank r's input.
   double input(std::size_t r, std::size_t block, std::size_t k) const {
     const Rank& rank = ranks[r];
     return rank.in.at(static_cast<std::size_t>(rank.in_layout.offsets[block]) + k);
@@ -134,7 +134,7 @@ class VectorJob {
       });
     } else if (collective_ == Collective::scatter) {
       put(r, [&](std::size_t k) { return input(root_, r, k); });
-    } else {  // from each rank: its block for r, or the one that it has
+    } else {  // from each rank: its block for r, or its only block
       const bool own = collective_ != Collective::alltoall;
       for (std::size_t i = 0; i < P_; ++i) put(i, [&](std::size_t k) { return input(i, own ? i : r, k); });
     }
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(All, UnequalBlocks, testing::ValuesIn(takers()), [](con
   return std::string(name_of(test.param->collective)) + "_" + test.param->name;
 });
 
-// Ranks that name different sizes for one block.
+// Ranks that pass different sizes for one block get an error.
 TEST(UnequalBlocksOfRanks, ThatDifferAreReported) {
   const int P = 3;
   for (const Collective collective : {Collective::allgather, Collective::alltoall, Collective::gather}) {

@@ -1,12 +1,12 @@
-// taut_exhaustive: every codec and bound over every float32, every half, and 10^9 float64 of all signs and
-// exponents.
+// taut_exhaustive: checks every codec and bound over every float32, every half, and 10^9 float64 of all signs
+// and exponents.
 //
-//   --journal FILE   where to note progress, and go on from            (exhaustive.journal)
+//   --journal FILE   where to note progress, and to resume from        (exhaustive.journal)
 //   --json FILE      result                                            (none)
 //   --only TEXT      proofs whose name contains it                     (all)
 //   --limit N        patterns of each proof, evenly spread             (all)
 //   --threads N      (all cores)
-//   --identity TEXT  of the build: a journal of another one is refused (none)
+//   --identity TEXT  of the build: a journal of another build is refused (none)
 //   --list           names the proofs
 #include <unistd.h>
 
@@ -59,9 +59,9 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
-constexpr std::uint64_t slice = std::uint64_t{1} << 20;  // patterns between two notes of a thread
+constexpr std::uint64_t slice = std::uint64_t{1} << 20;  // patterns of a thread between two notes
 
-// The next slices of a proof, one a thread; of a limited run they are spread over all patterns.
+// Checks the next slices of a proof, one for each thread; a limited run spreads its slices over all patterns.
 void step(const Proof& proof, const Options& options, Progress& progress, std::uint64_t total) {
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t all = patterns_of(proof.type), stride = all / total;

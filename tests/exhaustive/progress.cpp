@@ -7,8 +7,8 @@
 
 namespace taut::exhaustive {
 
-// First the identity, then a line for each proof: next, seconds, values, violations, worst, name, tab,
-// example.
+// The journal holds the identity, then a line for each proof: next, seconds, values, violations, worst, name,
+// tab, example.
 Journal::Journal(std::string path, std::string identity)
     : path_(std::move(path)), identity_(std::move(identity)) {
   std::ifstream file(path_);

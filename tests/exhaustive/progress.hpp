@@ -1,4 +1,4 @@
-// How far a run has come, kept in a file so that it can go on after an interruption.
+// Progress of a run, kept in a file so that the run can resume after an interruption.
 #pragma once
 
 #include <map>
@@ -9,15 +9,14 @@
 namespace taut::exhaustive {
 
 struct Progress {
-  std::uint64_t next = 0;  // pattern
+  std::uint64_t next = 0;  // next pattern
   double seconds = 0;
   Findings findings;
 };
 
 class Journal {
  public:
-  // Reads what an earlier run left; `identity` is of the library and options that it must have been made
-  // with.
+  // Reads the journal of an earlier run; `identity` describes the library and options that must have made it.
   Journal(std::string path, std::string identity);
 
   Progress& of(const std::string& proof) { return entries_[proof]; }

@@ -11,11 +11,11 @@
 namespace taut::exhaustive {
 namespace {
 
-constexpr std::size_t frame_values = 65536, distance = 4;  // between patterns that stand in noise
+constexpr std::size_t frame_values = 65536, distance = 4;  // distance: spacing of patterns in noise
 
 constexpr struct {
   Bound bound;
-  bool also_alone;  // the usual one of its kind: a frame for each pattern takes its time
+  bool also_alone;  // the usual bound of its kind is also proved with a frame for each pattern
 } bounds[] = {
     {Bound(), true},
     {{Bound::Kind::absolute, 1e-30}, false},
@@ -32,7 +32,7 @@ const char* name_of(Bound::Kind kind) noexcept {
   return names[static_cast<int>(kind)];
 }
 
-// A frame's values as bits, and as numbers.
+// The values of a frame, as bits and as numbers.
 template <class T>
 class Piece {
  public:
@@ -53,7 +53,7 @@ class Piece {
                                                                     {{y_.data(), n, proof_.type}});
     findings.values += n;
     if (status != Status::ok) return note(findings, n, describe(status));
-    double most = 0;  // of the errors that are quickly seen to be allowed
+    double most = 0;  // greatest of the errors that are quickly seen to be allowed
     for (std::size_t i = 0; i < n; ++i) {
       const double error = std::abs(static_cast<double>(x_[i]) - static_cast<double>(y_[i]));
       if (error <= surely_allowed_) {
@@ -69,7 +69,7 @@ class Piece {
   }
 
  private:
-  // Error over what is allowed.
+  // Returns the error divided by the allowed error.
   double excess_of(T x, T y) const {
     if (std::memcmp(&x, &y, sizeof x) == 0) return 0;
     const auto a = static_cast<double>(x), b = static_cast<double>(y);
@@ -83,14 +83,15 @@ class Piece {
                                  : bound_.value;
     return most > 0 ? static_cast<double>(error / most) : INFINITY;
   }
-  // A difference of finite values, rounded to double, up to which they are close enough; below 0: that
-  // depends on more. Not true of NaN or infinities.
+  // Returns a difference of finite values, rounded to double, up to which the error is certainly allowed;
+  // below 0: a closer look is needed. The comparison is false for NaN and infinities.
   static double surely_allowed(const Bound& bound) {
     if (bound.kind == Bound::Kind::rate) return std::numeric_limits<double>::max();
     return bound.kind == Bound::Kind::absolute && !bound.exact() ? bound.value * (1 - 0x1p-50) : -1;
   }
   static double step_of(double bound) { return std::exp2(std::floor(std::log2(2 * bound))); }
-  // Powers of two divide exactly; whoever is not below 2^53 steps is a whole number of them anyway.
+  // Returns true if the value is a multiple of the step. Division by a power of two is exact, and a quotient
+  // of 2^53 or more is always whole.
   static bool is_multiple(double value, double step) {
     const double steps = std::abs(value / step);
     return steps >= 0x1p53 || static_cast<double>(static_cast<std::uint64_t>(steps)) == steps;
@@ -110,7 +111,7 @@ class Piece {
   const Codec& codec_;
   const Bound bound_ = codec_.contract().bound;
   const double surely_allowed_ = surely_allowed(bound_);
-  const double step_ = step_of(bound_.value);  // of snap
+  const double step_ = step_of(bound_.value);  // step of snapping bounds
   std::vector<T> x_, y_;
   std::vector<std::byte> frame_;
 };
@@ -123,7 +124,7 @@ T value_of(DType type, std::uint64_t i) {
   return value;
 }
 
-// Around 0, within 2^63 times `unit`, a power of two that lasts for a frame.
+// Returns a pattern around 0, within 2^63 times `unit`, a power of two that is constant within a frame.
 template <class T>
 T noise(std::uint64_t place, double unit) {
   return static_cast<T>(static_cast<double>(static_cast<std::int64_t>(scramble(place))) * unit);

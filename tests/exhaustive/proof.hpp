@@ -1,4 +1,4 @@
-// One codec under one bound over all patterns of one type.
+// A proof: one codec under one bound over all patterns of one type.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace taut::exhaustive {
 
 enum class Surroundings : std::uint8_t {
   alike,  // patterns in their order, 65536 in a frame
-  noise,  // every eighth value of a frame; the others are noise of some size
+  noise,  // every eighth value of a frame is a pattern; the others are noise of some size
   none,   // a frame for each pattern
 };
 
@@ -23,18 +23,18 @@ struct Proof {
   std::string name() const;
 };
 
-// Every codec with every kind of bound and every real type that it serves.
+// Returns a proof for every codec with every kind of bound and every real type that the codec serves.
 std::vector<Proof> all_proofs();
 
 struct Findings {
   std::uint64_t values = 0, violations = 0;
-  double worst = 0;           // greatest error over what is allowed
-  std::string first_example;  // of a violation
+  double worst = 0;           // greatest error / allowed error
+  std::string first_example;  // first violation
 
   void add(const Findings& other);
 };
 
-// The patterns [first, first + count). `codec` is of the proof.
+// Checks the patterns [first, first + count). `codec` is the proof's codec.
 Findings prove(const Proof& proof, const Codec& codec, std::uint64_t first, std::uint64_t count);
 
 }  // namespace taut::exhaustive

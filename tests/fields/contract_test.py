@@ -1,7 +1,8 @@
-"""Real fields through every codec and bound by the C API; what came back is judged by NumPy alone.
+"""Encodes and decodes real fields with every codec and bound by the C API; NumPy alone checks the decoded
+values.
 
-TAUT_LIBRARY names libtaut.so, TAUT_FIELDS the folder with MANIFEST.json and the fields, plain or as .xz. Skipped where
-NumPy or the fields are missing.
+TAUT_LIBRARY names libtaut.so, TAUT_FIELDS the folder with MANIFEST.json and the fields, plain or as .xz.
+Skipped where NumPy or the fields are missing.
 """
 import ctypes
 import json
@@ -38,7 +39,7 @@ BOUNDS = ("lossless", "rel:1e-2", "rel:1e-3", "rel:1e-4", "abs", "snap", "psnr:6
 
 
 def round_trip(values, kind, coding):
-    """The decoded values and the frame's bytes; None where the codec does not serve this."""
+    """Returns the decoded values and the frame's bytes; None if the codec does not serve the type or bound."""
     number = TYPES[kind][0]
     capacity = taut.TAUT_Max_bytes(number, values.size, 1)
     frame, size = np.empty(capacity, np.uint8), ctypes.c_size_t()
@@ -66,7 +67,7 @@ def wide(values):
 
 class RealFields(unittest.TestCase):
     def check_special(self, x, y):
-        """NaN and infinities keep their place and class."""
+        """Checks that NaN and infinities keep their positions and class."""
         odd = ~np.isfinite(x)
         np.testing.assert_array_equal(x[odd], y[odd])
         self.assertTrue(np.isfinite(y[~odd]).all())

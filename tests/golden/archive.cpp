@@ -12,10 +12,9 @@
 namespace taut::test {
 namespace {
 
-constexpr std::size_t block_bytes = 512;  // headers and contents start at multiples of it
+constexpr std::size_t block_bytes = 512;  // alignment of headers and contents
 
-// The header of a member in the ustar format (POSIX.1-1988): text fields that end in a zero, numbers in
-// octal.
+// Header of a member in the ustar format (POSIX.1-1988): text fields that end in a zero, numbers in octal.
 struct Header {
   char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type, link[100], magic[6],
       version[2];
@@ -27,7 +26,7 @@ std::size_t padded(std::size_t bytes) noexcept {
   return (bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
-// The sum of the header's bytes, with spaces for the checksum itself.
+// Returns the sum of the header's bytes, with spaces in the checksum field.
 unsigned checksum_of(Header header) noexcept {
   std::memset(header.checksum, ' ', sizeof header.checksum);
   const auto* bytes = reinterpret_cast<const unsigned char*>(&header);

@@ -6,20 +6,20 @@
 namespace taut::test {
 namespace {
 
-// What each codec is given. A codec, type, bound or predictor more needs no line here; data of another kind
-// is one.
+// The data that each codec encodes. A new codec, type, bound or predictor needs no line here; a new kind of
+// data is a line.
 constexpr struct {
   const char* pattern;
-  std::size_t count, addends;  // sums are for codecs that add
+  std::size_t count, addends;  // sums are for codecs that can add frames
 } inputs[] = {
-    {"triangle", 301, 1},  {"special", 131, 3},  // with every predictor; the others with the usual one
+    {"triangle", 301, 1},  {"special", 131, 3},  // with every predictor; the others with the default
     {"special", 131, 1},   {"wild", 100, 1},    {"zeros", 0, 1},       {"noise", 1, 1},   {"ramp", 9, 1},
     {"noise", 65, 1},      {"zeros", 100, 1},   {"pairs", 130, 1},     {"steps", 300, 1}, {"sparse", 999, 1},
     {"triangle", 4099, 1}, {"noise", 301, 2},   {"triangle", 1000, 3},
 };
 constexpr std::size_t inputs_of_all = 2;
 
-// FNV-1a. Not a CRC-32C: that of any header with its own at the end is the same.
+// Returns the FNV-1a hash. A CRC-32C would not do: it is the same for every header that ends in its own CRC.
 std::uint64_t hash(ConstBytes bytes) noexcept {
   std::uint64_t h = 0xCBF29CE484222325;
   for (const std::byte b : bytes) h = (h ^ static_cast<std::uint64_t>(b)) * 0x100000001B3;

@@ -1,4 +1,4 @@
-// The golden frames: which there are, and how they are made.
+// The golden frames: their list, and how they are made.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace taut::test {
 
-// One golden frame: the sum of `addends` frames of the series 0, 1, ... of a pattern.
+// A golden frame: the sum of `addends` frames of the series 0, 1, ... of a pattern.
 struct Golden {
   Subject subject;
   const char* pattern = "";
@@ -17,14 +17,15 @@ struct Golden {
   std::size_t addends = 1;
 
   std::string name() const;
-  std::vector<std::byte> encode(const char* kernels) const;                    // the frame
-  std::vector<std::byte> decode(ConstBytes frame, const char* kernels) const;  // the bits of its values
+  std::vector<std::byte> encode(const char* kernels) const;                    // returns the frame
+  std::vector<std::byte> decode(ConstBytes frame, const char* kernels) const;  // returns the values' bits
 };
 
-// Every registered codec with every type, bound and predictor that it serves, on every kind of data.
+// Returns the golden frames: every registered codec with every type, bound and predictor that it serves, on
+// every kind of data.
 std::vector<Golden> golden_frames();
 
-// A line of tests/golden/frames.txt.
+// Returns the line of a frame in tests/golden/frames.txt.
 std::string golden_line(const Golden& golden, ConstBytes frame, ConstBytes values);
 
 }  // namespace taut::test

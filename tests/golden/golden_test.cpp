@@ -1,5 +1,5 @@
-// The golden frames: what the library writes today is what it wrote then, byte for byte, and what was written
-// then decodes to the same bits, with every kernel set.
+// Tests of the golden frames: the library still writes them byte for byte, and still decodes them to the same
+// bits, with every kernel set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::vector<std::string> table() {
   return lines;
 }
 
-// The archive of each codec that is built in, by the codec's name.
+// Returns the archive of each codec that is built in, by the codec's name.
 std::map<std::string, Archive> archives() {
   std::map<std::string, Archive> all;
   for (const CodecInfo* info : registered_codecs())
@@ -49,7 +49,7 @@ TEST(Golden, EveryFrameDecodesToItsValuesAndIsWrittenAgain) {
   const std::map<std::string, Archive> stored = archives();
   for (const Golden& golden : golden_frames()) {
     const ConstBytes frame = find_member(stored.at(golden.subject.info->name), golden.name() + ".taut");
-    if (frame.empty()) continue;  // told by the test below
+    if (frame.empty()) continue;  // reported by the test below
     for (const char* kernels : kernels_of(golden)) {
       SCOPED_TRACE(golden.name() + ", " + kernels + ". " + remedy);
       EXPECT_TRUE(std::ranges::equal(golden.encode(kernels), frame));
@@ -59,7 +59,7 @@ TEST(Golden, EveryFrameDecodesToItsValuesAndIsWrittenAgain) {
   }
 }
 
-// Of the codecs that are built in: some need a library.
+// The table must match the codecs that are built in; some codecs need an external library.
 TEST(Golden, TheTableNamesEveryCodecTypeAndBoundAndNothingElse) {
   std::vector<std::string> named, built_in, expected;
   for (const std::string& line : table()) {

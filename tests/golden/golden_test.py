@@ -1,5 +1,6 @@
-"""The golden frames against tools/decode_frame.py, which knows the specification only: every frame decodes to the values
-whose hash stands in frames.txt, and these lie within the bound of the input, made here by formulas of its own."""
+"""Decodes the golden frames by tools/decode_frame.py, which is written from the specification alone. Every
+frame decodes to the values whose hash is in frames.txt, and the values lie within the bound of the input,
+which this file computes by its own formulas."""
 import math
 import struct
 import sys
@@ -33,7 +34,8 @@ def mixed(x):
 
 
 def number(pattern, i, k):
-    """Number i of series k of a pattern: (mantissa, exponent), or a float that is no number or -0."""
+    """Returns number i of series k of a pattern: (mantissa, exponent), or a float that is NaN, infinite or
+    -0."""
     h = mixed(i + 65536 * k)
     noise = (h >> 44) - (1 << 19)
     triangle = abs((i * 7 + 13 * k) % 512 - 256) * 16
@@ -57,7 +59,8 @@ def number(pattern, i, k):
 
 
 def rounded(m, e, kind):
-    """m * 2^e towards zero to the precision and range of the type; beyond it infinity."""
+    """Returns m * 2^e, rounded towards zero to the precision and range of the type; infinity beyond the
+    range."""
     digits, greatest = MANTISSA_BITS[kind], GREATEST_EXPONENT.get(kind, 127)
     excess = max(0, abs(m).bit_length() - digits - 1, 1 - greatest - digits - e)
     size = abs(m) >> excess
@@ -66,7 +69,8 @@ def rounded(m, e, kind):
 
 
 def inputs(kind, pattern, count, series):
-    """The numbers of a series as floats, rounded towards zero to the type; integer types: ints of its range."""
+    """Returns the numbers of a series as floats, rounded towards zero to the type; for integer types, ints of
+    its range."""
     values = []
     for i in range(count * (2 if kind in ("c64", "c128") else 1)):
         x = number(pattern, i, series)
@@ -81,7 +85,7 @@ def inputs(kind, pattern, count, series):
 
 
 def ulp(kind, x):
-    """Half a unit in the last place of a number of this size."""
+    """Returns half a unit in the last place of a number of this size."""
     digits = MANTISSA_BITS[kind]
     exponent = max(math.frexp(x)[1] - 1, 1 - GREATEST_EXPONENT.get(kind, 127))
     return Fraction(2) ** (exponent - digits - 1)

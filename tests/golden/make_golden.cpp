@@ -1,5 +1,5 @@
-// make_golden FOLDER: writes FOLDER/frames.txt and the archives FOLDER/<codec>.tar anew, deliberately (make
-// golden). What changes is for review: docs/testing.md.
+// make_golden FOLDER: writes FOLDER/frames.txt and the archives FOLDER/<codec>.tar again (make golden).
+// Changes of these files need a review: docs/testing.md.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -24,7 +24,8 @@ constexpr const char* heading =
     "# name, codec, type, bound, predictor, pattern, values, addends, bytes, FNV-1a of the frame and of the "
     "values\n";
 
-// The table's lines of codecs that need a library and are not built in: they stay, as do their archives.
+// Returns the table's lines for codecs that need a library and are not built in. These lines and the codecs'
+// archives are kept.
 std::string lines_of_absent_codecs(const std::filesystem::path& folder) {
   std::ifstream table(folder / "frames.txt");
   std::string kept;

@@ -1,5 +1,5 @@
-// The values behind golden frames: integers by formulas, times powers of two, so that every program in any
-// language makes the same bits of them. tests/golden/golden_test.py has the same formulas.
+// The input values of the golden frames: integers by formulas, times powers of two, so that a program in any
+// language computes the same bits. tests/golden/golden_test.py has the same formulas.
 #pragma once
 
 #include <cstring>
@@ -10,14 +10,14 @@
 
 namespace taut::test {
 
-// mantissa * 2^exponent, or what no number is.
+// mantissa * 2^exponent, or a special value.
 struct GoldenNumber {
   std::int64_t mantissa = 0;
   int exponent = 0;
   enum Special { number, infinity, minus_infinity, nan, minus_zero } special = number;
 };
 
-// How floating-point bits are laid out; mantissa bits without the hidden one.
+// Layout of floating-point bits; mantissa bits without the hidden one.
 struct FloatLayout {
   int bits, mantissa_bits, bias;
 };
@@ -35,7 +35,7 @@ inline std::uint64_t mixed(std::uint64_t x) noexcept {  // splitmix64
   return x ^ x >> 31;
 }
 
-// Number i of series k of a pattern.
+// Returns number i of series k of a pattern.
 inline GoldenNumber golden_number(std::string_view pattern, std::int64_t i, std::int64_t k) noexcept {
   const std::uint64_t h = mixed(static_cast<std::uint64_t>(i + 65536 * k));
   const std::int64_t noise = static_cast<std::int64_t>(h >> 44) - (1 << 19);
@@ -56,7 +56,7 @@ inline GoldenNumber golden_number(std::string_view pattern, std::int64_t i, std:
   return {};  // zeros
 }
 
-// Towards zero to the precision of the layout; beyond its range: infinity or zero.
+// Rounds towards zero to the precision of the layout; beyond its range gives infinity or zero.
 inline std::uint64_t float_bits(GoldenNumber x, FloatLayout f) noexcept {
   const std::uint64_t one = 1, sign = one << (f.bits - 1),
                       infinity = ((one << (f.bits - 1 - f.mantissa_bits)) - 1) << f.mantissa_bits;
@@ -66,7 +66,7 @@ inline std::uint64_t float_bits(GoldenNumber x, FloatLayout f) noexcept {
     return x.special == GoldenNumber::infinity ? infinity : sign | infinity;
   if (x.mantissa == 0) return 0;
   std::uint64_t m = static_cast<std::uint64_t>(std::abs(x.mantissa));
-  int e = x.exponent + f.bias + f.mantissa_bits;  // exponent field, once m has its hidden bit
+  int e = x.exponent + f.bias + f.mantissa_bits;  // exponent field once m has its hidden bit
   while (m >> f.mantissa_bits == 0) m <<= 1, --e;
   while (m >> f.mantissa_bits > 1) m >>= 1, ++e;
   const std::uint64_t negative = x.mantissa < 0 ? sign : 0;
@@ -76,7 +76,8 @@ inline std::uint64_t float_bits(GoldenNumber x, FloatLayout f) noexcept {
   return negative | (e > -f.mantissa_bits ? m >> (1 - e) : 0);
 }
 
-// Integer types take the mantissas, modulo their range; complex types two numbers a value.
+// Returns the values' bytes. Integer types take the mantissas modulo their range; complex types take two
+// numbers for each value.
 inline std::vector<std::byte> golden_values(DType type, std::string_view pattern, std::size_t count,
                                             std::size_t series) {
   const DType component = component_of(type);

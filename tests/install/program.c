@@ -1,4 +1,4 @@
-/* A program of a user's: the codec alone, then a sum over all ranks. */
+/* A user's program: uses the codec alone, then sums over all ranks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""What all tests of the Python package share."""
+"""Fixtures for all tests of the Python package."""
 
 import os
 import subprocess
@@ -13,14 +13,14 @@ settings.load_profile("taut")
 
 @pytest.fixture
 def wave():
-    """A smooth field that compresses well."""
+    """Returns a smooth field that compresses well."""
     x = np.linspace(0, 20, 300, dtype=np.float32)
     return np.sin(x)[:, None] * np.cos(x)[None, :]
 
 
 @pytest.fixture
 def taut_program():
-    """The program `taut`, as a function of its arguments."""
+    """Returns a function that runs the program `taut` with its arguments."""
 
     def run(*arguments):
         subprocess.run([os.environ["TAUT_PROGRAM"], *map(str, arguments)], check=True, capture_output=True)

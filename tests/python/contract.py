@@ -1,10 +1,10 @@
-"""What each kind of bound promises of an array, checked with NumPy alone."""
+"""Checks of each kind of bound on an array, with NumPy alone."""
 
 import numpy as np
 
 
 def parts(values):
-    """Real numbers: of complex ones both parts."""
+    """Returns the real numbers of an array: both parts of complex numbers."""
     values = np.ascontiguousarray(values)
     if values.dtype.kind == "c":
         return values.view(values.real.dtype)
@@ -12,7 +12,7 @@ def parts(values):
 
 
 def wide(values):
-    """Exactly these values, in a type whose differences are exact to 1e-15 of themselves."""
+    """Returns exactly these values, in a type whose differences are exact to 1e-15 of themselves."""
     with np.errstate(invalid="ignore"):  # signalling NaN
         return parts(values).astype(np.float64)
 
@@ -50,5 +50,5 @@ def check(before, after, bound, fill=None):
         most = finite_range(before, fill) * 10 ** (-most / 20)
     elif kind == "pwrel":
         most = most * np.abs(x[~special])
-    slack = 1 + 1e-12  # of this check's own arithmetic
+    slack = 1 + 1e-12  # for the rounding of this check itself
     assert np.all(error <= most * slack), f"{bound}: error {error.max()}"

@@ -1,4 +1,5 @@
-"""Arrays of a GPU as CuPy and PyTorch hand them over, on memory that a stand-in for the driver calls a GPU's."""
+"""GPU arrays with the interfaces of CuPy and PyTorch, on memory that a stand-in for the driver reports as GPU
+memory."""
 
 import ctypes
 import os
@@ -13,7 +14,7 @@ CUDA, MANAGED = 2, 13
 
 
 class _Tensor(ctypes.Structure):
-    """DLManagedTensor of dlpack.h."""
+    """The DLManagedTensor of dlpack.h."""
 
     _fields_ = [
         ("data", ctypes.c_void_p),
@@ -38,7 +39,7 @@ def _copy(to, start, size):
 
 
 class Memory:
-    """A copy of a NumPy array in a GPU's memory, with its strides."""
+    """A copy of a NumPy array in GPU memory, with its strides."""
 
     def __init__(self, array, writeable=True):
         self.shape, self.strides, self.dtype, self.writeable = array.shape, array.strides, array.dtype, writeable
@@ -52,20 +53,20 @@ class Memory:
         DRIVER.stand_in_free(ctypes.c_void_p(self._at))
 
     def numpy(self):
-        """What stands there now."""
+        """Returns the current contents as a NumPy array."""
         everything = np.empty(self._bytes, np.uint8)
         _copy(everything.ctypes.data, self._at, self._bytes)
         return np.ndarray(self.shape, self.dtype, everything, self.address - self._at, self.strides)
 
 
 class DLPackArray(Memory):
-    """One like CuPy's, or a tensor of PyTorch: DLPack alone."""
+    """An array like CuPy's, or a tensor of PyTorch: DLPack alone."""
 
     device = CUDA
 
     def __init__(self, array, **options):
         super().__init__(array, **options)
-        self.streams = []  # that consumers named
+        self.streams = []  # streams that consumers named
 
     def __dlpack_device__(self):
         return self.device, 0
@@ -85,7 +86,7 @@ class DLPackArray(Memory):
 
 
 class InterfaceArray(Memory):
-    """One like Numba's: ``__cuda_array_interface__`` alone."""
+    """An array like Numba's: ``__cuda_array_interface__`` alone."""
 
     stream = None
 

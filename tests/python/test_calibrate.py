@@ -1,4 +1,5 @@
-"""`taut calibrate`: what follows from times that are known; what users type. tests/python/mpi measures."""
+"""Tests the conclusions of `taut calibrate` from known times, and its arguments. tests/python/mpi tests the
+measurement."""
 
 import argparse
 
@@ -15,7 +16,7 @@ def row(bytes, plain, *coded, call="bcast"):
 def test_frames_pay_from_the_ratio_at_which_times_meet():
     # seconds = 1 + 8 / ratio, which is linear in 1 / ratio: 3 at a ratio of 4
     assert row(1, 3, (2, 5), (8, 2), (100, 1.08)).pays_from() == pytest.approx(4)
-    assert row(1, 6, (2, 5), (8, 2)).pays_from() == 2  # lower ones were not measured
+    assert row(1, 6, (2, 5), (8, 2)).pays_from() == 2  # lower ratios were not measured
     assert row(1, 1, (2, 5), (8, 2)).pays_from() is None
 
 

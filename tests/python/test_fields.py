@@ -1,6 +1,8 @@
-"""Real fields, in their shape, through every codec and kind of bound by taut.compress; judged by NumPy.
+"""Compresses real fields, in their shape, with every codec and kind of bound by taut.compress; NumPy checks
+the result.
 
-TAUT_FIELDS names the folder with MANIFEST.json and the fields, plain or as .xz; without it there is nothing to do.
+TAUT_FIELDS names the folder with MANIFEST.json and the fields, plain or as .xz; without it the tests are
+skipped.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Arrays in the memory of a GPU: what becomes of them is what becomes of the same values on the host."""
+"""Tests arrays in GPU memory: the results are those of the same values on the host."""
 
 import subprocess
 import sys
@@ -37,7 +37,7 @@ def test_round_trip(kind, bound, wave):
 def test_types(dtype):
     values = (100 * np.sin(np.arange(5000))).astype(np.uint8).astype(dtype)
     packed = taut.compress(gpu.DLPackArray(values), "abs:1e-3")
-    assert packed == taut.compress(values, "abs:1e-3")  # of one dimension: the host's to the byte
+    assert packed == taut.compress(values, "abs:1e-3")  # for one dimension the same bytes as from the host
     room = gpu.DLPackArray(np.empty_like(values))
     taut.decompress(packed, out=room)
     assert same(room.numpy(), taut.decompress(packed))
@@ -76,7 +76,7 @@ def test_packed_bytes_may_lie_there(wave):
 def test_the_producer_is_told_the_stream(wave):
     array = gpu.DLPackArray(wave)
     taut.decompress(taut.compress(array, "abs:1e-3"), out=array)
-    assert array.streams == [1, 1]  # the legacy default stream, which the library works on
+    assert array.streams == [1, 1]  # the legacy default stream, which the library uses
     array = gpu.InterfaceArray(wave)
     array.stream = 2
     taut.compress(array, "abs:1e-3")

@@ -1,4 +1,5 @@
-"""`taut report`: ranks are added up; what is no report is said to be none; the page stands by itself."""
+"""Tests `taut report`: it adds up the ranks, rejects files that are no reports, and writes a self-contained
+page."""
 
 import json
 import re
@@ -32,7 +33,7 @@ def write(folder, ranks=2, **of_kind):
     for rank in range(ranks):
         communicator = kind(rank, policy="abs:1e-4", name="[bold]", ranks=ranks, communicators=1, freed=False)
         other = kind(rank, collective=None, compressibility=None, decision=None)
-        del other["compressibility"]  # as in reports of version 1
+        del other["compressibility"]  # absent in reports of version 1
         communicator["kinds"] = [kind(rank, **of_kind), other]
         one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": ranks, "communicators": [communicator]}
         (folder / f"report.json.{rank}").write_text(json.dumps(one))

@@ -1,4 +1,4 @@
-"""Whatever goes into compress comes back within its bound."""
+"""Tests that arrays of any kind come back from compress within their bound."""
 
 import struct
 
@@ -19,7 +19,7 @@ BOUNDS = ["abs:1e-3", "abs:1e30", "abs:1e-30", "rel:1e-3", "psnr:60", "snap:0.01
 
 @st.composite
 def arrays(draw, dtypes=tuple(FLOATS + COMPLEX + INTEGERS)):
-    """Any bits at all, or smooth values, of any shape."""
+    """Draws arrays of any bits, or of smooth values, of any shape."""
     dtype = draw(st.sampled_from(dtypes))
     shape = draw(hnp.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=9))
     count = int(np.prod(shape))
@@ -92,7 +92,7 @@ def test_the_program_reads_it_and_it_reads_what_the_program_wrote(wave, tmp_path
 
 
 class DLPackBfloat16:
-    """Exports bfloat16 as other frameworks do: NumPy itself cannot import that."""
+    """Exports bfloat16 as other frameworks do; NumPy itself cannot import bfloat16."""
 
     def __init__(self, values):
         import ctypes

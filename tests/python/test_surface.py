@@ -1,4 +1,4 @@
-"""Names, texts and errors of the package; what needs no array to test it with."""
+"""Tests names, texts and errors of the package that need no array."""
 
 import doctest
 import subprocess
@@ -38,7 +38,7 @@ def test_the_policy_of_a_block(wave):
         thread = threading.Thread(target=lambda: other.append(taut.info(taut.compress(wave)).bound))
         thread.start()
         thread.join()
-        assert other == ["lossless"]  # the block is this thread's
+        assert other == ["lossless"]  # the block applies to this thread alone
     assert taut.compress(wave) == exact
 
 

@@ -1,4 +1,4 @@
-"""What the texts list is what the code has: options, codecs, algorithms, variables, sizes."""
+"""Checks that the documents list what the code has: options, codecs, algorithms, variables, sizes."""
 
 import re
 import unittest
@@ -14,7 +14,7 @@ def source(name):
 
 
 def column(text, heading, number=0):
-    """The `words` in a column of the table whose first heading this is."""
+    """Returns the `words` in a column of the table whose first heading is `heading`."""
     rows = re.search(rf"^\| {heading} \|.*\n\|[-|: ]+\|\n((?:\|.*\n)+)", text, re.M)[1].splitlines()
     return {word for row in rows for word in re.findall(r"`([^`]+)`", row.replace("\\|", "").split("|")[1 + number])}
 
@@ -69,7 +69,7 @@ class Observing(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
-    """Names of files and tests in the texts; decisions are left out, which are of their time."""
+    """Names of files and tests in the documents; decisions are left out, because they describe the past."""
 
     FILE = r"[a-z][\w-]*(/[\w.-]+)*/[\w-]+\.(cpp|hpp|h|c|cu|py|sh|md|json|txt|cmake)"
     TEST = r"(?:(?:[\w/*]+\.)+|\*)([A-Z][A-Za-z0-9]{9,})\*?"

@@ -1,4 +1,4 @@
-"""The page of the C calls: nothing of a header is missing, and comments stand where they belong."""
+"""Tests the page of the C calls: it has every declaration of a header, and comments are in the right place."""
 
 import re
 import sys

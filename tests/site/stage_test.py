@@ -1,4 +1,4 @@
-"""Where texts stand on the site, and where their links lead."""
+"""Tests the place of each document on the site, and the targets of its links."""
 
 import sys
 import unittest

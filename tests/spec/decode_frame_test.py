@@ -1,4 +1,5 @@
-"""Frames of the library against tools/decode_frame.py, which knows the specification only: bit for bit."""
+"""Compares frames of the library bit for bit with tools/decode_frame.py, which is written from the
+specification alone."""
 import ctypes
 import math
 import os
@@ -22,7 +23,7 @@ taut.TAUT_Frame_add.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_
 LENGTHS = (0, 1, 7, 65, 1000, 4097)
 
 
-FORMATS = {1: "f", 2: "d"}  # of the struct module
+FORMATS = {1: "f", 2: "d"}  # formats of the struct module
 
 
 def filled(call, capacity):
@@ -33,7 +34,7 @@ def filled(call, capacity):
 
 
 def encode(values, kind, coding):
-    """Of reals, or the parts of complex numbers."""
+    """Encodes real numbers, or the parts of complex numbers."""
     of = decode_frame.Type(kind)
     data, count = b"".join(struct.pack(of.bits, of.of(v)) for v in values), len(values) // of.parts
     return filled(lambda *out: taut.TAUT_Encode(data, count, kind, coding.encode(), *out),

@@ -1,4 +1,5 @@
-"""szx frames of the library against tools/decode_szx.py, which knows the specification only: bit for bit."""
+"""Compares szx frames of the library bit for bit with tools/decode_szx.py, which is written from the
+specification alone."""
 import math
 import random
 import unittest
@@ -7,7 +8,7 @@ from decode_frame_test import FORMATS, decode, decode_frame, encode, fields
 
 
 def widths(rng, n, bound):
-    """Each block of another width."""
+    """Returns values whose blocks each have another width."""
     return [100 * bound * (i // 64) + rng.uniform(0, 1) * bound * 2.0 ** (i // 64 % 48) for i in range(n)]
 
 

@@ -1,4 +1,4 @@
-// What a run of an algorithm cost, to be compared with what it declares.
+// Measured cost of a run of an algorithm, to be compared with the declared cost.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace taut::test {
 
-// As the ranks count it; without steps and frames, which they do not see.
+// Returns the cost as the ranks count it: without steps and frames, which ranks do not see.
 inline Cost cost_of(const std::vector<CallCounters>& ledgers) {
   Cost cost;
   for (const CallCounters& counters : ledgers) {
@@ -23,7 +23,7 @@ inline Cost cost_of(const std::vector<CallCounters>& ledgers) {
   return cost;
 }
 
-// As the transport sees it, and encodings as the ranks count them.
+// The cost as the transport sees it, with encodings as the ranks count them.
 struct Measured {
   Cost cost;
   std::size_t bytes = 0;

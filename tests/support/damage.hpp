@@ -1,4 +1,4 @@
-// What can happen to a message on its way.
+// Damage of a message in transfer.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Damage {
   const char* name;
   void (*apply)(Message&);
 };
-// Each of them shows: in its size, or in a checksum.
+// Kinds of damage, each of which the size or a checksum shows.
 inline constexpr Damage damages[] = {
     {"emptied", [](Message& m) { m.clear(); }},
     {"cut in the header", [](Message& m) { m.resize(std::min<std::size_t>(m.size(), 63)); }},

@@ -1,4 +1,5 @@
-// Memory that a stand-in for CUDA's driver (gpu_driver.c) calls a GPU's, and that nobody can touch.
+// Memory that a stand-in for CUDA's driver (gpu_driver.c) reports as GPU memory, and that the host cannot
+// access.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,7 +8,7 @@
 
 namespace taut::test {
 
-// What the driver is to say of a range, one at a time; of none in the end.
+// Makes the driver report a range as GPU memory while the object exists. One range at a time.
 class SaidOfMemory {
  public:
   SaidOfMemory(const void* at, std::size_t bytes, bool managed = false) { say(at, bytes, managed); }

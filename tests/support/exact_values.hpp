@@ -1,4 +1,4 @@
-// Data with values that travel exactly, for tests of the planes codec.
+// Data with values that are stored exactly, for tests of the planes codec.
 #pragma once
 
 #include <bit>
@@ -29,7 +29,8 @@ T special_nan() {  // with a payload and a sign
   return std::bit_cast<T>(static_cast<Bits>(sizeof(T) == 8 ? 0xFFF8'0000'1234'5678 : 0xFFC1'2345));
 }
 
-// Too large to be coded, but not so large that numbers of the usual size vanish beside them.
+// Returns a value too large to be coded, but small enough that numbers of the usual size do not vanish beside
+// it in a sum.
 template <class T>
 T outlier() {
   return static_cast<T>((sizeof(T) == 8 ? 1e12 : 5e4) * (1.5 + uniform() / 2) * (uniform() < 0 ? -1 : 1));
@@ -48,7 +49,7 @@ std::vector<T> smooth() {
   return x;
 }
 
-// What operands may look like; of layers the whole chunk travels as it is.
+// Kinds of operands. With layers the whole chunk is stored exactly.
 enum class Kind { smooth, fill, other_fill, aside, outliers, nan, infinities, layers, cancelling };
 
 template <class T>

@@ -1,4 +1,4 @@
-// Frames of one codec in tests: encode, decode and add vectors of values.
+// Encodes, decodes and adds vectors of values by one codec.
 #pragma once
 
 #include <gtest/gtest.h>

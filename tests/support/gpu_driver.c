@@ -22,7 +22,7 @@ static int range_managed;
 
 static int now(int device) { return opened[device] > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
 
-/* NULL: an address of no memory here. */
+/* Returns the memory that contains the address, or NULL. */
 static struct memory* memory_of(const char* at) {
   for (struct memory* m = memories; m < memories + most; ++m)
     if (m->at != NULL && at >= m->at && at < m->at + m->bytes) return m;
@@ -95,7 +95,7 @@ void stand_in_copy(void* to, const void* from, size_t bytes) {
   stand_in_close(stand_in_all_devices);
 }
 
-/* CUDA driver API, "Unified Addressing"; of two attributes, as Taut asks for them. */
+/* CUDA driver API, "Unified Addressing"; for the two attributes that Taut asks for. */
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** values, unsigned long long address) {
   const char* const at = (const char*)(size_t)address;
   const int in_range = at >= range_at && at < range_at + range_bytes;

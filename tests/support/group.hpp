@@ -15,7 +15,7 @@
 
 namespace taut::test {
 
-// Values of one type in memory that is exactly as large as they are.
+// Values of one type in memory of exactly their size.
 class Values {
  public:
   Values() = default;
@@ -23,7 +23,7 @@ class Values {
 
   DType type() const noexcept { return type_; }
   std::size_t count() const noexcept { return count_; }
-  std::size_t numbers() const noexcept { return count_ * components_of(type_); }  // what at and set know
+  std::size_t numbers() const noexcept { return count_ * components_of(type_); }  // real numbers
   Slice slice() noexcept { return {{bytes_.data(), count_, type_}}; }
   ConstSlice slice() const noexcept { return {{bytes_.data(), count_, type_}}; }
 
@@ -54,7 +54,7 @@ class Values {
     std::memcpy(&value, bytes_.data() + i * sizeof(T), sizeof(T));
     return value;
   }
-  template <class T>  // within the range of the type; of a NaN 0
+  template <class T>  // saturates at the range of the type; NaN gives 0
   static T nearest_integer(double x) noexcept {
     constexpr T least = std::numeric_limits<T>::min(), greatest = std::numeric_limits<T>::max();
     if (!(x > static_cast<double>(least))) return std::isnan(x) ? T{0} : least;
@@ -70,8 +70,7 @@ class Values {
   std::vector<std::byte> bytes_;
 };
 
-// wild: scattered over many orders of magnitude, as many as the type has room for, so that some of them add
-// up
+// wild: scattered over as many orders of magnitude as the type has room for, so that some values add up
 enum class Pattern { smooth, noisy, sparse, steps, wild };
 
 inline Values make_values(DType type, std::size_t count, Pattern pattern, std::uint64_t seed) {
@@ -93,7 +92,8 @@ inline Values make_values(DType type, std::size_t count, Pattern pattern, std::u
   return values;
 }
 
-// Of a half, by its bits; for the greatest ones that of those before them.
+// Returns the spacing of a 16-bit type at a value, from its bits; for the greatest values that of the ones
+// before.
 template <class Half>
 double spacing_of_half(double magnitude) noexcept {
   const std::uint16_t before_last = static_cast<std::uint16_t>(Half(INFINITY).bits - 2);
@@ -102,7 +102,8 @@ double spacing_of_half(double magnitude) noexcept {
   return static_cast<double>(above) - static_cast<double>(Half::of_bits(bits));
 }
 
-// Distance from a representable value to the next one of its type, upwards in magnitude; of integers 0.
+// Returns the distance from a representable value to the next one of its type, upwards in magnitude; 0 for
+// integers.
 inline double spacing(DType type, double value) noexcept {
   const double magnitude = std::abs(value);
   switch (component_of(type)) {
@@ -116,7 +117,7 @@ inline double spacing(DType type, double value) noexcept {
   return static_cast<double>(std::nextafter(narrow, INFINITY)) - static_cast<double>(narrow);
 }
 
-// The exact result of reducing element i over all inputs, and the sum of magnitudes.
+// The exact result of reducing element i over all inputs, and the sum of the magnitudes.
 struct Reference {
   long double value = 0, magnitude = 0;
 };
@@ -169,14 +170,14 @@ class Job {
     return data;
   }
 
-  // The part of outputs[rank] that the call defines.
+  // Returns the part of outputs[rank] that the call defines.
   Range defined(int rank) const noexcept {
     const bool one_block = collective_ == Collective::reduce_scatter || collective_ == Collective::scatter;
     if (to_root() && rank != root_) return {0, 0};
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
-  Reference exact(int rank, std::size_t i) const {  // of number i
+  Reference exact(int rank, std::size_t i) const {  // exact value of number i
     if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());
@@ -192,9 +193,9 @@ class Job {
     return {x, std::abs(x)};
   }
 
-  // The first number of `rank` that is further than `bound` + rounding from the exact result; "" when there
-  // is none. `roundings`: how often a sum is rounded on its way, besides the result. Raises `worst` to the
-  // greatest error over the bound, where rounding does not matter.
+  // Returns the first number of `rank` that is further than `bound` + rounding from the exact result; "" when
+  // there is none. `roundings`: number of roundings of a sum besides that of the result. Raises `worst` to
+  // the greatest error / bound, where rounding does not matter.
   std::string check(int rank, double bound, int roundings, double* worst = nullptr) const {
     const Values& out = outputs[index(rank)];
     Range range = defined(rank);
@@ -226,7 +227,7 @@ class Job {
     return true;
   }
 
-  // All ranks get the same values.
+  // Returns true if all ranks get the same values.
   static bool same_everywhere(Collective c) noexcept {
     return c == Collective::allreduce || c == Collective::allgather || c == Collective::bcast;
   }
@@ -251,7 +252,7 @@ class Job {
   bool in_place_;
 };
 
-// Runs `make_task(rank)` for each rank on the hub.
+// Runs the task make_task(rank) for each rank on the hub.
 template <class T, class Make>
 std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
   std::vector<T> results(static_cast<std::size_t>(hub.size()));
@@ -264,7 +265,7 @@ std::vector<T> run_all(LoopbackHub& hub, Make make_task) {
   return results;
 }
 
-// An algorithm on all ranks of a hub; the ledger of each rank.
+// Runs an algorithm on all ranks of a hub; returns the call counters of each rank.
 inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const AlgorithmInfo& algorithm,
                                                const Codec& codec, Arithmetic how, int segments, Job& job,
                                                const std::function<Place&(int)>& place_of = nullptr,
@@ -285,7 +286,7 @@ inline std::vector<CallCounters> run_algorithm(LoopbackHub& hub, const Algorithm
   return ledgers;
 }
 
-// A number from the environment, for replays: TEST_SEED=7 TEST_COUNT=1 ctest -R name.
+// Returns a number from the environment, for replays: TEST_SEED=7 TEST_COUNT=1 ctest -R name.
 inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;

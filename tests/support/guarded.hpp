@@ -1,5 +1,5 @@
-// Memory that ends where nothing may be touched: an access beyond it, a read too, ends the program, in builds
-// without a sanitizer as well. What is written in front of it is found by check.
+// Memory with an inaccessible page behind its end: any access beyond the end, also a read, ends the program,
+// also in builds without a sanitizer. check() finds writes in front of the memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -34,10 +34,10 @@ class Guarded {
   Bytes bytes() const noexcept { return {memory_ + open_ - bytes_, bytes_}; }
   void fill(std::byte value) const noexcept { std::memset(bytes().data(), static_cast<int>(value), bytes_); }
 
-  // The last `n` bytes alone, as if there were no more.
+  // Returns the last `n` bytes alone.
   Bytes last(std::size_t n) const noexcept { return bytes().last(n); }
 
-  // True while nothing but the last `n` bytes has changed since all was forgotten.
+  // Returns true if only the last `n` bytes have changed since forget().
   bool only_last_changed(std::size_t n) const noexcept {
     return std::all_of(memory_, memory_ + open_ - n, [](std::byte b) { return b == std::byte{pattern}; });
   }

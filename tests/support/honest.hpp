@@ -1,4 +1,4 @@
-// What is left to promise of a call that something went wrong in.
+// Promise that remains after a fault in a call.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 namespace taut::test {
 
-// Every rank that does not report an error holds a correct result, and some rank reports one.
+// Expects that every rank without an error holds a correct result, and that some rank reports an error.
 inline void expect_honest(const Job& job, const std::vector<CallCounters>& ledgers, double bound,
                           int roundings) {
   bool reported = false;

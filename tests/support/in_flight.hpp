@@ -1,4 +1,4 @@
-// Nonblocking calls on loopback: what stands for plain MPI, and for waiting.
+// Nonblocking calls on loopback: substitutes for calls of plain MPI, and for waiting.
 #pragma once
 
 #include "comm/in_flight.hpp"
@@ -6,8 +6,8 @@
 
 namespace taut::test {
 
-// Stands for a call of plain MPI: the ranks compare what they issued. Which lanes it uses, the order of issue
-// decides; they are none of those that calls use.
+// Substitute for a call of plain MPI: the ranks compare what they issued. The order of issue determines its
+// lanes; calls of Taut do not use these lanes.
 class ComparedPlainCall final : public FallbackCall {
  public:
   ComparedPlainCall(Transport& transport, int& issued, std::uint64_t identity)
@@ -40,7 +40,7 @@ struct OneCall {
   CallInFlight call;
 };
 
-// What waiting is: all calls of the rank are driven.
+// Wait for one call, which progresses all calls of the rank.
 class Completion final : public Waitable {
  public:
   Completion(InFlight& all, const CallInFlight& one) : all_(all), one_(one) {}

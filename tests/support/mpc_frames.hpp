@@ -1,4 +1,4 @@
-// Frames of the mpc codec for its tests: values of any type as bytes, in memory that is exactly as large.
+// Frames of the mpc codec for its tests: values of any type as bytes, in memory of exactly their size.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline std::vector<const char*> mpc_kernel_names() {
   return names;
 }
 
-// A frame of its own size; the values are read from a place that is aligned for nothing.
+// Returns a frame of exactly its size. The values are read from an unaligned address.
 inline ByteVector mpc_frame(const Codec& codec, DType type, const ByteVector& values) {
   ByteVector misaligned(values.size() + 1);
   std::copy(values.begin(), values.end(), misaligned.begin() + 1);

@@ -1,4 +1,4 @@
-// Memory of the GPU that tests play: the host that touches it is ended (support/gpu_driver.h).
+// Memory of the GPU that tests simulate: access from the host ends the program (support/gpu_driver.h).
 #pragma once
 
 #include <cstring>
@@ -25,7 +25,7 @@ class OnGpu {
   OnGpu(const OnGpu&) = delete;
   ~OnGpu() { stand_in_free(memory_); }
 
-  // Behind as many bytes as are to be skipped: 0 for a place that is aligned to 16.
+  // Returns the address behind the skipped bytes; with 0 skipped bytes it is aligned to 16.
   T* data() const { return reinterpret_cast<T*>(static_cast<std::byte*>(memory_) + skipped_); }
   std::size_t size() const { return count_; }
 

@@ -12,7 +12,7 @@ namespace taut::test {
 
 template <class T>
 struct PackedBuffer {
-  const char* like;  // the program whose messages look so
+  const char* like;  // program whose messages look like this
   std::vector<T> values;
   std::vector<bool> is_integer;
 
@@ -32,8 +32,8 @@ inline double coordinate(std::size_t i, int axis) {
   return 16.8 + 16.8 * std::sin(0.013 * static_cast<double>(i) + axis);
 }
 
-// An atom: x, y, z, then tag, type and mask as int64 (a union in LAMMPS). Some are marked by negative
-// numbers.
+// Returns atoms: x, y, z, then tag, type and mask as int64 (a union in LAMMPS). Negative numbers mark some of
+// them.
 inline PackedBuffer<double> lammps(std::size_t atoms) {
   PackedBuffer<double> b{"LAMMPS", {}, {}};
   for (std::size_t i = 0; i < atoms; ++i) {
@@ -45,7 +45,7 @@ inline PackedBuffer<double> lammps(std::size_t atoms) {
   return b;
 }
 
-// x, y, z and an index of 32 bits; -1 stands for none.
+// Returns records of x, y, z and an index of 32 bits; -1 stands for none.
 inline PackedBuffer<float> gromacs(std::size_t atoms) {
   PackedBuffer<float> b{"GROMACS", {}, {}};
   for (std::size_t i = 0; i < atoms; ++i) {
@@ -55,7 +55,8 @@ inline PackedBuffer<float> gromacs(std::size_t atoms) {
   return b;
 }
 
-// Position and weight, the identity of 39 bits beside the processor's number of 24, and a pair of int32.
+// Returns records of position and weight, an identity of 39 bits beside the processor's number of 24 bits,
+// and a pair of int32.
 inline PackedBuffer<double> amrex(std::size_t particles) {
   PackedBuffer<double> b{"AMReX", {}, {}};
   for (std::size_t i = 0; i < particles; ++i) {
@@ -74,7 +75,7 @@ bool same_bits_at(const std::vector<T>& a, const std::vector<T>& b, std::size_t 
   return std::memcmp(&a[i], &b[i], sizeof(T)) == 0;
 }
 
-// How many integers of a buffer are others in `values`, and how far the numbers are off.
+// Number of a buffer's integers that differ in `values`, and greatest error of its numbers.
 struct Damage {
   std::size_t integers = 0;
   double numbers = 0;

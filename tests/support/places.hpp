@@ -6,7 +6,7 @@
 
 namespace taut::test {
 
-// Has none left at one request for scratch memory.
+// A place without memory at one request for scratch memory.
 class ShortPlace final : public Place {
  public:
   explicit ShortPlace(int fails_at) : fails_at_(fails_at) {}

@@ -19,7 +19,7 @@ class Ranks {
     }
   }
 
-  // `change(rank, request)` before each rank starts.
+  // Runs the call after change(rank, request) on each rank.
   template <class Change>
   std::vector<Verdict> run(Collective collective, Job& job, Change change) {
     return run_all<Verdict>(hub, [&](int rank) {

@@ -1,5 +1,5 @@
-// Replaces operator new and delete of a test program: they count, and fail when they are told to. To be
-// included by one file of a program.
+// Replaces operator new and delete of a test program: they count, and fail on demand. Include it in one file
+// of a program.
 #pragma once
 
 #include <cstdlib>
@@ -40,7 +40,7 @@ void* or_null(Take take) noexcept {
 }
 }  // namespace taut::test
 
-// All forms, so that what one of them took never goes back to another allocator's.
+// All forms are replaced, so that no allocation is freed by another allocator.
 void* operator new(std::size_t n) { return taut::test::plainly(n); }
 void* operator new[](std::size_t n) { return taut::test::plainly(n); }
 void* operator new(std::size_t n, std::align_val_t a) { return taut::test::aligned(n, a); }

@@ -1,4 +1,5 @@
-// A rank whose allocations fail while its transport's do not: what a transport needs is not the library's.
+// A rank whose allocations fail while those of its transport succeed: the transport's memory is not the
+// library's.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace taut::test {
 
-// Allocations of this thread succeed for as long as this lives.
+// Allocations of this thread succeed while this object exists.
 class Relief {
  public:
   Relief() = default;
@@ -58,11 +59,11 @@ class ShieldedTransport final : public Transport {
   std::vector<std::optional<Pending>> under_way_;
 };
 
-// A task that runs with allocations that fail from some one on.
+// A task whose allocations fail from some allocation on.
 template <class T>
 class Starved final : public Waitable {
  public:
-  // `make`: makes the task, and may fail as well.
+  // `make` makes the task, and may fail as well.
   template <class Make>
   Starved(Make make, std::size_t allocations_left) : left_(allocations_left) {
     step([&] { task_.emplace(make()); });

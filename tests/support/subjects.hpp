@@ -1,5 +1,5 @@
-// Every registered codec in every way in which it can be made: what suites and fuzz targets run through, so
-// that a new codec or type is tested without an edit of theirs, and a new kind of bound by one line here.
+// Every registered codec with all its options, for test suites and fuzz targets. A new codec or type is
+// tested without changes in the suites, and a new kind of bound by one line here.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline constexpr Bound all_bounds[] = {
     {Bound::Kind::pointwise, 0x1p-9},
     {Bound::Kind::rate, 11},
 };
-inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // of those, what a codec makes use of
+inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // the extents that a codec uses
 inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512"};
 
 inline constexpr const char* kind_names[] = {"exact", "absolute", "snap", "pointwise", "rate"};
@@ -52,7 +52,7 @@ inline bool can_be_made(const CodecInfo& info, DType type, const CodecOptions& o
   }
 }
 
-// One instance for each kernel set that this processor runs.
+// Returns one instance for each kernel set that this processor runs.
 inline std::vector<std::unique_ptr<Codec>> with_all_kernels(const CodecInfo& info, CodecOptions options) {
   std::vector<std::unique_ptr<Codec>> instances;
   for (const char* kernels : all_kernels) {
@@ -81,7 +81,7 @@ inline bool uses_dims(const Subject& subject) {
   return encoded(subject.options) != encoded(without);
 }
 
-// The predictors that a codec offers for fields of these extents; names that last.
+// Returns the names, of static lifetime, of the predictors that a codec offers for fields of these extents.
 inline std::vector<const char*> predictors_of(const CodecInfo& info, const Dims& dims) {
   static std::set<std::string> names;
   std::vector<const char*> offered;
@@ -91,7 +91,7 @@ inline std::vector<const char*> predictors_of(const CodecInfo& info, const Dims&
   return offered;
 }
 
-// Three of them. Where there are extents, two that they make possible. `auto` where there is no choice.
+// Returns up to three predictors: with extents two that need the extents; `auto` if there is no choice.
 inline std::vector<const char*> predictors_to_try(const CodecInfo& info, const Dims& dims) {
   std::vector<const char*> offered = predictors_of(info, dims);
   if (dims.n > 0 && !offered.empty()) {
@@ -104,8 +104,9 @@ inline std::vector<const char*> predictors_to_try(const CodecInfo& info, const D
   return offered.empty() ? std::vector<const char*>{"auto"} : offered;
 }
 
-// All types and bounds that the codec serves, with each predictor that it names and with the extents that
-// matter to it. What it serves by keeping a better promise is left out: exact frames stand for themselves.
+// Returns all types and bounds that the codec serves, with each predictor that it names and with the extents
+// that it uses. Bounds that the codec serves by keeping a stricter promise are left out: exact frames are
+// tested as such.
 inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
   std::vector<Subject> all;
   for (std::uint8_t code = 1; is_dtype(code); ++code) {
@@ -125,14 +126,14 @@ inline std::vector<Subject> subjects_of(const CodecInfo& info, bool checksum) {
   return all;
 }
 
-// A bound of any kind that stands in frames, from a number of any size above 0.
+// Returns a bound of any kind that frames store, from a number of any size above 0.
 inline Bound bound_of(std::uint8_t kind, double value) noexcept {
   const auto known = static_cast<Bound::Kind>(kind % frame_bound_kinds);
   if (known == Bound::Kind::exact) return {};
   return {known, known == Bound::Kind::rate ? std::clamp(std::ceil(value), 1.0, 64.0) : value};
 }
 
-// |x - x'| that a bound allows.
+// Returns the |x - x'| that a bound allows.
 inline long double allowed_error(Bound bound, double x) noexcept {
   if (bound.kind == Bound::Kind::rate) return std::numeric_limits<long double>::infinity();
   return bound.kind == Bound::Kind::pointwise ? static_cast<long double>(bound.value) * std::abs(x)

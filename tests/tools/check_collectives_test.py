@@ -1,4 +1,4 @@
-"""check_collectives.py: it finds what is missing."""
+"""Tests that check_collectives.py finds what is missing."""
 
 import sys
 import unittest

@@ -62,7 +62,7 @@ NVCOMP = types.SimpleNamespace(Codec=Codec, as_array=lambda array, cuda_stream: 
 
 
 def peers(modules, lines):
-    """What peers.py prints where these modules can be imported, as objects."""
+    """Returns what peers.py prints if these modules can be imported, as objects."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as out, contextlib.redirect_stdout(io.StringIO()) as printed:
         out.write("\n".join(lines))
         out.flush()

@@ -1,4 +1,4 @@
-"""bench/collective/overlap.py on a trace made by hand."""
+"""Tests bench/collective/overlap.py on a trace made by hand."""
 
 import importlib.util
 import unittest

@@ -1,5 +1,6 @@
-/* gate MBIT SHARE, on two hosts: do plain messages reach the link? 16 MB one way (half a ping-pong) and both
- * ways at a time, medians of 5. Prints a line that ends in "passed" if both are at least SHARE of MBIT. */
+/* gate MBIT SHARE, on two hosts: tests whether plain messages reach the rate of the link. It sends 16 MB one
+   way (half a ping-pong) and both ways at the same time, and takes medians of 5. Prints a line that ends in
+   "passed" if both are at least SHARE of MBIT. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static void both_ways(char* out, char* in, int me) {
                MPI_STATUS_IGNORE);
 }
 
-/* Median rate in Mbit/s, each way. `trips` messages pass one after the other in a call. */
+/* Returns the median rate in Mbit/s, each way. A call sends `trips` messages one after the other. */
 static double rate(void (*call)(char*, char*, int), int trips, char* out, char* in, int me) {
   double seconds[REPEATS];
   for (int k = -1; k < REPEATS; k++) { /* k = -1 warms up */

@@ -1,9 +1,9 @@
-"""A page of a public header: what its comments say of each declaration, in Markdown for MyST's C domain.
+"""Makes the page of a public header from its comments and declarations, in Markdown for MyST's C domain.
 
-A header is read by its habits: `/* ---- Title ---- */` begins a section; a comment with a blank line behind it is text of
-the section, one without belongs to the declaration that follows; within a declaration a comment belongs to the parameter,
-member or enumerator before it, or, before the function's name, to what is returned. A prototype without a comment
-belongs to the one before it.
+Conventions of a header: `/* ---- Title ---- */` begins a section. A comment with a blank line after it is
+text of the section; a comment without one belongs to the declaration that follows. Within a declaration a
+comment belongs to the parameter, member or enumerator before it, or, before the function's name, to the
+return value. A prototype without a comment belongs to the one before it.
 """
 
 import re
@@ -32,7 +32,7 @@ class Part:
 
 @dataclass
 class Declaration:
-    """`kind` is function, type, macro, enum or struct; `code` as the C domain writes it."""
+    """A declaration. `kind` is function, type, macro, enum or struct; `code` as the C domain writes it."""
 
     kind: str
     code: str
@@ -42,7 +42,7 @@ class Declaration:
 
 @dataclass
 class Entry:
-    """Declarations that a comment is about."""
+    """A comment and the declarations that it describes."""
 
     says: str
     declarations: list[Declaration]
@@ -52,13 +52,14 @@ class Entry:
 
 
 def plain(comment):
-    """The text of a comment, without stars and the spaces behind them."""
+    """Returns the text of a comment, without stars and the spaces after them."""
     lines = [re.sub(r"^ *\*( |$)", "", line) for line in comment.split("\n")]
     return "\n".join(line.rstrip() for line in lines).strip("\n").strip()
 
 
 def parts_of(code, separator):
-    """What stands between separators, each with the comments behind it; first of all what the opening comments say."""
+    """Splits code at separators; returns each part with the comments after it, the text of the opening
+    comments first."""
     parts, first = [], []
     for token in re.findall(r"/\*.*?\*/|%s|(?:(?!/\*)[^%s])+" % (separator, separator), code, flags=re.S):
         if token.startswith("/*"):
@@ -74,7 +75,7 @@ def parts_of(code, separator):
 
 
 def declared(code):
-    """A declaration, given its text without the semicolon; and what the comment says that opens a list."""
+    """Returns a declaration, given its text without the semicolon, and the comment that opens its list."""
     enum = re.match(r"(?:typedef )?(enum|struct)\s*(\w*)\s*\{(.*)\}", code, re.S)
     if enum:
         kind, name, body = enum.groups()
@@ -91,7 +92,7 @@ def declared(code):
 
 
 def hidden(comment):
-    """A comment with other parentheses, so that those of the code can be counted."""
+    """Returns a comment with its parentheses replaced, so that those of the code can be counted."""
     return comment[0].replace("(", "\1").replace(")", "\2")
 
 
@@ -100,7 +101,8 @@ def shown(text):
 
 
 def scan(text):
-    """("section", title, text), ("text", text) and ("declaration", comment, code) in the order of the header."""
+    """Yields ("section", title, text), ("text", text) and ("declaration", comment, code) in the order of the
+    header."""
     waiting, position = "", 0
     while match := TOKEN.match(text, position):
         position = match.end()
@@ -121,7 +123,8 @@ def scan(text):
 
 
 def body_of(header):
-    """What a reader needs: the head comment, and the declarations without the preprocessor."""
+    """Returns the documented part of a header: the head comment, and the declarations without the
+    preprocessor."""
     head, rest = re.match(r"/\*(.*?)\*/(.*)", header, re.S).groups()
     rest = re.sub(r"#if defined\(__GNUC__\).*?#endif\n", "", rest, flags=re.S)
     rest = re.sub(r'#ifdef __cplusplus\n(extern "C" \{|\})\n#endif\n', "", rest)
@@ -131,7 +134,7 @@ def body_of(header):
 
 
 def read(text):
-    """Sections, texts and entries, for declarations that belong together."""
+    """Returns sections, texts and entries; declarations that belong together share an entry."""
     found = []
     for kind, *more in scan(text):
         if kind != "declaration":
@@ -178,7 +181,8 @@ class Names:
         return f"`{shown or word}`"
 
     def prose(self, text):
-        """Text as Markdown: identifiers linked or set as code, what Markdown would take for its own escaped."""
+        """Returns text as Markdown: identifiers are linked or set as code, and characters that are special in
+        Markdown are escaped."""
         word = re.compile(
             r"(?P<code>`[^`]*`)|(?P<page>docs/[\w/-]+)\.md|(?P<name>\b(?:TAUT|MPIX?|PMPI)_\w*\w)(?P<any><call>\w*)?"
             r"|(?P<short>(?<!\w)_[A-Z][A-Z_]+\b)|(?P<sign>[<*|\[\]])"
@@ -201,7 +205,7 @@ class Names:
         return word.sub(written, text)
 
     def blocks(self, text):
-        """A comment as Markdown; what is indented in it, and no continuation of a list, is set as it stands."""
+        """Returns a comment as Markdown; indented text that does not continue a list is set verbatim."""
         out, listing, in_list = [], [], False
         for line in text.split("\n"):
             in_list = line.startswith("- ") or in_list and (line == "" or not line.startswith("   "))
@@ -229,7 +233,7 @@ def directive(kind, signature, content, depth=4):
 
 
 def described(names, one, says=""):
-    """A directive for a declaration."""
+    """Returns a directive for a declaration."""
     if one.kind in ("enum", "struct"):
         inner = "enumerator" if one.kind == "enum" else "member"
         members = [directive(inner, part.code, names.prose(unlined(part.says))) for part in one.parts]
@@ -245,7 +249,8 @@ def unlined(text):
 
 
 def entry_text(names, entry):
-    """Words about several declarations stand before them, those about one within it."""
+    """Returns an entry: words about several declarations come before them, those about one declaration within
+    it."""
     says = names.blocks(entry.says)
     if len(entry.declarations) == 1:
         return described(names, entry.declarations[0], says)
@@ -253,7 +258,7 @@ def entry_text(names, entry):
 
 
 def page(header, others=()):
-    """The page of a header, whose comments also name what stands in other headers."""
+    """Returns the page of a header; its comments may also name identifiers of other headers."""
     head, body = body_of(header)
     name, _, about = head.partition(" -- ")
     found = read(body)

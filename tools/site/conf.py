@@ -1,4 +1,5 @@
-"""Settings of Sphinx for the documentation site; tools/site/build.sh runs it on what stage.py has put together."""
+"""Settings of Sphinx for the documentation site; tools/site/build.sh runs Sphinx on the pages that stage.py
+has collected."""
 
 import re
 import sys
@@ -9,7 +10,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "python")]
 
 import stand_ins  # noqa: E402
 
-stand_ins.install()  # the package is read where it lies
+stand_ins.install()  # the package is read from the source tree
 import taut  # noqa: E402
 
 taut.__path__.append(stand_ins.folder_of_generated_modules())
@@ -44,7 +45,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 default_role = "py:obj"
 
-smartquotes_action = "D"  # dashes alone: quotes are code, as often as not
+smartquotes_action = "D"  # dashes alone: quotes are often part of code
 
 html_theme = "furo"
 html_static_path, html_css_files = ["static"], ["site.css"]
@@ -54,7 +55,8 @@ html_copy_source = False
 
 
 def edit_docstring(app, what, name, obj, options, lines):
-    """docs/configuration.md in a docstring becomes a link; and its page is made anew when any module changes."""
+    """Turns docs/configuration.md in a docstring into a link, and has the page made again when any module
+    changes."""
     for number, line in enumerate(lines):
         lines[number] = re.sub(r"docs/([\w/]+)\.md", r":doc:`/\1`", line)
     if what == "module":

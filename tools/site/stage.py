@@ -1,8 +1,8 @@
-"""Puts the pages of the documentation site together: stage.py FOLDER.
+"""Collects the pages of the documentation site: stage.py FOLDER.
 
-The texts are those of the repository, Markdown that reads well without the site. Here they get their place on the site,
-links among them follow, and the pages that are made (C calls from the headers) join. What stays the same is not written
-again, so that Sphinx reads what has changed alone.
+The texts are the Markdown files of the repository. The script gives each its place on the site, adapts the
+links among them, and adds the generated pages (C calls from the headers). Unchanged pages are not written
+again, so that Sphinx reads only those that have changed.
 """
 
 import os
@@ -14,12 +14,12 @@ import c_api
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Where the texts that do not lie in docs/ have their place.
+# Places of texts outside docs/.
 ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "HACKING.md": "develop.md",
-    "README.md": "index.md",  # for links alone: docs/README.md is the first page
+    "README.md": "index.md",  # as a target of links only: docs/README.md is the first page
     "include/taut/taut.h": "reference/c_api.md",
     "include/taut/taut_cuda.h": "reference/cuda_api.md",
     "include/taut/taut.hpp": "reference/cxx_api.md",
@@ -28,7 +28,7 @@ ELSEWHERE = {
 }
 MADE = {"reference/c_api.md": "include/taut/taut.h", "reference/cuda_api.md": "include/taut/taut_cuda.h"}
 
-# What the side bar shows; a page that stands nowhere here makes Sphinx fail.
+# Contents of the side bar; a page that is missing here makes Sphinx fail.
 SIDE_BAR = {
     "Quick start": [
         "An unchanged program <start/unchanged_program>", "Python <start/python>", "C, C++, Fortran <start/c_and_fortran>",
@@ -53,7 +53,7 @@ FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
 
 
 def place_of(path):
-    """Where a file of the repository stands on the site, or None."""
+    """Returns the place of a repository's file on the site, or None."""
     name = path.relative_to(ROOT).as_posix()
     codec = re.fullmatch(r"src/codecs/(\w+)/spec\.md", name)
     if codec:
@@ -64,21 +64,21 @@ def place_of(path):
 
 
 def pages():
-    """Each text with its place."""
+    """Yields each text with its place."""
     texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/codecs").glob("*/spec.md")]
     texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md")]
     return {place_of(path): path for path in sorted(texts)}
 
 
 def linked(text, source, place, folder):
-    """The text of `source` with its links as they have to be at `place` in `folder`."""
+    """Returns the text of `source` with its links adapted to `place` in `folder`."""
 
     def link(match):
         words, name, anchor = match[1], match[2], match[3] or ""
         if re.match(r"[a-z][a-z0-9+.-]*:", name) or not name:
             return match[0]
         target = (source.parent / name).resolve()
-        if target.is_dir():  # for those who have the repository
+        if target.is_dir():  # for readers who have the repository
             return f"{words} (`{target.relative_to(ROOT).as_posix()}`)"
         new = place_of(target)
         new = folder / new if new else target
@@ -92,7 +92,7 @@ def linked(text, source, place, folder):
 
 
 def spans(text):
-    """Text and `code` in turns; code within a link's words stays with the link."""
+    """Yields text and `code` in turns; code within a link's words stays with the link."""
     return re.split(r"((?<!\[)`(?!\])[^`\n]*`(?!\]))", text)
 
 
@@ -102,12 +102,12 @@ def toctree(entries, caption="", hidden=True):
 
 
 def as_they_are(headers):
-    """A page of C++ headers, which say with their code what they are."""
+    """Returns a page of C++ headers, shown as code."""
     return "# C++\n" + "".join(f"\n## {Path(name).name}\n\n```cpp\n{(ROOT / name).read_text()}```\n" for name in headers)
 
 
 def contents(folder):
-    """All pages: text by place."""
+    """Returns all pages: text by place."""
     made = {place: linked(path.read_text(), path, place, folder) for place, path in pages().items()}
     made["index.md"] += "".join(toctree(entries, caption) for caption, entries in SIDE_BAR.items())
     made["spec/index.md"] = "# Formats\n" + toctree(FORMATS, hidden=False)

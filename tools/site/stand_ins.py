@@ -1,4 +1,5 @@
-"""Stand-ins for what the Python package imports and a machine that makes the site need not have: an MPI, what is compiled."""
+"""Stand-ins for modules that the Python package imports and that a machine which makes the site may lack: an
+MPI, compiled modules."""
 
 import sys
 import tempfile
@@ -7,7 +8,7 @@ from pathlib import Path
 
 
 class StandIn(types.ModuleType):
-    """A module that has whatever it is asked for: constants, classes and functions, as their names say."""
+    """A module with any attribute that is asked for: a constant, class or function, by its name."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -24,7 +25,7 @@ class StandIn(types.ModuleType):
 
 
 def nothing(*arguments):
-    """Any function."""
+    """Stands for any function."""
     return 0
 
 
@@ -35,7 +36,7 @@ def install():
 
 
 def folder_of_generated_modules():
-    """Modules of the package that are made when it is built."""
+    """Returns the folder with modules of the package that its build generates."""
     import generate_forms
 
     folder = tempfile.mkdtemp(prefix="taut-site-")

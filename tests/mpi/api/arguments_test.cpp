@@ -1,4 +1,4 @@
-// What a call may be given by the rules of MPI and must leave alone: arguments that do not matter, operators
+// Arguments that MPI allows and that a call must accept or leave alone: arguments without effect, operators
 // and types that only MPI knows, bytes between values.
 #include "mpi/api/world.hpp"
 
@@ -16,7 +16,7 @@ std::vector<float> waves(int rank) {
   return x;
 }
 
-// Points to nothing.
+// An invalid address.
 float* nowhere() { return reinterpret_cast<float*>(8); }
 
 bool near(float x, float y) { return std::abs(static_cast<double>(x) - static_cast<double>(y)) <= bound; }
@@ -64,7 +64,7 @@ TEST(Arguments, ThoseBesideInPlaceDoNotMatter) {
       ASSERT_LE(std::abs(all[n * static_cast<std::size_t>(r) + i] - mine[i]), 3 * bound) << r;
 }
 
-// Associative and not commutative: of two operands the one of the lower rank.
+// An associative, noncommutative operator: returns the operand of the lower rank.
 void first_of_both(void* lower, void* result, int* count, MPI_Datatype* type) {
   int size = 0;
   MPI_Type_size(*type, &size);
@@ -111,7 +111,7 @@ TEST(Operators, OnPairsAndBitsAreMpis) {
   EXPECT_EQ(comm.stats().compressed_calls, 0u);
 }
 
-// Every second value, in a type whose extent leaves more room behind.
+// A type with every second value, whose extent adds space after them.
 TEST(Types, WithGapsTouchNothingBetween) {
   const Comm comm("abs:1e-2,codec=planes");
   MPI_Datatype every_second, spaced;

@@ -1,4 +1,4 @@
-// TAUT_Avg() against the mean in double.
+// Compares TAUT_Avg() with the mean in double.
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
@@ -13,7 +13,7 @@ std::vector<double> values_of(int rank) {
 }
 
 struct Way {
-  const char* policy;  // null: none
+  const char* policy;  // null: no policy
   double bound;
 };
 
@@ -29,7 +29,7 @@ class Average : public testing::TestWithParam<Way> {
       for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += theirs[i] / P;
     }
   }
-  // The first `count` of `out` are the means from `first` on.
+  // Expects that the first `count` values of `out` are the means from `first` on.
   void expect_means(std::size_t first, std::size_t count) const {
     for (std::size_t i = 0; i < count; ++i)
       ASSERT_LE(std::abs(out[i] - mean[first + i]), GetParam().bound + 1e-14) << i;
@@ -95,7 +95,7 @@ TEST_P(Average, OfIntegersIsAnError) {
   EXPECT_EQ(error_class, MPI_ERR_OP);
 }
 
-// Coded within the whole bound: a mean takes fewer bytes than a sum.
+// Frames of a mean are coded within the whole bound and so take fewer bytes than those of a sum.
 TEST(AverageFrames, AreSmallerThanThoseOfASum) {
   std::uint64_t bytes[2] = {};
   int size = 0;

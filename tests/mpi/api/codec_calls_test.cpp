@@ -1,4 +1,4 @@
-// The codec calls of taut.h. They need no MPI; every rank does the same.
+// Tests of the codec calls of taut.h. They need no MPI; every rank does the same.
 #define TAUT_NO_MPI
 #include <gtest/gtest.h>
 #include <taut/taut.h>
@@ -132,7 +132,7 @@ TEST(CodecCalls, ArgumentsAreChecked) {
   EXPECT_EQ(TAUT_Max_bytes(f, (std::size_t{1} << 30) + 1, 1), 0u);
 }
 
-// The bound follows the values' range; fills do not count in it.
+// The bound is relative to the values' range, without fill values.
 TEST(CodecCalls, RelativeBounds) {
   auto x = wave(10000);
   x[17] = 1e20;

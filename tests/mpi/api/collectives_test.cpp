@@ -1,5 +1,4 @@
-// The collective calls against plain MPI: equal when nothing lossy was asked for, within the bound when it
-// was.
+// Compares collective calls with plain MPI: equal if the policy is lossless, else within the bound.
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
@@ -16,7 +15,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 
 class Collectives : public testing::TestWithParam<Case> {
  protected:
-  // One call; checks status, bound and equal bits.
+  // Makes one call and checks status, bound and equal bits.
   void expect_within(const char* policy, std::size_t count, DType type, double bound, int roundings,
                      Reduction op = Reduction::sum, MPI_Comm parent = MPI_COMM_WORLD) {
     const auto [collective, in_place] = GetParam();
@@ -90,7 +89,7 @@ TEST_P(Collectives, OnPartsOfTheWorld) {
   MPI_Comm_free(&half);
 }
 
-// Several calls under one policy, of different kinds, on communicators that live at the same time.
+// Several calls of different kinds under one policy, on communicators that exist at the same time.
 TEST_P(Collectives, ManyCallsOnTwoCommunicators) {
   const auto [collective, in_place] = GetParam();
   const Comm first("abs:1e-3"), second("abs:1e-2,segments=2");
@@ -117,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(All, Collectives, testing::ValuesIn(cases()), [](const 
   return std::string(name_of(test.param.collective)) + (test.param.in_place ? "_in_place" : "");
 });
 
-// ---- Left to plain MPI: bit for bit what MPI gives
+// ---- Calls that fall back: the results are MPI's, bit for bit
 
 template <class T>
 std::vector<T> numbers(std::size_t count, int salt) {
@@ -136,7 +135,7 @@ TEST(PlainCalls, OtherTypesAndOperators) {
   MPI_Allreduce(ints.data(), want.data(), n, MPI_INT, MPI_SUM, comm);
   EXPECT_TRUE(got == want);
   auto doubles = numbers<double>(n, comm.rank());
-  for (double& x : doubles) x = x < 50 ? 1 : 2;  // products without rounding: MPIs may group them differently
+  for (double& x : doubles) x = x < 50 ? 1 : 2;  // products without rounding, in any grouping
   std::vector<double> product(n), want_product(n);
   ASSERT_EQ(TAUT_Allreduce(doubles.data(), product.data(), n, MPI_DOUBLE, MPI_PROD, comm), MPI_SUCCESS);
   MPI_Allreduce(doubles.data(), want_product.data(), n, MPI_DOUBLE, MPI_PROD, comm);
@@ -186,8 +185,8 @@ TEST(PlainCalls, SmallOnesAndThoseWithoutAPolicy) {
   }
 }
 
-// Types may differ between ranks when their signatures are equal: where one rank's are not known here, all go
-// to MPI. Bytes that were packed are of any type.
+// Types may differ between ranks if their signatures are equal. If one rank's type is unknown to Taut, all
+// ranks fall back. Packed bytes may be of any type.
 TEST(PlainCalls, AnUnknownTypeOnOneRank) {
   const Comm comm("abs:1e-1");
   const auto P = static_cast<std::size_t>(comm.size());

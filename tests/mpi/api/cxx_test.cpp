@@ -1,5 +1,5 @@
-// taut.hpp: the calls of taut.h for C++. In the test program beside the library's own names, which stay
-// apart.
+// Tests of taut.hpp, the calls of taut.h for C++. The test program also has the library's internal names,
+// which must not collide with those of taut.hpp.
 #include <gtest/gtest.h>
 #include <taut/taut.hpp>
 
@@ -84,7 +84,7 @@ struct CxxCalls : testing::Test {
   const std::size_t ranks = static_cast<std::size_t>(comm.size());
   const std::vector<float> mine = wave<float>(comm.rank());
 
-  // What rank r has, and the sum over all.
+  // Value i of rank r; sum(i) is that over all ranks.
   static float value(std::size_t r, std::size_t i) {
     return static_cast<float>(static_cast<double>(r) + std::sin(1e-3 * static_cast<double>(i)));
   }
@@ -139,7 +139,7 @@ TEST_F(CxxCalls, GoOnAsRequests) {
   while (!bcast.test()) {
   }
   sum_request.wait();
-  in_place = {};  // waits for the one that it lets go
+  in_place = {};  // waits for the request that it replaces
   EXPECT_EQ(out, values);
   for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(field[i], value(0, i), bound);
 }

@@ -1,5 +1,5 @@
-// Collectives of derived datatypes against plain MPI with the same arguments: within the bound, the same bits
-// where nothing may be lost, and between the values whatever was there.
+// Compares collectives of derived datatypes with plain MPI with the same arguments: within the bound, the
+// same bits if the policy is lossless, and unchanged bytes between the values.
 #include "mpi/api/shapes.hpp"
 
 #include "api/args/datatype_layout.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int block_values = values_of_shapes * 500;
 
-// Values that rank i sends to rank j.
+// Number of values that rank i sends to rank j.
 int matrix(int i, int j) { return (i + 2 * j) % 4 == 0 ? 0 : values_of_shapes * (300 + 51 * i + 7 * j); }
 
 class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Kind>> {
@@ -18,10 +18,10 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
   const Comm comm{policy};
   const int P = comm.size(), me = comm.rank(), root = P / 2;
   const double bound = std::strstr(policy, "lossless") != nullptr ? 0 : 1e-3;
-  const int step = std::get<1>(GetParam()) == Mode::blocking ? 1 : 5;  // of the shapes
+  const int step = std::get<1>(GetParam()) == Mode::blocking ? 1 : 5;  // step through the shapes
   std::uint64_t served = 0;
 
-  // The datatypes are freed as soon as MPI allows.
+  // Makes the call, and frees the datatypes as soon as MPI allows.
   template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
   void run(std::initializer_list<Shape*> types, Blocking blocking, Nonblocking nonblocking,
            Persistent persistent, const Arguments&... arguments) {
@@ -47,7 +47,8 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
     }
   }
 
-  // MPI_Allgatherv by packed values: Open MPI (5.0.11) hangs where the ranks' datatypes differ in size.
+  // MPI_Allgatherv with packed values as reference: Open MPI (5.0.11) hangs if the ranks' datatypes differ in
+  // size.
   void gather_to_all(const float* from, const Shape& shape, int own, const ShapedBlocks& to, Area& area,
                      const Shape& shape_there) const {
     std::vector<float> packed(static_cast<std::size_t>(own) + 1);
@@ -75,7 +76,7 @@ class Datatypes : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
   std::size_t ranks() const { return static_cast<std::size_t>(P); }
 };
 
-// Sender's and receiver's shapes differ, and so do those of the ranks.
+// Shapes of the sender's and the receiver's datatype, which differ from each other and between ranks.
 struct Pair {
   Shape in, out;
   Pair(int round, int rank) : in(round + rank), out(round + 5 * rank + 3) {}
@@ -257,12 +258,12 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
     name_of_case);
 
-// ---- What is not like the rest
+// ---- Special cases
 
 TEST(DatatypesLookedInto, AreDenseOrNot) {
   const bool dense[shapes] = {true, true, true, false, false, false, false, false, false, false, false, true};
   for (int kind = 0; kind < shapes; ++kind)
-    for (int time = 0; time < 2; ++time) {  // then what was found is kept
+    for (int time = 0; time < 2; ++time) {  // the second time the layout of the type is cached
       const Shape shape(kind);
       const auto elements = api::datatype_layout_of(shape.type());
       ASSERT_TRUE(elements.has_value()) << kind;
@@ -300,7 +301,7 @@ TEST(DatatypesOfManyKinds, AreMpis) {
   MPI_Type_free(&mixed);
 }
 
-// Integers have nothing to lose: plain MPI under a bound, served without loss.
+// Integers have nothing to lose: under a bound they fall back, without loss they are compressed.
 TEST(DatatypesOfIntegers, AreServedWithoutLossAlone) {
   for (const bool lossless : {false, true}) {
     const Comm comm(lossless ? "lossless,codec=raw,min_bytes=0" : "abs:1e-3,min_bytes=0");
@@ -363,7 +364,7 @@ extern "C" void add_rows(void* in, void* inout, int* count, MPI_Datatype*) {
   for (int i = 0; i < 4 * *count; ++i) static_cast<float*>(inout)[i] += static_cast<float*>(in)[i];
 }
 
-// MPI has no predefined operators on them.
+// MPI has no predefined operators for derived datatypes.
 TEST(DatatypesInReductions, AreMpis) {
   const Comm comm("abs:1e-1,min_bytes=0");
   const Shape row(1);

@@ -1,4 +1,4 @@
-// Memory of a GPU in the hands of the calls (docs/testing.md, the traps of MPI).
+// GPU memory as an argument of the calls (docs/testing.md, the traps of MPI).
 #include <string>
 
 #include "support/device_memory.hpp"
@@ -13,7 +13,7 @@ bool names_the_gpu(const std::string& message, const std::string& argument) {
   return message.find(argument + " is memory of a GPU") != std::string::npos;
 }
 
-// With libtaut_cuda they serve them (tests/gpu/cuda_calls); here there is none.
+// libtaut_cuda serves codec calls on GPU memory (tests/gpu/cuda_calls); here it is absent.
 TEST(ValuesOnADevice, CodecCallsSayWhatIsMissing) {
   const DeviceMemory there(1 << 20);
   std::vector<float> here(count);
@@ -41,7 +41,7 @@ TEST(ValuesOnADevice, CodecCallsSayWhatIsMissing) {
   EXPECT_NE(said.find("-DTAUT_CUDA=ON"), std::string::npos) << said;
 }
 
-// Plain MPI, which may know what to do with them, here takes them for the host's.
+// Plain MPI, which may support GPU memory, here treats the values as host memory.
 TEST(ValuesOnADevice, CollectivesAreLeftToMpi) {
   const Comm comm("abs:1e-3,when=always");
   std::vector<float> x(count, 0.1F), y(count);

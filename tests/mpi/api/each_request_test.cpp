@@ -1,4 +1,4 @@
-// Every call in its nonblocking and its persistent form.
+// Tests of every call in its nonblocking and its persistent form.
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
@@ -86,7 +86,7 @@ TEST_P(EachCall, PersistentReadsItsBuffersAnew) {
     EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);  // inactive
     for (std::uint64_t round = 0; round < 2; ++round) {
       const Job fresh = job(comm.size(), 4000, Pattern::noisy, 10 + round);
-      for (std::size_t r = 0; r < mine.inputs.size(); ++r) {  // the memory stays
+      for (std::size_t r = 0; r < mine.inputs.size(); ++r) {  // new values in the same memory
         std::memcpy(mine.inputs[r].slice().data, fresh.inputs[r].slice().data, mine.bytes());
         std::memcpy(mine.outputs[r].slice().data, fresh.outputs[r].slice().data, mine.bytes());
       }

@@ -1,5 +1,5 @@
-// Policies that cannot be set and calls that do not match: an error on every rank, through the communicator's
-// handler.
+// Invalid policies and calls that do not match: each gives an error on every rank, through the communicator's
+// error handler.
 #include "comm/agree.hpp"
 #include "mpi/api/world.hpp"
 
@@ -23,7 +23,7 @@ TEST(SetPolicy, AnUnreadableStringIsExplained) {
             "Taut: policy, column 13: option 'on' cannot be 'results'; use result, input or likely");
 }
 
-// An info object of keys and values.
+// An info object with keys and values.
 class Info {
  public:
   Info(std::initializer_list<std::pair<const char*, const char*>> entries) {
@@ -111,7 +111,8 @@ TEST(SetPolicy, IsInheritedByDuplicates) {
   }
 }
 
-// Private communicators are freed with their users': else the ids of an MPI run out.
+// Private communicators are freed with the user's communicators; otherwise MPI would run out of communicator
+// ids.
 TEST(SetPolicy, ManyCommunicatorsComeAndGo) {
   std::vector<float> x(20000, 1.0f), y(20000);
   for (int i = 0; i < 100; ++i) {
@@ -156,13 +157,13 @@ constexpr int n = 100000;
 
 class Mismatch : public testing::Test {
  protected:
-  // The last rank calls differently.
+  // The last rank makes another call than the other ranks.
   template <class Usual, class Other>
   void expect_mismatch(Usual usual, Other other) {
     if (comm.size() < 2) return;
     const int code = comm.rank() == comm.size() - 1 ? other() : usual();
     EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_RANK_MISMATCH) << text_of(code);
-    EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS);  // goes on
+    EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS);  // usable
   }
   int allreduce(int count, MPI_Datatype type, MPI_Op op) {
     return TAUT_Allreduce(x.data(), y.data(), count, type, op, comm);

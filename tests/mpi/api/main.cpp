@@ -1,11 +1,10 @@
-// Main program of the MPI tests: every rank runs them all; the run fails when one rank fails.
+// Main program of the MPI tests: every rank runs them all; the run fails if one rank fails.
 #include <gtest/gtest.h>
 #include <taut/taut.h>
 
 #include <vector>
 
-// A policy that is still in force at MPI_Finalize must not be in its way, nor must calls that are still in
-// flight: some ranks wait for them.
+// A policy in force, and calls in flight that some ranks wait for, must not disturb MPI_Finalize.
 static std::vector<float> x(100000, 1), y(x.size()), z(x.size());
 
 static int leave_a_policy_on_the_world(int rank) {

@@ -1,5 +1,5 @@
-// Messages that do not fit their receive: an error that names what is wrong, nothing written beyond the
-// buffer, and a communicator that goes on. And messages between TAUT_ calls and MPI's own.
+// Messages that do not match their receive: the error names the cause, nothing is written beyond the buffer,
+// and the communicator stays usable. Also messages between TAUT_ calls and MPI's own calls.
 #include <algorithm>
 #include <cstring>
 
@@ -8,16 +8,16 @@
 namespace taut::test {
 namespace {
 
-// Between ranks 0 and 1; the others look on.
+// Messages between ranks 0 and 1; the other ranks are idle.
 class MessageErrors : public testing::Test {
  protected:
   MessageErrors() : comm_("abs:1e-3,checksum=on") {}
 
-  // Whether there are two ranks, and which one this is.
+  // sends() is true on rank 0 and receives() on rank 1, if there are two ranks.
   bool sends() const { return comm_.rank() == 0 && comm_.size() > 1; }
   bool receives() const { return comm_.rank() == 1; }
 
-  void TearDown() override {  // all is as before
+  void TearDown() override {  // the communicator still works
     if (!sends() && !receives()) return;
     std::vector<float> x(50000, 2.5f), y(x.size());
     for (const int count : {3, 50000}) {
@@ -33,7 +33,7 @@ class MessageErrors : public testing::Test {
     }
   }
 
-  // Receives floats where there is room for `count`, blocking and not.
+  // Receives floats into space for `count`, blocking or nonblocking.
   int receive(int count, bool blocking, MPI_Datatype type = MPI_FLOAT) {
     int size = 0;
     MPI_Type_size(type, &size);
@@ -51,7 +51,7 @@ class MessageErrors : public testing::Test {
   Comm comm_;
 };
 
-// Open MPI 5.0.11 itself writes beyond the buffer, in MPI_Recv too, where more than some KiB come
+// Open MPI 5.0.11 itself writes beyond a buffer that is too short by more than some KiB, also in MPI_Recv
 // (docs/adr/0006).
 bool mpi_writes_beyond([[maybe_unused]] Pattern pattern, [[maybe_unused]] int sent,
                        [[maybe_unused]] int room) {
@@ -80,7 +80,7 @@ TEST_F(MessageErrors, ALongerMessageIsTruncated) {
   }
 }
 
-// The frames of a coded message know their type; a plain one is MPI's.
+// A coded message's frames have a type; the type of a plain message is checked by MPI.
 TEST_F(MessageErrors, AnotherTypeOfACodedMessageIsNamed) {
   const Values values = make_values(DType::f32, 100000, Pattern::smooth, 1);
   for (const bool blocking : {true, false}) {
@@ -95,7 +95,7 @@ TEST_F(MessageErrors, AnotherTypeOfACodedMessageIsNamed) {
   }
 }
 
-// Bytes take anything, as under MPI.
+// A receive of bytes accepts any type, as under MPI.
 TEST_F(MessageErrors, BytesAreNoOtherType) {
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 1);
   for (const int count : {2, 50000}) {
@@ -113,10 +113,10 @@ TEST_F(MessageErrors, BytesAreNoOtherType) {
   }
 }
 
-// MPI_Send to TAUT_Recv, whatever the length.
+// MPI_Send to TAUT_Recv, for any length.
 TEST_F(MessageErrors, AMessageOfMpisOwnIsReceived) {
   std::vector<float> x(100000, 1.5f), y(x.size());
-  for (const int count : {0, 1, 100, 124, 90000, 380 + 256 * 300}) {  // some as long as coded ones
+  for (const int count : {0, 1, 100, 124, 90000, 380 + 256 * 300}) {  // some are those of coded messages
     for (const bool blocking : {true, false}) {
       std::fill(y.begin(), y.end(), 0.0f);
       if (sends()) MPI_Send(x.data(), count, MPI_FLOAT, 1, 1, comm_);
@@ -135,7 +135,7 @@ TEST_F(MessageErrors, AMessageOfMpisOwnIsReceived) {
   }
 }
 
-// TAUT_Send to MPI_Recv, where the sender's policy leaves the message plain.
+// TAUT_Send to MPI_Recv, if the sender's policy leaves the message plain.
 TEST_F(MessageErrors, MpiReceivesAPlainMessage) {
   const Values wild = make_values(DType::f32, 100000, Pattern::wild, 1);
   for (const int count : {0, 1, 10000, 100000}) {
@@ -151,7 +151,7 @@ TEST_F(MessageErrors, MpiReceivesAPlainMessage) {
   }
 }
 
-// What a sender has sent, caught by MPI_Recv, which sees a mark, and damaged on its way to a TAUT_Recv.
+// A coded message is received by MPI_Recv, which gets the raw bytes, damaged, and passed on to a TAUT_Recv.
 TEST_F(MessageErrors, DamagedMessagesAreRefused) {
   const Values values = make_values(DType::f32, 50000, Pattern::smooth, 1);
   if (sends()) {

@@ -1,20 +1,20 @@
-// Which receive gets which message: order, wildcards, probes; and layouts other than values in a row.
+// Tests of matching: order, wildcards, probes; and of layouts other than consecutive values.
 #include "mpi/api/messages.hpp"
 
 namespace taut::test {
 namespace {
 
-// Sizes of all ways to travel: small, plain and long, compressed.
+// Sizes for all kinds of transfer: small, plain and long, compressed.
 constexpr int sizes[] = {1, 5, 200, 9000, 40000, 100000};
 
-// Message i of a rank: all of it says so.
+// Message i of a rank: every value identifies it.
 std::vector<float> message(int rank, int i, int count) {
   return std::vector<float>(static_cast<std::size_t>(count), static_cast<float>(1000 * rank + i));
 }
 
 int size_of_message(int i) { return sizes[static_cast<std::size_t>(i * 7 % 6)]; }
 
-// All ranks but the last one send `n` messages to it, with tags that the number gives.
+// All other ranks send `n` messages to the last rank, with tags that depend on the message number.
 void send_to_last(const Comm& comm, int n, int tags) {
   std::vector<std::vector<float>> all;
   std::vector<TAUT_Request> requests(static_cast<std::size_t>(n));
@@ -27,7 +27,7 @@ void send_to_last(const Comm& comm, int n, int tags) {
   EXPECT_EQ(TAUT_Waitall(n, requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
 }
 
-// Messages of a source come in the order of their numbers.
+// Messages of a source arrive in the order of their numbers.
 struct Expected {
   explicit Expected(const Comm& comm) : next(static_cast<std::size_t>(comm.size())) {}
   void check(const MPI_Status& status, const std::vector<float>& got, int tags) {
@@ -86,7 +86,7 @@ TEST(Probe, TellsTheCountAndTheReceiveGetsThatMessage) {
   for (int i = 0; i < n * (comm.size() - 1); ++i) {
     MPI_Status probed, status;
     ASSERT_EQ(TAUT_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &probed), MPI_SUCCESS);
-    int flag = 0;  // again
+    int flag = 0;  // a second time
     ASSERT_EQ(TAUT_Iprobe(probed.MPI_SOURCE, probed.MPI_TAG, comm, &flag, MPI_STATUS_IGNORE), MPI_SUCCESS);
     EXPECT_EQ(flag, 1);
     const int count = count_of(probed, MPI_FLOAT);
@@ -100,8 +100,8 @@ TEST(Probe, TellsTheCountAndTheReceiveGetsThatMessage) {
   EXPECT_EQ(flag, 0);
 }
 
-// A probe for one tag takes a later message out of the way of earlier ones; a receive of any tag gets those
-// first even so.
+// A probe for one tag takes a later message out of MPI's queue before earlier ones; a receive of any tag
+// still gets the earlier ones first.
 TEST(Probe, DoesNotLetAMessageOvertake) {
   const Comm comm("abs:1e-3");
   constexpr int n = 20, tags = 4;
@@ -145,7 +145,7 @@ TEST(Probe, WhatWasProbedMayBeTooLong) {
   }
 }
 
-// A coded message: a plain one is still MPI's, and has to be received before the communicator is freed.
+// For a coded message: a plain one remains in MPI and has to be received before the communicator is freed.
 TEST(Probe, WhatWasProbedAndNeverReceivedIsInNobodysWay) {
   const Comm comm("abs:1e-3");
   if (alone(comm)) return;
@@ -160,7 +160,7 @@ TEST(Probe, WhatWasProbedAndNeverReceivedIsInNobodysWay) {
 
 // ---- Layouts
 
-// Every second one of `count` pairs of floats.
+// A datatype of every second one of `count` pairs of floats.
 class Halves {
  public:
   explicit Halves(int count) {
@@ -214,7 +214,7 @@ TEST(MessageLayouts, OneSideOrBoth) {
   }
 }
 
-// What is sent is compressed whatever its layout, unless there are several kinds of values.
+// Values are compressed in any layout, unless they are of several types.
 TEST(MessageLayouts, AreCompressed) {
   const Comm comm("abs:1e-3,codec=planes");
   const Ring ring(comm);
@@ -237,7 +237,7 @@ TEST(MessageLayouts, AreCompressed) {
   MPI_Type_free(&together);
 }
 
-// A message may end within an element of the receiver's.
+// A message may end within an element of the receiver's type.
 TEST(MessageLayouts, PartOfAnElement) {
   const Comm comm("abs:1e-3");
   const Ring ring(comm);
@@ -253,7 +253,7 @@ TEST(MessageLayouts, PartOfAnElement) {
     if (!alone(comm)) {
       EXPECT_EQ(count_of(status, type), count % 1000 == 0 ? count / 1000 : MPI_UNDEFINED);
     }
-    // Element e of the type starts where the one before it ends: 1999 floats later.
+    // Element e of the type starts where element e - 1 ends: 1999 floats later.
     for (int i = 0; i < 50000; ++i) {
       const auto at = static_cast<std::size_t>(i / 1000 * 1999 + i % 1000 * 2);
       ASSERT_NEAR(y[at], i < count ? 1000 * ring.left + 2 : -1, 1e-3) << i;
@@ -299,7 +299,7 @@ TEST(MessageLayouts, FromTheBottom) {
   MPI_Type_free(&received);
 }
 
-// Predefined, but none that the library knows.
+// Predefined types that the library does not support.
 TEST(MessageLayouts, PairsWithGaps) {
   const Comm comm("abs:1e-3");
   const Ring ring(comm);

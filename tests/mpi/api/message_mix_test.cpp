@@ -10,7 +10,7 @@ namespace {
 
 // ---- With collective calls in flight
 
-// One rank is at a collective call, another sends first: neither may wait for the other for ever.
+// One rank enters a collective call while another sends first: neither rank may wait for the other for ever.
 TEST(MessagesAndCollectives, ABlockingMessageDrivesCallsInFlight) {
   const Comm comm("abs:1e-3"), plain;
   const Ring ring(comm);
@@ -38,13 +38,13 @@ TEST(MessagesAndCollectives, ABlockingMessageDrivesCallsInFlight) {
           EXPECT_LE(distance(sent, received), 1e-3);
         }
       };
-      // Even ranks: start, send, wait. Odd ones: start, wait, receive.
+      // Even ranks start, send and wait; odd ranks start, wait and receive.
       start();
       if (ring.rank % 2 == 0) exchange();
       EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
       if (ring.rank % 2 != 0) exchange();
       EXPECT_EQ(job.check(ring.rank, 1e-3, 2 * comm.size()), "");
-      // Odd ranks receive before they even start.
+      // Odd ranks receive before they start the call.
       if (ring.rank % 2 == 0) start();
       exchange();
       if (ring.rank % 2 != 0) start();
@@ -53,9 +53,9 @@ TEST(MessagesAndCollectives, ABlockingMessageDrivesCallsInFlight) {
   }
 }
 
-// ---- At random
+// ---- Random mixtures
 
-// A schedule that all ranks know: rounds of messages between any ranks, and collectives among them.
+// A schedule that all ranks know: rounds of messages between random ranks, with collectives among them.
 struct Planned {
   int from, to, tag, count;
   Pattern pattern;
@@ -82,7 +82,7 @@ class RandomRound {
     }
   }
 
-  // Receives that are posted before anything is sent; those by wildcards get any of the messages.
+  // Posts the receives before anything is sent; receives with wildcards get any of the messages.
   void post(bool wildcards) {
     for (std::size_t i = 0; i < planned_.size(); ++i) {
       if (planned_[i].to != me_) continue;
@@ -109,7 +109,7 @@ class RandomRound {
       }
     }
   }
-  // In any order that comes.
+  // Completes the requests in any order in which they finish.
   void complete() {
     std::vector<MPI_Status> statuses(requests_.size());
     for (std::size_t left = requests_.size(); left > 0; --left) {
@@ -124,7 +124,7 @@ class RandomRound {
   }
 
  private:
-  // The first message of that source and tag that is not taken yet.
+  // Checks against the first message of this source and tag that has not been received yet.
   void check(const MPI_Status& status, const Values& got, std::vector<bool>& taken) {
     for (std::size_t i = 0; i < planned_.size(); ++i) {
       const Planned& m = planned_[i];
@@ -163,7 +163,7 @@ TEST(MessagesAndCollectives, AtRandom) {
                 MPI_SUCCESS);
     }
     round.post(wildcards);
-    MPI_Barrier(comm);  // receives of one round do not take messages of the next
+    MPI_Barrier(comm);  // keeps receives of one round from messages of the next
     round.send();
     round.complete();
     EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
@@ -174,7 +174,7 @@ TEST(MessagesAndCollectives, AtRandom) {
   }
 }
 
-// ---- Many
+// ---- Many messages
 
 TEST(ManyMessages, TakeNoMoreMemory) {
   const Comm comm("abs:1e-3");
@@ -192,7 +192,7 @@ TEST(ManyMessages, TakeNoMoreMemory) {
   };
   exchange(10);
   const std::size_t before = mallinfo2().uordblks;
-  exchange(100);  // 20000 requests, of some 400 bytes each; MPI has pools of its own that grow
+  exchange(100);  // 20000 requests of some 400 bytes each; MPI has pools of its own that grow
   const std::size_t after = mallinfo2().uordblks;
   EXPECT_LT(after, before + 2000000);
 }
@@ -245,7 +245,7 @@ TEST(MessageThreads, EachOnACommunicatorOfItsOwn) {
   other.join();
 }
 
-// ---- Lives that end early
+// ---- Requests and communicators that are freed early
 
 TEST(MessageLives, TheCommunicatorMayBeFreedBeforeTheEnd) {
   MPI_Comm comm;

@@ -1,4 +1,4 @@
-// What the tests of messages share.
+// Helpers of the tests of messages.
 #pragma once
 
 #include "mpi/api/world.hpp"
@@ -25,7 +25,7 @@ inline std::string error_text(int code) {
   return text;
 }
 
-// Greatest distance; infinite where one is a number and the other is none.
+// Returns the greatest distance; infinite if one value is NaN and the other is not.
 inline double distance(const Values& a, const Values& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.numbers(); ++i) {
@@ -35,14 +35,14 @@ inline double distance(const Values& a, const Values& b) {
   return most;
 }
 
-// Ranks in a ring: everybody sends to the right and receives from the left.
+// Neighbours in a ring: each rank sends to the right and receives from the left.
 struct Ring {
   explicit Ring(const Comm& comm)
       : rank(comm.rank()), right((rank + 1) % comm.size()), left((rank + comm.size() - 1) % comm.size()) {}
   int rank, right, left;
 };
 
-// A process that has nobody else: its messages are plain MPI's.
+// Returns true for a communicator of one process, whose messages are plain MPI's.
 inline bool alone(const Comm& comm) { return comm.size() < 2; }
 
 }  // namespace taut::test

@@ -1,4 +1,4 @@
-// Point-to-point messages: what arrives, and what is said of it.
+// Tests of point-to-point messages: received values and statuses.
 #include "mpi/api/messages.hpp"
 
 namespace taut::test {
@@ -6,7 +6,7 @@ namespace {
 
 // ---- Values and statuses
 
-// Sends a rank's values around the ring once and looks at what came.
+// Sends a rank's values once around the ring and checks the received values.
 void go_round(const Comm& comm, DType type, std::size_t count, Pattern pattern, double bound) {
   const Ring ring(comm);
   const auto of = [&](int rank) {
@@ -83,7 +83,7 @@ TEST(Messages, NeedNoPolicy) {
   go_round(comm, DType::f32, 50000, Pattern::smooth, 0);
 }
 
-// A duplicate has the policy at once: no call of all ranks comes first.
+// A duplicate has the policy at once, without a call of all ranks.
 TEST(Messages, OnADuplicate) {
   const Comm comm("abs:1e-3"), copy(nullptr, comm);
   go_round(copy, DType::f32, 50000, Pattern::smooth, 1e-3);
@@ -106,7 +106,7 @@ TEST(Messages, ValuesThatAreNoNumbersArriveAsSuch) {
   EXPECT_NEAR(y[100], 1, 1e-3);
 }
 
-// ---- Where from and where to
+// ---- Sources and destinations
 
 TEST(Messages, ToNobodyAndFromNobody) {
   const Comm comm("abs:1e-3");

@@ -1,5 +1,5 @@
-// Calls and messages in flight on several communicators, completed in any order, mixed with blocking ones and
-// with plain MPI.
+// Calls and messages in flight on several communicators, completed in any order, mixed with blocking calls
+// and with plain MPI.
 #pragma once
 
 #include <functional>
@@ -10,21 +10,21 @@
 
 namespace taut::test {
 
-// A collective call of a mixture, and what is known of it.
+// A collective call of a mixture, and its expected result.
 struct SomeCall {
   Collective collective;
   std::unique_ptr<Job> job;
-  std::unique_ptr<ScatteredJob> scattered;  // null: values in a row
+  std::unique_ptr<ScatteredJob> scattered;  // null: consecutive values
   Reduction op;
   bool mean, in_place;
   const Comm* comm;
   double bound;
 };
 
-// A message, on the rank that sends it or on the one that receives it.
+// A message, on its sender or its receiver.
 struct SomeMessage {
-  std::unique_ptr<Values> values, here;  // what was sent; the memory of this rank
-  std::unique_ptr<Scattered> scattered;  // null: in a row
+  std::unique_ptr<Values> values, here;  // values that were sent; this rank's buffer
+  std::unique_ptr<Scattered> scattered;  // null: consecutive values
   int from, to, tag;
 
   void* data() { return scattered ? scattered->data() : here->slice().data; }
@@ -34,16 +34,16 @@ struct SomeMessage {
   }
 };
 
-// What is started and not completed.
+// A request that is started and not completed.
 struct Open {
   TAUT_Request request = TAUT_REQUEST_NULL;
   std::function<void(const MPI_Status&)> check;
 };
 
-// Everything that ranks do alike comes from `random`, everything else from `mine`.
+// A random mixture. `random` decides what all ranks do alike, `mine` everything else.
 class MixtureOfCalls {
  public:
-  // On duplicates of `parent`.
+  // Uses duplicates of `parent`.
   MixtureOfCalls(std::uint64_t seed, MPI_Comm parent)
       : random_(seed),
         mine_(seed * 1000 + static_cast<std::uint64_t>(rank_of(parent))),
@@ -115,7 +115,7 @@ class MixtureOfCalls {
         << name_of(c.collective);
   }
 
-  // ---- Messages, from any rank to any
+  // ---- Messages between any ranks
 
   void make_message(std::uint64_t i) {
     const int P = talk_.size(), me = talk_.rank();
@@ -123,7 +123,7 @@ class MixtureOfCalls {
               to = static_cast<int>(pick(static_cast<std::size_t>(P))), tag = static_cast<int>(pick(3));
     const std::size_t count = (pick(3) == 0 ? pick(30000) : pick(500)) / 6 * 6;
     const Values values = make_values(DType::f64, count, static_cast<Pattern>(pick(5)), seed_ * 100 + i);
-    const bool alone = from == to;  // then nothing may block
+    const bool alone = from == to;  // a message to itself must not block
     if (me == to) receive(make_side(values, from, to, tag, Values(DType::f64, count + 6)), alone);
     if (me == from) send(make_side(values, from, to, tag, values), alone);
   }
@@ -173,7 +173,7 @@ class MixtureOfCalls {
     for (std::size_t i = n; i < m.here->count(); ++i) ASSERT_EQ(m.here->at(i), 0);
   }
 
-  // ---- What is open
+  // ---- Open requests
 
   int kind() { return static_cast<int>(mine_() % Scattered::kinds); }
   void take(Open one) {
@@ -183,8 +183,8 @@ class MixtureOfCalls {
       open_.push_back(std::move(one));
   }
 
-  // Messages round the ring on the communicators of the calls, with a tag and a source that match anything,
-  // pending while calls come and go.
+  // Messages around the ring on the communicators of the calls. Their receives match any tag and source, and
+  // stay pending while calls start and complete.
   struct Traffic {
     explicit Traffic(const Comm& comm) : me(comm.rank()), P(comm.size()) {
       MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &requests[0]);

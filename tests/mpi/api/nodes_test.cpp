@@ -1,4 +1,5 @@
-// Nodes as MPI sees them, or as TAUT_RANKS_PER_NODE has them: api.nodes runs this with two ranks on each.
+// Tests of the nodes that MPI reports or TAUT_RANKS_PER_NODE sets: api.nodes runs this with two ranks on each
+// node.
 #include <cstdlib>
 
 #include "world.hpp"

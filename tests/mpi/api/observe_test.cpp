@@ -1,4 +1,4 @@
-// What the calls say of themselves: counters, times, explanations.
+// Tests of what calls report: counters, times, explanations.
 #include <cstring>
 
 #include "mpi/api/world.hpp"
@@ -63,7 +63,7 @@ TEST_F(Observing, SmallCallsInARowAreCountedEach) {
   EXPECT_EQ(small(MPI_FLOAT, MPI_SUM, 2), all);
   EXPECT_EQ(small(MPI_FLOAT, MPI_SUM, 1), all);
   for (int i = 0; i < 2; ++i) small(MPI_INT, MPI_SUM, 2);
-  for (int i = 0; i < 2; ++i) small(MPI_FLOAT_INT, MPI_MAXLOC, 1);  // a pair is nothing that Taut compresses
+  for (int i = 0; i < 2; ++i) small(MPI_FLOAT_INT, MPI_MAXLOC, 1);  // Taut does not compress pairs
   EXPECT_EQ(comm.stats().calls, 11u);
   EXPECT_EQ(comm.stats().message_bytes, 10u * 8 + 4);
   EXPECT_EQ(lines(explanation(comm)), 1 + 5);
@@ -72,7 +72,7 @@ TEST_F(Observing, SmallCallsInARowAreCountedEach) {
   const std::uint64_t compressed = comm.size() > 1 ? 1 : 0;
   EXPECT_EQ(comm.stats().compressed_calls, compressed);
   EXPECT_EQ(TAUT_Comm_set_policy(comm, "abs:1e-3,codec=planes,min_bytes=4B"), MPI_SUCCESS);
-  EXPECT_NEAR(small(MPI_FLOAT, MPI_SUM, 2), all, 1e-3);  // what was small no longer is
+  EXPECT_NEAR(small(MPI_FLOAT, MPI_SUM, 2), all, 1e-3);  // the type that was small has grown
   EXPECT_EQ(comm.stats().compressed_calls, compressed);
 }
 
@@ -98,7 +98,7 @@ TEST_F(Observing, SmallMovesInARowAreCountedEach) {
   EXPECT_EQ(comm.stats().message_bytes, 2 * ranks * (4 + 4 * ranks * 4));
 }
 
-// All ranks count the calls of a rest alike, whether a call looks like the one before or not.
+// During a back-off all ranks count the same calls, whether or not a call resembles the one before.
 TEST_F(Observing, CallsThatRestAreCountedEach) {
   const Comm comm("abs:1e-9");
   Values wild = make_values(DType::f32, n, Pattern::wild, 1), got = wild;
@@ -110,7 +110,7 @@ TEST_F(Observing, CallsThatRestAreCountedEach) {
     if (comm.rank() % 2 == 0 || i % 3 == 0) {
       EXPECT_EQ(large(), MPI_SUCCESS);
     } else {
-      EXPECT_EQ(large(), MPI_SUCCESS);  // from elsewhere
+      EXPECT_EQ(large(), MPI_SUCCESS);  // from another call site
     }
     EXPECT_TRUE(got == wild);
     TAUT_Request request = TAUT_REQUEST_NULL;
@@ -130,7 +130,7 @@ TEST_F(Observing, CallsThatRestAreCountedEach) {
   EXPECT_GT(s.plain_ns, 0u);
 }
 
-// The handle of a datatype that was freed may come back for another one.
+// MPI may reuse the handle of a freed datatype for another one.
 TEST_F(Observing, SmallCallsSayNothingOfOtherDatatypes) {
   const Comm comm("abs:1e-3,codec=planes,when=always");
   for (const int values : {1, n, 1, n}) {
@@ -177,7 +177,7 @@ TEST_F(Observing, PlacesInTheProgramAreToldApart) {
   EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Allreduce(x.data(), y.data(), n, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
   for (int i = 0; i < 3; ++i)
-    EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_FLOAT, 0, comm), MPI_SUCCESS);  // one place
+    EXPECT_EQ(TAUT_Bcast(x.data(), n, MPI_FLOAT, 0, comm), MPI_SUCCESS);  // one call site
   EXPECT_EQ(lines(explanation(comm)), 1 + 2 + 1);
 }
 

@@ -26,7 +26,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
     const bool in_place = collective != Collective::bcast && pick(3) == 0;
     const bool mean = reduces(collective) && op == Reduction::sum && pick(3) == 0;
-    const int apart = reduces(collective) ? 0 : pick(3);  // 0: values in a row
+    const int apart = reduces(collective) ? 0 : pick(3);  // 0: consecutive values
     const int threads = pick(3) == 0 ? 2 + pick(3) : 1;
     char text[160];
     std::snprintf(text, sizeof text,
@@ -34,7 +34,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
                   algorithm, by_values ? "values" : "auto", pick(2) == 0 ? "auto" : "3", threads);
     const int parts = 1 + pick(2), part = pick(20);
     int count = part < 5 ? pick(50000) : pick(200);
-    if (part == 0 && threads > 1) count += 66000;  // frames for several threads
+    if (part == 0 && threads > 1) count += 66000;  // frames long enough for several threads
     if (apart != 0) count = count / 6 * 6;         // whole elements of any type
     const auto pattern = static_cast<Pattern>(pick(5));
 
@@ -52,7 +52,7 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
       const MPI_Op operation = mpi_op(op, mean);
       if (apart == 0) {
         EXPECT_EQ(call(collective, job, type, operation, root, in_place, comm), MPI_SUCCESS);
-      } else {  // each rank has other datatypes
+      } else {  // each rank has different datatypes
         const int kind = apart * 7 + comm.rank();
         ScatteredJob scattered(job, comm.rank(), P, kind % Scattered::kinds, (kind + 2) % Scattered::kinds);
         EXPECT_EQ(call(collective, job, type, operation, root, in_place, comm, {}, scattered), MPI_SUCCESS);

@@ -1,4 +1,4 @@
-// Requests: order, completion, errors, and lives that end early.
+// Tests of requests: order, completion, errors, and requests or communicators that are freed early.
 #include <thread>
 
 #include "mpi/api/world.hpp"
@@ -6,7 +6,7 @@
 namespace taut::test {
 namespace {
 
-// Ordinary sums of floats on one communicator.
+// Sums of floats on one communicator.
 class Sums {
  public:
   Sums(const Comm& comm, std::size_t calls, std::size_t count = 40000, Pattern pattern = Pattern::smooth)
@@ -39,7 +39,7 @@ class Sums {
 
 TEST(Requests, OneRankWaitsForTheFirstAndAnotherForTheLast) {
   const Comm a("abs:1e-3"), b("abs:1e-3");
-  Sums on_a(a, 3), on_b(b, 3, 40000, Pattern::wild);  // these go to plain MPI
+  Sums on_a(a, 3), on_b(b, 3, 40000, Pattern::wild);  // these fall back
   on_a.start_all();
   on_b.start_all();
   const bool even = a.rank() % 2 == 0;
@@ -50,8 +50,8 @@ TEST(Requests, OneRankWaitsForTheFirstAndAnotherForTheLast) {
   on_b.expect_all(0);
 }
 
-// Some ranks complete a call first, others enter a blocking one first, which may be compressed, plain by
-// agreement or plain at once.
+// Some ranks complete a call first; others first enter a blocking call, which is compressed, or falls back by
+// agreement or at once.
 TEST(Requests, BlockingCallsDoNotHoldUpThoseInFlight) {
   const Comm comm("abs:1e-3");
   for (const auto& [count, pattern] :
@@ -79,7 +79,7 @@ TEST(Requests, MoreThanThereAreLanesFor) {
   sums.expect_all(1e-3);
 }
 
-// Types and operators may be freed at once, also where the call is left to plain MPI later.
+// Types and operators may be freed at once, also if the call falls back later.
 TEST(Requests, TypesAndOperatorsMayBeFreedAtOnce) {
   const Comm comm("abs:1e-3");
   MPI_Datatype row;
@@ -185,7 +185,7 @@ TEST(Requests, AMismatchIsAnErrorOfThatCallOnEveryRank) {
   EXPECT_EQ(TAUT_Waitall(3, sums.requests.data(), statuses), MPI_ERR_IN_STATUS);
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(TAUT_Error_status(statuses[i].MPI_ERROR), i == 1 ? TAUT_ERR_RANK_MISMATCH : TAUT_SUCCESS);
-  ASSERT_EQ(sums.start(1), MPI_SUCCESS);  // goes on
+  ASSERT_EQ(sums.start(1), MPI_SUCCESS);  // the communicator remains usable
   EXPECT_EQ(TAUT_Wait(&sums.requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
   sums.expect_all(1e-3);
 }
@@ -204,7 +204,7 @@ TEST(Requests, ANullBufferIsReportedOnEveryRank) {
   EXPECT_EQ(request, TAUT_REQUEST_NULL);
 }
 
-// Each thread has a communicator of its own; whoever waits drives the calls of both.
+// Each thread has a communicator of its own; a thread that waits progresses the calls of both.
 TEST(Requests, TwoThreads) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -226,7 +226,7 @@ TEST(Requests, TwoThreads) {
   other.join();
 }
 
-// ---- Lives that end early
+// ---- Requests and communicators that are freed early
 
 TEST(Requests, FreedBeforeCompletion) {
   const Comm comm("abs:1e-3");
@@ -249,7 +249,7 @@ TEST(Requests, TheCommunicatorIsFreedFirst) {
   MPI_Comm_free(&comm);
   EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_NEAR(y[12345], size_of_comm(MPI_COMM_WORLD), 1e-3);
-  const int code = TAUT_Start(&again);  // where nothing is served it is MPI's own request, which goes on
+  const int code = TAUT_Start(&again);  // without interception this is MPI's own request, which progresses
   if (size_of_comm(MPI_COMM_WORLD) > 1 || code != MPI_SUCCESS) {
     EXPECT_EQ(TAUT_Error_status(code), TAUT_ERR_ARGUMENT);
   } else {
@@ -258,7 +258,7 @@ TEST(Requests, TheCommunicatorIsFreedFirst) {
   EXPECT_EQ(TAUT_Request_free(&again), MPI_SUCCESS);
 }
 
-// Private communicators are freed with the last request: an MPI has a few thousand of them.
+// Private communicators are freed with the last request: an MPI library has a few thousand of them.
 TEST(Requests, CommunicatorsThatAreFreedFirstDoNotLeak) {
   const int times = size_of_comm(MPI_COMM_WORLD) <= 2 ? 3000 : 20;
   std::vector<float> x(1000, 1.0f), y(1000);
@@ -282,7 +282,7 @@ TEST(Requests, ThePolicyIsReplacedMeanwhile) {
       MPI_SUCCESS);
   ASSERT_EQ(sums.start(0), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Comm_set_policy(comm, "lossless,codec=raw"), MPI_SUCCESS);
-  EXPECT_EQ(TAUT_Start(&kept), MPI_SUCCESS);  // under the policy of its making
+  EXPECT_EQ(TAUT_Start(&kept), MPI_SUCCESS);  // under the policy at its creation
   EXPECT_EQ(TAUT_Wait(&sums.requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Wait(&kept, MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Request_free(&kept), MPI_SUCCESS);
@@ -318,7 +318,7 @@ TEST(Requests, Intercommunicators) {
   EXPECT_EQ(TAUT_Start(&requests[1]), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
   EXPECT_EQ(TAUT_Request_free(&requests[1]), MPI_SUCCESS);
-  const std::vector<double> want(50000, 2.0 - rank % 2);  // of the other group
+  const std::vector<double> want(50000, 2.0 - rank % 2);  // values of the other group
   EXPECT_TRUE(got == want && again == want);
   MPI_Comm_free(&inter);
   MPI_Comm_free(&half);

@@ -1,4 +1,4 @@
-// Values as elements of derived datatypes: one after another, or with gaps that nobody may touch.
+// Values as elements of derived datatypes: consecutive, or with gaps that must stay untouched.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ class Scattered {
  public:
   static constexpr int kinds = 5;
 
-  // `values` stay where they are: these are a copy, until collect(). An element has as many values as divide
-  // `unit`, which is what calls count in.
+  // Copies `values`, which stay unchanged until collect(). The number of values in an element divides `unit`,
+  // the unit of the counts of calls.
   Scattered(Values& values, int kind, std::size_t unit)
       : values_(values), size_(size_of(values.type())), type_(MPI_DATATYPE_NULL) {
     const MPI_Datatype base = mpi_type(values.type());
@@ -22,7 +22,7 @@ class Scattered {
       case 0: MPI_Type_contiguous(2, base, &type_), places_ = {0, 1}; break;
       case 1: MPI_Type_create_resized(base, 0, 2 * size, &type_), places_ = {0}; break;
       case 2: MPI_Type_vector(2, 1, 2, base, &type_), places_ = {0, 2}; break;
-      case 3: {  // no gaps, but not in order
+      case 3: {  // no gaps, but another order
         const int displacements[] = {1, 0};
         MPI_Type_create_indexed_block(2, 1, displacements, base, &type_), places_ = {1, 0};
         break;
@@ -53,7 +53,8 @@ class Scattered {
     const auto* const first = static_cast<const std::byte*>(values_.slice().data);
     return first != nullptr && at >= first && at < first + values_.slice().bytes();
   }
-  // Where the value is that stands there in the values' own memory; the first of an element.
+  // Returns the address here of a value, the first of an element, whose address in the values' own memory is
+  // `there`.
   void* at(const void* there) {
     const auto i = static_cast<std::size_t>(static_cast<const std::byte*>(there) -
                                             static_cast<const std::byte*>(values_.slice().data)) /
@@ -62,7 +63,7 @@ class Scattered {
   }
   void* data() { return memory_.data(); }
 
-  // Takes the values back. False: a byte between them has changed.
+  // Copies the values back. Returns false if a byte between them has changed.
   bool collect() {
     for (std::size_t i = 0; i < values_.count(); ++i) {
       std::memcpy(value(i), place(memory_, i), size_);
@@ -80,11 +81,11 @@ class Scattered {
   Values& values_;
   std::size_t size_, extent_ = 0;
   MPI_Datatype type_;
-  std::vector<std::size_t> places_;  // of the values of an element, in values
+  std::vector<std::size_t> places_;  // positions of an element's values, in values
   std::vector<std::byte> memory_, before_;
 };
 
-// A rank's memory of a job that only moves values, as the arguments of MPI's calls.
+// One rank's memory of a job that only moves values, as arguments of MPI's calls.
 struct ScatteredJob {
   ScatteredJob(Job& job, int rank, int P, int kind_in, int kind_out)
       : in(job.inputs[static_cast<std::size_t>(rank)], kind_in, job.count() / static_cast<std::size_t>(P)),

@@ -1,13 +1,13 @@
-// Datatypes of floats of many shapes, and memory for them.
+// Datatypes of floats in many shapes, and memory for them.
 #pragma once
 
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
 
-inline constexpr int shapes = 12, values_of_shapes = 12;  // the second: a multiple of the values of each
+inline constexpr int shapes = 12, values_of_shapes = 12;  // a multiple of the values of each shape
 
-// One element of a shape; to be freed.
+// A datatype for one element of a shape; the destructor frees it.
 class Shape {
  public:
   explicit Shape(int kind) {
@@ -37,13 +37,13 @@ class Shape {
         MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_FLOAT, &type_);
         break;
       }
-      case 8: {  // a struct of one kind, not from its start
+      case 8: {  // a struct of one type that begins at a later member
         int blocks[] = {2, 1};
         MPI_Datatype types[] = {MPI_FLOAT, MPI_FLOAT};
         MPI_Type_create_struct(2, blocks, bytes + 1, types, &type_);
         break;
       }
-      case 9: {  // no gaps, but not in order
+      case 9: {  // no gaps, but another order
         int swapped[] = {1, 0};
         MPI_Type_create_indexed_block(2, 1, swapped, MPI_FLOAT, &type_);
         break;
@@ -76,7 +76,7 @@ class Shape {
 
   MPI_Datatype type() const { return type_; }
   int values() const { return values_; }
-  std::size_t floats() const { return static_cast<std::size_t>(extent_) / 4; }  // of an element's extent
+  std::size_t floats() const { return static_cast<std::size_t>(extent_) / 4; }  // extent of an element
   std::size_t before() const { return least_ < 0 ? static_cast<std::size_t>(-least_) / 4 : 0; }
 
  private:
@@ -85,7 +85,7 @@ class Shape {
   int values_ = 0;
 };
 
-// So many elements of a shape; some floats stand before and behind them.
+// Memory for some elements of a shape, with some floats before and after them.
 struct Area {
   static constexpr float untouched = -7777;
   std::vector<float> floats;
@@ -93,7 +93,7 @@ struct Area {
 
   Area(const Shape& shape, std::size_t elements)
       : floats(shape.before() + (elements + 3) * shape.floats() + 8, untouched), first(shape.before() + 2) {}
-  // Filled with smooth numbers.
+  // Fills the elements with smooth numbers.
   Area(const Shape& shape, std::size_t elements, int salt) : Area(shape, elements) {
     for (std::size_t i = 0; i < floats.size(); ++i)
       floats[i] = std::sin(0.001F * static_cast<float>(i + static_cast<std::size_t>(salt) * 1000));
@@ -102,7 +102,7 @@ struct Area {
   float* at() { return floats.data() + first; }
 };
 
-// Blocks of elements with gaps between them; a rank's block has a multiple of values_of_shapes values.
+// Blocks of elements with gaps between them; the size of a rank's block is a multiple of values_of_shapes.
 struct ShapedBlocks {
   std::vector<MPI_Count> counts;
   std::vector<MPI_Aint> displacements;

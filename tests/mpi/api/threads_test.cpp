@@ -1,5 +1,5 @@
-// Under MPI_THREAD_MULTIPLE: several threads, each with communicators of its own, on which it does whatever a
-// program of one thread may do.
+// Tests under MPI_THREAD_MULTIPLE: several threads, each with its own communicators, on which it makes any
+// calls that a program of one thread may make.
 //   TEST_SEED=4711 TEST_COUNT=1 mpiexec -n 2 api_test --gtest_filter='ThreadsOfAProgram.*'    one again
 #include <thread>
 
@@ -19,7 +19,7 @@ class ThreadsOfAProgram : public testing::Test {
     for (int t = 0; t < threads; ++t) parents_.push_back(std::make_unique<Comm>());
   }
 
-  // work(number of the thread, its communicator)
+  // Runs work(number of the thread, its communicator) on each thread.
   template <class Work>
   void run_threads(Work work) {
     std::vector<std::thread> others;
@@ -44,7 +44,7 @@ TEST_F(ThreadsOfAProgram, MixturesOfCallsAndMessages) {
   });
 }
 
-// Policies, statistics and the communicators themselves come and go beside the calls of other threads.
+// Threads set policies, read statistics and create and free communicators during the calls of other threads.
 TEST_F(ThreadsOfAProgram, CommunicatorsComeAndGo) {
   run_threads([&](int thread, const Comm& parent) {
     constexpr const char* policies[] = {"abs:1e-3,codec=planes,min_bytes=0", "lossless,min_bytes=0",

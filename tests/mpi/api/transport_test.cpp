@@ -1,4 +1,4 @@
-// The MPI transport under the suite of all transports.
+// Runs the tests of all transports on the MPI transport.
 #include "conformance/transport_test.hpp"
 
 #include "transports/mpi.hpp"
@@ -13,8 +13,8 @@ TEST_P(MpiConformance, OnTheWorld) {
   GetParam().run(*transport).wait();
 }
 
-// Open MPI 5.0.11 writes beyond the buffer of a receive that is too short for a message by rendezvous. The
-// library never gets there: it reserves its memory before it agrees to a call.
+// Open MPI 5.0.11 writes beyond a receive buffer that is too short for a message sent by rendezvous. The
+// library never makes such a receive: it reserves its memory before it agrees to a call.
 std::vector<TransportTest> tests_of_this_mpi() {
   std::vector<TransportTest> tests(std::begin(transport_tests), std::end(transport_tests));
 #ifdef OPEN_MPI

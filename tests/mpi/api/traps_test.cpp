@@ -1,4 +1,4 @@
-// What programs do around their calls (docs/testing.md, the traps of MPI).
+// Tests of special conditions around calls (docs/testing.md, the traps of MPI).
 #include <pthread.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int count = 100000;
 
-// A sum of what is compressed, and what it comes to.
+// Makes compressed sums and checks the results.
 void expect_sums(const Comm& comm, int calls) {
   std::vector<float> x(count), y(count);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000) * 0.01F;
@@ -27,7 +27,7 @@ void expect_sums(const Comm& comm, int calls) {
   }
 }
 
-// Packed data are opaque: a byte of them may be anything.
+// Packed data are opaque: their bytes have any values.
 TEST(Traps, PackedDataComeAsTheyWere) {
   const Comm comm("abs:1e3,when=always,min_bytes=0");
   std::vector<char> packed(80000);
@@ -70,7 +70,7 @@ TEST(Traps, CountsBeyondInt) {
   }
 }
 
-// A profiler's timer interrupts system calls and everything else.
+// A profiler's timer interrupts system calls and all other code.
 TEST(Traps, SignalsInterruptNothing) {
   const Comm comm("abs:1e-3,when=always");
   struct sigaction ours {
@@ -85,7 +85,7 @@ TEST(Traps, SignalsInterruptNothing) {
   EXPECT_GT(signals, 0);
 }
 
-// A child that only leaves again, in between and with a call in flight.
+// Forks a child that exits at once, between calls and with a call in flight.
 TEST(Traps, ForksBetweenCallsAreHarmless) {
   const Comm comm("abs:1e-3,when=always");
   expect_sums(comm, 1);
@@ -102,7 +102,7 @@ TEST(Traps, ForksBetweenCallsAreHarmless) {
   expect_sums(comm, 1);
 }
 
-// Runs `work` on a thread with a stack of so many bytes.
+// Runs `work` on a thread with a stack of this many bytes.
 void on_stack_of(std::size_t bytes, std::function<void()> work) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

@@ -1,5 +1,5 @@
-// Calls with blocks of any size against plain MPI: the same values within the bound, the same bits where
-// nothing may be lost, and between the blocks whatever was there.
+// Compares calls with blocks of any size with plain MPI: the same values within the bound, the same bits if
+// the policy is lossless, and unchanged bytes between the blocks.
 #include <numeric>
 
 #include "mpi/api/world.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr float untouched = -7777;
 
-// Of P blocks with gaps between them; the ranks make the same ones from the same numbers.
+// Layout of P blocks with gaps between them; all ranks compute the same layout from the same numbers.
 struct Layout {
   std::vector<MPI_Count> counts;
   std::vector<MPI_Aint> displacements;
@@ -28,7 +28,7 @@ struct Layout {
   MPI_Count total() const { return std::accumulate(counts.begin(), counts.end(), MPI_Count{0}); }
 };
 
-// Values that rank i sends to rank j.
+// Number of values that rank i sends to rank j.
 MPI_Count matrix(int i, int j) { return (i + 2 * j) % 4 == 0 ? 0 : 4000 + 501 * i + 77 * j; }
 
 std::vector<float> memory(std::size_t count, int salt) {
@@ -45,7 +45,7 @@ class VectorCalls : public testing::TestWithParam<std::tuple<const char*, Mode::
   const int P = comm.size(), me = comm.rank(), root = P - 1;
   const double bound = std::strchr(policy, ':') != nullptr ? 1e-3 : 0;
 
-  // By one of its three functions, to its end.
+  // Makes the call by one of its three functions and completes it.
   template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
   int run(Blocking blocking, Nonblocking nonblocking, Persistent persistent,
           const Arguments&... arguments) const {

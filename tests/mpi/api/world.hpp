@@ -1,4 +1,4 @@
-// Communicators and data for the MPI tests. Every test is run by all ranks together.
+// Communicators and data for the MPI tests. All ranks run every test together.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ inline int size_of_comm(MPI_Comm comm) {
   return size;
 }
 
-// A communicator of this test's own, which returns errors.
+// A communicator for one test, which returns errors.
 class Comm {
  public:
   explicit Comm(const char* policy = nullptr, MPI_Comm parent = MPI_COMM_WORLD) {
@@ -65,7 +65,7 @@ inline MPI_Op mpi_op(Reduction op) {
   return op == Reduction::sum ? MPI_SUM : op == Reduction::min ? MPI_MIN : MPI_MAX;
 }
 
-// Which of the three functions of a call is called.
+// Selects the blocking, nonblocking or persistent function of a call.
 struct Mode {
   enum Kind { blocking, nonblocking, persistent } kind = blocking;
   TAUT_Request* request = nullptr;
@@ -79,21 +79,21 @@ struct Mode {
 
 inline MPI_Op mpi_op(Reduction op, bool mean) { return mean ? TAUT_Avg() : mpi_op(op); }
 
-// A buffer as calls take it.
+// A buffer in the arguments of a call.
 struct Argument {
   void* at;
   MPI_Count count;
   MPI_Datatype type;
 };
-// Of the job's own memory, as it is.
+// Argument of the job's own memory, unchanged.
 struct InARow {
   Argument operator()(const void* at, MPI_Count values, MPI_Datatype type) const {
     return {const_cast<void*>(at), values, type};
   }
 };
 
-// Calls the TAUT_ function for a job's memory on this rank. `argument` of an address there and a number of
-// values is what the call is given; reductions take the memory as it is.
+// Calls the TAUT_ function for a job's memory on this rank. `argument` maps an address in this memory and a
+// number of values to the argument of the call; reductions take the memory as it is.
 template <class Argument_of = InARow>
 int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool in_place, MPI_Comm comm,
          Mode mode = {}, const Argument_of& argument = {}) {
@@ -138,8 +138,8 @@ int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool
   return MPI_ERR_OTHER;
 }
 
-// Memory of one rank's job, checked and compared across the ranks. `in_place` reduce_scatter leaves its block
-// in front. `mean`: what was computed is the sum over P.
+// Checks one rank's output of a job and compares it across the ranks. `in_place`: reduce_scatter leaves its
+// block at the front. `mean`: the job computes the sum over P.
 inline std::string check_here(Collective collective, Job& job, bool in_place, int rank, double bound,
                               int roundings, double* worst = nullptr, bool mean = false) {
   const auto P = static_cast<double>(job.inputs.size());
@@ -154,7 +154,7 @@ inline std::string check_here(Collective collective, Job& job, bool in_place, in
   return job.check(rank, bound, roundings, worst);
 }
 
-// True if `values` are the same bits on all ranks.
+// Returns true if `values` have the same bits on all ranks.
 inline bool same_on_all(const Values& values, MPI_Comm comm) {
   std::uint64_t hash = 0xCBF29CE484222325;
   for (const std::byte b : values.slice().as_bytes())

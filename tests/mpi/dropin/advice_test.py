@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A program of messages, observed, and with what `taut advise` then prints, as a user pastes it.
+"""Observes a program of messages, then runs it with the rules that `taut advise` prints, as a user pastes
+them.
 
 advice_test.py TAUT LAYERS MPICC MPIEXEC    TAUT: the program; LAYERS: the folder of libtaut_preload.so
 """
@@ -34,7 +35,8 @@ class Messages(unittest.TestCase):
         return done
 
     def ring(self, report, before=""):
-        """How far values are off, what is said, and the kinds of calls that rank 0 reports."""
+        """Returns the distance of the values from the exact ones, the output, and the kinds of calls that
+        rank 0 reports."""
         done = self.shell(f'{before}\n"$PROGRAM" run --report {report} -- "$MPIEXEC" -n 2 ./ring')
         communicators = json.loads((self.folder / f"{report}.0").read_text())["communicators"]
         kinds = {kind["collective"]: kind for communicator in communicators for kind in communicator["kinds"]}

@@ -1,9 +1,7 @@
-/* A program of plain MPI that makes every collective call which the drop-in serves, in place as well, on
- * MPI_COMM_WORLD and on a part of it, and writes for each what came of it on this rank:
- *
- *   calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact
- * result
- */
+/* A program of plain MPI that makes every collective call which the drop-in intercepts, also in place, on
+   MPI_COMM_WORLD and on a part of it. It writes the result of each call on this rank:
+
+     calls FOLDER      into FOLDER/<rank>.txt: name, hash of the bits, greatest error */
 #include "calls.h"
 
 static void reductions(void) {
@@ -51,7 +49,7 @@ static void movements(void) {
   MPI_Alltoall(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, comm), end("Alltoall", n);
 }
 
-/* Every second float of a block: exact[] says what they and the gaps should be. */
+/* Expects every second float of a block; exact[] has the values and the gaps. */
 static void expect_spaced(int of_rank) {
   for (int r = 0; r < size; ++r)
     for (long i = 0; i < block; ++i) {
@@ -78,7 +76,8 @@ static void datatypes(void) {
   MPI_Type_free(&apart);
 }
 
-/* Blocks of one value less a rank, with gaps between them, last rank's first. */
+/* Vector calls: the block of rank r has block - 1 - r values, with gaps between blocks, in reverse order of
+   ranks. */
 static void vectors(void) {
   const int root = size - 1;
   const struct vectors all = lay_out();
@@ -99,13 +98,13 @@ static void vectors(void) {
                MPI_FLOAT, root, comm);
   end("Scatterv", own);
 
-  begin(); /* rank r gets block - 1 - r values from each */
+  begin(); /* rank r gets block - 1 - r values from each rank */
   expect_row(&all);
   MPI_Alltoallv(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm);
   end("Alltoallv", (long)size * own);
 }
 
-/* MPI_Pcontrol(0) leaves a call to MPI, (2) writes what was observed so far. */
+/* MPI_Pcontrol(0) leaves calls to plain MPI; MPI_Pcontrol(2) writes the report so far. */
 static void switched_off(void) {
   const int n = size * block;
   MPI_Pcontrol(0);
@@ -113,7 +112,7 @@ static void switched_off(void) {
   MPI_Allreduce(send, receive, n, MPI_FLOAT, MPI_SUM, comm), end("plain,Allreduce", n);
   MPI_Pcontrol(1);
   MPI_Pcontrol(2);
-  --made; /* for Taut does not see it */
+  --made; /* Taut does not see this call */
 }
 
 static void all_calls(MPI_Comm on, const char* title) {

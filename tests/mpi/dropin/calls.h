@@ -1,5 +1,5 @@
-/* What the programs in C have in common: values that every rank knows, what came of a call, and the course of
- * the program. */
+/* Common parts of the C programs: values that every rank can compute, the check of a call's result, and the
+   main program. */
 #ifndef TAUT_DROPIN_CALLS_H
 #define TAUT_DROPIN_CALLS_H
 
@@ -18,7 +18,7 @@ static FILE* out;
 static float send[most_ranks * block], receive[most_ranks * block];
 static double exact[most_ranks * block];
 
-/* What rank r has at i: smooth, and exact in float. */
+/* Value i of rank r: smooth, and exact in float. */
 static double value(int r, long i) { return floor(2048 * sin(1e-3 * (double)i + r)) / 256; }
 
 static double sum(long i) {
@@ -36,7 +36,7 @@ static void begin(void) {
   fill(send, (long)size * block, 0, rank);
 }
 
-/* n values came in; exact[] says what they should be. */
+/* Writes the result of a call: n values were received; exact[] has the expected values. */
 static void end(const char* name, long n) {
   uint64_t hash = 0xCBF29CE484222325;
   double worst = 0;
@@ -55,8 +55,8 @@ static void expect_blocks(long per_block, int of_rank, long first) { /* of_rank 
       exact[r * per_block + i] = value(of_rank < 0 ? r : of_rank, first + i);
 }
 
-/* Whether a receive said that its message was too long. Intel MPI 2021.19 sometimes says nothing of a plain
- * one. */
+/* Returns true if a receive reported that its message was too long. Intel MPI 2021.19 sometimes reports
+   nothing for a plain message. */
 static int truncated(int code) {
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
   int length, error_class = MPI_SUCCESS;
@@ -64,7 +64,8 @@ static int truncated(int code) {
   return error_class == MPI_ERR_TRUNCATE || (code == MPI_SUCCESS && strncmp(library, "Intel", 5) == 0);
 }
 
-/* Blocks of one value less a rank, with gaps between them, last rank's first; places: in a row. */
+/* Layout of vector calls: the block of rank r has block - 1 - r values, with gaps between blocks, in reverse
+   order of ranks. places: displacements without gaps. */
 struct vectors {
   int counts[most_ranks], displs[most_ranks], mine[most_ranks], places[most_ranks];
 };
@@ -85,7 +86,7 @@ static void expect_gaps(const struct vectors* all) {
     for (long i = 0; i < block; ++i)
       exact[all->displs[r] + i] = i < all->counts[r] ? value(r, i) : (double)gap;
 }
-/* What each rank's block for this one holds, in a row. */
+/* Sets exact[] to the blocks that all ranks have for this rank, without gaps. */
 static void expect_row(const struct vectors* all) {
   const int own = all->counts[rank];
   for (int r = 0; r < size; ++r)
@@ -97,7 +98,7 @@ static void fail(const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The communicator that the calls to come are on. */
+/* Sets the communicator for the following calls. */
 static void use(MPI_Comm on, const char* title) {
   comm = on;
   MPI_Comm_rank(comm, &rank);
@@ -105,7 +106,7 @@ static void use(MPI_Comm on, const char* title) {
   fprintf(out, "# %s\n", title);
 }
 
-/* FOLDER/<rank>.txt is what this rank writes. */
+/* Opens the output of this rank, FOLDER/<rank>.txt. */
 static void open_out(const char* folder) {
   char name[4096];
   int world, ranks;
@@ -116,14 +117,14 @@ static void open_out(const char* folder) {
   if (out == NULL || ranks > most_ranks) MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* How many calls were made of those that Taut serves; of these, the nonblocking ones. */
+/* Writes the number of calls that Taut intercepts; of these, the number of nonblocking ones. */
 static void close_out(int nonblocking) {
   fprintf(out, "made %d %d\n", made - nonblocking, nonblocking);
   fclose(out);
 }
 
-/* Makes all calls on MPI_COMM_WORLD and on a part of it, into the folder of the first argument. `nonblocking`
- * counts those among `made`. */
+/* Makes all calls on MPI_COMM_WORLD and on a part of it, with output to the folder of the first argument.
+   `nonblocking` counts the nonblocking calls among `made`. */
 static int make_calls(int argc, char** argv, void (*all_calls)(MPI_Comm on, const char* title),
                       const int* nonblocking) {
   int world;

@@ -1,4 +1,4 @@
-"""The calls of calls.c by mpi4py.
+"""Makes the calls of calls.c by mpi4py.
 
 calls.py FOLDER    into FOLDER/<rank>.txt: name, hash of the bits, greatest deviation from the exact result
 """
@@ -13,7 +13,7 @@ BLOCK = 1 << 15  # values
 
 
 def value(rank, first, count):
-    """What a rank has there: smooth, and exact in float32."""
+    """Returns a rank's values: smooth, and exact in float32."""
     return numpy.floor(2048 * numpy.sin(1e-3 * numpy.arange(first, first + count) + rank)) / 256
 
 
@@ -27,7 +27,8 @@ class Calls:
         return numpy.full(self.size * BLOCK, -1, "f4")
 
     def end(self, name, received, exact):
-        """`exact`: what the first values should be; None: nothing on this rank."""
+        """Writes the result of a call. `exact`: the expected first values; None: nothing is received on this
+        rank."""
         worst = 0.0 if exact is None else numpy.abs(received[: len(exact)] - exact).max()
         print(name, hashlib.md5(received.tobytes()).hexdigest()[:16], worst, file=self.out)
         self.made += 1
@@ -65,7 +66,8 @@ class Calls:
         self.end("Alltoall", received, self.blocks(self.rank * BLOCK))
 
     def vectors(self):
-        """Blocks of one value less a rank, with gaps between them, the last rank's first."""
+        """Vector calls: the block of rank r has BLOCK - 1 - r values, with gaps between blocks, in
+        reverse order of ranks."""
         comm, root, rank, size = self.comm, self.size - 1, self.rank, self.size
         counts = [BLOCK - 1 - r for r in range(size)]
         displs = [(size - 1 - r) * BLOCK for r in range(size)]
@@ -84,7 +86,8 @@ class Calls:
         self.end("Alltoallv", received, numpy.concatenate([value(r, displs[rank], own) for r in range(size)]))
 
     def nonblocking(self):
-        """Calls among messages, completed together; the first rank waits elsewhere before that."""
+        """Makes nonblocking calls among messages and completes them together; the first rank waits in another
+        call before that."""
         comm, rank, size, count = self.comm, self.rank, self.size, BLOCK - 1
         packed = [[count] * size, [r * BLOCK for r in range(size)]]
         sent, got = numpy.array([rank + 100.0]), numpy.array([-1.0])
@@ -120,7 +123,7 @@ class Calls:
         self.started += 5
 
     def messages(self):
-        """Long messages round a ring, looked for before they are received."""
+        """Sends long messages around a ring, which are probed before they are received."""
         comm, before = self.comm, (self.rank - 1) % self.size
         exact, status = value(before, 0, self.size * BLOCK), MPI.Status()
         for way in ("Recv", "Probe", "Mprobe", "Improbe", "Isendrecv"):

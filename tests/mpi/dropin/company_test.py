@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What else is in a process or around it: programs without MPI, and other tools that wrap MPI.
+"""Tests the drop-in in processes without MPI, and beside other tools that wrap MPI.
 
-company_test.py LAYERS MPICC MPIEXEC DRIVER    LAYERS: the folder of libtaut_preload.so; DRIVER: ../support/gpu_driver.c
+company_test.py LAYERS MPICC MPIEXEC DRIVER    LAYERS: the folder of libtaut_preload.so; DRIVER:
+../support/gpu_driver.c
 """
 
 import os
@@ -20,7 +21,7 @@ RULES = {"TAUT_RULES": "*: abs:0.01,when=always,min_bytes=0"}
 
 
 class WithoutMpi(unittest.TestCase):
-    """Launchers, shells and what they start inherit LD_PRELOAD."""
+    """Launchers, shells and their children inherit LD_PRELOAD."""
 
     def check(self, command, status=0, stdout=""):
         environment = dict(os.environ) | RULES | {"LD_PRELOAD": PRELOAD, "TAUT_REPORT": "/nonexistent/%r.json"}
@@ -63,7 +64,7 @@ class OtherTools(unittest.TestCase):
         cls.held.cleanup()
 
     def run_with(self, preload, rules):
-        """Calls that the tool counts; how far the sums are off; calls that Taut reports."""
+        """Returns the calls that the tool counts, the error of the sums, and the calls that Taut reports."""
         report = self.folder / "report.%r.json"
         asked = rules | {"TAUT_REPORT": str(report)} if rules else {}
         variables = [f"{k}={v}" for k, v in ({"LD_PRELOAD": " ".join(map(str, preload))} | asked).items()]
@@ -98,10 +99,10 @@ class OtherTools(unittest.TestCase):
 
 
 class Receives(unittest.TestCase):
-    """Messages are coded only where every receive of the program is followed."""
+    """Messages are coded only if the drop-in tracks every receive of the program."""
 
     def run_ring(self, flags=()):
-        """How far values are off, and what is said."""
+        """Returns the error of the values, and the output."""
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder) / "ring"
             subprocess.run([MPICC, "-O1", "-o", program, *flags, HERE / "probing.c"], check=True)

@@ -1,5 +1,4 @@
-/* A tool of the program's: counts calls by the profiling interface of MPI, and says how many in MPI_Finalize.
- */
+/* A profiling tool: counts calls by the profiling interface of MPI, and prints the count in MPI_Finalize. */
 #include <mpi.h>
 #include <stdio.h>
 

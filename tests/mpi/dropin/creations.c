@@ -1,8 +1,8 @@
-/* A program of plain MPI that makes and frees communicators and persistent requests, and counts the private
- * communicators that Taut makes meanwhile: by PMPI_Comm_split, which is defined here. Prints a line for each
- * part: its name, the count, and whether sums were right.
- *
- *   creations PART    PART: unused, used, small, large or order */
+/* A program of plain MPI that creates and frees communicators and persistent requests. It counts the private
+   communicators that Taut creates, by PMPI_Comm_split, which this program defines. It prints a line for each
+   part: its name, the count, and whether sums were right.
+
+     creations PART    PART: unused, used, small, large or order */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
@@ -31,7 +31,7 @@ static void check(int n, int ranks_above) {
   memset(sums, 0, sizeof sums);
 }
 
-/* A sum that is started on `comm` while the first rank blocks elsewhere. */
+/* Starts a sum on `comm` while the first rank blocks in another call. */
 static void nonblocking_sum(MPI_Comm comm, int n) {
   MPI_Request request;
   MPI_Iallreduce(mine, sums, n, MPI_DOUBLE, MPI_SUM, comm, &request);
@@ -41,7 +41,7 @@ static void nonblocking_sum(MPI_Comm comm, int n) {
   check(n, size);
 }
 
-/* Duplicates, parts and graphs, on which nothing is called. */
+/* Creates duplicates, parts and graphs without calls on them. */
 static void unused(void) {
   for (int i = 0; i < rounds; ++i) {
     const int one = 1, next = (rank + 1) % size;
@@ -57,7 +57,7 @@ static void unused(void) {
   }
 }
 
-/* Duplicates with a nonblocking call on each: all are served. */
+/* Creates duplicates with a nonblocking call on each: Taut serves all of them. */
 static void used(void) {
   for (int i = 0; i < rounds; ++i) {
     MPI_Comm duplicate;
@@ -80,7 +80,7 @@ static void persistent(int n) {
   }
 }
 
-/* Two requests at a time, which ranks start and free in different orders. */
+/* Creates two requests at a time, which ranks start and free in different orders. */
 static void order(void) {
   const int turned = rank % 2;
   static double other[most];
@@ -106,7 +106,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int i = 0; i < most; ++i) mine[i] = 1e-4 * i + rank;
-  splits = 0; /* those of MPI_Init */
+  splits = 0; /* without those of MPI_Init */
   if (strcmp(part, "unused") == 0) unused();
   if (strcmp(part, "used") == 0) used();
   if (strcmp(part, "small") == 0) persistent(8);

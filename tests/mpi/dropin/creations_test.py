@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many private communicators Taut makes for those of a program, and for its persistent requests.
+"""Counts the private communicators that Taut creates for a program's communicators and persistent requests.
 
 creations_test.py LAYERS MPICC MPIEXEC    LAYERS: the folder of libtaut_preload.so
 """
@@ -37,7 +37,7 @@ class Creations(unittest.TestCase):
         return int(said[1])
 
     def test_communicators_that_are_not_used_cost_nothing(self):
-        self.assertLessEqual(self.splits("unused"), 8 + 2 * 4)  # the first of MPI_COMM_WORLD, and of these
+        self.assertLessEqual(self.splits("unused"), 8 + 2 * 4)  # the first of MPI_COMM_WORLD, and of these communicators
 
     def test_communicators_that_are_used_are_served_from_the_first_call(self):
         self.assertEqual(self.splits("used"), ROUNDS)

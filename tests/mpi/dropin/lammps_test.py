@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""LAMMPS, whose messages hold tags and types bit by bit beside coordinates, under rules.
+"""Runs LAMMPS under rules: its messages hold tags and types bit by bit beside coordinates.
 
 lammps_test.py TAUT LAYERS    TAUT: the program; LAYERS: the folder of libtaut_preload.so
 
@@ -51,7 +51,7 @@ class Lammps(unittest.TestCase):
 
     @classmethod
     def thermo(cls, before="", report="r.json"):
-        """Temperature and energies of some steps as they are printed, and rank 0's kinds of calls."""
+        """Returns temperature and energies of some steps as LAMMPS prints them, and rank 0's kinds of calls."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TAUT_")}
         environment |= {"TAUT_PRELOAD": f"{LAYERS}/libtaut_preload.so", "PROGRAM": TAUT, "OMP_NUM_THREADS": "1"}
         lammps = "lmp -in in.melt -log none"
@@ -76,14 +76,14 @@ class Lammps(unittest.TestCase):
                 self.assertEqual(self.thermo(pasted)[0], self.plain)
 
     def sent(self, rule):
-        """What rank 0 sent under a rule for messages, and the lines that are printed."""
+        """Returns the row of the report on rank 0's sends under a rule for messages, and the printed lines."""
         lines, kinds = self.thermo(f'export TAUT_MESSAGES=1 TAUT_RULES="Send f64 >=128KiB : {rule}"')
         [sent] = [kind for kind in kinds if kind["collective"] == "send"]
         self.assertGreater(sent["packed_calls"], 0)
         return sent, lines
 
     def test_a_bound_has_to_do_with_coordinates_alone(self):
-        sent, lines = self.sent("rel=1e-4")  # which gains nothing once integers are kept
+        sent, lines = self.sent("rel=1e-4")  # without gain, as integers are kept
         self.assertEqual((sent["compressed_calls"], lines), (0, self.plain))
         sent, lines = self.sent("rel=1e-6 when=always")
         self.assertEqual(sent["compressed_calls"], sent["calls"])

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Programs of plain MPI, with and without the drop-in.
+"""Runs programs of plain MPI with and without the drop-in.
 
 matrix.py MPI PROGRAM --layers FOLDER    MPI: a name in MPIS, PROGRAM: one in PROGRAMS
 
-Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES; results have to be the bare run's bits
-where nothing lossy is asked for, and within the bound where it is, and calls seen have to be calls made. Exit status 77:
-the MPI, or a compiler for it, is not installed.
+Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES. Results must have the bare
+run's bits without a lossy rule and must be within the bound with one, and the reports must count all calls
+made. Exit status 77: the MPI, or a compiler for it, is not installed.
 """
 
 import argparse
@@ -30,8 +30,8 @@ class Mpi:
     cc: str
     mpiexec: str
     fortran: str = ""
-    library: str = ""  # what mpi4py loads
-    flags: list = field(default_factory=list)  # of Fortran: what the MPI has
+    library: str = ""  # library that mpi4py loads
+    flags: list = field(default_factory=list)  # compiler flags for Fortran modules that the MPI has
     environment: dict = field(default_factory=dict)
 
 
@@ -51,7 +51,7 @@ MPIS = {
         library=f"{IMPI}/lib/libmpi.so.12",
         environment={"LD_LIBRARY_PATH": f"{IMPI}/lib", "I_MPI_ROOT": str(IMPI), "FI_PROVIDER": "tcp"},
     ),
-    "mpich-debian": Mpi(  # whose module mpi_f08 tells wrong indices of requests
+    "mpich-debian": Mpi(  # its module mpi_f08 returns wrong indices of requests
         "mpicc.mpich", "mpiexec.mpich", fortran="mpif90.mpich", flags=["-DPERSISTENT", "-DWRONG_INDICES_IN_F08"]
     ),
     "openmpi-debian": Mpi(
@@ -76,14 +76,14 @@ FORTRAN = {"mpif.h": [], "mpi": ["-DUSE_MPI"], "mpi_f08": ["-DUSE_MPI_F08"]}
 FORTRAN |= {f"messages.{name}": flags for name, flags in FORTRAN.items()}
 
 ALL = "when=always,min_bytes=0"
-MODES = {  # name: rules, bound; no rules: nothing is asked of Taut
+MODES = {  # name: rules, bound; no rules: the drop-in is inactive
     "off": ("", 0.0),
     "lossless": (f"*: lossless,{ALL}", 0.0),
     "abs": (f"*: abs:{BOUND},{ALL}", BOUND),
     "lossless,nonblocking": (f"*: lossless,{ALL}", 0.0),
     "abs,nonblocking": (f"*: abs:{BOUND},{ALL}", BOUND),
 }
-OF_MESSAGES = {  # the same for programs that send some
+OF_MESSAGES = {  # the same for programs that send messages
     "off": MODES["off"],
     "lossless": MODES["lossless"],
     "lossless,messages": MODES["lossless"],
@@ -98,7 +98,7 @@ def skip(why):
 
 
 def build(mpi, name, folder):
-    """The command that is the program."""
+    """Returns the command of the program."""
     source = HERE / PROGRAMS[name]
     if name == "mpi4py":
         python = ROOT / ".venv/bin/python"
@@ -117,8 +117,8 @@ def build(mpi, name, folder):
 
 
 def run(mpi, command, out, environment, with_it=RANKS):
-    """Runs it on RANKS ranks, the first `with_it` of them in that environment; what a rank was to write, as
-    {rank: [lines]}."""
+    """Runs the program on RANKS ranks, the first `with_it` of them in that environment; returns the ranks'
+    output as {rank: [lines]}."""
     out.mkdir()
     set_here = dict(os.environ) | mpi.environment
     set_here["MPI4PY_LIBMPI"] = mpi.library
@@ -133,7 +133,7 @@ def run(mpi, command, out, environment, with_it=RANKS):
 
 
 def calls_made(lines, mode):
-    """Those that Taut serves in that mode."""
+    """Returns the number of calls that Taut serves in that mode."""
     blocking, nonblocking = map(int, lines[-1].removeprefix("made ").split())
     return blocking + nonblocking * mode.endswith("nonblocking")
 
@@ -143,7 +143,7 @@ KINDS_OF_SEND = ("Waitall", "Ssend", "Rsend", "Issend", "Irsend", "Sendrecv", "S
 
 
 def kinds_seen(report):
-    """Those that a rank's report counts; without any there is none."""
+    """Returns the kinds of calls that a rank's report counts; without calls there is no report."""
     if not report.exists():
         return []
     return [kind for communicator in json.loads(report.read_text())["communicators"] for kind in communicator["kinds"]]
@@ -154,13 +154,13 @@ def calls_seen(report):
 
 
 def frames_seen(reports):
-    """Messages that all ranks report to have travelled as frames, by their senders and by their receivers."""
+    """Returns the numbers of messages sent and received as frames, according to the reports of all ranks."""
     kinds = [kind for report in reports for kind in kinds_seen(report)]
     return [sum(kind["compressed_calls"] for kind in kinds if kind["collective"] == side) for side in MESSAGES]
 
 
 def sends_seen(reports):
-    """Messages that all ranks report to have sent, as frames or as they are."""
+    """Returns the number of messages sent, as frames or plain, according to the reports of all ranks."""
     return sum(kind["calls"] for report in reports for kind in kinds_seen(report) if kind["collective"] == "send")
 
 
@@ -176,12 +176,13 @@ def faults(bare, results, bound):
 
 
 def made_messages(results):
-    """Whether the program has sent long ones, as those of messages do that make no collective call."""
+    """Returns true if the program has sent long messages, as do programs of messages without collective
+    calls."""
     return calls_made(results[0], "") == 0 or any(line.startswith("message,") for line in results[0])
 
 
 def sent_plain(results):
-    """Kinds of sends by which values came as they were sent, not as frames within a bound stand for them."""
+    """Yields kinds of sends whose values arrived exactly, not from frames within a bound."""
     for rank, lines in results.items():
         for name, worst in (line.split()[::2] for line in lines if line.startswith(tuple(f"{k} " for k in KINDS_OF_SEND))):
             if float(worst) == 0:
@@ -189,13 +190,13 @@ def sent_plain(results):
 
 
 def of_interest(results, mode):
-    """Lines that compression changes: those of messages where they are served, and there are others as well."""
+    """Returns the lines that compression changes: those of messages if these are intercepted and present."""
     named = {rank: [line for line in lines if line.startswith("message,")] for rank, lines in results.items()}
     return named if "messages" in mode and any(named.values()) else results
 
 
 def check_partly(mpi, command, layers, folder, bare):
-    """Of a job in which only rank 0 has Taut, that has to find out."""
+    """Runs a job in which only rank 0 has Taut; the handshake must detect that."""
     rules = {"TAUT_RULES": MODES["abs"][0], "TAUT_HANDSHAKE": "1", "TAUT_MESSAGES": "1"}
     preload = {"LD_PRELOAD": str(layers / "libtaut_preload.so")}
     found = list(faults(bare, run(mpi, command, folder / "partly", preload | rules, with_it=1), 0))

@@ -1,9 +1,9 @@
-/* A program of plain MPI that sends messages round a ring, receives and completes them in every way that the
- * drop-in follows, and writes what came of them as calls.c does. */
+/* A program of plain MPI that sends messages around a ring, receives and completes them in every way that the
+   drop-in tracks, and writes the results as calls.c does. */
 #include "calls.h"
 
 enum { tag = 5, other_tag = 6, pieces = 3 };
-static int before, next, of; /* ranks beside this one; how many values a message has */
+static int before, next, of; /* ranks before and after this one; number of values in a message */
 static float strided[2 * most_ranks * block];
 static int no_calls;
 
@@ -69,12 +69,12 @@ static void receives(int n) {
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Sendrecv_replace");
 }
 
-/* To every other float of a buffer, by a type that is freed before the message comes. */
+/* Receives into every other float of a buffer, by a type that is freed before the message arrives. */
 static void gaps(int n) {
   MPI_Datatype type;
   MPI_Request both[2];
   MPI_Status statuses[2];
-  for (int more = 0; more < 2; ++more) { /* with room for just the message, and for more */
+  for (int more = 0; more < 2; ++more) { /* with space for the message only, and for more */
     start(n), memset(strided, 0x5a, sizeof strided);
     MPI_Type_vector(n + 100 * more, 1, 2, MPI_FLOAT, &type), MPI_Type_commit(&type);
     MPI_Irecv(strided, 1, type, before, tag, comm, &both[0]), MPI_Type_free(&type);
@@ -92,7 +92,7 @@ static void gaps(int n) {
   }
 }
 
-/* From every other float, by a type that is freed before the message is sent. */
+/* Sends every other float, by a type that is freed before the message is sent. */
 static void sends_gaps(int n) {
   MPI_Datatype type;
   MPI_Request both[2];
@@ -168,7 +168,8 @@ static void completions(int n) {
   check(&status, "Test"), end_some("Test");
 }
 
-/* Looked at together before they are completed. What was built with MPI 4.1 may run with an older one. */
+/* Tests requests together before they are completed. A program built with MPI 4.1 may run with an older
+   library. */
 static void looks(int n) {
 #if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
   int version = 0, subversion = 0, flag = 0, index = -1, outcount = 0, indices[pieces];
@@ -209,8 +210,8 @@ static void persistent(int n) {
   MPI_Request_free(&expecting);
 }
 
-/* Every kind of send. A synchronous one does not end before its receive has begun; a ready one begins after
- * it. */
+/* Tests every kind of send. A synchronous send does not complete before its receive has begun; a ready send
+   begins after it. */
 static void sends(int n) {
   MPI_Request request;
   int there = 0;
@@ -232,7 +233,8 @@ static void sends(int n) {
   MPI_Waitall(2, both, MPI_STATUSES_IGNORE), came("Irsend");
 }
 
-/* What each start sends is what stands there then; the second time rank 0 starts after the others. */
+/* Each start of a persistent send sends the buffer's current values; the second time rank 0 starts after the
+   other ranks. */
 static void persistent_sends(int n, const char* name,
                              int (*init)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*)) {
   MPI_Request requests[2], *const out_request = &requests[0], *const in = &requests[1];
@@ -252,11 +254,12 @@ static void persistent_sends(int n, const char* name,
     came(name);
   }
   start(n), MPI_Irecv(receive, n, MPI_FLOAT, before, tag, comm, in), MPI_Barrier(comm);
-  MPI_Start(out_request), MPI_Request_free(out_request); /* nobody waits for it */
+  MPI_Start(out_request), MPI_Request_free(out_request); /* without waiting for it */
   MPI_Wait(in, MPI_STATUS_IGNORE), MPI_Barrier(comm), came(name);
 }
 
-/* Long and short ones of one tag come in the order of their sending; so does one from this rank to itself. */
+/* Long and short messages of one tag arrive in the order of their sends; so does a message of this rank to
+   itself. */
 static void order(int n) {
   float words[2] = {1, 2}, came_words[2] = {0, 0};
   MPI_Request requests[3], self;
@@ -276,7 +279,7 @@ static void order(int n) {
   MPI_Send(send, n, MPI_FLOAT, rank, tag, comm), MPI_Wait(&self, MPI_STATUS_IGNORE), came("to oneself");
 }
 
-/* Values that no bound holds for: as they were. */
+/* Values for which no bound holds arrive unchanged. */
 static void odd_values(int n) {
   MPI_Request request;
   start(n);
@@ -291,7 +294,8 @@ static void odd_values(int n) {
   came("NaN");
 }
 
-/* Too short for the values, long enough for what stands for them; and one that never comes. */
+/* Receives with too little space for the values but enough for their frame; and a receive whose message never
+   comes. */
 static void errors(int n) {
   MPI_Comm other;
   MPI_Request request;

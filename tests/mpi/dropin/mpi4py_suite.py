@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""mpi4py's own tests, bare and under the drop-in.
+"""Runs mpi4py's own tests, bare and under the drop-in.
 
-mpi4py_suite.py --layers FOLDER [--mpi NAME]... [--ranks 2] [--include PATTERN]...    PATTERN: of files, all without it
+mpi4py_suite.py --layers FOLDER [--mpi NAME]... [--ranks 2] [--include PATTERN]...    PATTERN: pattern of
+files; default: all files
 
-Fetches the source of the mpi4py that is installed, and runs its tests bare, with the library preloaded and nothing asked
-of it, with every call that can be compressed so without loss, with nonblocking calls or messages as well, and observed. A test that fails there and does not fail
-bare is a fault, and so is a bare run that does not come to its end. Tests that spawn processes are left out: launchers of one machine without a name server fail them.
+Fetches the source of the mpi4py that is installed, and runs its tests bare, with the library preloaded and
+inactive, with lossless compression of every call that allows it, the same with nonblocking calls or messages,
+and observed. A test that fails there and passes bare is a fault, and so is a bare run that does not complete.
+Tests that spawn processes are left out: launchers of one machine without a name server fail them.
 """
 
 import argparse
@@ -25,7 +27,7 @@ SECONDS = 1800
 
 
 def fetch(folder):
-    """The folder of mpi4py's tests."""
+    """Returns the folder of mpi4py's tests."""
     python = ROOT / ".venv/bin/python"
     version = importlib.metadata.version("mpi4py")
     command = [python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", f"mpi4py=={version}"]
@@ -36,7 +38,7 @@ def fetch(folder):
 
 
 def run(mpi, main, options, environment):
-    """Names of the tests that failed, and how many there were."""
+    """Returns the names of the tests that failed, and the number of tests."""
     ranks, included = options.ranks, [word for pattern in options.include for word in ("-i", pattern)]
     set_here = dict(os.environ) | mpi.environment | {"MPI4PY_LIBMPI": mpi.library}
     program = [str(ROOT / ".venv/bin/python"), str(main), "-q", *included, *LEFT_OUT]

@@ -1,5 +1,6 @@
-/* A program of plain MPI that makes the nonblocking collective calls which the drop-in serves, among messages
- * and other calls, completes them in every way that MPI has, and writes what came of them as calls.c does. */
+/* A program of plain MPI that makes the nonblocking collective calls which the drop-in intercepts, among
+   messages and other calls, completes them in every way that MPI has, and writes the results as calls.c
+   does. */
 #include "calls.h"
 
 static int nonblocking;
@@ -58,7 +59,7 @@ static void movements(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ialltoall", n);
 }
 
-/* Blocks of one value less a rank, last rank's first; arrays are of no more use to MPI than the call is. */
+/* Vector calls in reverse order of ranks; MPI does not use the arrays after the call has returned. */
 static void vectors(void) {
   const int root = size - 1;
   const struct vectors all = lay_out();
@@ -91,7 +92,7 @@ static float parts[2][most_ranks * block];
 static int sent, got;
 static MPI_Request some[pieces];
 
-/* A message to the next rank and one from the rank before stand among two calls of each kind. */
+/* Starts two calls of each kind, with a message to the next rank and one from the rank before among them. */
 static void start_some(void) {
   const int n = size * block, next = (rank + 1) % size, before = (rank + size - 1) % size;
   sent = rank + 100;
@@ -175,8 +176,8 @@ static void completions(void) {
   end_some("Test");
 }
 
-/* ---- Ranks that wait in another call than the others: the first one comes to it before it has waited, the
- * others after that, so that the first one's part must be done while it waits there. */
+/* ---- Ranks that wait in different calls: the first rank enters the other call before it has waited, the
+   other ranks after that. The first rank's part must progress while it waits there. */
 
 static MPI_Request early;
 
@@ -225,11 +226,11 @@ static void waits_elsewhere(void) {
   MPI_Win_free(&window);
 }
 
-/* Whether Taut is asked to serve nonblocking calls, for what plain MPI does not do. */
+/* Returns true if Taut serves nonblocking calls, for tests that plain MPI would not pass. */
 static int served(void) { return getenv("TAUT_NONBLOCKING") != NULL; }
 
-/* The first rank waits for a lock that the last one holds, who waits for the first one's part of a call:
- * MPICH by itself hangs. */
+/* The first rank waits for a lock of the last rank, which waits for the first rank's part of a call: MPICH
+   alone hangs. */
 static void waits_for_a_lock(void) {
   const int last = size - 1;
   int *memory, word = rank;
@@ -248,7 +249,7 @@ static void waits_for_a_lock(void) {
   MPI_Win_free(&window);
 }
 
-/* Plain MPI does not see that counts differ, or hangs: only for calls that Taut serves. */
+/* Plain MPI does not detect counts that differ, or hangs: only for calls that Taut serves. */
 static void errors(void) {
   MPI_Comm other;
   MPI_Request request;
@@ -272,7 +273,8 @@ static void errors(void) {
   made += 2, nonblocking += 2;
 }
 
-/* Several in flight, blocking calls between them, and a communicator that is freed before their end. */
+/* Has several calls in flight with blocking calls between them, and frees a communicator before they
+   complete. */
 static void several(void) {
   const int n = size * block;
   MPI_Request requests[3];

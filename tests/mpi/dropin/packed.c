@@ -1,6 +1,6 @@
-/* Messages and collective calls whose doubles hold integers, bit by bit: records of nine numbers, tag, type,
- * mask, as LAMMPS packs its atoms. Rank 0 says how many integers were changed, and how far the numbers are
- * off. */
+/* A program of messages and collective calls whose doubles hold integers, bit by bit: records of nine
+   numbers, tag, type, mask, as LAMMPS packs its atoms. Rank 0 prints the number of integers that changed, and
+   the error of the numbers. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static void fill(int of_rank) {
   }
 }
 
-/* What came from a rank that filled its memory so. */
+/* Compares the received values with those that rank `from` sent. */
 static void compare(int from, long* changed, double* worst) {
   fill(from);
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A program that packs integers into doubles, under rules and under what `taut advise` then prints.
+"""Tests a program that packs integers into doubles, under rules and under the rules that `taut advise` then
+prints.
 
 packed_test.py TAUT LAYERS MPICC MPIEXEC    TAUT: the program; LAYERS: the folder of libtaut_preload.so
 """
@@ -26,7 +27,8 @@ class Packed(unittest.TestCase):
         subprocess.run([MPICC, "-O1", "-o", self.folder / "packed", HERE / "packed.c", "-lm"], check=True)
 
     def run_program(self, policy=None):
-        """Integers that were changed, how far the numbers are off, what is said, and rank 0's kinds of calls."""
+        """Returns the number of integers that changed, the error of the numbers, the output, and rank 0's
+        kinds of calls."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("TAUT_")}
         environment |= {"TAUT_PRELOAD": f"{LAYERS}/libtaut_preload.so", "TAUT_SUMMARY": "1"}
         if policy:

@@ -1,5 +1,5 @@
-/* A program of plain MPI that makes persistent collective calls, starts each several times among messages and
- * other calls, and writes what came of them as calls.c does. */
+/* A program of plain MPI that creates persistent collective calls, starts each several times among messages
+   and other calls, and writes the results as calls.c does. */
 #include "calls.h"
 
 enum { tag = 5, starts = 3 };
@@ -10,10 +10,10 @@ static void came(const char* name, long n) {
   ++persistent;
 }
 
-/* Whether Taut is asked to serve such calls, for what plain MPI does not do. */
+/* Returns true if Taut serves persistent calls, for tests that plain MPI would not pass. */
 static int served(void) { return getenv("TAUT_NONBLOCKING") != NULL; }
 
-/* Starts it again and again, each time with other values in its place. */
+/* Starts a persistent call several times, each time with other values in its buffer. */
 static void repeat(MPI_Request* request, const char* name, long n, void (*fresh)(void)) {
   for (int i = 0; i < starts; ++i) {
     begin();
@@ -72,7 +72,7 @@ static void movements(void) {
   repeat(&request, "Alltoall_init", n, NULL);
 }
 
-/* Blocks of one value less a rank, last rank's first. */
+/* Vector calls in reverse order of ranks. */
 static void vectors(void) {
   const int root = size - 1;
   const struct vectors all = lay_out();
@@ -96,7 +96,7 @@ static void vectors(void) {
   repeat(&request, "Alltoallv_init", (long)size * own, NULL);
 }
 
-/* MPICH has read its arrays when such a call is made: those that mpi4py gives it do not last. */
+/* MPICH reads the arrays of a vector call when the call is created: arrays that mpi4py passes do not last. */
 static void arrays_that_go(void) {
 #ifdef MPICH_VERSION
   const struct vectors all = lay_out();
@@ -112,7 +112,7 @@ static void arrays_that_go(void) {
 #endif
 }
 
-/* ---- Among others */
+/* ---- Persistent calls among others */
 
 enum { pieces = 5 };
 static float parts[2][most_ranks * block];
@@ -168,7 +168,7 @@ static void completions(void) {
   for (int left = pieces; left > 0; left -= outcount)
     MPI_Waitsome(pieces, some, &outcount, indices, statuses);
   end_some("Waitsome");
-  start_some(); /* MPICH (4.0.2, 5.0.2) says in MPI_Testall that persistent calls of its own have failed */
+  start_some(); /* MPICH (4.0.2, 5.0.2) reports in MPI_Testall that its own persistent calls have failed */
   if (!served()) MPI_Waitall(pieces, some, MPI_STATUSES_IGNORE);
   for (flag = !served(); !flag;) MPI_Testall(pieces, some, &flag, MPI_STATUSES_IGNORE);
   end_some("Testall");
@@ -183,7 +183,7 @@ static void completions(void) {
   for (int i = 0; i < pieces - 1; ++i) MPI_Request_free(&some[i]);
 }
 
-/* The first rank blocks elsewhere, the others wait first. */
+/* The first rank blocks in another call, the other ranks wait first. */
 static void waits_elsewhere(void) {
   MPI_Request request;
   begin();
@@ -197,8 +197,8 @@ static void waits_elsewhere(void) {
   expect_sum((long)size * block, 0), came("Allreduce_init,Barrier", (long)size * block);
 }
 
-/* A type and a communicator that are freed while the call goes on, and another order of starts on each rank;
- * such a communicator and such an order only for calls that Taut serves: not every MPI bears them. */
+/* Frees a type and a communicator during a call, and starts calls in different orders on the ranks; the freed
+   communicator and the orders only for calls that Taut serves: not every MPI supports them. */
 static void freed(void) {
   const int n = size * block, turned = served() && rank % 2;
   MPI_Request both[2];
@@ -221,7 +221,7 @@ static void freed(void) {
   memcpy(receive, parts[0], sizeof receive), expect_sum(n, 0), came("Allreduce_init,freed", n);
 }
 
-/* Plain MPI does not see that counts differ, or hangs: only for calls that Taut serves. */
+/* Plain MPI does not detect counts that differ, or hangs: only for calls that Taut serves. */
 static void errors(void) {
   MPI_Comm other;
   MPI_Request request;
@@ -244,7 +244,7 @@ static void product(void* in, void* inout, int* n, MPI_Datatype* type) {
   for (int i = 0; i < *n; ++i) ((int*)inout)[i] *= ((int*)in)[i];
 }
 
-/* What is plain MPI's whatever is asked for. */
+/* Calls that always fall back to plain MPI. */
 static void plain(void) {
   int word = 2, result = 0, power = 1;
   MPI_Request request;

@@ -1,12 +1,13 @@
-/* A program of plain MPI that looks for messages before it receives them, or for others than it then
- * receives, and writes what came of them as calls.c does. */
+/* A program of plain MPI that probes messages before it receives them, or other messages than it then
+   receives, and writes the results as calls.c does. */
 #include <pthread.h>
 
 #include "calls.h"
 
 enum { messages = 60, tags = 3, pending = 4, room = 2 * block };
 
-/* What the rank before this one sends, in this order: so it is known which one any receive gets. */
+/* A message of the rank before this one. Their order is fixed, so the program knows which message any receive
+   gets. */
 struct message {
   int tag, count, gone;
 };
@@ -23,7 +24,7 @@ static int draw(int below) {
 
 static double value_of(int from, int k, long i) { return value(from, i + 37 * k); }
 
-/* The messages of rank `from` to the next one. */
+/* Draws the messages of rank `from` to the next rank. */
 static void draw_messages(int from, struct message* all) {
   state = (unsigned)from + 1;
   for (int k = 0; k < messages; ++k) {
@@ -48,7 +49,7 @@ static void end_sends(void) {
   for (int k = 0; k < messages; ++k) free(sent[k]);
 }
 
-/* The first one that a receive of this tag would get; -1: none. */
+/* Returns the first message that a receive of this tag would get; -1: none. */
 static int first(int tag) {
   for (int k = 0; k < messages; ++k)
     if (!expected[k].gone && (tag == MPI_ANY_TAG || tag == expected[k].tag)) return k;
@@ -67,13 +68,13 @@ static void check(const MPI_Status* status, int k, const char* name) {
     fail(name);
 }
 
-/* Message k came to `at`. */
+/* Keeps a copy of message k, which was received at `at`. */
 static void came(const float* at, int k) {
   got[k] = malloc((size_t)room * sizeof *at);
   memcpy(got[k], at, (size_t)expected[k].count * sizeof *at);
 }
 
-/* All came, in an order that depends on how fast they did. */
+/* Writes the kept messages in the order of their numbers; the order of completion depends on timing. */
 static void write_all(void) {
   char text[100];
   for (int k = 0; k < messages; ++k) {
@@ -85,7 +86,7 @@ static void write_all(void) {
   }
 }
 
-/* ---- Looking */
+/* ---- Probing */
 
 static void look(void) {
   const int tag = any_tag(), k = first(tag), source = any_source();
@@ -133,7 +134,7 @@ static void receive_now(int kind, int k, int tag) {
   check(&status, k, "receive"), came(at, k);
 }
 
-/* Receives that complete later, in any way; the last ones are persistent. */
+/* Receives that complete later, by any function; the last ones are persistent. */
 static MPI_Request requests[pending];
 static float* places[pending];
 static int which[pending];
@@ -208,7 +209,7 @@ static void any_order(void) {
   end_sends(), write_all();
 }
 
-/* ---- Single cases */
+/* ---- Special cases */
 
 static MPI_Request send_long(MPI_Comm on, int tag) {
   MPI_Request request;
@@ -223,7 +224,8 @@ static void end_long(MPI_Request* request, const char* name) {
   end(name, room), --made;
 }
 
-/* To every other float, and a message that is freed before its receive. */
+/* Receives a probed message into every other float, and frees the request of a receive that is in progress.
+ */
 static void others(void) {
   static float strided[2 * room];
   MPI_Datatype type;
@@ -243,13 +245,13 @@ static void others(void) {
   MPI_Irecv(receive, room, MPI_FLOAT, before, 1, comm, &late), MPI_Request_free(&late);
   for (int there;
        fabs(receive[0] - value(before, 0)) > 0.02 ||
-       fabs(receive[room - 1] - value(before, room - 1)) > 0.02;) /* nobody says when it has come */
+       fabs(receive[room - 1] - value(before, room - 1)) > 0.02;) /* nothing reports when it has arrived */
     MPI_Iprobe(before, 2, comm, &there, MPI_STATUS_IGNORE);
   end_long(&request, "freed");
 }
 
-/* A persistent receive that gets a message which was found, and is cancelled: it has received it, or another
- * receive does. */
+/* A persistent receive gets a probed message and is cancelled: either it has received the message, or another
+   receive does. */
 static void cancelled(void) {
   MPI_Status status;
   MPI_Request persistent, request;
@@ -266,7 +268,7 @@ static void cancelled(void) {
   MPI_Request_free(&persistent);
 }
 
-/* A plain message that is as long as a coded one could be. */
+/* A plain message as long as a coded one could be. */
 static void alike(void) {
   enum { bytes = 65536 + 31 * 16 + 1024 * 9 };
   static char out_bytes[bytes], in_bytes[bytes];
@@ -283,7 +285,7 @@ static void alike(void) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* Too short for messages that were found; one that stays held when its communicator goes. */
+/* Receives with too little space for probed messages. */
 static void errors(void) {
   MPI_Comm other;
   MPI_Message message;
@@ -305,8 +307,7 @@ static void errors(void) {
   MPI_Comm_free(&other), MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* ---- Several threads, where MPI has been begun for them: each receives messages of its own tag in their
- * order */
+/* ---- Several threads, under MPI_THREAD_MULTIPLE: each receives messages of its own tag in their order */
 
 enum { of_thread = 30 };
 

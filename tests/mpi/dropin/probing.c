@@ -1,4 +1,4 @@
-/* A ring of long messages, which are looked for first; rank 0 says how far the values are off. */
+/* A ring of long messages, which are probed first; rank 0 prints the error of the values. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int i = 0; i < count; ++i) sent[i] = (float)(i % 997) * 0.37F;
-#ifdef ON_DEVICE /* that array is in memory of a GPU, if one believes the stand-in for CUDA's driver */
+#ifdef ON_DEVICE /* that array is in GPU memory, according to the stand-in for CUDA's driver */
   void (*say)(const void*, size_t, int) = NULL;
   *(void**)&say = dlsym(dlopen(DRIVER, RTLD_LAZY), "stand_in_range");
   say(ON_DEVICE, sizeof ON_DEVICE, 0);

@@ -1,4 +1,4 @@
-/* Ten sums of what can be compressed; rank 0 says how far the last one is off. */
+/* Makes ten sums that Taut can compress; rank 0 prints the error of the last one. */
 #include <mpi.h>
 #include <stdio.h>
 

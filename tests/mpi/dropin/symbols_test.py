@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the layers and the preloaded library leave to others, and what they offer.
+"""Checks the undefined and the exported symbols of the layers and the preloaded library.
 
 symbols_test.py FOLDER    that of libtaut_*.so
 """
@@ -24,7 +24,7 @@ def odd(names, pattern):
 
 
 def faults(library):
-    """Symbols that should not be there."""
+    """Returns the symbols that should not be there."""
     undefined, defined = symbols(library, "--undefined-only"), symbols(library, "--defined-only")
     if library.name == "libtaut_preload.so":
         return odd(undefined, SYSTEM) + odd(defined, r"P?MPI_\w+|mpi_\w+|ompi_\w+_f")

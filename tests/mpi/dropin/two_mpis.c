@@ -1,4 +1,4 @@
-/* Loads the libraries that it is given, privately, and calls the MPI functions that are preloaded. */
+/* Loads the given libraries privately, and calls the preloaded MPI functions. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
 #include <stdio.h>

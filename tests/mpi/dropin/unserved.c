@@ -1,5 +1,4 @@
-/* A program of plain MPI that makes calls which Taut does not serve: three puts, a buffered send to itself.
- */
+/* A program of plain MPI with calls that Taut does not serve: three puts, a buffered send to itself. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Calls that Taut does not serve, by name: in reports, in the summary, and in what `taut advise` prints.
+"""Tests the names of calls that Taut does not serve: in reports, in the summary, and in the output of `taut
+advise`.
 
 unserved_test.py TAUT LAYERS MPICC MPIEXEC    TAUT: the program; LAYERS: the folder of libtaut_preload.so
 """

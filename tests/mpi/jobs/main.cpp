@@ -1,5 +1,5 @@
-// Communicators that reach beyond MPI_COMM_WORLD: with processes that were spawned, and of groups that met at
-// a port (MPI 4.0, chapter 11).
+// Communicators that extend beyond MPI_COMM_WORLD: with spawned processes, and of groups that connected
+// through a port (MPI 4.0, chapter 11).
 #include <taut/taut.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ void expect(bool holds, const char* where, const char* what) {
   good &= holds;
 }
 
-// A sum over all ranks; both groups of an intercommunicator get the other's.
+// Checks a sum over all ranks; on an intercommunicator each group gets the other group's sum.
 bool sums_to(MPI_Comm comm, int ranks, double bound) {
   std::vector<float> x(count), y(count);
   for (int i = 0; i < count; ++i) x[static_cast<std::size_t>(i)] = std::sin(1e-3F * static_cast<float>(i));
@@ -35,7 +35,7 @@ std::uint64_t compressed(MPI_Comm comm) {
   return stats.compressed_calls;
 }
 
-// `inter` joins two groups; `high` is one of them. Frees it.
+// Merges the two groups of `inter` and tests the result; `high` is true in one group. Frees it.
 void use(MPI_Comm inter, bool high, const char* where) {
   constexpr const char* policy = "abs:1e-3,when=always";
   int theirs = 0, all = 0;
@@ -62,7 +62,7 @@ void spawn(char* program) {
   use(children, false, "spawning");
 }
 
-// The even ranks open a port, the odd ones come. (MPICH 5.0.2 over UCX has no room for its ports' names.)
+// The even ranks open a port, the odd ranks connect. (MPICH 5.0.2 over UCX has no room for its ports' names.)
 void meet() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

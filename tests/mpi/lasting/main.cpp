@@ -1,6 +1,6 @@
-// Programs that run for long: a million small calls, ten thousand large ones of every kind, thousands of
-// communicators; memory stays what it was, and nothing of MPI's is used up. Under two ranks or more;
-// `taut_lasting 10` makes 10 % of these calls.
+// A long run: a million small calls, ten thousand large ones of every kind, thousands of communicators.
+// Memory must not grow, and no resource of MPI may run out. Needs two ranks or more; `taut_lasting 10` makes
+// 10 % of these calls.
 #include <taut/taut.h>
 #include <unistd.h>
 
@@ -22,14 +22,14 @@ void check(int code, const char* what) {
   throw std::runtime_error(std::string(what) + ": " + text);
 }
 
-// Resident memory of this process.
+// Returns the resident memory of this process.
 double mebibytes() {
   std::size_t size = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> size >> resident;
   return static_cast<double>(resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) / (1 << 20);
 }
 
-// The largest growth on any rank while `call(i)` is made n times, from when a tenth of them were.
+// Returns the largest growth of memory on any rank during the last nine tenths of n calls `call(i)`.
 double growth(int n, const std::function<void(int)>& call) {
   double before = 0, grown = 0;
   for (int i = 0; i < n; ++i) {
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
   int rank = 0, failed = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const auto expect_flat = [&](const char* what, double grown) {
-    constexpr double allowed = 4;  // MiB: what an MPI may take for itself meanwhile
+    constexpr double allowed = 4;  // MiB that an MPI library may allocate for itself meanwhile
     if (rank == 0) std::printf("%-30s %6.2f MiB %s\n", what, grown, grown <= allowed ? "ok" : "FAILED");
     failed |= grown > allowed;
   };

@@ -1,4 +1,5 @@
-"""Reports, traces and the summary of a program under mpiexec, read as their documentation says (docs/observe.md)."""
+"""Tests reports, traces and the summary of a program under mpiexec against their documentation
+(docs/observe.md)."""
 
 import json
 import os
@@ -17,7 +18,7 @@ PARTS = ("encode", "combine", "decode", "wait", "agree", "plain")
 
 
 def run(folder, ranks, **options):
-    """Gives what it prints to stderr."""
+    """Runs the program; returns what it prints to stderr."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TAUT")} | options
     result = subprocess.run(
         [MPIEXEC, "-n", str(ranks), PROGRAM], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
@@ -82,7 +83,7 @@ class Observed(unittest.TestCase):
             self.assertEqual(self.kind(rank, "bcast", "i32")["plain"], "type")
             (small,) = [k for k in self.solver(rank)["kinds"] if k["least_bytes"] == 8]
             self.assertEqual((small["calls"], small["plain_calls"]), (7, {"small": 7}))
-            self.assertGreater(small["nanoseconds"]["plain"], 0)  # as a report is asked for
+            self.assertGreater(small["nanoseconds"]["plain"], 0)  # times are measured because a report is requested
 
     def test_times_and_counts_add_up(self):
         for report in self.reports:
@@ -148,7 +149,7 @@ class Observed(unittest.TestCase):
             kind = self.kind(rank, "allreduce", "f32", "plain")
             self.assertGreater(kind["nanoseconds"]["plain"], 0)
             values = kind["compressibility"]
-            self.assertIn(values["samples"], (1, 2, 3))  # of the 1st, 2nd and 4th of 5, as long as there is time
+            self.assertIn(values["samples"], (1, 2, 3))  # samples of the 1st, 2nd and 4th of 5 calls, if time allows
             self.assertAlmostEqual(values["least"], -1, places=1)
             self.assertAlmostEqual(values["greatest"], 1, places=1)
             self.assertEqual([b["bound"] for b in values["bounds"]],
@@ -167,7 +168,7 @@ class Observed(unittest.TestCase):
         (received,) = [k for k in self.communicator(1, "plain")["kinds"] if k["type"] == "i32"]
         self.assertIsNone(received["compressibility"])  # not at the root
 
-    # ---- The rest
+    # ---- Other output
 
     def test_the_summary_is_one_table(self):
         self.assertTrue(self.lines[0].startswith(f"taut: rank 0 of {RANKS} "), self.lines)

@@ -1,4 +1,4 @@
-// Calls of many kinds, for observe_test.py to look at what they leave behind.
+// Calls of many kinds, whose reports and traces observe_test.py reads.
 #include <taut/taut.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@ constexpr int n = 1 << 18;  // values of float: 1 MiB
 
 using Values = std::vector<float>;
 
-// A name that the program exports.
+// A function name that the program exports.
 extern "C" [[gnu::visibility("default"), gnu::noinline]] int smooth_sum(const Values& in, Values& out,
                                                                         MPI_Comm comm) {
   const int code = TAUT_Allreduce(in.data(), out.data(), n, MPI_FLOAT, MPI_SUM, comm);
@@ -34,7 +34,7 @@ static int many_kinds(const Values& in, Values& out, MPI_Comm comm) {
   return failed;
 }
 
-// Without a policy; rules there are none.
+// Calls without a policy and without rules.
 static int plain_calls(const Values& in, Values& out) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -47,7 +47,7 @@ static int plain_calls(const Values& in, Values& out) {
   return failed;
 }
 
-// More than there is room for.
+// Creates more communicators than a report has room for.
 static int communicators_that_go(const Values& in, Values& out) {
   int failed = 0;
   for (int i = 0; i < 70; ++i) {

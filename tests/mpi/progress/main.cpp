@@ -1,4 +1,4 @@
-// TAUT_PROGRESS=1: calls go on while the program blocks in MPI and calls nothing of Taut's.
+// Tests TAUT_PROGRESS=1: calls progress while the program blocks in MPI and makes no call of Taut.
 //   progress multiple      rank 0 starts calls and sits in MPI_Barrier until the others have finished theirs
 //   progress funneled      there is no thread: the program is told, and completes its calls itself
 //   progress left          nobody waits: MPI_Finalize completes what is in flight
@@ -46,13 +46,13 @@ struct Sums {
 };
 
 bool run(const char* what) {
-  static Sums sums;  // what is left is written to in MPI_Finalize
+  static Sums sums;  // MPI_Finalize writes the results of calls that remain in flight
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (TAUT_Comm_set_policy(MPI_COMM_WORLD, "abs:1e-3,codec=planes") != MPI_SUCCESS) return false;
   bool good = sums.start();
   if (std::strcmp(what, "left") == 0) return good;
-  // Without a thread rank 0 would sit there for ever, as the others wait for its part.
+  // Without a progress thread rank 0 would block for ever, as the others wait for its part.
   if (rank == 0 && std::strcmp(what, "multiple") == 0) MPI_Barrier(MPI_COMM_WORLD);
   good &= sums.wait() && sums.right();
   if (rank != 0 && std::strcmp(what, "multiple") == 0) MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
 // Calls on communicators without a policy, for rules_test.py to run under rules. Rank 0 prints a line for
-// each case: NAME COMPRESSED/CALLS, or what went wrong on some rank.
+// each case: NAME COMPRESSED/CALLS, or an error of some rank.
 #include <taut/taut.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ TAUT_Stats stats_of(MPI_Comm comm) {
   return stats;
 }
 
-// Runs `calls(comm)`, which tells whether the result is right, on a communicator of its own.
+// Runs `calls(comm)`, which returns true if the result is right, on a communicator of its own.
 template <class Calls>
 void on_its_own(const char* name, Calls calls) {
   MPI_Comm comm;
@@ -76,7 +76,7 @@ bool mixed_types(MPI_Comm comm) {
 
 }  // namespace
 
-// Names that the program exports.
+// Function names that the program exports.
 extern "C" [[gnu::visibility("default"), gnu::noinline]] int here(Values& values, MPI_Comm comm) {
   const int code = TAUT_Bcast(values.data(), n, MPI_FLOAT, 0, comm);
   return code == MPI_SUCCESS ? 1 : 0;
@@ -98,7 +98,7 @@ bool from_two_places(MPI_Comm comm) {
   return (rank == 0 ? here(values, comm) : there(values, comm)) != 0 && close(values, 1);
 }
 
-// Blocks of which a rank knows its own alone.
+// Vector calls in which a rank knows only the size of its own block.
 bool unequal_blocks(MPI_Comm comm) {
   const Values values = smooth();
   const int mine = n / 4 + rank;
@@ -121,7 +121,7 @@ bool unequal_blocks(MPI_Comm comm) {
   return code == MPI_SUCCESS;
 }
 
-// A nonblocking call waits for no other rank, the first one on a communicator neither.
+// A nonblocking call waits for no other rank, also as the first call on a communicator.
 bool nonblocking_first(MPI_Comm comm) {
   const Values in = smooth();
   Values out(n);
@@ -135,7 +135,7 @@ bool nonblocking_first(MPI_Comm comm) {
 
 bool nonblocking_afterwards(MPI_Comm comm) { return sum(comm) && nonblocking_first(comm); }
 
-// Several under way, of kinds that ranks have to agree on first.
+// Several calls in flight, of kinds that ranks have to agree on first.
 bool several_under_way(MPI_Comm comm) {
   if (!sum(comm)) return false;
   Values values[3] = {smooth(), smooth(), smooth()};
@@ -158,7 +158,7 @@ bool small_ones(MPI_Comm comm) {
   return out == static_cast<float>(ranks);
 }
 
-// Messages have no rules.
+// Rules do not apply to messages.
 bool messages(MPI_Comm comm) {
   const Values in = smooth();
   Values out(n);

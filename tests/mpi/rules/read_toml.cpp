@@ -1,5 +1,5 @@
-// Reads TOML documents from stdin, each behind a line with its length in bytes; writes a line of JSON for
-// each: a list of [table, {key: value}], or "rejected".
+// Reads TOML documents from stdin, each preceded by a line with its length in bytes. Writes a line of JSON
+// for each: a list of [table, {key: value}], or "rejected".
 #include <cstdio>
 #include <iostream>
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Rules of the environment under mpiexec: what they reach, and that ranks with different ones neither hang nor fail.
+"""Tests rules from the environment under mpiexec: the calls that they apply to, and that ranks with different
+rules neither hang nor fail.
 
 Usage: rules_test.py MPIEXEC PROGRAM
 """
@@ -19,7 +20,8 @@ UNSERVED = {name: "0" for name in NAMES}
 
 
 def run(*ranks_rules, extra=None):
-    """Runs the program with these rules, one text for each rank or one for all. Returns ({case: compressed}, stderr)."""
+    """Runs the program with these rules, one text for each rank or one text for all. Returns ({case:
+    compressed}, stderr)."""
     environment = {k: v for k, v in os.environ.items() if k not in ("TAUT_RULES", "TAUT_CONFIG")} | (extra or {})
     command = [MPIEXEC]
     if len(ranks_rules) == 1:

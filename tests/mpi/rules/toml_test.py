@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The reader of TOML beside tomllib: what it reads means the same there, and what tomllib rejects it rejects.
+"""Compares the reader of TOML with tomllib: a document has the same meaning for both, and the reader rejects
+what tomllib rejects.
 
 Usage: toml_test.py READ_TOML
 """
@@ -19,7 +20,7 @@ except ImportError:  # Python 3.10 and older
 
 PROGRAM = sys.argv.pop(1)
 
-# What no rule needs, and the reader therefore rejects.
+# Features of TOML that no rule needs, and that the reader therefore rejects.
 LEFT_OUT = [
     "[table]\nx = 1\n", "x = 1\n", "[[a.b]]\nx = 1\n", "[[a]]\nb.c = 1\n", '[[a]]\n"b" = 1\n', "[[a]]\nx = {y = 1}\n",
     '[[a]]\nx = """y"""\n', "[[a]]\nx = '''y'''\n", "[[a]]\nx = 1979-05-27\n", "[[a]]\nx = 0x10\n", "[[a]]\nx = 1_000\n",
@@ -35,7 +36,8 @@ def answers(documents):
 
 
 def tables_of_tomllib(document):
-    """What the reader should answer; None where tomllib rejects. The order of tables of other names is not in it."""
+    """Returns the expected answer of the reader; None if tomllib rejects. The order of tables of other names
+    is not in it."""
     try:
         read = tomllib.loads(document.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValueError):
@@ -87,7 +89,7 @@ def damaged(draw, document):
 
 class TomlTest(unittest.TestCase):
     def compare(self, documents):
-        """How many documents were read."""
+        """Compares the documents; returns the number of documents read."""
         count = 0
         for document, answer in zip(documents, answers(documents), strict=True):
             expected = tables_of_tomllib(document)

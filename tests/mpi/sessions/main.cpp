@@ -1,5 +1,5 @@
-// A program of sessions alone (MPI 4.0, section 11.3): its communicators get no policy, calls on them are
-// plain.
+// A program of MPI sessions alone (MPI 4.0, section 11.3): its communicators get no policy, and calls on them
+// fall back.
 #include <taut/taut.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""Each rank runs all tests. A test that fails on one rank fails on all, so that they stay together."""
+"""Runs all tests on each rank. A test that fails on one rank fails on all, so that the ranks stay together."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,13 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_configure(config):
-    if WORLD.rank != 0:  # what rank 0 says is enough, unless something fails here
+    if WORLD.rank != 0:  # rank 0's output is enough, unless a test fails on this rank
         config.option.verbose = -2
 
 
 @pytest.fixture
 def comm():
-    """All of what can be compressed is; no value is lost beyond 1e-3."""
+    """Returns a communicator that compresses every call it can, within 1e-3."""
     duplicate = WORLD.Dup()
     yield taut.Comm(duplicate, "abs:1e-3", min_bytes=0, when="always")
     duplicate.Free()
@@ -39,5 +39,5 @@ def lossless():
 
 
 def wave(n, rank, dtype=np.float32):
-    """Of each rank another one."""
+    """Returns a wave that differs between ranks."""
     return (np.sin(1e-3 * np.arange(n)) + rank).astype(dtype)

@@ -1,4 +1,4 @@
-"""`taut calibrate` between real ranks: all is measured, and told by rank 0 alone."""
+"""Tests `taut calibrate` between real ranks: it measures everything, and rank 0 alone prints."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Every collective, blocking, nonblocking and persistent: the calls are seen, and within the bound of what MPI makes."""
+"""Tests every collective, blocking, nonblocking and persistent: the calls are counted, and results are within
+the bound of those of MPI."""
 
 import ml_dtypes
 import numpy as np
@@ -14,18 +15,18 @@ MOVES = ["Bcast", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Gather", 
 
 
 def counts(comm):
-    """Blocks of any size, one empty if there are three ranks."""
+    """Returns blocks of different sizes, one of them empty with three ranks."""
     return [N * (rank % 3) // 2 + (1 if rank % 3 else 0) for rank in range(comm.Get_size())]
 
 
 def spread(sizes):
-    """Displacements that leave a gap of one before each block, and the size of the whole."""
+    """Returns displacements that leave a gap of one before each block, and the size of the whole."""
     starts = np.cumsum([0, *sizes]) + np.arange(len(sizes) + 1) + 1
     return list(starts[:-1]), int(starts[-1])
 
 
 def arguments(name, comm, dtype):
-    """(messages and other arguments, the array that receives) of a call."""
+    """Returns (messages and other arguments, the array that receives) of a call."""
     rank, ranks, sizes = comm.Get_rank(), comm.Get_size(), counts(comm)
     starts, whole = spread(sizes)
     mine, one = wave(N, rank, dtype), np.zeros(N, dtype)

@@ -1,4 +1,4 @@
-"""TAUT_PROGRESS=1: calls go on while a rank blocks in MPI."""
+"""Tests TAUT_PROGRESS=1: calls progress while a rank blocks in MPI."""
 
 import os
 
@@ -17,7 +17,7 @@ def test_a_rank_sits_in_a_barrier_meanwhile(comm):
     results = [np.empty(n, np.float32) for _ in range(3)]
     requests = [comm.Iallreduce(wave(n, comm.rank), result) for result in results]
     if comm.rank == 0:
-        WORLD.Barrier()  # without the thread for ever: the others wait for this rank's part
+        WORLD.Barrier()  # without the progress thread this blocks for ever: the others wait for this rank's part
     for request in requests:
         request.Wait()
     if comm.rank != 0:

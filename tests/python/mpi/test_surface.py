@@ -1,4 +1,5 @@
-"""Messages as mpi4py takes them, requests, messages between two ranks, errors, and what is handed on to mpi4py."""
+"""Tests arguments in the forms of mpi4py, requests, messages between two ranks, errors, and calls that are
+passed on to mpi4py."""
 
 import array
 import doctest
@@ -45,7 +46,7 @@ def test_messages_as_mpi4py_takes_them(comm, spelling):
     mine, total = wave(N, comm.rank), np.zeros(N, np.float32)
     comm.Allreduce(spellings(mine)[spelling], spellings(total)[spelling])
     exact = sum(wave(N, rank).astype(np.float64) for rank in range(comm.size))
-    if spelling == 10:  # a copy in another order: only that the call is made
+    if spelling == 10:  # a copy in another order: the test checks only that the call is made
         return
     assert np.abs(total - exact).max() <= 1e-3 + 1e-6
 
@@ -146,7 +147,7 @@ def test_errors_are_mpi4pys_as_well(comm):
     assert str(comm.Get_policy()).startswith("abs:1e-3")  # the old one stays
     if comm.size > 1:
         with pytest.raises(taut.RankMismatchError):
-            taut.Comm(comm, "abs:nothing" if comm.rank == 0 else "abs:1")  # nobody waits for the others
+            taut.Comm(comm, "abs:nothing" if comm.rank == 0 else "abs:1")  # no rank waits for the others
         with pytest.raises(taut.RankMismatchError):
             with taut.policy("abs:1", comm, on="nothing" if comm.rank == 0 else "input"):
                 pass

@@ -1,5 +1,5 @@
-// More than 2^31 values through every codec, in frames of at most 2^30, which is the most that one holds.
-// Needs TAUT_BIG=1 in the environment, 10 GiB of memory and some minutes.
+// Codes more than 2^31 values with every codec, in frames of at most 2^30 values, the limit of a frame. Needs
+// TAUT_BIG=1 in the environment, 10 GiB of memory and some minutes.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::size_t frame_values = std::size_t{1} << 30;
 constexpr std::size_t all_values = 2 * frame_values + (std::size_t{1} << 20) + 3;
-constexpr std::size_t memory_gib = 10;  // values, a frame of raw, and a sum that compresses
+constexpr std::size_t memory_gib = 10;  // for the values, a raw frame, and a sum that compresses
 
-// Value i of the stream: smooth over the whole range of 64-bit indices, with a little noise.
+// Returns value i of the stream: smooth over the whole range of 64-bit indices, with a little noise.
 float value_at(std::size_t i) noexcept {
   const auto slope = static_cast<std::int32_t>(i >> 9 & 0xFFFF) - 0x8000;
   const auto noise = static_cast<std::int32_t>(i * 0x9E3779B97F4A7C15 >> 58);
   return static_cast<float>(slope * 16 + noise) * 0x1p-12f;
 }
 
-// Memory that is only taken where it is written.
+// Allocates memory whose pages are taken when they are written.
 std::unique_ptr<std::byte[]> room_for(std::size_t bytes) {
   return std::unique_ptr<std::byte[]>(new std::byte[bytes]);
 }
@@ -31,8 +31,8 @@ void fill(float* values, std::size_t first, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) values[i] = value_at(first + i);
 }
 
-// The first place where a value is further than `most` from `times` the value of the stream; n when there is
-// none.
+// Returns the first position where a value is further than `most` from `times` the value of the stream; n
+// when there is none.
 std::size_t first_wrong(const float* values, std::size_t first, std::size_t n, float times, double most) {
   for (std::size_t i = 0; i < n; ++i)
     if (!(std::abs(static_cast<double>(values[i]) - static_cast<double>(times * value_at(first + i))) <=

@@ -1,5 +1,5 @@
-// Memory that runs out at any allocation of any codec call: a status, nothing lost, and the next call is as
-// good as ever.
+// Failure of any allocation in any codec call: the call returns an error status, loses nothing, and the next
+// call works.
 #include "support/replace_new.hpp"
 
 #include "robustness/hostile/subject_test.hpp"
@@ -7,7 +7,8 @@
 namespace taut::test {
 namespace {
 
-// Calls `call` while its 1st, 2nd, ... allocation fails, until it needs none more. `call` gives a Status.
+// Runs `call` while its 1st, 2nd, ... allocation fails, until it needs no further allocation. `call` returns
+// a Status.
 template <class Call>
 void fail_each_allocation(const char* verb, Call call) {
   constexpr std::size_t most = 10000;

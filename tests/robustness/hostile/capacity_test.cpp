@@ -1,4 +1,4 @@
-// Every capacity that an output could have: enough, or refused; nothing is written beyond it.
+// Every capacity of an output is either enough or refused; nothing is written beyond it.
 #include "robustness/hostile/subject_test.hpp"
 
 namespace taut::test {
@@ -27,7 +27,7 @@ TEST_P(Capacity, EncodingNeedsMaxBytesAndLeavesLessUntouched) {
   }
 }
 
-// Room for the largest block of a message serves all its blocks.
+// The capacity for the largest block of a message is enough for all its blocks.
 TEST_P(Capacity, MoreValuesNeverNeedLess) {
   for_subjects(false, [](const Subject& subject) {
     const auto codec = subject.make();
@@ -45,7 +45,7 @@ TEST_P(Capacity, MoreValuesNeverNeedLess) {
 
 class SumCapacity : public EverySubject {};
 
-// A sum may take less than max_bytes of its addends: then it is whole.
+// A sum may need less than max_bytes of its addends; then the sum is complete.
 TEST_P(SumCapacity, SumsFitOrAreRefused) {
   for_frames(
       false, {0, 1, 9, 130}, [](const Subject& subject, const Values& values, const FrameBytes& frame) {

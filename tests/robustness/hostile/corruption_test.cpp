@@ -1,11 +1,11 @@
-// Frames damaged in every place where it could matter: found out, or harmless. Frames and values end where
-// nothing may be touched, so that an access outside ends the test.
+// Frames damaged at every relevant position: the damage is detected or harmless. Frames and values are
+// followed by an inaccessible page, so that an access outside ends the test.
 #include "robustness/hostile/subject_test.hpp"
 
 namespace taut::test {
 namespace {
 
-constexpr std::size_t payload_flips = 1000;  // of each frame
+constexpr std::size_t payload_flips = 1000;  // damaged bits in each frame
 
 // A receiver of `count` values, with each kernel set.
 class Receiver {
@@ -14,11 +14,12 @@ class Receiver {
       : kernel_sets_(with_all_kernels(*subject.info, subject.options)),
         values_(count * size_of(subject.type)),
         slice_{{values_.bytes().data(), count, subject.type}} {
-    const auto addends = 3u;  // of sums: more than the frames at hand
+    const auto addends = 3u;  // addends of sums: more than the frames of the test
     room_.resize(kernel_sets_[0]->max_bytes(subject.type, count, addends));
   }
 
-  // What decode says of the frame; all verbs of all kernel sets have to agree on whether it can be read.
+  // Returns the status of decode; all operations of all kernel sets have to agree on whether the frame is
+  // readable.
   Status read(ConstBytes frame) {
     const Status first = kernel_sets_[0]->decode(frame, slice_);
     for (const auto& codec : kernel_sets_) {
@@ -53,8 +54,8 @@ void seal(Bytes frame) {
   std::memcpy(frame.data() + 60, &checksum, sizeof checksum);
 }
 
-// Calls check with the frame while the number at `at` is 0, 1, the greatest and the one below it, if that is
-// a change.
+// Calls check with the frame while the number at `at` is 0, 1, the greatest and the one below it, if that
+// changes the frame.
 template <class Check>
 void at_limits(Bytes frame, std::size_t at, std::size_t width, Check check) {
   const FrameBytes good(frame.begin(), frame.end());
@@ -66,7 +67,7 @@ void at_limits(Bytes frame, std::size_t at, std::size_t width, Check check) {
   }
 }
 
-// docs/spec/frame.md; `free`: what it says is for the codec to judge, another number may be as good.
+// Fields of docs/spec/frame.md. `free`: the codec interprets the field, so another number may be valid.
 constexpr struct {
   const char* name;
   std::size_t at, width;
@@ -148,7 +149,7 @@ TEST_P(Corruption, HeaderFieldsAtTheirLimitsAreDetectedOrHarmless) {
   }
 }
 
-// A receiver that believes the count of the header, as far as it has memory.
+// A receiver that trusts the count in the header, as far as it has memory.
 TEST_P(Corruption, CountsThatThePayloadDoesNotHoldAreDetected) {
   for_frames(false, {1, 9, 130}, [](const Subject& subject, const Values& values, const FrameBytes& frame) {
     if (!subject.make()->contract().fixed_size) return;
@@ -165,7 +166,7 @@ TEST_P(Corruption, CountsThatThePayloadDoesNotHoldAreDetected) {
   });
 }
 
-// Any length or offset that a payload has is among its numbers of 1 to 8 bytes.
+// Every length or offset in a payload is one of its numbers of 1 to 8 bytes.
 TEST_P(Corruption, NumbersInThePayloadAtTheirLimitsAreDetectedUnderAChecksumAndHarmlessWithout) {
   for (const bool checksum : {false, true}) {
     for_frames(checksum, {9, 130},

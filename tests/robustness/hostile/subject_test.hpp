@@ -1,5 +1,5 @@
-// The fixture of tests that run through every registered codec with each kind of bound that it serves, and
-// within a test through its types, bounds, predictors and kernel sets.
+// Fixture for tests of every registered codec with each kind of bound that it serves. Each test iterates over
+// the codec's types, bounds, predictors and kernel sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using FrameBytes = std::vector<std::byte>;
 
 class EverySubject : public testing::TestWithParam<SubjectCase> {
  protected:
-  // Calls check with each subject of the case.
+  // Calls check with each subject of the test case.
   template <class Check>
   static void for_subjects(bool checksum, Check check) {
     for (const Subject& subject : subjects_of(*GetParam().info, checksum)) {
@@ -30,7 +30,7 @@ class EverySubject : public testing::TestWithParam<SubjectCase> {
     }
   }
 
-  // Calls check with each subject of the case, its codec and its frame of some data of this size.
+  // Calls check with each subject of the test case, its codec and its frame of some data of this size.
   template <class Check>
   static void for_frames(bool checksum, std::initializer_list<std::size_t> counts, Check check) {
     for_subjects(checksum, [&](const Subject& subject) {
@@ -44,7 +44,7 @@ class EverySubject : public testing::TestWithParam<SubjectCase> {
     });
   }
 
-  // Noise that does not compress away, some zeros, and values that need an exceptional way.
+  // Returns incompressible noise, some zeros, and values that codecs treat as exceptions.
   static Values data(DType type, std::size_t count, std::uint64_t seed) {
     Values values = make_values(type, count, Pattern::noisy, seed);
     for (std::size_t i = 20; i < count; i += 97) values.set(i, i % 2 == 0 ? 1e30 : INFINITY);

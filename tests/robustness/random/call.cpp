@@ -9,7 +9,7 @@ std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
 std::size_t draw_count(Draw& draw, int P) {
   constexpr int primes[] = {2, 3, 5, 7, 13, 31, 127, 509, 1021, 4093, 8191};
-  const int few = P > 16 ? 8 : 1;  // many ranks: fewer values
+  const int few = P > 16 ? 8 : 1;  // many ranks get fewer values
   if (P <= 4 && draw.one_in(100)) return index(P * 65536 + draw.pick(100000));
   switch (draw.pick(8)) {
     case 0: return 0;

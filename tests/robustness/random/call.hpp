@@ -1,4 +1,5 @@
-// What a random collective call is about: who has how many values for whom, and of what kind they are.
+// The data of a random collective call: the number of values that each rank sends to each other rank, and
+// their kind.
 #pragma once
 
 #include <ostream>
@@ -28,32 +29,32 @@ inline constexpr int contents = static_cast<int>(Content::any_bits) + 1;
 struct Call {
   Collective collective = Collective::allreduce;
   int P = 1, root = 0;
-  int nodes = 0;  // with equally many ranks, several of both; 0: nothing is known of them
+  int nodes = 0;  // number of nodes, with equally many ranks, several on each; 0: unknown
   Reduction op = Reduction::sum;
   DType type = DType::f32;
-  std::size_t count = 0;                        // of the whole message, in nearly equal blocks; or:
-  std::vector<std::vector<std::size_t>> sizes;  // [i][j]: of what goes from rank i to rank j
+  std::size_t count = 0;                        // values of the whole message, in nearly equal blocks; or:
+  std::vector<std::vector<std::size_t>> sizes;  // [i][j]: values sent from rank i to rank j
   bool in_place = false;
-  bool mean = false;              // the sum is divided by P
-  bool apart = false;             // values lie apart in the memory of some ranks
-  bool null_if_empty = false;     // a buffer without values has no address
-  double scale = 1;               // of most values
-  std::vector<Content> contents;  // of each rank
-  std::uint64_t seed = 1;         // of values and gaps
+  bool mean = false;              // true if the sum is divided by P
+  bool apart = false;             // true if values have gaps between them in the memory of some ranks
+  bool null_if_empty = false;     // true if an empty buffer has no address
+  double scale = 1;               // magnitude of most values
+  std::vector<Content> contents;  // kind of values of each rank
+  std::uint64_t seed = 1;         // seed of values and gaps
 
   bool any_blocks() const noexcept { return !sizes.empty(); }
   std::size_t size_between(int from, int to) const noexcept;
-  // Values in each block that a rank has, or gets: one for all, its own, or one for each rank. None: no
-  // buffer.
+  // Returns the number of values in each block that a rank sends, or receives: one number for all blocks, its
+  // own block, or one for each rank. Empty: no buffer.
   std::vector<std::size_t> blocks_in(int rank) const;
   std::vector<std::size_t> blocks_out(int rank) const;
-  // Where block `block` of what `rank` gets comes from, if the call does not reduce.
+  // Source of block `block` in the output of `rank`, if the call does not reduce.
   struct Source {
     int rank;
     std::size_t block;
   };
   Source source(int rank, std::size_t block) const noexcept;
-  std::size_t message_bytes() const noexcept { return count * size_of(type); }  // of nearly equal blocks
+  std::size_t message_bytes() const noexcept { return count * size_of(type); }  // for nearly equal blocks
 };
 
 std::ostream& operator<<(std::ostream& out, const Call& call);
@@ -61,15 +62,15 @@ std::ostream& operator<<(std::ostream& out, const Call& call);
 int draw_nodes(Draw& draw, int P);  // for Call::nodes
 Nodes nodes_of(const Call& call);   // ranks in turn
 
-// True where blocks of what is sent have to be of one size, if they are not of any.
+// Returns true if the blocks that are sent must have one size, unless blocks of any size are allowed.
 bool equal_blocks(Collective collective) noexcept;
 
 int draw_ranks(Draw& draw, int most);
-// Sizes, values and the rest of a call, whose collective, ranks, type and operator are set. Now and then
-// frames are long enough for several threads.
+// Draws sizes, values and the remaining properties of a call, whose collective, ranks, type and operator are
+// set. Some calls have frames long enough for several threads.
 void draw_data(Draw& draw, Call& call, bool any_blocks);
 
-// Those of one rank for one block, as bytes.
+// Writes the values of one rank for one block, as bytes.
 void fill_values(Content content, double scale, DType type, std::uint64_t seed, Bytes out);
 
 }  // namespace taut::test

@@ -1,4 +1,4 @@
-// Communicators under one policy, several calls one after another or side by side.
+// Communicators under one policy, with several calls in sequence or at the same time.
 #include <sstream>
 
 #include "robustness/random/configurations.hpp"
@@ -9,12 +9,12 @@
 namespace taut::test {
 namespace {
 
-// Alone.
+// Makes a call that runs alone.
 Task<> make_call(Communicator& comm, CollectiveCall request, Verdict& verdict, std::uint64_t nanoseconds) {
   verdict = co_await comm.run(request);
   note_plain(comm, request, verdict, nanoseconds);
 }
-// Others may overlap it.
+// Starts a call; other calls may overlap it.
 Task<> start_call(Communicator& comm, CollectiveCall request, Verdict& verdict) {
   bool served = false;
   verdict = {comm.early_fallback(request)};
@@ -30,9 +30,9 @@ Task<> beside(Task<> calls, Task<> messages) {
   co_await all(both);
 }
 
-using Verdicts = std::vector<std::vector<Verdict>>;  // of each rank: of each call
+using Verdicts = std::vector<std::vector<Verdict>>;  // for each rank: for each call
 
-// How the ranks make their calls.
+// The way in which the ranks make their calls.
 struct Schedule {
   bool threads, together;
   std::uint64_t seed;
@@ -72,8 +72,8 @@ std::string wrong(const Verdicts& verdicts, const Policy& policy, const Memory& 
   return plain == Fallback::none ? broken(promise_of(policy, memory), memory, tally.exactness) : "";
 }
 
-// The same bits once more, whatever the order in which messages arrive; unless time has it that other calls
-// are left to plain MPI.
+// Runs the calls again and compares: the bits are the same in whatever order messages arrive, unless timing
+// makes other calls fall back to plain MPI.
 std::string differs_again(const std::string& policy, const std::vector<Memory>& memories,
                           const Verdicts& verdicts, const Schedule& how) {
   std::vector<Memory> again = memories;

@@ -7,7 +7,7 @@
 namespace taut::test {
 namespace {
 
-// Of one type: numbers, by kind.
+// Numbers of one type, by kind of content.
 template <class T>
 class Maker {
  public:
@@ -79,12 +79,12 @@ class Maker {
       }
     }
   }
-  // With a payload and a sign.
+  // Returns the bits of a NaN with a payload and a sign.
   std::uint64_t nan_bits() {
     const std::uint64_t payload = random_();
     if (sizeof(T) == 8) return 0x7FF8'0000'0000'0000 | (payload & 0x8007'FFFF'FFFF'FFFF);
     if (sizeof(T) == 4) return 0x7FC0'0000 | (payload & 0x803F'FFFF);
-    return 0x7FFF;  // of both halves
+    return 0x7FFF;  // a NaN in both 16-bit types
   }
 
   Content content_;

@@ -1,4 +1,4 @@
-// Random choices that one number decides.
+// Random choices that one number determines.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class Draw {
   }
 
  private:
-  // Neighbouring numbers give unrelated ones (the finaliser of MurmurHash3).
+  // Maps neighbouring numbers to unrelated ones (the finaliser of MurmurHash3).
   static std::uint64_t mixed(std::uint64_t x) noexcept {
     x = (x ^ (x >> 33)) * 0xFF51'AFD7'ED55'8CCD;
     x = (x ^ (x >> 33)) * 0xC4CE'B9FE'1A85'EC53;

@@ -1,6 +1,6 @@
-// Sums of numbers without rounding. J. R. Shewchuk, "Adaptive precision floating-point arithmetic", Discrete
-// Comput. Geom. 18 (1997): grow-expansion. Long double holds every number of every type, and its range every
-// sum of them.
+// A sum of numbers without rounding. J. R. Shewchuk, "Adaptive precision floating-point arithmetic", Discrete
+// Comput. Geom. 18 (1997): grow-expansion. A long double represents every number of every type, and its range
+// includes every sum of them.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class ExactSum {
     if (x != 0) parts_[n_++] = x;
   }
 
-  // Within a few units of 2^-63 of itself.
+  // Returns the sum, within a few units of 2^-63 of itself.
   long double value() const noexcept {
     long double sum = 0;
     for (std::size_t i = 0; i < n_; ++i) sum += parts_[i];
@@ -33,7 +33,7 @@ class ExactSum {
 
  private:
   std::array<long double, 160>
-      parts_;  // no two overlap: fewer than one for each 64 bits of an exponent range
+      parts_;  // non-overlapping: fewer than one for each 64 bits of the exponent range
   std::size_t n_ = 0;
 };
 

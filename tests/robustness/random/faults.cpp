@@ -1,5 +1,5 @@
-// Calls in which something goes wrong. Every rank ends: with a result that is right, or with an error; after
-// an error that is not the end of the job, the next call is right again.
+// Calls with a fault. On every rank the call ends with a correct result or with an error. After an error that
+// does not end the job, the next call is correct again.
 #include <chrono>
 #include <sstream>
 #include <thread>
@@ -14,7 +14,7 @@
 namespace taut::test {
 namespace {
 
-// How a call ended on one rank.
+// The outcome of a call on one rank.
 struct Outcome {
   Verdict verdict;
   bool thrown = false;
@@ -53,7 +53,8 @@ class Trial {
   }
 
   LoopbackHub& hub() noexcept { return ranks_.hub; }
-  // The fault that was to be has happened; for other_call and null_buffer: the victim's request is wrong.
+  // Returns true if the drawn fault has happened; for other_call and null_buffer: if the victim's request is
+  // wrong.
   bool struck() const noexcept {
     return struck_ || (short_ != nullptr && short_->requests > s_.at) ||
            (s_.is(Fault::death) && ranks_.hub.ended());
@@ -75,7 +76,7 @@ class Trial {
     if (s_.is(Fault::null_buffer)) struck_ = take_buffer(request);
   }
 
-  // As under MPI_ERRORS_ARE_FATAL where it has to be: a rank that cannot go on ends the job.
+  // Runs one rank. A rank that cannot continue ends the job, as under MPI_ERRORS_ARE_FATAL.
   Task<> one_rank(int rank, CollectiveCall request, bool victim, Outcome& outcome) {
     Communicator& comm = *ranks_.comms[static_cast<std::size_t>(rank)];
     if (victim && s_.threads && s_.is(Fault::delay))
@@ -105,13 +106,13 @@ class Trial {
   bool struck_ = false;
 };
 
-// ---- What must hold
+// ---- Checks
 
 std::string name_of(const Outcome& outcome) {
   return outcome.thrown ? "the end of the job" : describe(outcome.verdict.status);
 }
 
-// Ranks that report no error have what they were promised, or leave the call to plain MPI.
+// Checks that each rank without an error has the promised result, or left the call to plain MPI.
 std::string dishonest(const Scenario& s, const Memory& memory, const std::vector<Outcome>& outcomes,
                       Tally& tally) {
   if (std::string text = memory.touched(true); !text.empty()) return text;
@@ -127,7 +128,7 @@ std::string dishonest(const Scenario& s, const Memory& memory, const std::vector
   return "";
 }
 
-// All ranks leave it to plain MPI or none does, and who does has touched nothing.
+// Checks that either all ranks or none fall back to plain MPI, and that such a rank has written nothing.
 std::string divided(const Memory& memory, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes)
     if (outcome.verdict.plain != outcomes[0].verdict.plain) return "some ranks leave the call to plain MPI";
@@ -142,7 +143,7 @@ std::string unless_all(const std::vector<Outcome>& outcomes, Wanted wanted) {
 }
 
 bool fine(const Outcome& outcome) { return outcome.status() == Status::ok; }
-bool ended(const Outcome& outcome) {  // or left to plain MPI without asking anyone
+bool ended(const Outcome& outcome) {  // or left to plain MPI without an agreement
   return outcome.thrown || outcome.verdict.plain != Fallback::none;
 }
 bool refused(const Outcome& outcome) { return !outcome.thrown && outcome.verdict.status != Status::ok; }
@@ -154,7 +155,7 @@ std::string wrong(const Scenario& s, const Memory& memory, const std::vector<Out
   if (std::string text = unseen ? memory.touched(true) : dishonest(s, memory, outcomes, tally); !text.empty())
     return text;
   const bool plain = outcomes[0].verdict.plain != Fallback::none;
-  // A thread that has never run a call may have no memory to begin one.
+  // A thread that has never run a call may lack the memory to begin one.
   const bool may_end = s.is(Fault::agreement) || s.is(Fault::death) || (s.is(Fault::no_memory) && s.threads);
   if (!may_end) {
     if (std::string text = divided(memory, outcomes); !text.empty()) return text;
@@ -163,7 +164,7 @@ std::string wrong(const Scenario& s, const Memory& memory, const std::vector<Out
   if (s.is(Fault::other_call) && struck) return unless_all(outcomes, refused);
   if (s.is(Fault::null_buffer) && struck && !plain) return unless_all(outcomes, refused);
   if (s.is(Fault::delay) || (!struck && damaged == 0)) return unless_all(outcomes, fine);
-  // A message that is forwarded may be damaged twice, and so be whole again.
+  // A forwarded message may be damaged twice, and the second damage may undo the first.
   const bool certain = damaged == 1 && !unseen;
   if (certain && unless_all(outcomes, fine).empty()) return "nobody reported the damage";
   return "";
@@ -175,7 +176,7 @@ std::string wrong_after(const Scenario& s, Trial& trial, Tally& tally) {
   const bool over = trial.hub().ended();
   const std::vector<Outcome> outcomes = trial.run(memory, false);
   if (over) return unless_all(outcomes, ended);
-  if (s.is(Fault::death)) return dishonest(s, memory, outcomes, tally);  // it may happen now
+  if (s.is(Fault::death)) return dishonest(s, memory, outcomes, tally);  // the rank may die in this call
   if (s.other_policy()) return "";                                       // policies still differ
   if (std::string text = dishonest(s, memory, outcomes, tally); !text.empty()) return text;
   if (std::string text = divided(memory, outcomes); !text.empty()) return text;
@@ -198,7 +199,7 @@ std::string run_scenario(const Scenario& s, Tally& tally) {
   return "";
 }
 
-// In a thread of its own: its coroutines have no memory yet that they could use again.
+// Runs in a thread of its own, whose coroutines have no memory to reuse yet.
 std::string run_alone(const Scenario& s, Tally& tally) {
   std::string text;
   std::thread([&] {

@@ -1,4 +1,4 @@
-// What a program still says when it crashes.
+// Prints a last message when the program crashes.
 #pragma once
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ class LastWords {
   LastWords() {
     for (const int signal : {SIGABRT, SIGTERM}) std::signal(signal, crashed);
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_set_death_callback(say);  // it reports the other signals
+    __sanitizer_set_death_callback(say);  // the sanitizer reports the other signals
 #else
     for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) std::signal(signal, crashed);
 #endif

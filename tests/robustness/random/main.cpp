@@ -1,4 +1,4 @@
-// taut_random: random configurations on loopback, and with --faults random faults.
+// taut_random: runs random configurations on loopback, and with --faults random faults.
 //
 //   --count N    how many                                           (300)
 //   --seed S     which ones                                         (1)
@@ -8,7 +8,7 @@
 //   --faults     the same as --kind faults
 //   --limit N    seconds that one may take before it counts as hung (60)
 //
-// A failure ends the run with the line that repeats it.
+// A failure ends the run and prints the command that repeats it.
 #include <unistd.h>
 
 #include <chrono>
@@ -90,7 +90,7 @@ class Run {
   }
 
  private:
-  // Many configurations in which nothing could have gone wrong are a failure, too.
+  // Returns true if many configurations proved little: most calls fell back, or no error came near its bound.
   bool vacuous() const {
     const bool enough = tally_.plain < tally_.calls / 2 && tally_.exactness.worst > 0.1;
     if (options_.count < 300 || enough) return false;

@@ -25,7 +25,7 @@ Memory::Memory(const Call& call) : call_(&call), size_(size_of(call.type)), rank
   for (int r = 0; r < call.P; ++r) make_rank(r, draw);
 }
 
-// At an address that is aligned for a value, and often for no more.
+// Makes a region at an address that is aligned for a value, and often for no more.
 Memory::Region Memory::make_region(std::vector<std::size_t> counts, bool gaps, Draw& draw) const {
   Region region;
   if (counts.empty()) return region;
@@ -50,7 +50,7 @@ void Memory::make_rank(int rank, Draw& draw) {
   const std::vector<std::size_t> in = call_->blocks_in(rank), out = call_->blocks_out(rank);
   if (call_->collective == Collective::bcast) {
     mine.in = mine.out;
-  } else if (in_place_at(*call_, rank)) {  // the smaller one is a block of the larger one
+  } else if (in_place_at(*call_, rank)) {  // the smaller buffer is a block of the larger one
     if (in.size() < out.size())
       mine.in = {1, index(rank)};
     else
@@ -73,9 +73,9 @@ void Memory::make_rank(int rank, Draw& draw) {
   }
 }
 
-// ---- Values that lie apart
+// ---- Values with gaps between them
 
-// Of a block: copy(byte of the value in `bytes`, its byte in `apart`).
+// Calls copy(byte of the value in `bytes`, its byte in `apart`) for each value of a block.
 template <class Copy>
 void Memory::each_value(const Region& region, std::size_t block, Copy copy) const {
   const Range bytes = bytes_of(region, block);
@@ -95,7 +95,7 @@ void Memory::move_apart(Region& region, Draw& draw) const {
   region.apart_before = region.apart;
 }
 
-// In scratch memory that is cut as `bytes` are.
+// Packs the values into scratch memory with the layout of `bytes`.
 class Memory::Apart final : public Staging {
  public:
   Apart(Memory& memory, int rank)
@@ -150,7 +150,7 @@ std::shared_ptr<const Staging> Memory::staging(int rank) {
   return any ? std::make_shared<Apart>(*this, rank) : nullptr;
 }
 
-// "" if the program's memory holds the values of `bytes`, and what stood between them.
+// Returns "" if the program's memory holds the values of `bytes`, and the bytes between them are unchanged.
 std::string Memory::touched_between(const Region& region) const {
   std::vector<std::byte> expected = region.apart_before;
   for (std::size_t i = 0; region.step != 0 && i < region.layout.counts.size(); ++i)
@@ -160,7 +160,7 @@ std::string Memory::touched_between(const Region& region) const {
   return expected == region.apart ? "" : "a byte between values that lie apart was touched";
 }
 
-// ---- What a rank has and gets
+// ---- Inputs and outputs of a rank
 
 Range Memory::bytes_of(const Region& region, std::size_t block) const noexcept {
   return {region.first + static_cast<std::size_t>(region.layout.offsets[block]) * size_,

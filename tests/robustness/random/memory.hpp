@@ -1,5 +1,5 @@
-// The memory of all ranks for one call: what they contribute, room for what they get, and bytes around and
-// between that nobody may touch.
+// The memory of all ranks for one call: their inputs, space for the outputs, and guard bytes around and
+// between them.
 #pragma once
 
 #include <memory>
@@ -16,34 +16,34 @@ class Memory {
 
   const Call& call() const noexcept { return *call_; }
 
-  // What `rank` hands to the call. What it refers to stays here. Values that lie apart are reached by the
-  // staging alone, which is null where there are none.
+  // Returns the arguments that `rank` passes to the call. They refer to memory of this object. Values with
+  // gaps are reached by the staging only; it is null if there are none.
   Operands operands(int rank);
   std::shared_ptr<const Staging> staging(int rank);
 
-  // Block `block` of what a rank contributes, as it was before the call; of what it has got.
+  // The input of a rank in block `block`, as it was before the call, and the output of a rank.
   ConstBytes contributed(int rank, std::size_t block) const;
   ConstBytes received(int rank, std::size_t block) const;
 
-  // The first byte that has changed and should not have; "" when there is none. `served`: the call wrote its
+  // Returns the first byte that has changed and must not; "" when there is none. `served`: the call wrote its
   // result.
   std::string touched(bool served) const;
-  // Forgets results, for the same call again.
+  // Resets the outputs, to repeat the call.
   void restore();
 
  private:
-  // Blocks in one piece of memory that ends with its last value, or with some bytes more.
+  // Blocks in one allocation that ends with its last value, or with some bytes more.
   struct Region {
     std::vector<std::byte> bytes, before;
     BlockLayout layout;  // offsets count from byte `first`
     std::size_t first = 0;
-    // Where values lie apart: the memory of the program, with so many bytes from one value to the next one.
-    // Then `bytes` are the values that it holds.
+    // Distance between values in the program's memory, if they have gaps; `bytes` then are the values that
+    // this memory holds. 0: no gaps.
     std::size_t step = 0;
     std::vector<std::byte> apart, apart_before;
   };
   class Apart;
-  // Of what a rank has, or gets: where it lies, and which block of it is its first one there.
+  // Location of a rank's input or output: the region, and the first block in it.
   struct Spot {
     int region = 0;
     std::size_t first = 0;
@@ -56,7 +56,7 @@ class Memory {
   Region make_region(std::vector<std::size_t> counts, bool gaps, Draw& draw) const;
   void make_rank(int rank, Draw& draw);
   void move_apart(Region& region, Draw& draw) const;
-  Operands addresses(int rank);  // in `bytes`, wherever the values lie
+  Operands addresses(int rank);  // addresses in `bytes`, also for values with gaps
   template <class Copy>
   void each_value(const Region& region, std::size_t block, Copy copy) const;
   std::string touched_between(const Region& region) const;
@@ -65,7 +65,7 @@ class Memory {
   Blocks<S> slice(Rank& rank, Spot spot, std::size_t blocks) const;
 
   const Call* call_;
-  std::size_t size_;  // of a value
+  std::size_t size_;  // bytes of a value
   std::vector<Rank> ranks_;
 };
 

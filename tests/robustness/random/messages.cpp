@@ -6,7 +6,7 @@
 namespace taut::test {
 namespace {
 
-constexpr Lane lane = 127;  // of the first call's, which uses fewer
+constexpr Lane lane = 127;  // a lane of the first call, which uses fewer lanes
 
 }  // namespace
 
@@ -24,7 +24,7 @@ Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
   for (int r = 0; r < P && count > 0; ++r) ranks_.push_back(std::make_unique<Rank>(policy_));
 }
 
-// Coded where the coder makes a coded message, else the values as they are.
+// Sends a frame if the coder makes one, else the values as they are.
 Task<> Messages::send(Transport& transport, Rank& rank, Message& message) {
   const Slice values = message.memory.operands(0).out;
   EncodedMessage made;

@@ -1,4 +1,4 @@
-// Messages from rank to rank beside the calls of a communicator.
+// Messages from rank to rank at the same time as the calls of a communicator.
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@ class Messages {
   bool any() const noexcept { return !messages_.empty(); }
   std::string text() const;
 
-  // All that `rank` sends and receives, side by side. Those of two ranks arrive in their order.
+  // Runs all sends and receives of `rank` concurrently. Messages between two ranks arrive in order.
   Task<> of_rank(LoopbackHub& hub, int rank);
 
-  // The first message that did not arrive as it should have; "" when there is none.
+  // Returns the first message that arrived wrong; "" when there is none.
   std::string wrong(Errors& errors) const;
 
  private:
@@ -31,7 +31,7 @@ class Messages {
         : from(sender), to(receiver), call(std::move(of)), memory(call) {}
     int from, to;
     Call call;
-    Memory memory;  // of a broadcast by two ranks, the sender being rank 0
+    Memory memory;  // memory of a broadcast by two ranks, with rank 0 as the sender
     bool coded = false;
     Status status = Status::ok;
   };

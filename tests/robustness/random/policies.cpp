@@ -51,7 +51,7 @@ bool can_be_served(const std::string& policy) {
   }
 }
 
-// Of the whole message, as the ranks come to know it.
+// Returns the bytes of the whole message, as the agreement would compute them.
 std::size_t message_bytes(const Call& call) {
   if (!call.any_blocks()) return call.message_bytes();
   std::size_t most = 0;
@@ -64,7 +64,7 @@ std::size_t message_bytes(const Call& call) {
   return most * size_of(call.type);
 }
 
-// What the policy's bound comes to for values of this range; of an exact one 0.
+// Returns the policy's bound as an absolute number for values of this range; 0 for exact bounds.
 long double resolved_bound(Bound bound, const ValueRange& range) {
   if (!is_relative(bound)) return bound.value;
   const long double width = static_cast<long double>(range.greatest) - range.least;
@@ -139,7 +139,7 @@ Promise promise_of(const Policy& policy, const Memory& memory) {
   CandidateTable table;
   const Plan plan = plan_of(policy, memory, table);
   if (plan.plain != Fallback::none) throw Error(Status::internal, "this call was to be left to plain MPI");
-  const Arithmetic how = plan.by_nodes ? Arithmetic::values : plan.how;  // those of a node add up as they are
+  const Arithmetic how = plan.by_nodes ? Arithmetic::values : plan.how;  // nodes add values without coding
   Promise promise = promise_of(resolved(policy.coding.bound, range), call, how);
   promise.bound = E;
   const bool idempotent =

@@ -1,4 +1,4 @@
-// Random policies, the calls that communicators make under them, and what such a call promises.
+// Random policies, the calls that communicators make under them, and the promise of such a call.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -6,25 +6,25 @@
 
 namespace taut::test {
 
-// One that can be served. `scale`: of the values that calls are going to have, in most cases.
+// Returns a policy that can be served. `scale`: the magnitude of the values in most of its calls.
 std::string draw_policy(Draw& draw, double scale);
 
-// A call on P ranks and some nodes.
+// Draws a call on P ranks and some nodes.
 Call draw_call(Draw& draw, int P, int nodes, double scale);
 
 CollectiveCall request_of(Memory& memory, int rank);
 
-// After a call by itself: what plain MPI took, if it was tried.
+// Reports the time of plain MPI after a call that ran alone, if it fell back.
 void note_plain(Communicator& comm, const CollectiveCall& request, const Verdict& verdict,
                 std::uint64_t nanoseconds);
 
-// How the call is to be served, if its values gain by it. It refers to the table.
+// Returns the plan of the call, if its values gain by compression. The plan refers to the table.
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table);
 
-// Of a call that was served.
+// Returns the promise of a call that was compressed.
 Promise promise_of(const Policy& policy, const Memory& memory);
 
-// Of a message, which is a broadcast from rank 0 to rank 1 as far as its memory is concerned.
+// Returns the promise of a message. Its memory is that of a broadcast from rank 0 to rank 1.
 Promise promise_of_message(const Policy& policy, const Memory& memory, bool coded);
 
 }  // namespace taut::test

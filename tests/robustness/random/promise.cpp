@@ -11,7 +11,7 @@ namespace {
 
 std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
 
-// Number i of some bytes. Integers of 64 bits fit a long double.
+// Returns number i of some bytes. A long double represents 64-bit integers exactly.
 long double number_at(DType type, ConstBytes bytes, std::size_t i) noexcept {
   return with_dtype(component_of(type), [&]<class T>() -> long double {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -36,7 +36,7 @@ long double largest(DType type) noexcept {
   }
 }
 
-// Checks one number after the other.
+// Checks the numbers one after the other.
 class Judge {
  public:
   Judge(const Promise& promise, const Call& call, Errors& errors)
@@ -65,14 +65,14 @@ class Judge {
     for (const long double x : inputs) {
       if (std::isnan(x)) return std::isnan(y);
       if (std::isinf(x)) {
-        infinities += x;  // of both signs: NaN
+        infinities += x;  // infinities of both signs: NaN
       } else {
         exact.add(x);
         magnitude += std::abs(x);
       }
     }
     const bool frames = promise_.how == Arithmetic::frames;
-    // Partial sums beyond the range of the type: as in plain MPI.
+    // If a partial sum may leave the range of the type, the result is as in plain MPI.
     if (!frames && magnitude + parts() * promise_.bound >= largest(call_.type)) return true;
     if (infinities != 0) return std::isnan(infinities) ? std::isnan(y) : y == infinities;
     return finite_sum(exact, magnitude, y);
@@ -87,16 +87,16 @@ class Judge {
     return error <= bound;
   }
 
-  // A mean is a sum that is divided: what is wrong with it counts P times as much in the sum.
+  // A mean is a divided sum: its error counts P times as much in the sum.
   long double parts() const noexcept { return call_.mean ? call_.P : 1; }
 
-  long double half_ulp(long double x) const noexcept {  // of the greatest numbers as before them
+  long double half_ulp(long double x) const noexcept {  // for the greatest numbers as for those before them
     const long double most = largest(call_.type);
     const long double ulp = spacing(call_.type, static_cast<double>(std::min(x, most / 2)));
-    return x > most / 2 ? ulp : ulp / 2;  // of denormals: less than a double has
+    return x > most / 2 ? ulp : ulp / 2;  // denormals: the result is less than a double can hold
   }
 
-  // Of the sum, which is about `size`, and of its division.
+  // Returns the rounding error of a sum of about `size`, and of its division.
   long double rounding_of_sum(long double magnitude, long double size, long double y) const {
     const long double bound = parts() * promise_.bound;
     const long double division = call_.mean ? parts() * half_ulp(std::abs(y)) * (1 + 0x1p-8L) : 0;
@@ -124,7 +124,7 @@ class Judge {
 
 std::uint64_t integer_at(ConstBytes bytes, std::size_t size, std::size_t i) noexcept {
   std::uint64_t x = 0;
-  std::memcpy(&x, bytes.data() + i * size, size);  // little-endian, as frames are
+  std::memcpy(&x, bytes.data() + i * size, size);  // little-endian, as in frames
   return x;
 }
 
@@ -215,7 +215,7 @@ std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
 
 ValueRange range_of_all(const Memory& memory, std::optional<double> fill) {
   const Call& call = memory.call();
-  Values excluded(component_of(call.type), 1);  // as rounded to the type
+  Values excluded(component_of(call.type), 1);  // the fill value as rounded to the type
   excluded.set(0, fill.value_or(0));
   ValueRange range;
   for (int r = 0; r < call.P; ++r) {

@@ -1,4 +1,4 @@
-// What docs/error-model.md promises of a result, and whether it holds.
+// The promise of docs/error-model.md for a result, and its check.
 #pragma once
 
 #include <optional>
@@ -12,27 +12,27 @@ struct Promise {
   enum class Kind : std::uint8_t {
     absolute,   // within `bound` of the exact result; 0: bit for bit what was sent, or rounded sums of it
     pointwise,  // within bound * |exact result|
-    classes,    // NaN and infinities stay what they are
+    classes,    // NaN and infinities keep their class
     nothing
   } kind = Kind::absolute;
   long double bound = 0;
   Arithmetic how = Arithmetic::values;
-  bool power_of_two_step = false;  // halves and snapping bounds: sums carry half an ulp on top, always
-  bool same_bits = true;           // on all ranks that get the same values
+  bool power_of_two_step = false;  // halves and snapping bounds: sums always carry half an ulp more
+  bool same_bits = true;           // on all ranks that receive the same values
 };
 
 struct Errors {
-  double worst = 0;  // greatest error over its bound, where rounding does not matter
+  double worst = 0;  // greatest error / bound, where rounding does not matter
 };
 
-// The first number that breaks the promise; "" when there is none. `rank`: of this one alone; else of all,
-// and that they have the same bits.
+// Returns the first number that breaks the promise; "" when there is none. `rank`: checks this rank alone;
+// else all ranks, and that they have the same bits.
 std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank = -1);
 
-// Of the finite numbers that the ranks contribute; those equal to `fill` left out.
+// Returns the range of the finite numbers that the ranks contribute, without those equal to `fill`.
 ValueRange range_of_all(const Memory& memory, std::optional<double> fill);
 
-// Of a result that is within a bound.
+// Returns the promise of a result that is within a bound.
 Promise promise_of(Bound bound, const Call& call, Arithmetic how);
 
 }  // namespace taut::test

@@ -7,7 +7,8 @@
 namespace taut::test {
 namespace {
 
-// Whether there are frames: whatever they gain, or of values that are likely to.
+// Returns true if the call is compressed: frames are sent whatever they gain, or the values are likely to
+// gain.
 bool is_served(const std::string& policy, const Call& call) {
   CandidateTable table;
   const Plan plan = plan_of(parse_policy(policy), Memory(call), table);
@@ -15,10 +16,10 @@ bool is_served(const std::string& policy, const Call& call) {
   return plan.plain == Fallback::none && gains;
 }
 
-// Lanes of agreements: those of communicator.cpp.
+// Returns true for lanes of agreements, which communicator.cpp defines.
 bool of_agreement(Lane lane) noexcept { return lane % 128 == max_segments; }
 
-// Values that travel as they are, without a checksum: only their size can show damage.
+// Returns true for values sent within a node. They have no checksum: only their size can show damage.
 bool on_node(const Call& call, const LoopbackHub::Record& record) noexcept {
   return call.nodes > 0 && record.from % call.nodes == record.to % call.nodes;
 }
@@ -80,8 +81,7 @@ void damage_messages(LoopbackHub& hub, const Scenario& s, int& damaged) {
         const int i = n++, first = s.at % 8;
         if (i < first || (i > first && !(s.often && record.from == s.victim))) return;
         const bool values = on_node(s.call, record);
-        if (values && message.size() < frame_header_bytes)
-          return;  // what the damage is meant for is not there
+        if (values && message.size() < frame_header_bytes) return;  // the target of the damage does not exist
         Message whole = message;
         damage.apply(message);
         if (values && message.size() == whole.size()) return std::swap(message, whole);
@@ -109,7 +109,7 @@ bool make_other(CollectiveCall& request, const Scenario& s) {
 
 bool take_buffer(CollectiveCall& request) {
   Operands& data = request.data;
-  if (request.staging != nullptr) return false;  // values that lie apart have no address here
+  if (request.staging != nullptr) return false;  // values with gaps have no address here
   if (data.in.data != nullptr && data.in.values() > 0) {
     data.in.data = nullptr;
     return true;

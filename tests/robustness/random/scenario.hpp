@@ -1,4 +1,4 @@
-// What goes wrong in a call, and to whom.
+// A fault in a call, and the rank that it hits.
 #pragma once
 
 #include "robustness/random/policies.hpp"
@@ -7,14 +7,14 @@
 namespace taut::test {
 
 enum class Fault : std::uint8_t {
-  frames,       // of one rank, damaged on their way
-  agreement,    // a message of it damaged; ends the job, as not all ranks learn of it
-  death,        // of a rank
-  delay,        // of a rank, or of its messages
-  other_call,   // one rank means another one
+  frames,       // frames of one rank are damaged in transfer
+  agreement,    // a message of the agreement is damaged; ends the job, as not all ranks learn of it
+  death,        // a rank dies
+  delay,        // a rank, or its messages, are late
+  other_call,   // one rank makes another call
   null_buffer,  // on one rank
   no_scratch,   // one rank's place has no memory at one request
-  no_memory,    // nor has its operator new, from one allocation on
+  no_memory,    // and its operator new fails, from one allocation on
 };
 inline constexpr int faults = static_cast<int>(Fault::no_memory) + 1;
 const char* name_of(Fault fault) noexcept;
@@ -23,15 +23,15 @@ struct Scenario {
   Scenario(Draw& draw, Fault what);
 
   bool is(Fault what) const noexcept { return fault == what; }
-  // Of the victim alone.
+  // True if the victim alone has another policy.
   bool other_policy() const noexcept { return is(Fault::other_call) && variant % 6 == 5; }
-  // A change of payloads that no checksum would tell.
+  // True if no checksum detects a change of payloads.
   bool may_pass_unseen() const { return !parse_policy(policy).coding.checksum; }
 
   Fault fault;
   int P, victim, at;  // at: the message, operation, request or allocation
   bool threads, often;
-  int repeats;  // of the call that follows
+  int repeats;  // repeats of the following call
   std::uint64_t variant, seed;
   std::string policy, policy_of_victim;
   Call call, next;
@@ -41,10 +41,10 @@ std::ostream& operator<<(std::ostream& out, const Scenario& scenario);
 // Damages messages of the call, or of its agreement, and counts them.
 void damage_messages(LoopbackHub& hub, const Scenario& scenario, int& damaged);
 
-// Whether the request has become another one.
+// Changes the request into another one; returns true if it has changed.
 bool make_other(CollectiveCall& request, const Scenario& scenario);
 
-// Whether a buffer with values was taken away.
+// Removes a buffer with values; returns true if there was one.
 bool take_buffer(CollectiveCall& request);
 
 }  // namespace taut::test

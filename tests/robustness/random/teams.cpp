@@ -36,7 +36,7 @@ Bound draw_bound(Draw& draw, Bound::Kind kind, double scale) {
   }
 }
 
-// A codec that serves the type, under some bound.
+// Draws a codec that serves the type, and a bound.
 void draw_coding(Draw& draw, TeamCall& c) {
   constexpr Dims all[] = {{}, {}, {{5, 13}, 2}, {{3, 5, 7}, 3}};
   do {
@@ -68,7 +68,7 @@ TeamCall draw_call(Draw& draw, int P) {
   return c;
 }
 
-// Codecs are made once, but for the kernels: each rank may have another processor.
+// Makes the codecs once, except for the kernels: each rank may have another processor.
 std::vector<std::unique_ptr<Codec>> make_codecs(Draw& draw, const TeamCall& c) {
   if (draw.one_in(3)) return with_all_kernels(*c.codec, c.options);
   std::vector<std::unique_ptr<Codec>> one;
@@ -117,7 +117,7 @@ struct Running {
   std::vector<CallCounters> ledgers;
 };
 
-// Chains of messages, and bytes where frames have a fixed size; of a call that is alone.
+// Checks the chains of messages, and the bytes where frames have a fixed size, of a call that runs alone.
 std::string wrong_on_the_wire(const LoopbackHub& hub, const Running& call, bool in_step) {
   const Measured m = measure(hub, call.ledgers);
   const TeamCall& c = call.c;

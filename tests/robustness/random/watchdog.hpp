@@ -1,5 +1,6 @@
-// Ends the program when something takes too long: a hang is a finding. Processor time counts, so that a busy
-// machine makes none; of a program that does nothing at all, ten times as much of the clock's.
+// A watchdog that ends the program when a step takes too long: a hang is a finding. It counts processor time,
+// so that a busy machine causes no finding; for a program without any activity, it counts ten times as much
+// wall-clock time.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,7 @@ class Watchdog {
     thread_.join();
   }
 
-  // From now on this is what takes time.
+  // Begins the step that is timed.
   void begin(const std::string& what) {
     const std::lock_guard lock(mutex_);
     what_ = what;
@@ -61,7 +62,7 @@ class Watchdog {
   std::condition_variable changed_;
   std::string what_;
   Clock::time_point began_;
-  std::clock_t used_ = 0;  // processor time, of all threads
+  std::clock_t used_ = 0;  // processor time of all threads
   bool over_ = false;
   std::thread thread_;
 };

@@ -115,7 +115,7 @@ class Advise(ProgramTest):
         self.assertIsNone(self.rules(self.advise(report(sent), arguments=["--link", "400GB"])))
         for one in (sent | {"compressibility": None}, sent | {"collective": "recv"}):
             self.assertIn("Nothing to advise on", self.advise(report(one), arguments=["--link", "1gbit"]))
-        # What travels as frames has 64 KiB and more.
+        # The forecast takes a coded message as at least 64 KiB long.
         short = kind("send", "f32", None, 128 * 1024, 0, dict.fromkeys(RATIOS, 100))
         self.assertRegex(self.advise(report(short), arguments=["--link", "1gbit"]), r"send f32 128KiB .* 1.8\dx")
         printed = self.advise(report(LARGE, sent), arguments=["--link", "400GB"])
@@ -126,7 +126,7 @@ class Advise(ProgramTest):
         self.assertIsNone(self.rules(printed))
         self.assertIn("plain MPI is as fast", printed)
         self.assertIsNotNone(self.rules(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "8"])))
-        # Of 1000 ranks each has a thousandth of the bound: not sampled.
+        # On 1000 ranks each rank's bound is a thousandth of the requested one: the report has no samples for it.
         self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "1000"])))
 
     def test_the_worst_rank_decides(self):

@@ -27,7 +27,7 @@ TEST(Pieces, WholePlanesAndRowsStayTogether) {
   EXPECT_EQ(planes[0].extents, (std::vector<std::size_t>{3, 2, 5}));
   EXPECT_EQ(planes[2].extents, (std::vector<std::size_t>{2, 2, 5}));
   const auto rows = pieces_of({2, 6, 5}, 25);
-  ASSERT_EQ(rows.size(), 4u);  // none goes over the end of a plane
+  ASSERT_EQ(rows.size(), 4u);  // no chunk crosses the end of a plane
   EXPECT_EQ(rows[1].extents, (std::vector<std::size_t>{3, 5}));
 }
 

@@ -1,4 +1,4 @@
-"""taut config: rules that are right are listed, those that are not are pointed at."""
+"""Tests `taut config`: it lists correct rules and points at errors in others."""
 
 import os
 import unittest

@@ -1,4 +1,4 @@
-"""What cannot be done is said in one line that names argument and remedy, and leaves the files as they are."""
+"""Tests errors of the program: one line names argument and remedy, and all files stay as they are."""
 
 import re
 import signal

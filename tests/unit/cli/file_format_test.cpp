@@ -43,7 +43,7 @@ class TautFile : public testing::Test {
     output.commit();
   }
 
-  // The values, or none where the file is refused; anything else than a Failure is an error of the test.
+  // Returns the values, or none if the file is refused; any other exception than a Failure fails the test.
   std::vector<float> read(const Contents& contents) const {
     const MemoryFile memory({contents.data(), contents.size()});
     try {
@@ -71,7 +71,7 @@ class TautFile : public testing::Test {
   static std::uint32_t checksum(const Contents& contents, std::size_t begin, std::size_t size) {
     return crc32c(std::as_bytes(std::span(contents)).subspan(begin, size));
   }
-  // So that what is wrong is found by more than checksums.
+  // Mends the checksums, so that other checks have to find the error.
   void repair(Contents& contents) const {
     const std::size_t footer = contents.size() - footer_bytes, index = footer - 2 * sizeof(FrameEntry);
     put(contents, header_bytes - 4, checksum(contents, 0, header_bytes - 4));

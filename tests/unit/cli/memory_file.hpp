@@ -1,4 +1,4 @@
-// A file that lies in memory, with a name to open it by: thousands of them are made in no time.
+// A file in memory, with a name to open it by: thousands of them are made quickly.
 #pragma once
 
 #include <sys/mman.h>

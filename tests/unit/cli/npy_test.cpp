@@ -16,7 +16,7 @@ class Npy : public testing::Test {
     EXPECT_TRUE(is_npy(file));
     return read_npy(file, wanted);
   }
-  // A file of the version with this dictionary and so many bytes of values.
+  // Returns a file of the version with this dictionary and this many bytes of values.
   static std::string file(int version, const std::string& dictionary, std::size_t bytes) {
     std::string text = "\x93NUMPY";
     text += static_cast<char>(version);

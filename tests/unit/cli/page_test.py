@@ -1,4 +1,4 @@
-"""docs/cli.md: every command and option that the program tells of, and no others."""
+"""Checks that docs/cli.md has every command and option of the program, and no others."""
 
 import re
 import unittest
@@ -13,7 +13,7 @@ class Page(ProgramTest):
     def test_commands_and_options(self):
         commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), re.M)
         sections = dict(re.findall(r"^## taut (\S+)\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S))
-        self.assertEqual(set(sections), {*commands, "report", "calibrate"})  # which are Python's
+        self.assertEqual(set(sections), {*commands, "report", "calibrate"})  # commands in Python
         for command in commands:
             told = re.findall(r"^  (?:-\w, |    )(--[a-z-]+)", self.succeed(command, "--help"), re.M)
             written = re.findall(r"(?<![-\w])(--[a-z][a-z-]*)", sections[command])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PROGRAM = os.environ.get("TAUT_PROGRAM", "build/test/bin/taut")
 
-# The program's name of a type: that of struct, NumPy's in .npy headers, whether values are pairs of it.
+# Type name of the program -> name in struct, NumPy's name in .npy headers, numbers in a value (complex: 2).
 TYPES = {
     "f16": ("e", "<f2", 1), "f32": ("f", "<f4", 1), "f64": ("d", "<f8", 1), "bf16": ("H", "<V2", 1),
     "c64": ("f", "<c8", 2), "c128": ("d", "<c16", 2),
@@ -21,7 +21,7 @@ TYPES = {
 
 
 def numbers(dtype, count):
-    """Smooth numbers as the type holds them, as bytes."""
+    """Returns smooth numbers as bytes of the type."""
     code, _, parts = TYPES[dtype]
     waves = [10 + 10 * math.sin(i / 50) for i in range(count * parts)]
     if dtype == "bf16":
@@ -45,7 +45,7 @@ def npy(dtype, shape, raw, version=1, fortran=False, descr=None):
 
 
 class ProgramTest(unittest.TestCase):
-    """Runs the program in a folder of its own."""
+    """Runs the program in a temporary folder."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -63,14 +63,15 @@ class ProgramTest(unittest.TestCase):
         return subprocess.run([Path(PROGRAM).resolve(), *arguments], cwd=self.folder, capture_output=True, text=True)
 
     def succeed(self, *arguments):
-        """Gives what it prints, read as JSON if that was asked for."""
+        """Runs the program, which must succeed; returns its output, parsed if that is JSON."""
         result = self.run_program(*arguments)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stderr, "")
         return json.loads(result.stdout) if "--json" in arguments else result.stdout
 
     def refuse(self, code, text, *arguments):
-        """It fails with the exit code, in one line that holds the text; no file appears or goes."""
+        """Runs the program, which must fail with the exit code and one line that contains the text, and leave
+        all files as they are."""
         before = sorted(self.folder.iterdir())
         result = self.run_program(*arguments)
         self.assertEqual(result.returncode, code, result.stderr)

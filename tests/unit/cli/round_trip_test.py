@@ -1,4 +1,4 @@
-"""What is compressed comes back: every type, form and bound, in one frame and in several."""
+"""Compresses and restores values: every type, form and bound, in one frame and in several."""
 
 import struct
 import unittest
@@ -13,7 +13,7 @@ except ImportError:
 
 class RoundTrip(ProgramTest):
     def back(self, name, *arguments):
-        """The summary of compressing, and the bytes that come back."""
+        """Returns the summary of compressing, and the restored bytes."""
         summary = self.succeed("compress", name, "--json", "--force", *arguments)
         self.succeed("decompress", name + ".taut", "-o", "back", "--quiet", "--force")
         return summary, self.read("back")
@@ -53,7 +53,8 @@ class RoundTrip(ProgramTest):
                     self.assertTrue(summary["verified"])
 
     def test_large_arrays_stream_in_frames_of_whole_planes_under_one_range(self):
-        # The range of the second frame is a hundredth of the first's: the bound is that of the whole file.
+        # The range of the second frame is a hundredth of the first's; the bound is relative to the range of
+        # the whole file.
         planes, plane = 5, 1 << 20
         ramp = b"".join(struct.pack("<f", i * 2.0**-20) for i in range(plane))
         raw = ramp * 3 + bytes(4 * plane * (planes - 3))

@@ -1,4 +1,4 @@
-"""taut run with launchers that are none: what they and their ranks get to see. taut doctor beside them."""
+"""Tests `taut run` with fake launchers, and the environment of these and their ranks; tests `taut doctor`."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from program import ProgramTest
 
 RULES = "Allreduce f32 >=1MiB : abs=1e-4 ; * : off"
 
-# Says what it is, else what it was called with and what its own environment holds.
+# A fake launcher: prints its version, or its arguments and its environment.
 FAKE = """#!/bin/sh
 if [ "$1" = --version ]; then echo "{version}"; exit 0; fi
 echo "launcher preloads [$LD_PRELOAD] rules [$TAUT_RULES] prepends [$OMPI_LD_PRELOAD_PREPEND]"
@@ -36,7 +36,7 @@ class Run(ProgramTest):
         (self.folder / name).chmod(stat.S_IRWXU)
 
     def words(self, *arguments):
-        """What the launcher says of itself, and its words."""
+        """Returns the first line that the fake launcher prints, and its arguments."""
         first, *rest = self.succeed("run", *arguments).splitlines()
         return first, [word[1:-1] for word in rest]
 
@@ -78,7 +78,7 @@ class Run(ProgramTest):
 
     def test_what_was_preloaded_stays(self):
         self.fake("mpiexec", VERSIONS["hydra"])
-        first = {"ASAN_OPTIONS": "verify_asan_link_order=0"}  # a sanitizer wants to be the first that is loaded
+        first = {"ASAN_OPTIONS": "verify_asan_link_order=0"}  # a sanitizer's library must be loaded first
         with mock.patch.dict(os.environ, {"LD_PRELOAD": "libm.so.6"} | first):
             printed = self.succeed("run", "--print", "--", "mpiexec", "x")
         self.assertEqual(printed, f"env mpiexec -genv LD_PRELOAD {self.library}:libm.so.6 x\n")

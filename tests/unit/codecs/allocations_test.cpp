@@ -1,5 +1,5 @@
-// In the steady state the planes codec takes no memory: not for exact values, raw chunks or wide integers
-// either. Codecs that take some report it when there is none.
+// In the steady state the planes codec allocates nothing, also for exact values, raw chunks and wide
+// integers. Codecs that allocate report a failed allocation.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -68,7 +68,7 @@ TEST(Allocations, ExhaustedMemoryIsAStatus) {
   }
 }
 
-// Where the integers of a frame are predicted across chunks, its codec remembers them.
+// A codec that predicts a frame's integers across chunks keeps them in memory.
 TEST(Allocations, WithLagsALackOfMemoryIsAStatus) {
   const auto codec = planes(1e-3, "", "delta+100+5000"), other = planes(1e-3);
   std::vector<float> x(30000, 1.0f), y(x.size());

@@ -1,4 +1,4 @@
-// mpc frames that are not what an encoder writes: all that spec.md says must be rejected.
+// mpc frames that no encoder writes: everything that spec.md requires decoders to reject.
 #include "support/mpc_frames.hpp"
 
 namespace taut::test {
@@ -17,7 +17,7 @@ class MpcDamage : public testing::TestWithParam<const char*> {
   Status decode(const ByteVector& bad) const {
     ByteVector decoded(4 * count);
     const Status status = mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, bad, decoded);
-    std::vector<float> sums(count);  // under the type that every build reduces
+    std::vector<float> sums(count);  // sums of a type that every build can reduce
     ByteVector as_float = bad;
     FrameHeader header = header_of(bad);
     header.type = DType::f32;
@@ -34,7 +34,7 @@ class MpcDamage : public testing::TestWithParam<const char*> {
     return header;
   }
 
-  // The frame with `change` made to its header.
+  // Returns the frame after `change` of its header.
   template <class Change>
   ByteVector with_header(Change change) const {
     ByteVector bad = good;
@@ -49,7 +49,7 @@ class MpcDamage : public testing::TestWithParam<const char*> {
     store(frame.data() + index_at + 4 * i, to);
   }
 
-  // The frame with `n` bytes put in before byte `at`, which belongs to the last record.
+  // Returns the frame with `n` bytes inserted before byte `at`, which belongs to the last record.
   ByteVector longer(std::size_t at, std::size_t n, std::byte with = std::byte{0}) const {
     ByteVector bad = good;
     bad.insert(bad.begin() + static_cast<std::ptrdiff_t>(at), n, with);
@@ -98,7 +98,7 @@ TEST_P(MpcDamage, RecordsOfAnotherLength) {
   EXPECT_EQ(decode(longer(last, 4)), Status::corrupt_frame);     // in the planes
   EXPECT_EQ(decode(longer(last, 4096)), Status::corrupt_frame);  // longer than the words
   EXPECT_EQ(decode(longer(good.size(), 4)), Status::corrupt_frame);
-  for (const std::uint32_t less : {1u, 2u, 3u, 8u, 30u}) {  // what is left out counts for the record before
+  for (const std::uint32_t less : {1u, 2u, 3u, 8u, 30u}) {  // the missing bytes count for the record before
     ByteVector bad = good;
     set_offset(bad, 2, offset(2) + less);
     EXPECT_EQ(decode(bad), Status::corrupt_frame) << less;
@@ -113,7 +113,7 @@ TEST_P(MpcDamage, BytesThatBelongToNoRecord) {
   EXPECT_EQ(decode(before), Status::corrupt_frame);
 }
 
-// A record that kernels would decode, but whose words take less.
+// A record that kernels could decode, but whose words need fewer bytes.
 TEST_P(MpcDamage, ARecordLongerThanItsWords) {
   std::mt19937_64 random(1);
   std::vector<std::uint64_t> noise(512);
@@ -142,13 +142,13 @@ TEST_P(MpcDamage, FlagsOfVectorsThatAreNotThere) {
   }
 }
 
-// 4 vectors in one record, in some of which there is padding after the planes.
+// Returns a frame of 4 vectors in one record, some of which have padding after the planes.
 ByteVector padded_frame(std::size_t& padding_at) {
   for (std::uint32_t n = 1;; ++n) {
     std::vector<std::uint32_t> x(64, 0);
     for (std::uint32_t i = 0; i < n; ++i) x[9 + 8 * i] = 1;
     const ByteVector frame = mpc_frame(*mpc_codec("d1"), DType::u32, as_bytes(x));
-    padding_at = frame_header_bytes + 8 + 2 * n;  // of a block, 2 planes: 1 has one digit, -1 two
+    padding_at = frame_header_bytes + 8 + 2 * n;  // a block of 2 planes: 1 has one digit, -1 two
     if (frame[padding_at] == std::byte{0}) return frame;
   }
 }
@@ -162,7 +162,7 @@ TEST_P(MpcDamage, PaddingIsZero) {
   EXPECT_EQ(mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, bad, decoded), Status::corrupt_frame);
 }
 
-// One flag byte more, of 0: all sizes would add up.
+// Adds a flag byte of 0, with all sizes consistent.
 TEST_P(MpcDamage, FlagsBeyondTheVectorsAreRejectedEvenIfTheyAreZero) {
   std::size_t at = 0;
   ByteVector bad = padded_frame(at), decoded(256);
@@ -173,7 +173,7 @@ TEST_P(MpcDamage, FlagsBeyondTheVectorsAreRejectedEvenIfTheyAreZero) {
   EXPECT_EQ(mpc_decode(*mpc_codec("auto", GetParam()), DType::u32, bad, decoded), Status::corrupt_frame);
 }
 
-// Whatever stands in the payload: nothing is read or written outside (a sanitizer would tell).
+// No payload makes a decoder read or write outside its buffers; a sanitizer would report that.
 TEST_P(MpcDamage, AnyBytesDoNoHarm) {
   std::mt19937_64 random(5);
   for (int round = 0; round < 2000; ++round) {

@@ -39,7 +39,7 @@ class MpcPointwise : public testing::Test {
   static constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
   static constexpr Bits infinity = static_cast<Bits>(sign - (Bits{1} << Type::mantissa));
 
-  // Exact: a double holds every value of these types.
+  // Returns the exact value: a double holds every value of these types.
   static double value(Bits bits) {
     const Bits magnitude = bits & static_cast<Bits>(~sign);
     const auto exponent = static_cast<int>(magnitude >> Type::mantissa);
@@ -50,13 +50,14 @@ class MpcPointwise : public testing::Test {
     return (bits & sign) != 0 ? -x : x;
   }
 
-  // All bits of the short types; of the others every so many, and what lies around powers of two and ties.
+  // Returns all bit patterns of the short types; of the long ones a sample, and those around powers of two
+  // and ties.
   static std::vector<Bits> samples() {
     std::vector<Bits> all;
     if constexpr (sizeof(Bits) == 2) {
       for (unsigned b = 0; b < 65536; ++b) all.push_back(static_cast<Bits>(b));
     } else {
-      for (int bit = 0; bit <= Type::mantissa; ++bit)  // what is too large to round, and just not
+      for (int bit = 0; bit <= Type::mantissa; ++bit)  // just too large to round, and just small enough
         for (int off = -2; off <= 2; ++off)
           all.push_back(static_cast<Bits>(infinity - (Bits{1} << bit) + static_cast<Bits>(off)));
       std::mt19937_64 random(3);
@@ -90,7 +91,8 @@ TYPED_TEST(MpcPointwise, WithinTheBoundIdempotentAndMonotone) {
       }
       const double before = this->value(bits), after = this->value(x);
       ASSERT_LT(x & static_cast<Word>(~this->sign), this->infinity);
-      // Exact: the difference needs no more bits than the value, and the product is rounded upwards at most.
+      // The check is exact: the difference needs no more bits than the value, and the product is at most
+      // rounded upwards.
       ASSERT_LE(std::abs(before - after), bound * std::abs(before)) << bits << " bound " << bound;
       const Word next = mpc::rounded(static_cast<Word>(bits + 1), r);
       if (magnitude + 1 < this->infinity) {
@@ -115,7 +117,7 @@ TYPED_TEST(MpcPointwise, NoFewerBitsWouldDo) {
   }
 }
 
-// In a frame each value comes to what it comes to by itself, whatever kernels and neighbours.
+// In a frame each value rounds as it does alone, with any kernels and neighbours.
 TYPED_TEST(MpcPointwise, FramesHoldTheRoundedValues) {
   using Word = typename TypeParam::Word;
   const std::vector<Word> samples = this->samples();

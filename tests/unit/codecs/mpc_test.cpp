@@ -1,4 +1,4 @@
-// What is special to mpc: every bit of every type comes back, from every kernel set the same bytes.
+// Tests specific to mpc: every bit of every type comes back, and every kernel set writes the same bytes.
 #include <cmath>
 
 #include "codecs/mpc/frame_io.hpp"
@@ -27,7 +27,7 @@ std::uint64_t word(Data data, std::size_t i, std::size_t bits, std::mt19937_64& 
     case Data::zero: return 0;
     case Data::constant: return 0x0102030405060708;
     case Data::one_off: return i == 1500 ? 1 : 0;
-    case Data::special: {  // of binary32: NaNs with payloads, -0, denormals, infinities, the largest
+    case Data::special: {  // in binary32: NaNs with payloads, -0, denormals, infinities, the largest
       constexpr std::uint32_t bits32[] = {0x7FC00001, 0xFFBFFFFF, 0x80000000, 0x00000001,
                                           0x807FFFFF, 0x7F800000, 0xFF800000, 0x7F7FFFFF};
       return bits32[random() % 8];
@@ -74,7 +74,7 @@ TEST(Mpc, EveryBitComesBackAndAllKernelSetsWriteTheSameBytes) {
   }
 }
 
-// Of the tail of a chunk, every length.
+// Tests every length of a chunk's tail.
 TEST(Mpc, EveryLengthOfALastChunk) {
   for (const DType type : {DType::u8, DType::f16, DType::f32, DType::f64})
     for (std::size_t count = 0; count <= 4096 / size_of(type); count += count < 200 ? 1 : 61)
@@ -97,7 +97,7 @@ std::size_t payload_bytes(const char* predictor, DType type, const ByteVector& v
 }
 
 TEST(Mpc, SizesOfTheSimplestChunks) {
-  const std::size_t index = 4 * 5;  // of 4 chunks
+  const std::size_t index = 4 * 5;  // index of 4 chunks
   const ByteVector zero = values_of(Data::zero, DType::f32, 4096),
                    same = values_of(Data::constant, DType::f32, 4096),
                    one_off = values_of(Data::one_off, DType::f32, 4096);
@@ -131,7 +131,8 @@ TEST(Mpc, AutoTakesTheDistanceThatFits) {
   EXPECT_EQ(payload_bytes("auto", DType::c64, few), payload_bytes("d2", DType::c64, few));
 }
 
-// Every distance finds its first words in the heads: that must count neither for nor against the longer ones.
+// At every distance the first words are found in the heads; these must count neither for nor against the
+// longer distances.
 TEST(Mpc, HeadsDoNotMisleadTheSample) {
   std::mt19937_64 random(9);
   const auto noise = [&](int bits) { return random() % (std::uint64_t{1} << bits); };

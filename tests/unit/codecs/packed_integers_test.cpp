@@ -1,5 +1,5 @@
-// bits=exact: integers packed into floating-point values come back bit for bit, from every codec under every
-// bound, with every kernel set.
+// Tests of bits=exact: integers packed into floating-point values come back bit for bit, from every codec
+// under every bound, with every kernel set.
 #include <limits>
 
 #include "core/packed_bits.hpp"
@@ -19,7 +19,7 @@ void with_each_buffer(Action action) {
   action(amrex(records));
 }
 
-// Fields whose chunks hold packed integers rarely: vector blocks with and without them.
+// Returns fields with few packed integers: vector blocks with and without them.
 template <class T>
 PackedBuffer<T> rare(std::size_t count) {
   PackedBuffer<T> b{"a few", {}, {}};
@@ -49,7 +49,7 @@ void expect_whole(const CodecInfo& info, const PackedBuffer<T>& buffer, CodecOpt
     const Damage found = damage(buffer, decoded<T>(*codec, frame, buffer.values.size()));
     EXPECT_EQ(found.integers, 0u);
     EXPECT_LE(found.numbers, allowed(options.bound));
-    const auto other = info.make({.bound = options.bound});  // as a receiver decodes, which is told nothing
+    const auto other = info.make({.bound = options.bound});  // a receiver's codec, without other options
     EXPECT_EQ(damage(buffer, decoded<T>(*other, frame, buffer.values.size())).integers, 0u);
   }
 }
@@ -84,14 +84,15 @@ TEST(PackedIntegers, WithEveryPrediction) {
   with_each_buffer([&](const auto& buffer) { expect_whole(*find_codec("planes"), buffer, field); });
 }
 
-// A float64 chunk of 64-bit integers.
+// Tests a float64 chunk of 64-bit integers.
 TEST(PackedIntegers, AmongWideIntegers) {
   for (const double bound : {1e-9, 1e-12})
     for (const auto& buffer : {lammps(records), rare<double>(20000)})
       expect_whole(*find_codec("planes"), buffer, {.bound = bound, .bits = PackedBits::exact});
 }
 
-// All bits around the limits, alone in a field: what is no number is exact, what is one is within the bound.
+// Tests all bit patterns around the limits, alone in a field: a packed integer is exact, a number is within
+// the bound.
 template <class T>
 void expect_limits() {
   using Zone = NumberZone<T>;
@@ -118,7 +119,7 @@ TEST(PackedIntegers, LimitsOfWhatIsANumber) {
   expect_limits<double>();
 }
 
-// Under a bound that leaves integers to numbers beyond the zone as well.
+// Tests bounds so large that the zone of packed integers contains numbers.
 TEST(PackedIntegers, UnderHugeBounds) {
   for (const char* name : {"planes", "szx", "zfp"}) {
     if (find_codec(name) == nullptr) continue;
@@ -135,7 +136,8 @@ TEST(PackedIntegers, UnderHugeBounds) {
 
 // ---- Sums of frames
 
-// With a frame of zeros they stay; a sum of integers is that of the numbers they read as.
+// Adding a frame of zeros keeps packed integers; a sum of packed integers is that of the numbers that they
+// read as.
 TEST(PackedIntegers, SumsOfFramesAreExact) {
   for (const char* kernels : all_kernels) {
     if (!can_be_made(*find_codec("planes"), DType::f64, {.bound = 1e-4, .kernels = kernels})) continue;
@@ -165,7 +167,7 @@ TEST(PackedIntegers, SumsOfFramesAreExact) {
   }
 }
 
-// ---- The rest stays as it was
+// ---- Values without packed integers are unaffected
 
 TEST(PackedIntegers, AreRoundedUnlessAskedFor) {
   const auto codec = planes(1e-4);

@@ -1,4 +1,4 @@
-// The theorems of docs/error-model.md, where their bounds are tight.
+// Tests of the theorems of docs/error-model.md where their bounds are tight.
 //   TEST_STRIDE=1 codecs_test --gtest_filter=*FloatsOfAllSizes   every float there is
 #include <gtest/gtest.h>
 
@@ -44,7 +44,8 @@ FrameBytes added(const Codec& codec, const FrameBytes& a, const FrameBytes& b, s
   return out;
 }
 
-// Every finite value is within the bound, others are the same; returns the greatest error over the bound.
+// Checks that every finite value is within the bound and other values are the same; returns the greatest
+// error / bound.
 template <class T>
 double check_round_trip(const Codec& codec, const std::vector<T>& x) {
   const double bound = codec.contract().bound.value;
@@ -62,7 +63,7 @@ double check_round_trip(const Codec& codec, const std::vector<T>& x) {
   return static_cast<double>(worst / bound);
 }
 
-// Values half way between multiples of the step, and their neighbours, just below |q| = 2^14.
+// Returns values half way between multiples of the step, and their neighbours, just below |q| = 2^14.
 std::vector<float> ties(float step, std::size_t n, std::mt19937_64& random) {
   std::vector<float> x(n);
   for (float& v : x) {
@@ -122,8 +123,8 @@ TEST(PlanesBound, BoundsOfAllSizes) {
   check_bounds_of_all_sizes<double>();
 }
 
-// P equal addends, each off by nearly the whole bound to the same side: the sum with its rounding is within P
-// bounds while the result is below 2^16 of them.
+// Adds P equal addends, each off by nearly the whole bound to the same side. The sum with its rounding is
+// within P bounds while the result is below 2^16 bounds.
 TEST(PlanesBound, SumsKeepTheBoundWithTheirRounding) {
   std::mt19937_64 random(3);
   const std::size_t n = 4096;
@@ -145,7 +146,7 @@ TEST(PlanesBound, SumsKeepTheBoundWithTheirRounding) {
   }
 }
 
-// Chunks of the ranks take different forms; the minimum goes through an encoding at every step.
+// Chunks of the ranks take different forms; every step of the minimum encodes them again.
 TEST(PlanesBound, MinimaSurviveAnyMixtureOfForms) {
   std::mt19937_64 random(4);
   const std::size_t n = 4096;
@@ -171,7 +172,7 @@ TEST(PlanesBound, MinimaSurviveAnyMixtureOfForms) {
   }
 }
 
-// Making the codec is part of it: ranks under different modes must come to the same step.
+// The test includes making the codec: ranks under different rounding modes must compute the same step.
 TEST(PlanesBound, TheCallersRoundingModeChangesNothing) {
   std::mt19937_64 random(5);
   const Values x = make_values(DType::f32, 5000, Pattern::noisy, 1),
@@ -217,8 +218,8 @@ TEST(PlanesBound, ExactValuesInSums) {
   EXPECT_EQ(std::memcmp(y.data(), other.data(), n * sizeof(double)), 0);
 }
 
-// Exact values at every other place, and 43-bit integers with some: each frame fits a layer, and the sum,
-// whose runs are those of 64-bit records, still fits the room for two.
+// Exact values are at every other position, beside 43-bit integers. Each frame fits a layer; the sum, whose
+// runs are those of 64-bit records, still fits the capacity for two addends.
 TEST(PlanesBound, SumsOfTheLargestFramesFit) {
   const double e = 1e-3, step = taut::planes::Quantiser<double>::make(e, taut::planes::Predictor::delta).step;
   const auto codec = planes(e);

@@ -1,4 +1,4 @@
-// Whatever is added up, and however it was predicted, the sum takes no more than max_bytes.
+// A sum takes no more than max_bytes, whatever its addends and their predictors.
 #include <gtest/gtest.h>
 
 #include "support/group.hpp"
@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t count = 4096 + 488;
 constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
 
-// Curves whose integers are large, and differences small; every n-th value can only travel as it is (n = 1:
-// all of them; 0: none).
+// Returns curves with large integers and small differences; every n-th value can only be stored exactly (n =
+// 1: all; 0: none).
 Values curve(DType type, std::size_t n, double greatest) {
   Values values(type, count);
   std::mt19937_64 random(n);

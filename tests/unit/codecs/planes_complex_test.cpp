@@ -1,4 +1,4 @@
-// Frames of complex numbers: of such numbers they hold twice as many as their count says.
+// Frames of complex numbers, which hold twice as many real numbers as their count says.
 #include <gtest/gtest.h>
 
 #include "support/group.hpp"

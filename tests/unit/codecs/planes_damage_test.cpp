@@ -1,4 +1,4 @@
-// Records with runs, layers and wide integers: the room they need, and damage.
+// Records with runs, layers and wide integers: their capacity, and damage.
 #include "support/exact_values.hpp"
 
 namespace taut::test {

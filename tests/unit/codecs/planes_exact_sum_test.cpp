@@ -1,4 +1,4 @@
-// Sums that ask much of ExactSum: values chosen so that ever more parts are needed side by side.
+// Sums that are hard for ExactSum: their values need many parts at the same time.
 #include "codecs/planes/record/exact_sum.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace taut::planes {
 namespace {
 
-// Shewchuk's grow-expansion without a limit.
+// Shewchuk's grow-expansion without a limit on the parts.
 using Parts = std::vector<double>;
 Parts grown(const Parts& parts, double x) {
   Parts kept;
@@ -24,8 +24,8 @@ Parts grown(const Parts& parts, double x) {
   return kept;
 }
 
-// Values after which an expansion has at least `wanted` parts: the best of a few random ones, again and
-// again.
+// Returns values after which an expansion has at least `wanted` parts: repeatedly the best of a few random
+// ones.
 std::vector<double> awkward_values(std::size_t wanted, std::mt19937_64& random) {
   std::vector<double> values;
   for (Parts parts; parts.size() < wanted;) {

@@ -1,4 +1,4 @@
-// Values that travel exactly: fill values, NaN, infinities, outliers, raw chunks; alone and in sums.
+// Values that are stored exactly: fill values, NaN, infinities, outliers, raw chunks; alone and in sums.
 #include <cstring>
 
 #include "codecs/planes/record/exact_sum.hpp"
@@ -12,7 +12,7 @@ bool same_bits(T a, T b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-// Places of exact values.
+// Positions of exact values.
 using Mask = std::vector<bool>;
 std::vector<Mask> masks() {
   std::vector<Mask> all;
@@ -82,7 +82,8 @@ TYPED_TEST(PlanesExact, NegativeZeroStaysZeroAmongFillValues) {
 
 // ---- Sums
 
-// The law of the format: the sum of all integers times the step, and of all exact values, rounded once.
+// Returns the sum that the format defines: the sum of all integers times the step, and of all exact values,
+// rounded once.
 template <class T>
 T exact_result(const std::vector<std::vector<T>>& operands, std::size_t i, double step) {
   planes::ExactSum sum;
@@ -110,7 +111,7 @@ double step_of(const Frame& frame) {
   return header.step;
 }
 
-// Operands whose values are integers times the step, so that a reference knows the integers.
+// Returns operands whose values are integers times the step, so that a reference knows the integers.
 template <class T>
 std::vector<std::vector<T>> random_operands(const Codec& codec, std::size_t n, bool with_layers) {
   std::vector<std::vector<T>> operands;
@@ -175,7 +176,7 @@ TYPED_TEST(PlanesExact, AccumulateIsEncodeThenSum) {
   }
 }
 
-// Runs that overlap in more ways than a decoder keeps at hand.
+// Runs overlap in more ways than a decoder has buffers for.
 TYPED_TEST(PlanesExact, ManyRunsMayOverlap) {
   using T = TypeParam;
   const auto codec = planes(bound);
@@ -193,7 +194,8 @@ TYPED_TEST(PlanesExact, ManyRunsMayOverlap) {
     ASSERT_TRUE(same_bits(y[i], exact_result(operands, i, step_of(total))));
 }
 
-// One exact value over numbers that start at zero: they count where they do not vanish beside it.
+// Adds one exact value to numbers that start at zero: the numbers count unless they vanish beside the exact
+// value.
 TYPED_TEST(PlanesExact, NumbersUnderARunCount) {
   using T = TypeParam;
   for (const char* kernels : kernel_names()) {
@@ -213,7 +215,7 @@ TYPED_TEST(PlanesExact, NumbersUnderARunCount) {
   }
 }
 
-// The integers hold the last number under a run: nothing but the base and the run is written.
+// Under a run the integers repeat the last number: the record holds only the base and the run.
 TYPED_TEST(PlanesExact, RunsLeaveThePlanesSmooth) {
   using T = TypeParam;
   for (const char* kernels : kernel_names()) {
@@ -224,7 +226,7 @@ TYPED_TEST(PlanesExact, RunsLeaveThePlanesSmooth) {
   }
 }
 
-// Doubling makes the integers wide on the way.
+// Repeated doubling makes the integers wide.
 TYPED_TEST(PlanesExact, SumsOfVeryManyBecomeWide) {
   using T = TypeParam;
   for (const char* kernels : kernel_names()) {

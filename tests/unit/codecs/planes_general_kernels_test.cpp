@@ -1,4 +1,4 @@
-// The kernels of the general path one by one: every set against plain arithmetic.
+// Each kernel of the general path: every kernel set against plain arithmetic.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST(GeneralKernels, WideIntegersComeBackFromTheirPlanes) {
           std::vector<std::byte> planes(max_plane_record<std::int64_t>);
           Widths widths;
           planes.resize(kernels->pack(q.data(), blocks, predictor, planes.data(), widths));
-          planes.shrink_to_fit();  // so that a sanitizer sees what is read beyond
+          planes.shrink_to_fit();  // a sanitizer then detects reads beyond the end
           if (reference.empty()) reference = planes;
           EXPECT_TRUE(planes == reference) << bits;
           std::vector<std::int64_t> back(q.size(), 5);
@@ -92,7 +92,7 @@ TEST(GeneralKernels, MarksNameTheirPlaces) {
   }
 }
 
-// Around the limits of the ranges, halves between integers, no numbers.
+// Returns values around the limits of the ranges, halves between integers, NaN and infinities.
 template <class T>
 std::vector<T> hard_to_quantise(std::size_t n, double step) {
   std::vector<T> x(n);
@@ -107,7 +107,7 @@ std::vector<T> hard_to_quantise(std::size_t n, double step) {
   return x;
 }
 
-// The small range in the arithmetic of T, the large one in double.
+// The reference computes the small range in the arithmetic of T, the large one in double.
 template <class T>
 double nearest_integer(T x, const Quantiser<T>& z) {
   const auto near = static_cast<double>(std::nearbyint(x * z.inverse));
@@ -173,7 +173,7 @@ TEST(GeneralKernels, LooksAheadSeeWhatIsLargeOrNoNumber) {
   }
 }
 
-// Numbers that make roundings hard: few bits, exponents apart, near ties, cancelling.
+// Returns numbers that are hard to round: few bits, exponents far apart, near ties, cancelling.
 template <class T>
 T awkward() {
   const int exponent =

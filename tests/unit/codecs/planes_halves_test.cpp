@@ -1,4 +1,4 @@
-// What planes promises for halves and for snapping bounds: all patterns, sums, multiples of a power of two.
+// The promise of planes for halves and for snapping bounds: all patterns, sums, multiples of a power of two.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ class PlanesHalves : public testing::Test {
     for (std::uint32_t i = 0; i < 65536; ++i) x[i] = T::of_bits(static_cast<std::uint16_t>(i));
     return x;
   }
-  // Bounds from below any spacing to above any value.
+  // Returns bounds from below any spacing to above any value.
   static std::vector<double> bounds() {
     std::vector<double> all;
     for (int exponent = -160; exponent <= 140; exponent += 7) all.push_back(std::ldexp(1.37, exponent));
@@ -28,7 +28,8 @@ class PlanesHalves : public testing::Test {
 using HalfTypes = testing::Types<f16, bf16>;
 TYPED_TEST_SUITE(PlanesHalves, HalfTypes);
 
-// A finite value is within the bound, and the step one that attains it; others come back as they were.
+// Checks that a finite value is within the bound, that the step attains the bound, and that other values come
+// back unchanged.
 template <class T>
 double check(T x, T y, double bound) {
   const double want = static_cast<double>(x), got = static_cast<double>(y);
@@ -54,14 +55,14 @@ TYPED_TEST(PlanesHalves, EveryPatternAmongItsNeighbours) {
       }
       ASSERT_FALSE(testing::Test::HasFailure()) << bound;
       const double spacing = static_cast<double>(TypeParam::of_bits(1)), greatest = 16;
-      if (bound > std::max(4 * spacing, 1e-36) && bound < greatest) {  // finer ones are not coded
+      if (bound > std::max(4 * spacing, 1e-36) && bound < greatest) {  // finer bounds are not coded
         EXPECT_GT(worst, 0.1) << bound;
       }
     }
   }
 }
 
-// 64 of one pattern: whatever comes before or behind, a value comes to the same.
+// Encodes 64 values of one pattern: a value decodes to the same result with any neighbours.
 TYPED_TEST(PlanesHalves, EveryPatternAlone) {
   for (const double bound : {1e-40, 1e-9, 1e-3, 0.25, 3.0, 1e30}) {
     const auto codec = planes(bound);
@@ -79,7 +80,7 @@ TYPED_TEST(PlanesHalves, EveryPatternAlone) {
   }
 }
 
-// The sum of frames is the exact sum of what they decode to, rounded once: also where 2^24 is not enough for
+// The sum of frames is the exact sum of their decoded values, rounded once, also where 2^24 is too small for
 // it.
 TYPED_TEST(PlanesHalves, SumsAreRoundedOnce) {
   std::mt19937_64 random(4);
@@ -111,7 +112,7 @@ TYPED_TEST(PlanesHalves, SumsAreRoundedOnce) {
   }
 }
 
-// Fine integers of a coarse type take more than its 16 bits: such a chunk travels as it is.
+// Fine integers of a coarse type need more than its 16 bits; such a chunk is stored as it is.
 TYPED_TEST(PlanesHalves, FramesAreHardlyLargerThanTheirValues) {
   std::mt19937_64 random(5);
   for (const double bound : {1e-7, 1e-5, 3e-5, 1e-4}) {

@@ -1,5 +1,5 @@
-// Frames whose integers are predicted across chunks: what they come to, alone and in sums, is what it is
-// without.
+// Frames with integers predicted across chunks: they decode to the same values as frames without such
+// prediction, alone and in sums.
 #include <cstring>
 
 #include "codecs/planes/prediction.hpp"
@@ -23,7 +23,7 @@ bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-// A field of rows of `row` values: rough along these, smooth from one to the next.
+// Returns a field with rows of `row` values: rough along a row, smooth from one row to the next.
 template <class T>
 std::vector<T> waves(std::size_t n, std::size_t row, double height = 5) {
   const double phase = 3 * uniform();
@@ -146,7 +146,7 @@ TYPED_TEST(PlanesLags, SumsOfEqualLagsKeepThem) {
   EXPECT_EQ(lags_in(summed(*codec, {fx, encoded(*lagged("delta+64"), y)})), 0u);
 }
 
-// Until the integers might leave 30 bits.
+// Adds frames until the integers might exceed 30 bits.
 TYPED_TEST(PlanesLags, SumsOfVeryManyDoWithout) {
   using T = TypeParam;
   const auto codec = lagged("second+500");
@@ -169,7 +169,7 @@ TYPED_TEST(PlanesLags, SumsOfVeryManyDoWithout) {
 
 // ---- Damage
 
-// The frame with other lags: `header` says how many there are.
+// Returns the frame with other lags; its header says that there are `n`.
 Frame with_lags(const Frame& frame, std::uint8_t n, const std::vector<std::uint32_t>& lags) {
   FrameHeader header;
   EXPECT_EQ(read_header(frame, header), Status::ok);

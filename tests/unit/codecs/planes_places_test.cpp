@@ -1,5 +1,5 @@
-// What a value comes to depends on nothing around it: not on where chunks begin, nor on how they were coded.
-// That is what lets sums have the same bits for any algorithm and any number of segments.
+// The decoded value depends on the input value alone: neither on the position of chunks nor on their coding.
+// Sums therefore have the same bits for any algorithm and any number of segments.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ double uniform(double low, double high) {
   return std::uniform_real_distribution<double>(low, high)(random_bits);
 }
 
-// Magnitudes from coded to exact side by side, some chunks smooth, some not, some beyond compression.
+// Returns magnitudes from coded to exact beside each other, with smooth, rough and incompressible chunks.
 template <class T>
 T value_at(std::size_t i, double bound) {
   const double steps = bound * 2;
@@ -51,7 +51,7 @@ Frame encoded(const Codec& codec, std::span<const T> x) {
   return frame;
 }
 
-// The sum of three fields by frames, of their values from `first` on.
+// Returns the sum of three fields by frames of their values from `first` on.
 template <class T>
 std::vector<T> summed(const Codec& codec, const std::vector<T> (&x)[3], std::size_t first) {
   const std::size_t n = x[0].size() - first;

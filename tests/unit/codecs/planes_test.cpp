@@ -1,4 +1,4 @@
-// What is special to planes: every kernel set writes the same bytes, also where chunks take the general path.
+// Tests specific to planes: every kernel set writes the same bytes, also where chunks take the general path.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -118,7 +118,7 @@ TEST(PlanesKernels, AllSetsWriteTheSameBytes) {
   }
 }
 
-// Two interleaved series: each is smooth, their neighbours have nothing to do with each other.
+// Returns two interleaved series: each is smooth, but neighbouring values are unrelated.
 std::vector<float> interleaved(std::size_t n) {
   std::vector<float> x(n);
   for (std::size_t i = 0; i < n; ++i)

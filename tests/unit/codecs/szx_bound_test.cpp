@@ -1,4 +1,4 @@
-// The bound of the szx codec: what docs/error-model.md claims of it, at the places where it could fail.
+// Tests the bound of the szx codec: the claims of docs/error-model.md, at the places where they could fail.
 #include <cmath>
 #include <limits>
 #include <random>
@@ -14,9 +14,9 @@ std::unique_ptr<Codec> make(double bound) { return find_codec("szx")->make({.bou
 std::mt19937_64 random_bits(5);
 double uniform() { return std::uniform_real_distribution<double>(-1, 1)(random_bits); }
 
-// Decodes what `x` encodes to and checks each value: NaN and infinities bit for bit, others within the bound
-// in exact arithmetic (a long double holds the difference where it is close to the bound), and x' = x or a
-// multiple of the step.
+// Encodes and decodes `x` and checks each value: NaN and infinities are equal bit for bit. Other values are
+// within the bound in exact arithmetic (a long double holds the difference where it is close to the bound),
+// and x' = x or a multiple of the step.
 template <class T>
 std::vector<T> checked(const std::vector<T>& x, double bound, double* worst = nullptr) {
   const auto codec = make(bound);
@@ -40,7 +40,8 @@ class SzxBound : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(SzxBound, Types);
 
-// Halfway between multiples and beside it, in blocks of every width and at every distance from zero.
+// Tests values half way between multiples and beside these, in blocks of every width and at every distance
+// from zero.
 TYPED_TEST(SzxBound, TiesOfAllSizes) {
   using T = TypeParam;
   double worst = 0;
@@ -64,7 +65,7 @@ TYPED_TEST(SzxBound, TiesOfAllSizes) {
   EXPECT_GT(worst, 0.95);
 }
 
-// The greatest integers of either sign in one block; one more, and it travels as it is.
+// Tests the greatest integers of either sign in one block; with one more the block is stored as it is.
 TYPED_TEST(SzxBound, WidestBlock) {
   using T = TypeParam;
   const double greatest = static_cast<double>(szx::greatest_integer<T>);
@@ -82,8 +83,8 @@ TYPED_TEST(SzxBound, WidestBlock) {
   EXPECT_EQ(checked(x, 1), x);
 }
 
-// Blocks that a multiple less at their ends makes narrower, up to the last value for which the bound allows
-// it.
+// Tests blocks that become narrower when the values at their ends move by a multiple, up to the last value
+// for which the bound allows that.
 TYPED_TEST(SzxBound, EndsOfBlocks) {
   using T = TypeParam;
   for (const double bound : {1e-3, 1.0, 7e4}) {
@@ -116,7 +117,7 @@ TYPED_TEST(SzxBound, BoundsOfAllSizes) {
   }
 }
 
-// Any bits: one exponent a block, so that many of them are coded.
+// Tests values of any bits, with one exponent in a block, so that many blocks are coded.
 TYPED_TEST(SzxBound, ValuesOfAllBits) {
   using T = TypeParam;
   using Bits = szx::BitsOf<T>;
@@ -134,12 +135,12 @@ TYPED_TEST(SzxBound, ValuesOfAllBits) {
   for (const double bound : {1e-30, 1e-4, 1.0, 1e15}) checked(x, bound);
 }
 
-// What a value came to is kept in whatever company it is encoded again: minima and maxima rely on it.
+// A decoded value stays the same when encoded again among any other values: minima and maxima rely on this.
 TYPED_TEST(SzxBound, MultiplesStayInAnyBlock) {
   using T = TypeParam;
   constexpr double highest = szx::Limits<T>::highest;
   for (const double bound : {1e-3, 0.3, 1.0, highest, 1e4 * highest}) {
-    const double scale = std::min(bound, highest / 2);  // so that all have an integer
+    const double scale = std::min(bound, highest / 2);  // limits the scale so that all values have an integer
     std::vector<T> x(20 * szx::block_values);
     for (std::size_t i = 0; i < x.size(); ++i)
       x[i] = static_cast<T>(std::ldexp(scale * uniform(), static_cast<int>(i / szx::block_values)));

@@ -1,4 +1,5 @@
-// The szx codec: kernel sets, its own kinds of blocks, the index, damage. The bound: szx_bound_test.cpp.
+// Tests of the szx codec: kernel sets, its own kinds of blocks, the index, damage. szx_bound_test.cpp tests
+// the bound.
 #include <cfenv>
 #include <cmath>
 #include <limits>
@@ -33,7 +34,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 std::mt19937_64 random_bits(11);
 double uniform() { return std::uniform_real_distribution<double>(-1, 1)(random_bits); }
 
-// Every kind of block: all widths, constants, fill values, NaN, what no integer holds, denormals.
+// Returns every kind of block: all widths, constants, fill values, NaN, values beyond all integers,
+// denormals.
 template <class T>
 std::vector<T> mixture(std::size_t count, double bound) {
   std::vector<T> x(count);
@@ -135,7 +137,7 @@ TYPED_TEST(Szx, ZerosTakeAnIndexEntryOnly) {
   EXPECT_EQ(encoded(*make(1e-3), std::vector<TypeParam>(3 * chunk_values)).size(), frame_header_bytes + 12);
 }
 
-// Land in an ocean: one value, many places.
+// Tests land in an ocean: one fill value at many positions.
 TYPED_TEST(Szx, FillValuesTakeABitEachAndComeBackBitForBit) {
   using Bits = szx::BitsOf<TypeParam>;
   const auto odd_nan = std::bit_cast<TypeParam>(
@@ -203,7 +205,7 @@ TYPED_TEST(Szx, AnyChunkDecodesByItself) {
   for (std::size_t i = reader.chunks(); i-- > 0;) {
     const std::size_t n = reader.chunk_count(i);
     std::vector<TypeParam> part(n);
-    const Frame alone(reader.record(i).begin(), reader.record(i).end());  // nothing around it is needed
+    const Frame alone(reader.record(i).begin(), reader.record(i).end());  // a record decodes alone
     ASSERT_TRUE(
         szx::decode_chunk(alone, n, reader.grid(), szx::find_kernels("")->of<TypeParam>(), part.data()));
     ASSERT_EQ(std::memcmp(part.data(), all.data() + i * chunk_values, n * sizeof(TypeParam)), 0) << i;
@@ -262,7 +264,7 @@ TEST_F(DamagedSzx, CodesThatAreNoneOrAskForOtherBytes) {
     EXPECT_EQ(decode_with(first_code, other) == Status::ok, other == code) << other;
 }
 
-// Records made by hand, consistent in their sizes, of one block of float32.
+// Decodes handmade records, consistent in their sizes, of one block of float32.
 bool decodes(std::uint8_t form, std::uint8_t distance_bytes, std::int32_t base, std::size_t rest,
              std::uint8_t code = 0) {
   Frame record(4 + rest);
@@ -302,7 +304,7 @@ TEST_F(DamagedSzx, RecordsOfTheRightSize) {
   EXPECT_FALSE(decodes(2, 0, 0, 8 + 12 + 8 * 21, 128 + 21));
 }
 
-// The distance takes a low out of its range, though the base is within it.
+// The distance moves a low out of its range, though the base is within it.
 TEST_F(DamagedSzx, LowsBeyondTheIntegers) {
   Frame record(12);
   const std::int32_t base = 1 << 18;

@@ -1,4 +1,4 @@
-// The zfp codec: options that it refuses, and frames from elsewhere.
+// Tests of the zfp codec: options that it refuses, and damaged or foreign frames.
 #include <cstring>
 
 #include "unit/codecs/zfp_fields.hpp"
@@ -19,7 +19,7 @@ TEST(ZfpDamage, OtherTypesAreRefused) {
   EXPECT_EQ(codec->decode(bytes, {{bytes, 8, DType::i32}}), Status::invalid_type);
 }
 
-// Sets 32-bit word `i` of the payload.
+// Returns the frame with 32-bit word `i` of the payload set.
 Frame with_word(Frame frame, std::size_t i, std::uint32_t word) {
   std::memcpy(frame.data() + frame_header_bytes + 4 * i, &word, 4);
   return frame;
@@ -67,7 +67,7 @@ TEST(ZfpDamage, HeadersWithOtherBoundsDoNoHarm) {
   }
 }
 
-// Streams that go on and on: zfp's decoder has no end check of its own.
+// Tests streams without an end: zfp's decoder does not check for the end itself.
 TEST(ZfpDamage, EndlessStreamsStayInsideTheirMemory) {
   for (const Dims& dims : shapes) {
     for (const Bound bound : {Bound(1e-30), Bound(1e-4), rate(8)}) {

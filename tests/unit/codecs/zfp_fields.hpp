@@ -1,4 +1,4 @@
-// What the tests of the zfp codec share.
+// Fields shared by the tests of the zfp codec.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The zfp codec at a fixed rate.
+// Tests of the zfp codec at a fixed rate.
 #include "unit/codecs/zfp_fields.hpp"
 
 namespace taut::test {

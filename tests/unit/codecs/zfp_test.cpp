@@ -1,4 +1,4 @@
-// The zfp codec: what plain zfp does not promise, and fields of several dimensions.
+// Tests of the zfp codec: promises beyond those of plain zfp, and fields of several dimensions.
 #include <zfp.h>
 
 #include <cstring>
@@ -8,7 +8,7 @@
 namespace taut::test {
 namespace {
 
-// What zfp alone makes of one-dimensional values under a tolerance.
+// Returns the values that zfp alone decodes from one-dimensional values under a tolerance.
 template <class T>
 std::vector<T> by_plain_zfp(std::vector<T> x, double tolerance) {
   zfp_field* const field =
@@ -49,13 +49,13 @@ TEST(Zfp, HoldsTheBoundWhereABlocksValuesDifferWidely) {
   expect_held_where_plain_zfp_fails<double>(-1e300, 1e-4);
 }
 
-bool is_mended(const Frame& frame) {  // its first piece, in one dimension
+bool is_mended(const Frame& frame) {  // tests the first piece, in one dimension
   std::uint32_t entry;
   std::memcpy(&entry, frame.data() + frame_header_bytes, 4);
   return entry >> 30 == 2;
 }
 
-// Outliers of sizes around the one from which on they are taken out beforehand.
+// Tests outliers around the size from which on the codec removes outliers before zfp codes the rest.
 TEST(Zfp, HoldsTheBoundForOutliersOfAnySize) {
   int mended = 0;
   for (int exponent = 0; exponent < 127; ++exponent) {
@@ -141,7 +141,7 @@ TEST(Zfp, DimensionsPay) {
     const auto flat = zfp_codec(1e-3), shaped = zfp_codec(1e-3, dims);
     EXPECT_LT(3 * encoded(*shaped, x).size(), 2 * encoded(*flat, x).size()) << dims.n;
     EXPECT_EQ(decoded<float>(*flat, encoded(*shaped, x), x.size()),
-              there_and_back(*shaped, x));  // frames know
+              there_and_back(*shaped, x));  // frames store the extents
   }
 }
 

@@ -77,7 +77,7 @@ TEST(Agree, AnotherVersionIsAMismatch) {
     EXPECT_FALSE(facts.same_signature());
 }
 
-// Every bit of a message counts; who has read a damaged one agrees to nothing.
+// Every bit of a message counts; a rank that reads a damaged message agrees to nothing.
 TEST(Agree, DamagedMessagesAreSeen) {
   for (std::size_t bit = 0; bit < 8 * sizeof(AgreementRecord); ++bit) {
     LoopbackHub hub(2, {.seed = bit + 1, .random_order = true});

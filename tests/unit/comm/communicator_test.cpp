@@ -68,7 +68,8 @@ TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
       {"root", [](CollectiveCall& r) { r.data.root = 1; }},
       {"collective", [](CollectiveCall& r) { r.collective = Collective::bcast; }},
       {"type",
-       [](CollectiveCall& r) {  // half as many, of the same bytes: they are read before the ranks compare
+       [](CollectiveCall& r) {  // half as many values, in the same number of bytes: the values are read
+                                // before the ranks compare their records
          r.type = r.data.in.type = r.data.out.type = DType::f64;
          r.data.in.count = r.data.out.count /= 2;
        }},
@@ -85,7 +86,7 @@ TEST(Communicator, DifferentCallsAreAnErrorOnEveryRank) {
         EXPECT_EQ(verdict.plain, Fallback::none);
         EXPECT_EQ(verdict.status, Status::rank_mismatch);
       }
-      // The communicator stays usable.
+      // The communicator remains usable.
       for (const Verdict& verdict : ranks.run(Collective::allreduce, job))
         EXPECT_EQ(verdict.status, Status::ok);
     }
@@ -123,7 +124,7 @@ TEST(Communicator, ANullBufferIsAnErrorOnEveryRank) {
   EXPECT_EQ(verdicts[2].status, Status::peer_failed);
 }
 
-// A place that has no memory at all.
+// A place without any memory.
 class NoPlace final : public Place {
  public:
   Buffer scratch(std::size_t) override { throw Error(Status::out_of_memory, "as the test wants it"); }
@@ -148,7 +149,7 @@ TEST(Communicator, ARankWithoutMemorySendsAllToPlain) {
   EXPECT_TRUE(job.outputs == untouched.outputs);
 }
 
-// A place that gives no more than was reserved before.
+// A place that gives no more memory than was reserved before.
 class StrictPlace final : public Place {
  public:
   Buffer scratch(std::size_t bytes) override {
@@ -172,7 +173,7 @@ class StrictPlace final : public Place {
   std::size_t bytes_ = 0, blocks_ = 0, held_ = 0;
 };
 
-// Memory is the only thing that a rank can run out of after the agreement; so all of it is reserved before.
+// Memory is the only resource that a rank can lack after the agreement, so all memory is reserved before it.
 TEST(Communicator, ACallLivesOnWhatItReserved) {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     for (const char* how :

@@ -1,4 +1,4 @@
-// Calls on memory of a GPU are left to plain MPI by all ranks, and nobody touches it.
+// All ranks leave calls on GPU memory to plain MPI, and no rank accesses that memory.
 #include "support/device_memory.hpp"
 #include "support/ranks.hpp"
 
@@ -10,7 +10,7 @@ constexpr std::size_t count = 30000;
 
 class ValuesOnADevice : public testing::TestWithParam<const char*> {
  protected:
-  // `place` gives the memory to what the rank asks for.
+  // `place` puts the memory into the rank's request.
   template <class Place>
   void expect_plain(Collective collective, Place place) {
     Ranks ranks(P, GetParam());
@@ -43,7 +43,7 @@ TEST_P(ValuesOnADevice, ReceivedByOne) {
   });
 }
 
-// Values that lie apart there.
+// Staging of values with gaps in GPU memory.
 class Apart final : public Staging {
  public:
   bool on_device() const noexcept override { return true; }

@@ -1,4 +1,4 @@
-// The header of coded messages: what is written is read, what is damaged is refused.
+// The header of coded messages: it is read as it was written, and refused if damaged.
 #include "comm/envelope.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using Message = std::vector<std::byte>;
 
 constexpr MessageFormat format{.mark = 0xF0E0D0C0B0A09080};
 
-// A sealed message of `frames` bytes of sevens.
+// Returns a sealed message whose frames are `frames` bytes of value 7.
 Message sealed(std::size_t frames, std::uint64_t bytes, std::uint8_t type = 1,
                const MessageFormat& of = format) {
   Message message(of.length(envelope_bytes + frames), std::byte{7});
@@ -58,7 +58,7 @@ TEST(Envelope, LengthsAreFew) {
   for (const std::size_t bytes : {0u, 495u, 512u, 1024u, 65536u}) EXPECT_FALSE(format.may_have(bytes));
 }
 
-// Without its mark a message is a plain one.
+// A message without its mark is a plain one.
 TEST(Envelope, NoBitMayChange) {
   const Message good = sealed(40, 5000);
   ASSERT_TRUE(open_message(format, good));

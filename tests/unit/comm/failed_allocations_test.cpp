@@ -1,4 +1,4 @@
-// One rank whose allocations fail from some one on, whichever that is.
+// Failed allocations: on one rank every allocation from some allocation on fails.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -13,8 +13,8 @@ constexpr int P = 4, victim = 1;
 const std::vector<int> node_of{0, 0, 1, 1};
 constexpr double bound = 1e-3;
 
-// A call in which the victim has so many allocations left; true if it wanted more. All ranks take part to the
-// end and agree on what it is.
+// Makes a call in which the victim has this many allocations left; returns true if the victim needed more.
+// All ranks complete the call and agree on its result.
 bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::size_t allocations_left) {
   SCOPED_TRACE(testing::Message() << name_of(algorithm.collective) << " " << policy << ", "
                                   << allocations_left << " allocations");
@@ -47,7 +47,7 @@ bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::siz
   return starved;
 }
 
-// On a thread of its own, whose coroutines have had no memory before.
+// Runs on a thread of its own, whose coroutines have had no memory before.
 TEST(FailedAllocations, OfOneRankNeverLeaveTheOthersAlone) {
   for (const AlgorithmInfo* algorithm : registered_algorithms()) {
     for (const char* how : {"abs:1e-3,min_bytes=0,segments=3", "abs:1e-3,min_bytes=0,codec=szx",
@@ -61,7 +61,7 @@ TEST(FailedAllocations, OfOneRankNeverLeaveTheOthersAlone) {
   }
 }
 
-// Where nothing of a call was made before, a rank can still begin one and say that it has no memory.
+// A rank that has made no call before can still begin one and report that it has no memory.
 TEST(FailedAllocations, CoroutinesHaveSpareFrames) {
   std::thread([] {
     const auto nothing = []() -> Task<> { co_return; };

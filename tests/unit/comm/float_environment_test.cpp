@@ -1,4 +1,4 @@
-// Whatever a program has done to its floating-point environment, calls are right and leave it as it was.
+// Calls give correct results under any floating-point environment of the program, and leave it unchanged.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -8,7 +8,7 @@
 namespace taut::test {
 namespace {
 
-// A trap ends this program.
+// Floating-point exceptions that end this program.
 class Traps {
  public:
   Traps() {
@@ -53,7 +53,7 @@ TEST(FloatEnvironment, IsLeftAsItWas) {
       const unsigned before = __builtin_ia32_stmxcsr();
       __builtin_ia32_ldmxcsr(mode);
       const auto verdicts = ranks.run(Collective::allgather, job);
-      constexpr unsigned flags = 0x3F;  // of what happened, which plain MPI raises as well
+      constexpr unsigned flags = 0x3F;  // flags of past exceptions, which plain MPI raises as well
       const unsigned after = __builtin_ia32_stmxcsr() & ~flags;
       __builtin_ia32_ldmxcsr(before);
       EXPECT_EQ(after, mode) << policy;

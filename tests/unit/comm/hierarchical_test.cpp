@@ -1,4 +1,4 @@
-// Communicators whose nodes have several ranks each.
+// Communicators on nodes with several ranks each.
 #include <gtest/gtest.h>
 
 #include "support/ranks.hpp"
@@ -15,7 +15,7 @@ class OnNodes : public testing::Test {
     return std::make_unique<Ranks>(
         P, policy, LoopbackHub::Options{.seed = 2, .random_order = true, .record = true}, nodes);
   }
-  // Bytes that the call sends from node to node.
+  // Returns the bytes that the call sends from node to node.
   std::size_t sent(Ranks& on, Collective collective) const {
     const std::size_t before = on.hub.records().size();
     Job job(collective, P, 60000, DType::f32, Pattern::noisy, 1, Reduction::sum, 2);
@@ -40,8 +40,8 @@ class OnNodes : public testing::Test {
 constexpr Collective served[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
                                  Collective::bcast, Collective::reduce};
 
-// Flat, the ring carries every block over the link between the nodes; by nodes the two exchange what is
-// theirs, and the bound is shared by two sums instead of six values.
+// A flat ring sends every block over the link between the nodes. By nodes, the two nodes exchange their sums,
+// and two sums share the bound instead of six values.
 TEST_F(OnNodes, LessIsSentFromNodeToNode) {
   const auto flat = ranks("abs:1e-3,when=always,nodes=off,algorithm=ring");
   const auto by_nodes = ranks("abs:1e-3,when=always,nodes=on,algorithm=ring");
@@ -60,7 +60,7 @@ TEST_F(OnNodes, OtherCallsGoAsEver) {
   }
 }
 
-// The mean of P values by the frames of N sums: each of them may be off by P/N times the bound.
+// A mean of P values by the frames of N sums: each sum may be off by P/N times the bound.
 TEST_F(OnNodes, MeansStayWithinTheirBound) {
   const auto on = ranks("abs:1e-3,when=always,nodes=on");
   Job job(Collective::allreduce, P, 10000, DType::f64, Pattern::noisy, 1);
@@ -73,7 +73,8 @@ TEST_F(OnNodes, MeansStayWithinTheirBound) {
   EXPECT_TRUE(job.same_bits());
 }
 
-// Where time decides whether there are frames, it decides on this too; else the bits are always the same.
+// If timing decides whether frames are used, it also decides on routes by nodes; otherwise the bits are
+// always the same.
 TEST_F(OnNodes, IsTriedWhereCallsHaveToPay) {
   for (const auto& [policy, tried] : {std::pair{"abs:1e-3,min_bytes=0", true},
                                       {"abs:1e-3,min_bytes=0,nodes=off", false},

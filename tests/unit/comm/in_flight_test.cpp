@@ -1,5 +1,5 @@
-// Several calls under way at a time: mixtures of all kinds, completed in any order, the plain ones among them
-// in the same order on every rank.
+// Several calls in flight at the same time: mixtures of all kinds, completed in any order. Calls of plain MPI
+// among them have the same order on every rank.
 //   TEST_SEED=4711 TEST_COUNT=1 comm_test --gtest_filter='InFlight.RandomMixtures'    one again
 #include "comm/in_flight.hpp"
 
@@ -30,7 +30,7 @@ struct Mixture {
     }
   }
 
-  // Each rank runs `program(rank)`.
+  // Runs `program(rank)` on each rank.
   template <class Program>
   void run(Program program) {
     std::vector<Task<>> tasks;
@@ -50,7 +50,7 @@ struct Mixture {
   std::vector<std::unique_ptr<Job>> jobs;
 };
 
-// All started, then waited for in an order of each rank's own.
+// Starts all calls, then waits for them in a different order on each rank.
 Task<> start_all_then_wait(Mixture& mixture, int rank, std::uint64_t seed) {
   std::vector<std::size_t> order(mixture.jobs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -60,7 +60,7 @@ Task<> start_all_then_wait(Mixture& mixture, int rank, std::uint64_t seed) {
   for (const std::size_t i : order) co_await mixture.wait(rank, i);
 }
 
-// Starts and waits as it comes, some calls blocking; the same ones on every rank.
+// Starts calls and waits for them at random, with some blocking calls; the same calls on every rank.
 Task<> as_it_comes(Mixture& mixture, int rank, std::uint64_t seed, std::vector<Verdict>& verdicts,
                    const std::vector<bool>& blocking) {
   std::mt19937_64 random(seed + static_cast<std::uint64_t>(rank));
@@ -156,7 +156,7 @@ TEST(InFlight, WhoWaitsForOneDrivesThemAll) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(mixture.jobs[i]->check(0, 1e-3, 0), "");
 }
 
-// Plain calls wait until every earlier call is settled; frames wait for nobody.
+// Calls of plain MPI wait until every earlier call is decided; compressed calls wait for no other call.
 TEST(InFlight, PlainCallsKeepTheOrderOfTheCalls) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(seed);
@@ -178,7 +178,7 @@ TEST(InFlight, PlainCallsKeepTheOrderOfTheCalls) {
   }
 }
 
-// More than there are lanes for: the later ones wait for the earlier ones.
+// Starts more calls than there are lanes: the later calls wait for the earlier ones.
 TEST(InFlight, MoreCallsThanLanes) {
   for (const int P : {2, 3}) {
     Mixture mixture(P, "abs:1e-3,min_bytes=0,codec=planes,segments=2", 3);
@@ -194,7 +194,7 @@ TEST(InFlight, MoreCallsThanLanes) {
   }
 }
 
-// A bound that follows the data's range makes a codec for each call: more than are remembered.
+// A bound relative to the range needs a codec for each call: more codecs than the cache holds.
 TEST(InFlight, CodecsOutliveTheirPlaceInTheCache) {
   Mixture mixture(3, "rel:1e-4,codec=planes,min_bytes=0", 4);
   constexpr std::size_t n = 80;
@@ -241,8 +241,7 @@ TEST(InFlight, AnUnusableBufferIsAnErrorOfThatCallAlone) {
                                                                  : Status::peer_failed);
 }
 
-// A frame that is damaged on its way: an error where it matters, no hang, and the other calls are none the
-// wiser.
+// A frame damaged in transfer gives an error in its call and no hang; the other calls are unaffected.
 TEST(InFlight, ADamagedFrameIsAnErrorOfThatCallAlone) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,4 +1,4 @@
-// on=likely: the distribution of errors against the stated one (docs/error-model.md).
+// Tests of on=likely: the distribution of errors against the stated one (docs/error-model.md).
 #include <gtest/gtest.h>
 
 #include "support/ranks.hpp"
@@ -13,7 +13,7 @@ struct Spread {
   double worst = 0;   // error, in E
 };
 
-// Of the sum of what P ranks contribute.
+// Returns the distribution of errors in the sum of P ranks' values.
 Spread spread_of_sum(Job& job, const std::string& policy) {
   Ranks ranks(static_cast<int>(job.inputs.size()), policy);
   for (const Verdict& verdict : ranks.run(Collective::allreduce, job)) {
@@ -56,7 +56,7 @@ TEST(Likely, NotOfWhatIsTheSameOnAllRanks) {
   EXPECT_LE(spread.worst, 0.867 * 2);
 }
 
-// C-Coll's statement for e = E/P, on=result: 2/3 sqrt(P) e with 95.44 %. It would need normal errors.
+// Tests C-Coll's claim for e = E/P, on=result: 2/3 sqrt(P) e with 95.44 %. The claim needs normal errors.
 TEST(Likely, TwoThirdsOfTheRootWouldNeedNormalErrors) {
   Job job = noisy(16);
   Ranks ranks(16, "abs:1e-3,codec=planes");

@@ -1,4 +1,4 @@
-// What becomes of the values of a message, without a message.
+// Tests of the coder of messages, without sending.
 #include "comm/message_coder.hpp"
 
 #include <gtest/gtest.h>
@@ -71,7 +71,7 @@ TEST(MessageCoder, WhatDoesNotCompressIsTriedLessAndLess) {
     if (made.begin != 0) tried.push_back(i);
   }
   EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 11, 22, 44, 87, 173, 344}));
-  // Other sizes are not concerned; this one is coded again from the next try on.
+  // Other sizes are unaffected; this size is coded again from the next trial on.
   EXPECT_EQ(sender.coder.encode(smooth(500000).slice()).plain, Fallback::none);
   int plain = 0;
   while (sender.coder.encode(good.slice()).plain != Fallback::none) ++plain;
@@ -102,7 +102,7 @@ TEST(MessageCoder, OfTwoKindsThatAlternateTheOneThatCompressesIsCoded) {
     coded += sender.coder.encode(good.slice()).plain == Fallback::none;
   }
   EXPECT_GT(coded, 50);
-  // Of streams that are told apart all are.
+  // All distinct streams are coded.
   Coder other("abs:1e-3");
   coded = 0;
   for (int i = 0; i < 200; ++i) {
@@ -141,7 +141,7 @@ TEST(MessageCoder, WithoutMemoryItIsPlain) {
   EXPECT_EQ(plain, Fallback::none);
 }
 
-// ---- Bytes from elsewhere
+// ---- Damaged and foreign messages
 
 class DamagedMessages : public testing::Test {
  protected:

@@ -23,7 +23,7 @@ std::vector<double> numbers_of(const Values& values) {
   return x;
 }
 
-// Any words, beside numbers.
+// Returns integers of any bits, beside numbers.
 PackedBuffer<double> hashes() {
   std::mt19937_64 random(3);
   PackedBuffer<double> b{"hashes", {}, {}};
@@ -59,7 +59,8 @@ TEST(PackedIntegers, CollectivesLeaveThemAsTheyAre) {
     }
 }
 
-// One rank sums packed integers, the others zeros, by frames and by values: the sum is theirs, bit for bit.
+// One rank contributes packed integers, the others zeros, by frames and by values: the sum equals the
+// integers bit for bit.
 TEST(PackedIntegers, SumsWithZerosKeepThem) {
   const PackedBuffer<double> buffer = lammps(records);
   for (const char* policy :
@@ -108,7 +109,7 @@ EncodedMessage encoded(const std::string& policy_text, const PackedBuffer<double
 }
 
 TEST(PackedIntegers, MessagesLeaveThemAsTheyAre) {
-  PackedBuffer<double> buffer = lammps(2000);  // then numbers alone, so that frames pay
+  PackedBuffer<double> buffer = lammps(2000);  // numbers without integers, so that frames pay
   for (std::size_t i = 0; i < 20 * records; ++i) buffer.number(coordinate(i, 1));
   for (const char* policy : {"abs:1e-4,bits=exact", "rel:1e-5,bits=exact"}) {
     const EncodedMessage made = encoded(policy, buffer);

@@ -1,4 +1,5 @@
-// Whether to compress at all: what communicators learn from their calls, and do alike on every rank.
+// Tests of the autotuner: communicators decide from the times of their calls whether to compress, and decide
+// alike on every rank.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,15 +10,15 @@
 namespace taut::test {
 namespace {
 
-// Nanoseconds of plain calls. A rest lasts as long as the trial before it took: some calls at a moderate
-// speed, very many that are fast.
+// Nanoseconds of plain calls. A back-off lasts as long as the trial before it took: a few calls of moderate
+// speed, very many fast ones.
 constexpr std::uint64_t fast = 1, moderate = 200'000, slow = 1'000'000'000'000;
 
 Task<Verdict> plain(Fallback why) { co_return Verdict{why}; }
 
 class Pays : public testing::Test {
  protected:
-  // One call of the program, on all ranks: how it went. Plain ones take `nanoseconds(rank)`.
+  // Makes one call on all ranks and returns its fallback reason. A plain call takes `nanoseconds(rank)`.
   template <class Nanoseconds>
   Fallback call(Nanoseconds nanoseconds, Collective collective = Collective::allreduce) {
     Job job(collective, P, 100000, DType::f32, Pattern::noisy, 1);
@@ -45,10 +46,10 @@ class Pays : public testing::Test {
   }
 
   static constexpr int P = 3;
-  Ranks ranks{P, "abs:1e-5,when=pays", {}};  // a ratio so low that plain MPI is worth a trial
+  Ranks ranks{P, "abs:1e-5,when=pays", {}};  // the ratio is so low that plain MPI is worth a trial
 };
 
-// Else one of them would try plain MPI while the others wait for it.
+// If the ranks disagreed, one of them would try plain MPI while the others wait for it.
 TEST_F(Pays, ACallThatFailedOnOneRankIsExperienceOnAll) {
   int frames = 0;
   ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>& message) {
@@ -81,7 +82,7 @@ TEST_F(Pays, ARestHasNoMessages) {
   EXPECT_EQ(ranks.hub.transport(0).traffic().messages, before);
 }
 
-// Which of the two ways a rank takes, and so which calls it times, is its own affair.
+// Each rank may ask by the short or the full check, and so times different calls.
 TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
   Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
   int asked_briefly = 0;
@@ -129,7 +130,7 @@ TEST_F(Pays, WhatASampleRejectsIsLeftAlone) {
         ranks.hub.transport(r), *ranks.places[static_cast<std::size_t>(r)], parse_policy("abs:1e-12")));
   const auto courses = calls(100, fast);
   EXPECT_EQ(count(courses, Fallback::no_gain), 100);
-  const std::uint64_t agreements = ranks.hub.transport(0).traffic().messages / 2;  // of log2 3 messages
+  const std::uint64_t agreements = ranks.hub.transport(0).traffic().messages / 2;  // log2 3 messages each
   EXPECT_LE(agreements, 7u);
 }
 
@@ -142,7 +143,7 @@ TEST_F(Pays, AlwaysMeansAlways) {
   EXPECT_EQ(count(calls(20, fast), Fallback::none), 20);
 }
 
-// Whatever algorithm is tried, on every rank the same one, the bits are those of the first call.
+// Every algorithm that is tried is the same on every rank and gives the bits of the first call.
 TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
   for (const Collective collective : {Collective::allreduce, Collective::allgather, Collective::bcast}) {
     Ranks four(4, "abs:1e-3,when=always", {});
@@ -159,7 +160,7 @@ TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
   }
 }
 
-// Calls that others overlap learn nothing: the ranks may see them end in different orders.
+// Overlapped calls do not update the autotuner: the ranks may see them complete in different orders.
 TEST_F(Pays, CallsInFlightAskButAddNothing) {
   for (int i = 0; i < 20; ++i) {
     Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);

@@ -6,7 +6,7 @@
 namespace taut::test {
 namespace {
 
-// Of what the ranks contribute.
+// Returns the range of the values of all ranks.
 double range_of_all(Job& job, std::optional<double> fill) {
   ValueRange range;
   for (int r = 0; r < static_cast<int>(job.inputs.size()); ++r) {
@@ -31,7 +31,7 @@ TEST(RelativeBounds, FollowTheRangeOfAllRanks) {
     for (const int P : {2, 3, 7}) {
       SCOPED_TRACE(testing::Message() << name_of(collective) << " P " << P);
       Job job(collective, P, 50000, DType::f32, Pattern::smooth, 3);
-      for (int r = 0; r < P; ++r) {  // their ranges differ, and none is that of all
+      for (int r = 0; r < P; ++r) {  // each rank's range differs from the others' and from that of all values
         Values& values = job.inputs[static_cast<std::size_t>(r)];
         values.set(part_range(job.count(), static_cast<std::size_t>(r), job.inputs.size()).first, 1000.0 * r);
       }
@@ -76,7 +76,7 @@ TEST(RelativeBounds, ConstantsArriveAsTheyAre) {
   }
 }
 
-// Two rounds of agreement, and still an error on every rank.
+// The agreement takes two rounds, and an error still reaches every rank.
 TEST(RelativeBounds, MismatchesAreFound) {
   Ranks ranks(3, "rel:1e-3");
   Job job(Collective::allreduce, 3, 60000, DType::f32, Pattern::smooth, 3);

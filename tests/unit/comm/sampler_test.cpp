@@ -57,7 +57,7 @@ TEST(Sampler, WhatItSees) {
   EXPECT_NEAR(row.values.greatest, 1, 0.1);
   EXPECT_NEAR(row.values.least, -1, 0.1);
   for (std::size_t i = 1; i < Compressibility::bounds;
-       ++i)  // nearly: of each bound another predictor may do best
+       ++i)  // nearly: another predictor may be best for each bound
     EXPECT_LE(ratio(row.values.sums[i]), 1.2 * ratio(row.values.sums[i - 1])) << i;
   EXPECT_GT(ratio(row.values.sums[0]), 8);
 }
@@ -70,7 +70,7 @@ TEST(Sampler, ConstantsHaveNoRange) {
   for (const auto& sum : row.values.sums) EXPECT_GT(ratio(sum), 8);
 }
 
-// One after the other, samples take far more than their share.
+// Samples of one call after another would take far more than their share.
 TEST(Sampler, StopsWhenItsTimeIsUp) {
   Sampler sampler("");
   CallRow row = row_of(DType::f32);
@@ -80,7 +80,7 @@ TEST(Sampler, StopsWhenItsTimeIsUp) {
     sampler.look(row, slice_of(values));
   }
   EXPECT_LT(row.values.samples, 100u);
-  EXPECT_GT(row.next_sample, 1000u);  // is asked for later
+  EXPECT_GT(row.next_sample, 1000u);  // the next sample comes later
 }
 
 TEST(Sampler, ShortCallsAreNeverDueAgain) {

@@ -1,4 +1,4 @@
-// Values that lie apart: gathered for a call, spread after it.
+// Values with gaps between them: gathered before a call, scattered after it.
 #include "comm/staging.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace taut::test {
 namespace {
 
-// Memory of a job as if it lay apart.
+// Staging that copies a job's memory as if it had gaps.
 class Copies final : public Staging {
  public:
   Copies(const Operands& there, Status fault) : there_(there), fault_(fault) {}
@@ -83,7 +83,7 @@ TEST(StagedPlainCalls, GatherNothing) {
       EXPECT_NE(verdict.plain, Fallback::none);
   }
   Ranks ranks(2, "abs:1e-3");
-  Job job(Collective::allgather, 2, 100000, DType::i32, Pattern::smooth, 1);  // a type that is left to MPI
+  Job job(Collective::allgather, 2, 100000, DType::i32, Pattern::smooth, 1);  // falls back: an integer type
   for (const Verdict& verdict : run_staged(ranks, job, 0, Status::transport_failed))
     EXPECT_EQ(verdict.plain, Fallback::type);
 }

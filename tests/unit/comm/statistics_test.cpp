@@ -1,4 +1,4 @@
-// What communicators count and time.
+// Counters and times of communicators.
 #include "comm/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(CallTimes, TheVerbsAreTheWholeCall) {
         const PhaseTimes times = ranks.statistics(r).times;
         EXPECT_EQ(parts(times), times[Phase::call]);
         EXPECT_LE(times[Phase::call], all);
-        EXPECT_LE(times[Phase::wait], times[Phase::call]);  // else the verbs overlap
+        EXPECT_LE(times[Phase::wait], times[Phase::call]);  // else the phases overlap
         EXPECT_GT(times[Phase::agree], 0u);
         EXPECT_EQ(times[Phase::plain], 0u);
       }
@@ -42,7 +42,7 @@ TEST(CallTimes, TheVerbsAreTheWholeCall) {
   }
 }
 
-// Holds messages back, those of frames alone.
+// A transport that delays messages, those of frames only.
 class Late final : public Transport {
  public:
   explicit Late(Transport& transport) : transport_(transport) {}
@@ -79,7 +79,7 @@ class Late final : public Transport {
   std::uint64_t last_ = 0;
 };
 
-// Drives rank 0's task until it is blocked, then `between`, then both to their ends.
+// Advances rank 0's task until it blocks, runs `between`, then advances both tasks until they complete.
 template <class Between>
 void drive(Task<Verdict> zero, Task<Verdict> one, Between between) {
   zero.advance();
@@ -101,7 +101,7 @@ TEST(CallTimes, LateMessagesAreWaitedFor) {
   drive(ranks.comms[0]->run({Collective::allreduce, job.operands(0), job.bytes()}),
         ranks.comms[1]->run({Collective::allreduce, job.operands(1), job.bytes()}), [] {});
   const PhaseTimes times = ranks.statistics(0).times;
-  EXPECT_GE(times[Phase::wait], 40 * ms);  // two steps in a row; the segments wait together
+  EXPECT_GE(times[Phase::wait], 40 * ms);  // two steps in a row; the segments wait at the same time
   EXPECT_EQ(parts(times), times[Phase::call]);
 }
 
@@ -182,7 +182,7 @@ TEST(CallKinds, AreCountedApart) {
   EXPECT_GT(twice->expected_ratio, 1.2f);
   const CallRow* const small =
       row_of(calls, {.collective = Collective::bcast, .type = DType::f32, .bytes = 1 << 8, .site = &here});
-  ASSERT_NE(small, nullptr);  // moves have no operator
+  ASSERT_NE(small, nullptr);  // calls that only move data have no operator
   EXPECT_EQ(small->plain, Fallback::small);
   EXPECT_EQ(small->sum.times[Phase::call], 0u);
 }
@@ -252,7 +252,7 @@ TEST(CallEvents, OneForEachVerb) {
     EXPECT_EQ(Call::of_kind(event.kind).collective, Collective::allreduce);
     EXPECT_EQ(event.slot, 0);
     EXPECT_LT(event.call, 2u);
-    if (event.phase == Phase::call) return;  // around the others
+    if (event.phase == Phase::call) return;  // contains the other phases
     EXPECT_GE(event.begin, last[event.segment]);
     last[event.segment] = event.end;
   });

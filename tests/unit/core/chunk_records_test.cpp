@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t chunks = 200, most = 16;
 using Writer = RecordWriter<most>;
 
-// A record of chunk i is i % 5 words of value i.
+// Writes the record of chunk i: i % 5 words of value i.
 Status write(Range range, Writer& writer) {
   for (std::size_t i = range.first; i < range.first + range.count; ++i) {
     std::memset(writer.room(), static_cast<int>(i), most);
@@ -38,7 +38,7 @@ TEST(Records, CloseUpWhateverTheNumberOfThreads) {
   for (std::size_t i = 0, end = 0; i < chunks; ++i)
     ASSERT_EQ(load<std::uint32_t>(one.ends.data() + 4 * i), end += i % 5);
   for (const std::size_t parts : {2u, 3u, 7u}) {
-    for (const std::size_t share : {16u, 8u, 4u, 0u}) {  // for each; for some; too little for any
+    for (const std::size_t share : {16u, 8u, 4u, 0u}) {  // enough for each record; for some; for none
       const Written many(parts, chunks * most, share);
       ASSERT_EQ(many.size.status, Status::ok);
       EXPECT_EQ(many.bytes, one.bytes) << parts << " " << share;
@@ -47,7 +47,7 @@ TEST(Records, CloseUpWhateverTheNumberOfThreads) {
   }
 }
 
-// Constant chunks take nothing.
+// Constant chunks have empty records.
 TEST(Records, CloseUpBehindEmptyOnes) {
   const auto late = [](Range range, Writer& writer) {
     for (std::size_t i = range.first; i < range.first + range.count; ++i) {

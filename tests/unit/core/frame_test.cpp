@@ -28,7 +28,7 @@ std::vector<std::byte> written(const FrameHeader& header, std::size_t payload = 
   return bytes;
 }
 
-// Puts `value` at `at` and mends the header's own checksum.
+// Writes `value` at `at` and updates the header's own checksum.
 template <class T>
 std::vector<std::byte> patched(std::vector<std::byte> bytes, std::size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
@@ -99,7 +99,7 @@ TEST(FrameHeader, ImpossibleFieldsAreRejected) {
       EXPECT_EQ(read_header(patched(good, at, x), out), Status::corrupt_frame);
   for (const std::uint64_t bytes : {std::uint64_t{9}, ~std::uint64_t{0}, ~std::uint64_t{0} - 63})
     EXPECT_EQ(read_header(patched(good, 32, bytes), out), Status::corrupt_frame);
-  EXPECT_EQ(read_header(patched(good, 16, 0.0), out), Status::corrupt_frame);  // exact, says the bound alone
+  EXPECT_EQ(read_header(patched(good, 16, 0.0), out), Status::corrupt_frame);  // only the bound says: exact
   for (const std::uint8_t kind : {std::uint8_t{0}, frame_bound_kinds})
     EXPECT_EQ(read_header(patched(good, 56, kind), out), Status::corrupt_frame);
   for (const std::size_t at : {57u, 58u, 59u})

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// What the bits of a number mean, from the definition of the format.
+// Returns the value of a bit pattern, from the definition of the format.
 template <class Half>
 double meaning(std::uint16_t bits) {
   constexpr FloatLayout of = Half::layout;
@@ -51,7 +51,8 @@ TYPED_TEST(Halves, EveryPatternWidensExactlyAndComesBack) {
   }
 }
 
-// Between each two neighbours: the middle goes to the even one, what lies beside it to the nearer one.
+// Between two neighbours the middle rounds to the even one, and values beside the middle round to the nearer
+// one.
 TYPED_TEST(Halves, NarrowingRoundsToNearestEven) {
   constexpr std::uint16_t past_greatest = ((1 << TypeParam::layout.exponent_bits) - 1)
                                           << TypeParam::layout.fraction_bits;
@@ -93,7 +94,7 @@ TYPED_TEST(Halves, EndsOfTheRange) {
   EXPECT_EQ(TypeParam(std::numeric_limits<double>::denorm_min()).bits, 0);
   EXPECT_EQ(TypeParam(-1e-300).bits, 0x8000);
   EXPECT_EQ(TypeParam(std::numeric_limits<float>::denorm_min()).bits, 0);
-  const auto nan = std::bit_cast<float>(0x7F80'0001u);  // signalling, with nothing in the upper bits
+  const auto nan = std::bit_cast<float>(0x7F80'0001u);  // signalling, with only zeros in the upper bits
   EXPECT_TRUE(std::isnan(static_cast<float>(TypeParam(nan))));
   EXPECT_EQ(TypeParam(std::numeric_limits<double>::quiet_NaN()).bits,
             inf | 1 << (TypeParam::layout.fraction_bits - 1));

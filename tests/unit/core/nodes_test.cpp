@@ -8,7 +8,7 @@ namespace {
 std::vector<int> listed(std::span<const int> ranks) { return {ranks.begin(), ranks.end()}; }
 
 TEST(Nodes, RanksInAnyOrder) {
-  const std::vector<int> node_of{7, 3, 3, 7, 7, 3};  // nodes are counted as their names are ordered
+  const std::vector<int> node_of{7, 3, 3, 7, 7, 3};  // nodes are numbered in the order of their names
   const Nodes nodes(node_of);
   ASSERT_TRUE(nodes.even());
   EXPECT_EQ(nodes.count(), 2);

@@ -1,4 +1,4 @@
-// What a few pieces of a message show of packed integers.
+// Tests of the detection of packed integers from a few pieces of a message.
 #include "core/packing.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TYPED_TEST(PackingOfFields, NumbersAreNone) {
   EXPECT_EQ(packing(std::vector<T>{T{1}}), Packing::none);
 }
 
-// A tail that falls below what is taken for numbers, smoothly: exp(-x).
+// A tail that decreases smoothly below the zone of numbers: exp(-x).
 TYPED_TEST(PackingOfFields, TailsAreNone) {
   const double most = sizeof(TypeParam) == 4 ? 100 : 700;
   EXPECT_EQ(packing(field<TypeParam>([=](std::size_t i) {
@@ -58,7 +58,7 @@ TYPED_TEST(PackingOfFields, TailsAreNone) {
             Packing::none);
 }
 
-// Words of any bits, beside numbers or not.
+// Integers of any bits, with or without numbers beside them.
 TYPED_TEST(PackingOfFields, HashesAreSpread) {
   using T = TypeParam;
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;

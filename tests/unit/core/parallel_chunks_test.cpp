@@ -38,7 +38,7 @@ TEST(Parts, TheFirstFailureCounts) {
   }
 }
 
-// Whatever mode the caller had when they started.
+// Threads round to nearest, whatever rounding mode the caller had when they started.
 TEST(Parts, ThreadsRoundToNearest) {
   const auto rounds_up = [] {
     const volatile float tiny = 1e-9F;

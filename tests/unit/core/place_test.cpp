@@ -56,7 +56,7 @@ TEST(HostPlace, MovedBuffersReturnOnce) {
   EXPECT_EQ(b.data(), second);
 }
 
-// What one user has reserved, another one does not get, and gets back with the same right later.
+// Memory reserved by one user is not given to another one; both get their reserved memory later.
 TEST(Reserve, IsForOneUser) {
   HostPlace place;
   std::set<const std::byte*> seen;

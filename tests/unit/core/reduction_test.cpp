@@ -51,7 +51,7 @@ TEST(Reduction, ComplexNumbersAddAndHaveNoOrder) {
   EXPECT_TRUE(is_defined(Reduction::max, DType::u8));
 }
 
-// Sums of any two halves, rounded once: their exact sum has no more bits than a double.
+// Sums of any two halves, rounded once: their exact sum fits a double.
 template <class Half>
 void check_halves() {
   std::vector<Half> x(65536), y(65536);

@@ -7,7 +7,7 @@
 namespace taut {
 namespace {
 
-// Ready after a number of polls.
+// A Waitable that is ready after a number of polls.
 class After final : public Waitable {
  public:
   explicit After(int polls) : polls_(polls) {}

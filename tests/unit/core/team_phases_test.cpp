@@ -1,4 +1,4 @@
-// Where the time of verbs goes: a codec that takes its time in one of them.
+// Tests of the times of phases, by a codec that is slow in one of them.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -35,8 +35,8 @@ class Slow final : public Codec {
   std::unique_ptr<Codec> codec_;
 };
 
-// Of a ring allreduce by values on three ranks: one encode, two combines (with an encode in each), three
-// decodes, for each of two segments.
+// Returns the times of a ring allreduce by values on three ranks: one encode, two combines (with an encode in
+// each) and three decodes for each of two segments.
 PhaseTimes times_with_slow(Phase phase) {
   LoopbackHub hub(3);
   Job job(Collective::allreduce, 3, 3000, DType::f32, Pattern::smooth, 1);
@@ -54,7 +54,7 @@ TEST(TeamTimes, EachVerbHasItsOwn) {
   EXPECT_GE(encode[Phase::encode], 2 * 1 * 2 * ms);
   EXPECT_GE(encode[Phase::combine], 2 * 2 * 2 * ms);
   for (const PhaseTimes& times : {decode, combine, encode}) {
-    EXPECT_EQ(times[Phase::wait], 0u);  // is what remains of a call
+    EXPECT_EQ(times[Phase::wait], 0u);  // waiting is what remains of a call
     EXPECT_EQ(times[Phase::call], 0u);
   }
 }
@@ -70,7 +70,7 @@ TEST(TeamTimes, BundlesAreTimedToo) {
   EXPECT_GT(ledgers[1].times[Phase::decode], 0u);
 }
 
-// ---- What is sent, and what it stands for
+// ---- Bytes sent, and the values that they represent
 
 TEST(TeamTraffic, IsCountedByCall) {
   LoopbackHub hub(3);

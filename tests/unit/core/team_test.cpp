@@ -118,7 +118,7 @@ Task<> append_blocks(Team team, ConstSlice own, FrameBatch& blocks, int n) {
   co_await team.recv(0, blocks, n);
 }
 
-// Blocks differ in size by one value; frames that come in stand behind those that are there.
+// Block sizes differ by one value; received frames are appended to those already in the batch.
 TEST_F(TeamTest, ABundleGrowsByWhatComesIn) {
   const Values values = make_values(DType::f32, 23, Pattern::noisy, 1);
   FrameBatch blocks;
@@ -135,7 +135,7 @@ TEST_F(TeamTest, ABundleGrowsByWhatComesIn) {
   EXPECT_EQ(third.bytes, blocks.frames(3, 1).size());
 }
 
-// Whatever becomes of a message, what comes after it stands where it belongs.
+// A damaged message leaves the messages after it at their places.
 TEST_F(TeamTest, ADamagedBundleHasAllItsPlaces) {
   const Values values = make_values(DType::f32, 20, Pattern::noisy, 1);
   const std::size_t frame = 64 + 20, whole = 4 * frame;

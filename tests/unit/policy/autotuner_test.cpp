@@ -9,17 +9,17 @@ namespace {
 
 constexpr std::size_t bytes = std::size_t{1} << 20;
 
-// Calls of one kind in some world, where each takes its time.
+// A simulation of calls of one kind, with given times of compressed calls, plain calls and samples.
 struct World {
-  double plain, coded;   // seconds a byte
-  double wait, ratio;    // of `coded` the share of the link; values over frames
+  double plain, coded;   // seconds for a byte
+  double wait, ratio;    // the link's share of `coded`; bytes of values / bytes of frames
   double agreement = 0;  // in units of `plain`
-  double noise = 0;      // of all times
-  bool gains = true;     // else the agreement finds nothing to gain
+  double noise = 0;      // noise of all times
+  bool gains = true;     // else the agreement finds no gain
 };
 
 struct Tally {
-  double seconds = 0;  // a byte, of all calls
+  double seconds = 0;  // seconds for a byte, over all calls
   int plain = 0, coded = 0, agreements = 0;
 };
 
@@ -97,7 +97,7 @@ TEST(Autotuner, TheMoreATrialCostsTheLaterItIsRepeated) {
   }
 }
 
-// A slow link: no plain call is ever made to find that out.
+// A slow link: the autotuner needs no plain call to find that compression wins.
 TEST(Autotuner, WhereFramesAreFarAheadMpiIsNotTried) {
   Calls calls;
   calls.run({.plain = 8e-9, .coded = 1.2e-9, .wait = 0.8, .ratio = 8, .noise = 0.3}, 10000);
@@ -155,7 +155,7 @@ TEST(AutotunerTable, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperato
   EXPECT_EQ(all.of(doubles, bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(most, bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(bcast, ~std::size_t{0}).next(), Fallback::none);
-  all.of(bcast, bytes).record_no_gain(false, {});  // ranks may move the same bytes by different types
+  all.of(bcast, bytes).record_no_gain(false, {});  // ranks may describe the same bytes by different types
   EXPECT_EQ(all.of(bcast_of_doubles, bytes).next(), Fallback::no_gain);
 }
 

@@ -59,7 +59,7 @@ TEST(Candidates, TheUsualCodecComesFirstAndNamesAreObeyed) {
   EXPECT_EQ(first("abs:1,predictor=none").predictor, "none");
 }
 
-// Values without a range have nothing to lose; the named codec need not be able to do that.
+// Values with a range of zero have nothing to lose; the named codec need not be lossless.
 TEST(Candidates, ARangeOfZeroIsExact) {
   const Coding coding = parse_coding("rel:0.1,codec=planes,predictor=none");
   const std::vector<Candidate> all = candidates(coding, DType::f32, resolved(coding.bound, {7, 7}));

@@ -28,7 +28,7 @@ TEST(Forecast, SmallMessagesLoseToTheAgreement) {
   EXPECT_GT(coded_seconds(call, 10e9), plain_seconds(call, 10e9));
 }
 
-// ADR 14: 16 MiB within 1e-3 took 28 ms instead of 147 on 1 Gbit/s.
+// Values from ADR 14: 16 MiB within 1e-3 took 28 ms instead of 147 ms on 1 Gbit/s.
 TEST(Forecast, MessagesPassTheLinkOnceAndHaveALeastLength) {
   const CallEstimate large{Collective::send, 8, 16 << 20, 6.5, 1.5e-10},
       small{Collective::send, 8, 128 << 10, 50, 0};

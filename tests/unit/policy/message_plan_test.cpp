@@ -1,4 +1,4 @@
-// What a sender plans for a message.
+// Tests of the sender's plan for a message.
 #include "policy/plan/message_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@ namespace taut::test {
 namespace {
 
 MessagePlan plan(const char* text, std::size_t count, DType type = DType::f32) {
-  static Policy policy;  // plans refer to its table
+  static Policy policy;  // static: plans refer to its table
   static CandidateTable table;
   policy = parse_policy(text);
   table = {};

@@ -11,7 +11,7 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 
 Plan plan(const char* policy, Collective collective, std::size_t bytes, int ranks,
           Reduction op = Reduction::sum) {
-  static std::deque<CandidateTable> tables;  // the plan refers to them
+  static std::deque<CandidateTable> tables;  // static: the plan refers to them
   CandidateTable& table = tables.emplace_back();
   const Policy asked = parse_policy(policy);
   const Call call{.collective = collective, .type = DType::f32, .op = op, .bytes = bytes, .ranks = ranks};
@@ -88,8 +88,8 @@ TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
 }
 
-// Nobody but MPI knows the order of its sums, and neither a rate nor a bound relative to each value says
-// anything of a sum.
+// The order of MPI's own sums is unknown, and neither a rate nor a bound relative to each value bounds the
+// error of a sum.
 TEST(Plan, SumsThatHaveNoBoundAreMpis) {
   EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, Fallback::unsupported);
   EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).plain, Fallback::unsupported);
@@ -103,7 +103,7 @@ TEST(Plan, RelativeBoundsComeFromTheRange) {
   EXPECT_EQ(plan("rel:1e-3", Collective::bcast, MiB, 4).bound.kind, Bound::Kind::absolute);
 }
 
-// By a codec that may change what it decoded before, a minimum picks up an error at each coding.
+// With a codec that is not idempotent, each coding adds an error to a minimum.
 TEST(Plan, MinimaByCodecsThatAreNotIdempotentShareTheBound) {
   for (const CodecInfo* codec : registered_codecs()) {
     for (const auto& [name, kind] :
@@ -125,7 +125,7 @@ TEST(Plan, MinimaByCodecsThatAreNotIdempotentShareTheBound) {
   }
 }
 
-// What is encoded again at each hop picks up an error at each, unless that changes nothing any more.
+// Values that are encoded again at each hop get an error at each hop, unless the codec is idempotent.
 TEST(Plan, WhatIsMovedByManyCodingsSharesTheBound) {
   for (const CodecInfo* codec : registered_codecs()) {
     if (!codec->serves(DType::f32, Bound::Kind::absolute)) continue;
@@ -152,7 +152,7 @@ TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
   EXPECT_EQ(chosen("abs:1,algorithm=recursive_doubling", 100 * MiB, 8), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1,algorithm=two_shot", MiB, 8), "two_shot");
   EXPECT_EQ(chosen("abs:1,algorithm=halving_doubling", MiB, 8), "halving_doubling");
-  // Where the named one does not exist, the choice is free.
+  // If the named algorithm does not exist for the collective, the choice is free.
   EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB / 2, 8).algorithm->name, "binomial");
 }
 

@@ -11,7 +11,7 @@ const Route ring{find_algorithm(Collective::allreduce, "ring")},
     two_shot{find_algorithm(Collective::allreduce, "two_shot")},
     ring_by_nodes{find_algorithm(Collective::allreduce, "ring"), true};
 
-// Calls that take their time by algorithm, give or take `noise`.
+// Simulated calls whose time depends on the algorithm, plus or minus `noise`.
 class Calls {
  public:
   explicit Calls(double noise) : noise_(noise) {}

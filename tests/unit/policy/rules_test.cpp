@@ -29,7 +29,7 @@ std::string rejection(auto parse) {
   return "accepted";
 }
 
-// ---- What matches
+// ---- Matching
 
 TEST(Rules, TheFirstThatMatchesWins) {
   const Rules rules =
@@ -48,7 +48,7 @@ TEST(Rules, TheFirstThatMatchesWins) {
   EXPECT_EQ(rules.least_bytes(), MiB);
 }
 
-// Nobody looked at the buffers that rules are for.
+// Rules apply to buffers that the user has not examined, so packed integers are kept exactly by default.
 TEST(Rules, PackedIntegersAreExactUnlessARuleSaysOtherwise) {
   const auto bits = [](const Rules& rules) { return rules.all()[0].policy.coding.bits; };
   EXPECT_EQ(bits(line("* : abs=1")), PackedBits::exact);
@@ -64,7 +64,7 @@ TEST(Rules, MinimaAndMaximaMustBeNamed) {
   EXPECT_EQ(served_by(line("* : abs=1"), call), "none");
   EXPECT_EQ(served_by(line("* : off ; * max : abs=1"), call), "none");
   EXPECT_EQ(served_by(line("* sum : abs=2 ; * min,max : abs=1"), call), "abs:1");
-  call.collective = Collective::bcast;  // which has no operator
+  call.collective = Collective::bcast;  // has no operator
   EXPECT_EQ(served_by(line("* sum,min,max : abs=1"), call), "none");
 }
 
@@ -79,7 +79,7 @@ TEST(Rules, MessagesHaveRulesOfTheirOwn) {
   EXPECT_EQ(served_by(line("Bcast : abs=3"), message), "none");
   EXPECT_TRUE(rules.all()[0].names(Collective::send));
   EXPECT_FALSE(rules.all()[1].names(Collective::send) || rules.all()[2].names(Collective::send));
-  EXPECT_TRUE(line("Send : abs=1 ; * : off").off());  // of collective calls
+  EXPECT_TRUE(line("Send : abs=1 ; * : off").off());  // off for collective calls
   EXPECT_EQ(line("Send >=1KiB : abs=1 ; * >=1MiB : abs=2").least_bytes(), MiB);
   EXPECT_EQ(toml("[[rule]]\ncall = \"Send\"\nbound = \"abs:1\"\n").all()[0].when.calls,
             rules.all()[0].when.calls);
@@ -110,7 +110,7 @@ TEST(Rules, CommunicatorsChooseAmongThem) {
   EXPECT_TRUE(line("* comm=size:4 : abs=1").on({.ranks = 5}).empty());
 }
 
-// ---- What only some ranks know
+// ---- Properties that only some ranks know
 
 TEST(Rules, TypesOfMovedDataAreOpenUntilRanksAgree) {
   const Rules rules = line("Bcast f32 : abs=1 ; Bcast : lossless");
@@ -146,8 +146,8 @@ TEST(Rules, CallSitesCountWhereAllRanksAreThere) {
   EXPECT_EQ(rules.match(call).rule->policy.text, "abs:2");
 }
 
-// Whatever the other ranks' types, sizes and call sites are: a rank that leaves a call to plain MPI at once
-// does so on every rank.
+// A rank falls back at once only if all ranks do, whatever the types, sizes and call sites of the other ranks
+// are.
 TEST(Rules, WhatIsOffForOneIsOffForAll) {
   const Rules rules = line(
       "Bcast f32 : off ; Bcast f64 >=1KiB callsite=a : abs=1 ; Gather >1KiB : off ; Gather f32 : lossless ; "

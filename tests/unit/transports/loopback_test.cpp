@@ -13,7 +13,7 @@ Task<> receive_from(Transport& transport, int from) {
   co_await receiving;
 }
 
-// A byte from each neighbour, twice.
+// Receives a byte from each neighbour, twice.
 Task<> twice_around(Transport& transport) {
   const int right = (transport.rank() + 1) % transport.size();
   const int left = (transport.rank() + transport.size() - 1) % transport.size();
@@ -58,7 +58,7 @@ TEST(Loopback, ASendThatNobodyReceivesIsADeadlockWhenItIsNotEager) {
   EXPECT_TRUE(seen);
 }
 
-// Neither those that wait for the dead rank nor those that wait for others can go on.
+// A dead rank blocks both the ranks that wait for it and those that wait for others.
 TEST(Loopback, ADeadRankEndsTheJob) {
   for (const bool threads : {false, true}) {
     LoopbackHub hub(3);
