@@ -9,6 +9,7 @@ python3 tools/check_collectives.py
 python3 tools/check_sizes.py
 python3 tools/check_links.py
 python3 tools/check_markdown.py
+python3 tools/check_comments.py
 git ls-files '*.py' | xargs ruff check --quiet
 git ls-files '*.sh' | xargs shellcheck -x --severity=warning
 echo "lint: no faults"
