@@ -147,7 +147,7 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                     bool by_nodes) noexcept {
   const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
-  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::batch || call.any_blocks || by_nodes;
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::blocks || call.any_blocks || by_nodes;
   const std::size_t message = may_be_all ? call.bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
