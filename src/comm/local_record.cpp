@@ -7,7 +7,7 @@
 #include "comm/communicator.hpp"
 #include "core/device_memory.hpp"
 #include "core/hierarchical.hpp"
-#include "core/packing.hpp"
+#include "core/packed_integers.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -64,7 +64,7 @@ Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
 void Communicator::complete(CollectiveCall& call) noexcept {
   call.data.op = call.op;
   call.ranks = transport_.size();
-  call.nodes = nodes_.even() ? nodes_.count() : 0;
+  call.nodes = nodes_.uniform() ? nodes_.count() : 0;
   call.any_blocks = call.data.in.layout != nullptr || call.data.out.layout != nullptr || !call.bytes_known;
   call.sites = policies_.sites(call.site);
   call.on_device = values_on_device(call);
@@ -128,9 +128,9 @@ void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCa
 void Communicator::look_for_packed(const CollectiveCall& call, const Policy& policy, CallResources& resources,
                                    AgreementRecord& mine) const noexcept {
   if (policy.coding.bits == PackedBits::rounded || policy.coding.bound.exact()) return;
-  const Packing found = packing_of(own_values(call, transport_.rank()).most());
-  resources.packed = found != Packing::none;
-  if (found == Packing::spread) mine.obstacles |= AgreementRecord::packed;
+  const PackedIntegers found = find_packed_integers(own_values(call, transport_.rank()).most());
+  resources.packed = found != PackedIntegers::none;
+  if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
 }
 
 // Returns the ratio that samples of this rank's values reach.
