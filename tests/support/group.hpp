@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ inline double spacing(DType type, double value) noexcept {
 struct Reference {
   long double value = 0, magnitude = 0;
 };
-inline Reference reduce_exactly(const std::vector<Values>& inputs, std::size_t i, Reduction op) {
+inline Reference reduce_exactly(std::span<const Values> inputs, std::size_t i, Reduction op) {
   Reference r{inputs[0].at(i), std::abs(inputs[0].at(i))};
   for (std::size_t k = 1; k < inputs.size(); ++k) {
     const long double x = inputs[k].at(i);
@@ -177,8 +178,13 @@ class Job {
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
+  // Returns the number of ranks, from rank 0 on, whose values are in the result of `rank`.
+  std::size_t addends(int rank) const noexcept {
+    return computes_prefixes(collective_) ? index(rank) + 1 : ranks();
+  }
+
   Reference exact(int rank, std::size_t i) const {  // exact value of number i
-    if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
+    if (reduces(collective_)) return reduce_exactly(std::span(inputs).first(addends(rank)), i, op_);
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());
     const bool from_all = collective_ == Collective::allgather || collective_ == Collective::gather ||

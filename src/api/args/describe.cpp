@@ -1,5 +1,6 @@
 #include "api/args/describe.hpp"
 
+#include "api/args/average.hpp"
 #include "api/args/call_buffers.hpp"
 #include "api/args/datatypes.hpp"
 
@@ -51,6 +52,12 @@ Described rooted_reduction(const MpiCall& call, const Group& group) {
                              at_root ? call.recv.writable() : nullptr, call.recv.count, 1);
   if (made) made->data.root = call.root;
   return made;
+}
+
+// Describes MPI_Scan, for which the mean is not defined.
+Described prefix(const MpiCall& call) {
+  if (is_average(call.op)) return {};
+  return reduction(call, reduced(call), call.recv.writable(), call.recv.count, 1);
 }
 
 // Describes MPI_Reduce_scatter, whose blocks may have different sizes.
@@ -159,6 +166,7 @@ Described describe_arguments(const MpiCall& call, const Group& group) {
     case Collective::reduce_scatter:
       if (call.info().has_counts) return reduction_to_blocks(call, group);
       return reduction(call, reduced(call), call.recv.writable(), call.recv.count, group.size);
+    case Collective::scan: return prefix(call);
     case Collective::reduce: return rooted_reduction(call, group);
     case Collective::bcast: return broadcast(call, group);
     case Collective::allgather:

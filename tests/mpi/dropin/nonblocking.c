@@ -31,6 +31,9 @@ static void reductions(void) {
   begin();
   MPI_Ireduce_scatter(send, receive, counts, MPI_FLOAT, MPI_SUM, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ireduce_scatter", block);
+  begin(), expect_prefix(n, rank + 1);
+  MPI_Iscan(send, receive, n, MPI_FLOAT, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iscan", n);
 }
 
 static void movements(void) {

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 N = 3000
 BOUND = 1e-3
-REDUCTIONS = ["Allreduce", "Reduce", "Reduce_scatter_block", "Reduce_scatter"]
+REDUCTIONS = ["Allreduce", "Reduce", "Reduce_scatter_block", "Reduce_scatter", "Scan"]
 MOVES = ["Bcast", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Gather", "Gatherv", "Scatter", "Scatterv"]
 
 
@@ -36,7 +36,7 @@ def arguments(name, comm, dtype):
     if name == "Bcast":
         both = mine if rank == 0 else one
         return [both], both
-    if name in ("Allreduce", "Reduce"):
+    if name in ("Allreduce", "Reduce", "Scan"):
         return [mine, one], one
     if name == "Reduce_scatter_block":
         return [all_in, one], one

@@ -52,7 +52,7 @@ std::vector<std::size_t> Call::blocks_in(int rank) const {
   const bool many = collective == Collective::reduce_scatter || collective == Collective::alltoall ||
                     collective == Collective::scatter;
   if (collective == Collective::bcast || (collective == Collective::scatter && rank != root)) return {};
-  if (collective == Collective::allreduce || collective == Collective::reduce) return {count};
+  if (reduces(collective) && !many) return {count};
   if (!many) return {size_between(rank, root)};
   std::vector<std::size_t> blocks;
   for (int to = 0; to < P; ++to) blocks.push_back(size_between(rank, to));
@@ -69,6 +69,8 @@ std::vector<std::size_t> Call::blocks_out(int rank) const {
   for (int from = 0; from < P; ++from) blocks.push_back(size_between(from, rank));
   return blocks;
 }
+
+int Call::addends(int rank) const noexcept { return computes_prefixes(collective) ? rank + 1 : P; }
 
 Call::Source Call::source(int rank, std::size_t block) const noexcept {
   if (collective == Collective::bcast) return {root, 0};
