@@ -71,6 +71,14 @@ def scan(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     return _reduction("Scan", comm, sendbuf, recvbuf, op)
 
 
+def exscan(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    """Computes the sum, minimum or maximum over the ranks before this one; rank 0 receives nothing."""
+    call = _reduction("Exscan", comm, sendbuf, recvbuf, op)
+    if comm.Get_rank() == 0:
+        call.after = None
+    return call
+
+
 def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Call:
     """Computes the sum, minimum, maximum or mean over the ranks, at the root."""
     at_root = comm.Get_rank() == root

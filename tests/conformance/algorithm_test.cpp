@@ -137,7 +137,7 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
           const auto rank = static_cast<std::size_t>(r);
           const Range range = job.defined(r);
           const std::size_t addends = job.addends(r);
-          if (!sums.contains(addends))
+          if (addends > 0 && !sums.contains(addends))
             sums[addends] = summed(*codec, static_cast<int>(addends), 20011, type, pattern, seed);
           const std::size_t parts = components_of(type);
           for (std::size_t i = range.first * parts; i < (range.first + range.count) * parts; ++i)
@@ -151,10 +151,10 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
 
 class PrefixAlgorithm : public AlgorithmConformance {
  protected:
-  std::vector<Values> results(int P, Reduction op) const {
-    Job job(algorithm.collective, P, 5003, DType::f64, Pattern::noisy, 7, op);
+  std::vector<Values> results(const AlgorithmInfo& by, int P, Reduction op) const {
+    Job job(by.collective, P, 5003, DType::f64, Pattern::noisy, 7, op);
     LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
-    run_algorithm(hub, algorithm, *codec, how, 2, job);
+    run_algorithm(hub, by, *codec, how, 2, job);
     return std::move(job.outputs);
   }
 };
@@ -163,11 +163,23 @@ class PrefixAlgorithm : public AlgorithmConformance {
 TEST_P(PrefixAlgorithm, SameBitsForAnyNumberOfRanksBehind) {
   for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
     if (how == Arithmetic::frames && op != Reduction::sum) continue;
-    const std::vector<Values> all = results(11, op);
+    const std::vector<Values> all = results(algorithm, 11, op);
     for (std::size_t P = 1; P < all.size(); ++P) {
-      const std::vector<Values> some = results(static_cast<int>(P), op);
+      const std::vector<Values> some = results(algorithm, static_cast<int>(P), op);
       for (std::size_t r = 0; r < P; ++r) ASSERT_TRUE(some[r] == all[r]) << "rank " << r << " of " << P;
     }
+  }
+}
+
+TEST_P(PrefixAlgorithm, ExclusivePrefixesAreTheInclusiveOnesOfTheRankBefore) {
+  const AlgorithmInfo* const inclusive = find_algorithm(Collective::scan, algorithm.name);
+  const AlgorithmInfo* const exclusive = find_algorithm(Collective::exscan, algorithm.name);
+  if (exclusive == nullptr) GTEST_SKIP();
+  EXPECT_EQ(inclusive->growth(7, how), exclusive->growth(7, how));
+  for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
+    if (how == Arithmetic::frames && op != Reduction::sum) continue;
+    const std::vector<Values> to = results(*inclusive, 7, op), before = results(*exclusive, 7, op);
+    for (std::size_t r = 1; r < 7; ++r) ASSERT_TRUE(before[r] == to[r - 1]) << "rank " << r;
   }
 }
 

@@ -168,19 +168,21 @@ class Job {
     }
     if (collective_ == Collective::gather) data.in = block(in, r, ranks());
     if (to_root() && rank != root_) data.out.data = nullptr;
+    if (collective_ == Collective::exscan && rank == 0) data.out.data = nullptr, data.out.count = 0;
     return data;
   }
 
   // Returns the part of outputs[rank] that the call defines.
   Range defined(int rank) const noexcept {
     const bool one_block = collective_ == Collective::reduce_scatter || collective_ == Collective::scatter;
-    if (to_root() && rank != root_) return {0, 0};
+    if ((to_root() && rank != root_) || addends(rank) == 0) return {0, 0};
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
   // Returns the number of ranks, from rank 0 on, whose values are in the result of `rank`.
   std::size_t addends(int rank) const noexcept {
-    return computes_prefixes(collective_) ? index(rank) + 1 : ranks();
+    if (collective_ == Collective::exscan) return index(rank);
+    return collective_ == Collective::scan ? index(rank) + 1 : ranks();
   }
 
   Reference exact(int rank, std::size_t i) const {  // exact value of number i

@@ -54,10 +54,20 @@ Described rooted_reduction(const MpiCall& call, const Group& group) {
   return made;
 }
 
-// Describes MPI_Scan, for which the mean is not defined.
+// Describes MPI_Scan or MPI_Exscan, for which the mean is not defined.
 Described prefix(const MpiCall& call) {
   if (is_average(call.op)) return {};
   return reduction(call, reduced(call), call.recv.writable(), call.recv.count, 1);
+}
+
+// Describes MPI_Exscan, in which rank 0 receives nothing.
+Described exclusive_prefix(const MpiCall& call, const Group& group) {
+  Described made = prefix(call);
+  if (made && group.rank == 0) {
+    made->data.out.data = nullptr;
+    made->data.out.count = 0;
+  }
+  return made;
 }
 
 // Describes MPI_Reduce_scatter, whose blocks may have different sizes.
@@ -167,6 +177,7 @@ Described describe_arguments(const MpiCall& call, const Group& group) {
       if (call.info().has_counts) return reduction_to_blocks(call, group);
       return reduction(call, reduced(call), call.recv.writable(), call.recv.count, group.size);
     case Collective::scan: return prefix(call);
+    case Collective::exscan: return exclusive_prefix(call, group);
     case Collective::reduce: return rooted_reduction(call, group);
     case Collective::bcast: return broadcast(call, group);
     case Collective::allgather:

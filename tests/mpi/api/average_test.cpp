@@ -98,7 +98,7 @@ TEST_P(Average, OfIntegersIsAnError) {
 TEST_P(Average, OfPrefixesIsAnError) {
   TAUT_Request request = TAUT_REQUEST_NULL;
   int codes[2] = {TAUT_Scan(in.data(), out.data(), n, MPI_DOUBLE, TAUT_Avg(), comm),
-                  TAUT_Iscan(in.data(), out.data(), n, MPI_DOUBLE, TAUT_Avg(), comm, &request)};
+                  TAUT_Iexscan(in.data(), out.data(), n, MPI_DOUBLE, TAUT_Avg(), comm, &request)};
   for (const int code : codes) {
     int error_class = MPI_SUCCESS;
     MPI_Error_class(code, &error_class);

@@ -1,4 +1,4 @@
-// Prefixes: bits, bounds and special values of TAUT_Scan.
+// Prefixes: bits, bounds and special values of TAUT_Scan and TAUT_Exscan.
 #include "mpi/api/world.hpp"
 
 namespace taut::test {
@@ -76,6 +76,35 @@ TEST(Scans, InPlaceAndAnyCount) {
       EXPECT_TRUE(same_bits(both, want)) << n;
     }
   }
+}
+
+TEST(Scans, ExclusivePrefixesHaveTheBitsOfTheRankBefore) {
+  for (const char* more :
+       {"", ",segments=3", ",algorithm=chain,reduction=values", ",algorithm=chain,codec=szx"}) {
+    const Comm comm((std::string("abs:1e-3,min_bytes=0,when=always") + more).c_str());
+    const int me = comm.rank(), P = comm.size();
+    const Numbers in = between_steps(me, 9001, 1e-4);
+    for (const MPI_Op op : {MPI_SUM, MPI_MIN}) {
+      Numbers inclusive = scan(in, comm, op), exclusive(in.size(), -7), in_place = in, theirs(in.size(), -7);
+      const auto n = static_cast<int>(in.size());
+      EXPECT_EQ(TAUT_Exscan(in.data(), exclusive.data(), n, MPI_DOUBLE, op, comm), MPI_SUCCESS);
+      EXPECT_EQ(TAUT_Exscan(MPI_IN_PLACE, in_place.data(), n, MPI_DOUBLE, op, comm), MPI_SUCCESS);
+      MPI_Sendrecv(inclusive.data(), n, MPI_DOUBLE, me + 1 < P ? me + 1 : MPI_PROC_NULL, 0, theirs.data(), n,
+                   MPI_DOUBLE, me > 0 ? me - 1 : MPI_PROC_NULL, 0, comm, MPI_STATUS_IGNORE);
+      EXPECT_TRUE(same_bits(exclusive, theirs)) << more;
+      EXPECT_TRUE(same_bits(in_place, me > 0 ? exclusive : in)) << more;  // rank 0: untouched
+    }
+    EXPECT_EQ(comm.stats().compressed_calls, P > 1 ? 6u : 0u);
+  }
+}
+
+TEST(Scans, TheReceiveBufferOfRankZeroMayBeAbsent) {
+  const Comm comm("abs:1e-3,min_bytes=0,when=always");
+  const Numbers in = between_steps(comm.rank(), 5000, 1e-4);
+  Numbers out(5000, -7);
+  double* const at = comm.rank() == 0 && comm.size() > 1 ? nullptr : out.data();
+  EXPECT_EQ(TAUT_Exscan(in.data(), at, 5000, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS);
+  EXPECT_EQ(comm.stats().compressed_calls, comm.size() > 1 ? 1u : 0u);
 }
 
 // Rank 0 has 1e30, NaN, infinity, -0 and a subnormal in places, rank 1 has -1e30.

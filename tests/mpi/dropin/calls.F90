@@ -72,6 +72,12 @@ program calls
   end do
   call MPI_Scan(send, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
   call finish('Scan', n)
+  call start()
+  do i = 0, n - 1
+    exact(i) = sum_at(rank, i)
+  end do
+  call MPI_Exscan(send, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Exscan', merge(n, 0, rank > 0))
 
   call start()
   if (rank == root) receive(0:n - 1) = send(0:n - 1)

@@ -34,6 +34,9 @@ static void reductions(void) {
   begin(), expect_prefix(n, rank + 1);
   MPI_Iscan(send, receive, n, MPI_FLOAT, MPI_SUM, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iscan", n);
+  begin(), expect_prefix(n, rank), memcpy(receive, send, sizeof(float) * (size_t)n);
+  MPI_Iexscan(MPI_IN_PLACE, receive, n, MPI_FLOAT, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iexscan,in_place", rank > 0 ? n : 0);
 }
 
 static void movements(void) {

@@ -53,6 +53,9 @@ static void reductions(void) {
   expect_prefix(n, rank + 1);
   MPI_Scan_init(MPI_IN_PLACE, receive, n, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
   repeat(&request, "Scan_init,in_place", n, own_values);
+  expect_prefix(n, rank);
+  MPI_Exscan_init(send, receive, n, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+  repeat(&request, "Exscan_init", rank > 0 ? n : 0, NULL);
 }
 
 static void movements(void) {

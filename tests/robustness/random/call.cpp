@@ -61,7 +61,7 @@ std::vector<std::size_t> Call::blocks_in(int rank) const {
 
 std::vector<std::size_t> Call::blocks_out(int rank) const {
   const bool to_root = collective == Collective::reduce || collective == Collective::gather;
-  if (to_root && rank != root) return {};
+  if ((to_root && rank != root) || addends(rank) == 0) return {};
   if (collective == Collective::scatter) return {size_between(root, rank)};
   if (collective == Collective::reduce_scatter) return {size_between(rank, rank)};
   if (reduces(collective) || collective == Collective::bcast) return {count};
@@ -70,7 +70,10 @@ std::vector<std::size_t> Call::blocks_out(int rank) const {
   return blocks;
 }
 
-int Call::addends(int rank) const noexcept { return computes_prefixes(collective) ? rank + 1 : P; }
+int Call::addends(int rank) const noexcept {
+  if (collective == Collective::exscan) return rank;
+  return collective == Collective::scan ? rank + 1 : P;
+}
 
 Call::Source Call::source(int rank, std::size_t block) const noexcept {
   if (collective == Collective::bcast) return {root, 0};

@@ -178,7 +178,8 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
   EXPECT_EQ(chosen("abs:1", 64 * MiB, 256), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1,algorithm=chain", MiB / 2, 4), "chain");
   EXPECT_EQ(plan("abs:1,reduction=values,algorithm=chain", Collective::scan, MiB, 4).bound.value, 1.0 / 4);
-  EXPECT_EQ(plan("abs:1", Collective::scan, MiB, 4).bound.value, 1.0 / 4);
+  for (const Collective collective : {Collective::scan, Collective::exscan})
+    EXPECT_EQ(plan("abs:1", collective, MiB, 4).bound.value, 1.0 / 4);
 }
 
 TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
