@@ -249,7 +249,7 @@ Task<Verdict> Communicator::serve(CollectiveCall& call, CallRecord& record,
   if (plain != Fallback::none) co_return Verdict{plain};
   Plan made;
   AgreementRecord mine = complete_record(call, bound, made, resources, session, failure);
-  const bool rooted = has_root(call.collective);
+  const bool rooted = completes_apart(call.collective);
   session.begin(mine, rooted);
   const AgreementRecord agreed = co_await agree(transport_, lane + agreement_lane, mine);
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);

@@ -17,6 +17,7 @@ class Nodes;
 //   allgather       own block           P blocks (own one may be `in`)
 //   bcast           -                   all values (read at the root)
 //   scatter         P blocks, root      own block (null at the root: its block stays in `in`)
+//   prefixes        all values          all values (may be `in`); none on a rank without a result
 //   reduce          all values          all values, root (may be `in`)
 //   gather          own block           P blocks, root (own one may be `in`)
 //   alltoall        P blocks            P blocks (may be `in`)
