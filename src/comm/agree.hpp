@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/transport.hpp"
-#include "policy/plan/coding.hpp"
 #include "policy/tuning/autotuner.hpp"
 
 namespace taut {

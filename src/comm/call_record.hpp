@@ -15,13 +15,11 @@ struct Observer {
 
 class CallRecord {
  public:
-  // Counts the call in the table.
+  // Counts the call in the table, and starts the clock.
   CallRecord(const Observer& observer, const Call& call) noexcept;
   CallRecord(const CallRecord&) = delete;
   ~CallRecord();
 
-  // Starts the clock. Not called for a call that falls back to plain MPI at once.
-  void begin() noexcept { began_ = clock_now(); }
   // Records that the ranks have agreed, in `rounds` rounds.
   void agreed(int rounds, int ranks, float expected_ratio) noexcept;
   // Records that samples showed packed integers.
@@ -33,6 +31,7 @@ class CallRecord {
   bool compressed() const noexcept { return compressed_; }  // decided() was called
   bool has_agreed() const noexcept { return counters_.times[Phase::agree] > 0; }
   CallCounters& counters() noexcept { return counters_; }
+  std::size_t bytes() const noexcept { return bytes_; }  // as this rank knew them at the start
 
  private:
   CallRow& row() noexcept { return observer_.table->row(key_); }
@@ -43,7 +42,7 @@ class CallRecord {
   CallKey key_;
   std::size_t bytes_;
   CallCounters counters_;
-  std::uint64_t began_ = 0;
+  std::uint64_t began_ = clock_now();
   bool compressed_ = false;
 };
 

@@ -1,8 +1,8 @@
 #include "comm/communicator.hpp"
 
 #include <cstring>
-#include <new>
 
+#include "comm/active_call.hpp"
 #include "core/hierarchical.hpp"
 #include "core/mean.hpp"
 
@@ -14,13 +14,26 @@ constexpr Lane lanes_of_a_call = 128;
 constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
 
+// Compares the calls of all ranks. The verdict is good if they are equivalent and compressed types.
+Verdict compared(const AgreementRecord& agreed) noexcept {
+  if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
+  if (agreed.type_low == 0) return {Fallback::type};
+  if (agreed.type_low != agreed.type_high) return {Fallback::none, Status::rank_mismatch};
+  return {};
+}
+
+// Returns true if the time of plain MPI is compared with that of compressed calls after such a fallback.
+bool is_timed(Fallback why) noexcept {
+  return why == Fallback::slower || why == Fallback::trial || why == Fallback::no_gain;
+}
+
 }  // namespace
 
 Communicator::Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels,
                            Observer observer, Nodes nodes)
     : transport_(transport),
       place_(place),
-      policies_(std::move(rules), kernels),
+      tuner_(std::move(rules), transport.size(), kernels),
       nodes_(std::move(nodes)),
       observer_(observer) {
   if (observer_.table == nullptr) observer_.table = &own_table_;
@@ -46,231 +59,145 @@ class Communicator::Lanes final : public Waitable {
   std::uint64_t& ended_;
 };
 
-// ---- Autotuning
-
-// Tuning session: the part of one call that reads and updates the autotuner of its kind. Only calls that do
-// not overlap others update the autotuner: all ranks thus make the same updates in the same order.
-struct Communicator::TuningSession {
-  PolicyState& policy_state;
-  Autotuner& kind;
-  bool adds, has_to_pay;
-  std::optional<std::size_t> cached_candidate;  // index of the only candidate that is sampled; none: all are
-  Route route;                                  // requested route; later the route taken
-
-  void begin(AgreementRecord& mine, bool rooted) const noexcept {
-    if (adds) mine.set_timing(kind.own(), rooted);
+Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision> early, bool* compressed) {
+  if (!early) early = decide(call, compressed != nullptr);
+  Verdict verdict{early->plain, Status::ok, early->autotuner};
+  ActiveCall active(*this, std::move(call), *early, compressed);
+  if (verdict.good()) {
+    Lanes own(*this);
+    verdict = co_await active.resolve_rule(co_await own);
+    if (verdict.good()) verdict = co_await active.resolve_bound();
+    if (verdict.good()) verdict = co_await active.agree(active.plan());
+    if (verdict.good()) verdict = co_await active.execute();
   }
-  // Updates the autotuner with a verdict that the ranks agreed on, and may change the verdict to a fallback.
-  void on_verdict(std::size_t chosen, float ratio, const Timing& timing, Verdict& verdict) const noexcept {
-    if (!adds || verdict.status != Status::ok) return;
-    if (verdict.plain == Fallback::no_gain || verdict.plain == Fallback::packed)
-      kind.record_no_gain(cached_candidate.has_value(), timing);
-    if (verdict.plain != Fallback::none) return;
-    kind.choose(chosen, ratio);
-    if (has_to_pay) verdict.plain = kind.update(timing);
-  }
-  void on_route(const Route& taken, const Timing& timing, std::span<const Route> others) noexcept {
-    route = taken;
-    if (adds) kind.update_route(taken, timing, others);
-  }
-  // Called after an agreement that found no gain.
-  void end_without_gain(const CallCounters& counters, std::size_t bytes) const noexcept {
-    if (adds) kind.record_declined(seconds(counters.times[Phase::agree]), bytes);
-  }
-  // Called after a compressed call.
-  void end(const CallCounters& counters, std::size_t bytes) const noexcept {
-    if (!adds) return;
-    const double gain =
-        static_cast<double>(counters.carried_bytes) / static_cast<double>(counters.sent_bytes);
-    const double predicted = seconds(counters.times[Phase::wait]) * gain;
-    kind.record_coded(route, seconds(counters.times[Phase::call]), predicted, bytes);
-  }
-};
-
-Communicator::TuningSession Communicator::session(PolicyState& policy_state, const CollectiveCall& call,
-                                                  bool adds) noexcept {
-  backing_off_ = nullptr;  // its place in the table may be taken by the kind of this call
-  Autotuner& kind = autotuner(policy_state, call);
-  return {policy_state, kind, adds, adds && policy_state.policy.has_to_pay(), kind.cached_candidate(),
-          kind.route()};
-}
-
-Fallback Communicator::early_fallback(const CollectiveCall& call) noexcept {
-  last_ = backing_off_ = nullptr;
-  const Rules& rules = policies_.rules();
-  if (rules.off()) return Fallback::off;
-  if (transport_.size() < 2) return Fallback::communicator;
-  if (call.bytes_known && call.bytes < rules.least_bytes()) return Fallback::small;
-  const Match match = policies_.match(call);
-  if (match.off) return Fallback::off;
-  if (match.open) return Fallback::none;
-  PolicyState& policy_state = policies_.of(*match.rule);
-  if (call.bytes_known) {
-    const Fallback why = taut::early_fallback(policy_state.policy, call.bytes, transport_.size());
-    if (why != Fallback::none) return why;
-  }
-  if (!policy_state.policy.has_to_pay()) return Fallback::none;
-  last_ = &autotuner(policy_state, call);
-  const Fallback rest = last_->next();
-  if (rest != Fallback::none) backing_off_ = last_;
-  return rest;
-}
-
-void Communicator::note_plain(std::size_t bytes, std::uint64_t nanoseconds) noexcept {
-  if (last_ != nullptr) last_->note_plain(seconds(nanoseconds), bytes);
-}
-
-// ---- Before the agreement (local_record.cpp has the parts)
-
-AgreementRecord Communicator::complete_record(CollectiveCall& call, Bound bound, Plan& plan,
-                                              CallResources& resources, TuningSession& session,
-                                              Status& failure) {
-  PolicyState& policy_state = session.policy_state;
-  AgreementRecord mine = local_record(call, &policy_state.policy);
-  if (!call.coded()) return mine;
-  try {
-    plan = make_plan(policy_state.policy, call, bound, policy_state.candidates, session.route);
-    if (call.on_device || plan.plain != Fallback::none) return mine;
-    gather(call, resources, failure);
-    if (failure == Status::ok) prepare(call, plan, policy_state.codecs, resources);
-    if (failure == Status::ok) look_for_packed(call, policy_state.policy, resources, mine);
-    const bool matters = failure == Status::ok && (plan.least_ratio > 0 || plan.candidates.size() > 1);
-    if (session.cached_candidate >= plan.candidates.size()) session.cached_candidate.reset();
-    for (std::size_t i = 0; matters && i < plan.candidates.size(); ++i)
-      mine.ratio_low[i] = i == session.cached_candidate.value_or(i)
-                              ? estimate_ratio(call, *resources.codecs[i], resources.place)
-                              : 0;
-  } catch (const Error& error) {
-    failure = error.status();
-  } catch (const std::bad_alloc&) {
-    failure = Status::out_of_memory;
-  }
-  if (failure != Status::ok)
-    mine.obstacles |=
-        failure == Status::out_of_memory ? AgreementRecord::short_of_memory : AgreementRecord::failed;
-  return mine;
-}
-
-// ---- After the agreement: the same decision on every rank
-
-Verdict Communicator::conclude(const AgreementRecord& agreed, const Plan& plan, std::size_t chosen,
-                               Status failure) const noexcept {
-  if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Fallback::type};
-  if (agreed.type_low != agreed.type_high) return {Fallback::none, Status::rank_mismatch};
-  if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
-  if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
-    return {Fallback::memory};                            // a rank may have had no memory to make a plan
-  if (plan.plain != Fallback::none) return {plan.plain};  // the same on all ranks, as the type is the same
-  if (agreed.obstacles == AgreementRecord::packed) return {Fallback::packed};
-  if (agreed.obstacles != 0) return {Fallback::none, failure != Status::ok ? failure : Status::peer_failed};
-  if (agreed.ratio_low[chosen] < plan.least_ratio) return {Fallback::no_gain};
-  return {};
-}
-
-Task<Verdict> Communicator::run(CollectiveCall call) {
-  const Fallback why = early_fallback(call);
-  if (why == Fallback::none) co_return co_await start(call);
-  CallRecord(observer_, call).end({why});
-  co_return Verdict{why};
-}
-
-Task<Verdict> Communicator::start(CollectiveCall call, bool* served) {
-  CallRecord record(observer_, call);
-  record.begin();
-  complete(call);
-  const Match match = policies_.match(call);
-  std::optional<TuningSession> session;
-  if (!match.open && match.rule != nullptr)
-    session.emplace(this->session(policies_.of(*match.rule), call, served == nullptr));
-  const std::size_t bytes = call.bytes;  // as in note_plain()
-  const Verdict verdict = co_await serve(call, record, session, served);
-  record.end(verdict);
-  if (record.compressed()) session->end(record.counters(), bytes);  // also on failure, which may be local
-  if (verdict.plain == Fallback::no_gain && record.has_agreed())
-    session->end_without_gain(record.counters(), bytes);
+  active.end(verdict);
   co_return verdict;
 }
 
+// ---- The phases of a call (local_record.cpp has the parts of `plan`)
+
 // Finds the rule of a call whose parameters may be known to some ranks only: the ranks first agree on these
-// parameters. A call that overlaps others (`adds` is false) then ignores the cached candidate and the route,
-// because the calls that set them may have completed on some ranks only.
-Task<Verdict> Communicator::find_rule(CollectiveCall& call, Lane lane, std::optional<TuningSession>& session,
-                                      bool adds) {
-  const AgreementRecord known = co_await agree(transport_, lane, local_record(call, nullptr));
-  if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
-  if (known.type_low == 0) co_return Verdict{Fallback::type};
-  if (known.type_low != known.type_high) co_return Verdict{Fallback::none, Status::rank_mismatch};
-  call.bytes = static_cast<std::size_t>(known.bytes_high);
-  Call agreed = call;
+// parameters. A call that overlaps others then uses nothing that was learned, because the calls from which it
+// was learned may have completed on some ranks only.
+Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane) {
+  lane_ = lane;
+  if (early_.policy_state != nullptr) co_return Verdict{};
+  const AgreementRecord known = co_await exchange(local_record(nullptr));
+  if (const Verdict verdict = compared(known); !verdict.good()) co_return verdict;
+  call_.bytes = static_cast<std::size_t>(known.bytes_high);
+  Call agreed = call_;
   agreed.sites = known.sites;
   agreed.bytes_known = agreed.type_agreed = agreed.sites_agreed = true;
-  const Match match = policies_.rules().match(agreed);
+  const Match match = comm_.tuner_.rules().match(agreed);
   if (match.off) co_return Verdict{Fallback::off};
-  session.emplace(this->session(policies_.of(*match.rule), call, adds));
-  if (!adds) {
-    session->cached_candidate.reset();
-    session->route = {};
-    co_return Verdict{};
-  }
-  last_ = &session->kind;
-  co_return Verdict{session->has_to_pay ? session->kind.next() : Fallback::none};
+  early_ = compressed_ != nullptr ? EarlyDecision{.policy_state = &comm_.tuner_.of(*match.rule)}
+                                  : comm_.tuner_.decide(*match.rule, call_, false);
+  co_return Verdict{early_.plain, Status::ok, early_.autotuner};
 }
 
-Task<Verdict> Communicator::serve(CollectiveCall& call, CallRecord& record,
-                                  std::optional<TuningSession>& lesson_or_open, bool* served) {
-  Lanes own(*this);
-  const Lane lane = co_await own;
-  int rounds = 1;
-  bool bytes_agreed = call.bytes_known;
-  if (!lesson_or_open) {
-    const Verdict found = co_await find_rule(call, lane + agreement_lane, lesson_or_open, served == nullptr);
-    if (found.plain != Fallback::none || found.status != Status::ok) co_return found;
-    ++rounds;
-    bytes_agreed = true;
-  }
-  TuningSession& session = *lesson_or_open;
-  const Policy& policy = session.policy_state.policy;
-  Bound bound = policy.coding.bound;
-  CallResources resources{{}, false, false, Reserve(place_), {}};
-  Status failure = Status::ok;
-  if (is_relative(bound)) gather(call, resources, failure);
-  if (is_relative(bound) || !bytes_agreed) {
-    const AgreementRecord known =
-        co_await agree(transport_, lane + agreement_lane, local_record(call, &policy));
+// Resolves a bound that is relative to the range of all ranks' values, and the size of a message of which
+// each rank knows its part.
+Task<Verdict> Communicator::ActiveCall::resolve_bound() {
+  bound_ = policy().coding.bound;
+  if (is_relative(bound_)) gather();
+  if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
+    const AgreementRecord known = co_await exchange(local_record(&policy()));
     if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
     if ((known.obstacles & AgreementRecord::on_device) != 0) co_return Verdict{Fallback::device};
-    bound = resolved(bound, known.range);
-    call.bytes = static_cast<std::size_t>(known.bytes_high);
-    ++rounds;
+    bound_ = resolved(bound_, known.range);
+    call_.bytes = static_cast<std::size_t>(known.bytes_high);
   }
-  const Fallback plain =
-      rounds == 1 ? Fallback::none : taut::early_fallback(policy, call.bytes, transport_.size());
-  if (plain != Fallback::none) co_return Verdict{plain};
-  Plan made;
-  AgreementRecord mine = complete_record(call, bound, made, resources, session, failure);
-  const bool rooted = completes_apart(call.collective);
-  session.begin(mine, rooted);
-  const AgreementRecord agreed = co_await agree(transport_, lane + agreement_lane, mine);
-  const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
-  record.agreed(rounds, transport_.size(), agreed.ratio_low[chosen]);
-  if (resources.packed) record.saw_packed();
-  Verdict verdict = conclude(agreed, made, chosen, failure);
-  session.on_verdict(chosen, agreed.ratio_low[chosen], agreed.timing(rooted), verdict);
-  if (verdict.plain != Fallback::none || verdict.status != Status::ok) co_return verdict;
+  co_return Verdict{early_fallback(policy(), call_.bytes, ranks())};
+}
 
+AgreementRecord Communicator::ActiveCall::plan() {
+  AgreementRecord mine = local_record(&policy());
+  if (early_.autotuner != nullptr)
+    mine.set_timing(early_.autotuner->own(), completes_apart(call_.collective));
+  try {
+    if (call_.coded()) plan(mine);
+  } catch (const Error& error) {
+    failure_ = error.status();
+  } catch (const std::bad_alloc&) {
+    failure_ = Status::out_of_memory;
+  }
+  if (failure_ != Status::ok)
+    mine.obstacles |=
+        failure_ == Status::out_of_memory ? AgreementRecord::short_of_memory : AgreementRecord::failed;
+  return mine;
+}
+
+// Agrees on the call. From here on every rank decides alike.
+Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
+  const AgreementRecord agreed = co_await exchange(mine);
+  chosen_ = best_candidate(plan_.candidates, agreed.ratio_low);
+  const float ratio = agreed.ratio_low[chosen_];
+  record_.agreed(rounds_, ranks(), ratio);
+  if (packed_) record_.saw_packed();
+  Verdict verdict = conclude(agreed);
+  if (early_.autotuner == nullptr || verdict.status != Status::ok) co_return verdict;
   std::array<Route, most_alternatives> found;
-  session.on_route(made.route(), agreed.timing(rooted),
-                   call.bytes_known ? alternatives(policy, call, made, found) : std::span<const Route>());
-  if (served != nullptr) *served = true;
-  record.decided(made, made.candidates[chosen]);
-  const Team team(transport_, *resources.codecs[chosen], resources.place, record.counters(), made.how, lane);
-  co_await pipelined(*made.algorithm, team, call.data, made.segments, made.by_nodes ? &nodes_ : nullptr);
-  if (call.mean && call.data.out.data != nullptr) divide(call.data.out, transport_.size());
-  if (call.move_to != nullptr && call.data.out.count != 0)
-    std::memmove(call.move_to, call.data.out.data, call.data.out.bytes());
-  if (call.staging != nullptr && record.counters().status == Status::ok) call.staging->spread(call.data);
-  co_return Verdict{Fallback::none, record.counters().status};
+  std::span<const Route> others;
+  if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
+  verdict.plain = early_.autotuner->update({.plain = verdict.plain,
+                                            .candidate = chosen_,
+                                            .ratio = ratio,
+                                            .by_cached_candidate = early_.cached_candidate.has_value(),
+                                            .has_to_pay = policy().has_to_pay(),
+                                            .timing = agreed.timing(completes_apart(call_.collective)),
+                                            .route = plan_.route(),
+                                            .others = others});
+  if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.autotuner = early_.autotuner;
+  co_return verdict;
+}
+
+Task<Verdict> Communicator::ActiveCall::execute() {
+  if (compressed_ != nullptr) *compressed_ = true;
+  record_.decided(plan_, plan_.candidates[chosen_]);
+  const Team team(comm_.transport_, *codecs_[chosen_], place_, record_.counters(), plan_.how, lane_);
+  co_await pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
+                     plan_.by_nodes ? &comm_.nodes_ : nullptr);
+  const Slice out = call_.data.out;
+  if (call_.mean && out.data != nullptr) divide(out, ranks());
+  if (call_.move_to != nullptr && out.count != 0) std::memmove(call_.move_to, out.data, out.bytes());
+  const Status status = record_.counters().status;
+  if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
+  co_return Verdict{Fallback::none, status};
+}
+
+void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
+  record_.end(verdict);
+  if (early_.autotuner == nullptr) return;
+  const CallCounters& counters = record_.counters();
+  const PhaseTimes& times = counters.times;
+  if (record_.compressed()) {  // also on failure, which may be local
+    const double gain =
+        static_cast<double>(counters.carried_bytes) / static_cast<double>(counters.sent_bytes);
+    early_.autotuner->record(Outcome::compressed, seconds(times[Phase::call]), record_.bytes(), plan_.route(),
+                             seconds(times[Phase::wait]) * gain);
+  } else if (verdict.plain == Fallback::no_gain && record_.has_agreed()) {
+    early_.autotuner->record(Outcome::declined, seconds(times[Phase::agree]), record_.bytes());
+  }
+}
+
+// ---- The agreement
+
+// Runs one round of the agreement.
+Task<AgreementRecord> Communicator::ActiveCall::exchange(const AgreementRecord& mine) {
+  ++rounds_;
+  return taut::agree(comm_.transport_, lane_ + agreement_lane, mine);
+}
+
+Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {
+  if (const Verdict verdict = compared(agreed); !verdict.good()) return verdict;
+  if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
+  if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
+    return {Fallback::memory};                              // a rank may have had no memory to make a plan
+  if (plan_.plain != Fallback::none) return {plan_.plain};  // the same on all ranks, as the type is the same
+  if (agreed.obstacles == AgreementRecord::packed) return {Fallback::packed};
+  if (agreed.obstacles != 0) return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
+  if (agreed.ratio_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
+  return {};
 }
 
 }  // namespace taut

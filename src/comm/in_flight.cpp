@@ -2,8 +2,9 @@
 
 namespace taut {
 
-Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, FallbackCall& plain) {
-  const Verdict verdict = co_await comm.start(call, &settled_);
+Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, FallbackCall& plain,
+                                std::optional<EarlyDecision> early) {
+  const Verdict verdict = co_await comm.run(call, early, &settled_);
   if (verdict.plain != Fallback::none) {
     co_await turn_;
     plain.issue();

@@ -23,9 +23,10 @@ class CallInFlight {
  public:
   // `plain` replaces the call if the ranks agree to leave it to plain MPI. It is issued only after all
   // earlier calls are settled: every rank thus issues the plain calls in the same order, on a communicator
-  // that nothing else uses.
-  CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain)
-      : task_(run(comm, call, plain)) {}
+  // that nothing else uses. `early`: as for Communicator::run().
+  CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain,
+               std::optional<EarlyDecision> early = {})
+      : task_(run(comm, call, plain, early)) {}
   CallInFlight(const CallInFlight&) = delete;
 
   // Returns true if the call is done. Any thread may ask; a thread that gets true may read the verdict, or
@@ -42,7 +43,8 @@ class CallInFlight {
     void result() const noexcept {}
   };
 
-  Task<Verdict> run(Communicator& comm, CollectiveCall call, FallbackCall& plain);
+  Task<Verdict> run(Communicator& comm, CollectiveCall call, FallbackCall& plain,
+                    std::optional<EarlyDecision> early);
   bool step(bool& turn) noexcept;
 
   Turn turn_;

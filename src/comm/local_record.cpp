@@ -1,10 +1,10 @@
-// Local part of the agreement: the record of a call, its resources and its samples before the ranks agree.
-// The code communicates nothing and leaves the user's memory unchanged.
+// Phase `plan` of a call: the plan, the resources that it needs, samples, and this rank's record for the
+// agreement. The code communicates nothing and leaves the user's memory unchanged.
 #include <algorithm>
 #include <limits>
 #include <new>
 
-#include "comm/communicator.hpp"
+#include "comm/active_call.hpp"
 #include "core/device_memory.hpp"
 #include "core/hierarchical.hpp"
 #include "core/packed_integers.hpp"
@@ -60,117 +60,139 @@ Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
   return data.in;
 }
 
-// Fills in the members that the caller of the library need not know.
-void Communicator::complete(CollectiveCall& call) noexcept {
-  call.data.op = call.op;
-  call.ranks = transport_.size();
-  call.nodes = nodes_.uniform() ? nodes_.count() : 0;
-  call.any_blocks = call.data.in.layout != nullptr || call.data.out.layout != nullptr || !call.bytes_known;
-  call.sites = policies_.sites(call.site);
-  call.on_device = values_on_device(call);
+// Fills in the members of the call that the caller of the library need not know.
+Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early,
+                                     bool* compressed) noexcept
+    : comm_(comm),
+      call_(std::move(call)),
+      early_(early),
+      compressed_(compressed),
+      record_(comm.observer_, call_),
+      place_(comm.place_) {
+  call_.data.op = call_.op;
+  call_.ranks = ranks();
+  call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;
+  call_.any_blocks =
+      call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
+  call_.sites = comm.tuner_.sites(call_.site);
+  call_.on_device = values_on_device(call_);
 }
 
-std::uint64_t Communicator::signature(const CollectiveCall& call) const noexcept {
-  std::uint64_t signature = policies_.rules().hash();
-  mix(signature, call.collective);
-  mix(signature, static_cast<std::uint64_t>(call.bytes_known ? call.bytes : 0));
-  mix(signature, call.bytes_known);
-  if (call.bytes_known)  // then the sizes of all blocks are known as well
-    for (const BlockLayout* layout : {call.data.in.layout, call.data.out.layout})
+// Returns the hash of all that must be equal on the ranks.
+std::uint64_t Communicator::ActiveCall::signature() const noexcept {
+  std::uint64_t signature = comm_.tuner_.rules().hash();
+  mix(signature, call_.collective);
+  mix(signature, static_cast<std::uint64_t>(call_.bytes_known ? call_.bytes : 0));
+  mix(signature, call_.bytes_known);
+  if (call_.bytes_known)  // then the sizes of all blocks are known as well
+    for (const BlockLayout* layout : {call_.data.in.layout, call_.data.out.layout})
       if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
-  mix(signature, call.op);
-  if (reduces(call.collective)) mix(signature, call.coded());  // ranks that move data may use different types
-  mix(signature, call.data.root);
-  mix(signature, call.mean);
+  mix(signature, call_.op);
+  if (reduces(call_.collective)) mix(signature, call_.coded());  // data movement may have different types
+  mix(signature, call_.data.root);
+  mix(signature, call_.mean);
   return signature;
-}
-
-// Returns the number of values in the largest frame that this rank makes or receives.
-std::size_t Communicator::block_values(const CollectiveCall& call, const Plan& plan) const noexcept {
-  const Operands& data = call.data;
-  const bool whole = plan.algorithm->unit == AlgorithmInfo::Unit::whole;
-  if (call.any_blocks && !whole) return std::max(data.in.most().count, data.out.most().count);
-  const Call part = call_of_algorithm(call, plan.by_nodes);
-  return part_range(part.count(), 0, static_cast<std::size_t>(plan.algorithm->parts(part.ranks))).count;
-}
-
-// Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
-// needs. Throws Error otherwise.
-void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCache& codecs,
-                           CallResources& resources) {
-  const Operands& data = call.data;
-  if (missing(own_values(call, transport_.rank())) ||
-      (receives(call, transport_.rank()) && missing(data.out)))
-    throw Error(Status::invalid_argument, "a buffer is NULL");
-  const Call part = call_of_algorithm(call, plan.by_nodes);
-  const auto segments = static_cast<std::size_t>(plan.segments);
-  const std::size_t values = part_range(block_values(call, plan), 0, segments).count;
-  const std::uint32_t addends = plan.how == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
-  std::size_t frame = 0;
-  for (std::size_t i = 0; i < plan.candidates.size(); ++i) {  // no codec is made later
-    resources.codecs[i] = codecs.of(plan.candidates[i], plan.bound);
-    frame = std::max(frame, resources.codecs[i]->max_bytes(data.out.type, values, addends));
-  }
-  const int me = plan.by_nodes ? nodes_.node(transport_.rank()) : transport_.rank();
-  const int root = plan.by_nodes ? nodes_.node(data.root) : data.root;
-  Scratch scratch = plan.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
-  if (plan.how == Arithmetic::values && reduces(call.collective)) ++scratch.buffers;
-  std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
-  if (plan.by_nodes && reduces(call.collective)) {
-    bytes = std::max(bytes, part_range(part.count(), 0, segments).count * size_of(data.out.type));
-    scratch.buffers += buffers_by_nodes;
-  }
-  resources.place.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
-  reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
-}
-
-// Looks for packed integers in the values of this rank, if a bound must not change them.
-void Communicator::look_for_packed(const CollectiveCall& call, const Policy& policy, CallResources& resources,
-                                   AgreementRecord& mine) const noexcept {
-  if (policy.coding.bits == PackedBits::rounded || policy.coding.bound.exact()) return;
-  const PackedIntegers found = find_packed_integers(own_values(call, transport_.rank()).most());
-  resources.packed = found != PackedIntegers::none;
-  if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
-}
-
-// Returns the ratio that samples of this rank's values reach.
-float Communicator::estimate_ratio(const CollectiveCall& call, const Codec& coder, Place& place) {
-  const ConstSlice values = own_values(call, transport_.rank()).most();
-  if (values.count == 0) return std::numeric_limits<float>::max();
-  const Buffer scratch = place.scratch(sample_scratch(coder, values.type));
-  const Sample sample = coder.sample(values, scratch.bytes());
-  if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
-  return static_cast<float>(sample.ratio());
 }
 
 // Returns this rank's record of all that the calls must have in common, and the range of its values if the
 // bound of `policy` depends on the range. `policy` is null if it is not known yet.
-AgreementRecord Communicator::local_record(const CollectiveCall& call, const Policy* policy) noexcept {
+AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) const noexcept {
   AgreementRecord mine;
-  mine.set_signature(signature(call));
-  mine.set_type(static_cast<std::uint8_t>(call.type));
+  mine.set_signature(signature());
+  mine.set_type(static_cast<std::uint8_t>(call_.type));
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
-  mine.bytes_high = call.bytes;
-  if (call.on_device) mine.obstacles = AgreementRecord::on_device;
-  const Blocks<ConstSlice> values = own_values(call, transport_.rank());
+  mine.bytes_high = call_.bytes;
+  if (call_.on_device) mine.obstacles = AgreementRecord::on_device;
+  const Blocks<ConstSlice> values = own_values(call_, rank());
   if (policy == nullptr)
-    mine.sites = call.sites;
-  else if (is_relative(policy->coding.bound) && values.data != nullptr && !call.on_device)
+    mine.sites = call_.sites;
+  else if (is_relative(policy->coding.bound) && values.data != nullptr && !call_.on_device)
     mine.range = range_of_all(values, policy->coding);
   return mine;
 }
 
+// Makes the plan, and adds what it shows of this rank to the record. Throws Error if the rank cannot serve
+// the plan.
+void Communicator::ActiveCall::plan(AgreementRecord& mine) {
+  plan_ = make_plan(policy(), call_, bound_, early_.policy_state->candidates, early_.route);
+  if (call_.on_device || plan_.plain != Fallback::none) return;
+  gather();
+  if (failure_ != Status::ok) return;
+  reserve();
+  look_for_packed(mine);
+  const std::size_t candidates = plan_.candidates.size();
+  if (early_.cached_candidate >= candidates) early_.cached_candidate.reset();
+  if (plan_.least_ratio == 0 && candidates == 1) return;  // no sample would matter
+  for (std::size_t i = 0; i < candidates; ++i)
+    mine.ratio_low[i] = i == early_.cached_candidate.value_or(i) ? estimate_ratio(*codecs_[i]) : 0;
+}
+
 // Gathers staged values once, and not before they are needed: most calls that fall back to plain MPI are
 // known by then.
-void Communicator::gather(CollectiveCall& call, CallResources& resources, Status& failure) const noexcept {
-  if (call.staging == nullptr || call.on_device || std::exchange(resources.gathered, true)) return;
+void Communicator::ActiveCall::gather() noexcept {
+  if (call_.staging == nullptr || call_.on_device || std::exchange(gathered_, true)) return;
   try {
-    resources.staged = call.staging->gather(place_, call.data);
+    staged_ = call_.staging->gather(comm_.place_, call_.data);
   } catch (const Error& error) {
-    failure = error.status();
+    failure_ = error.status();
   } catch (const std::bad_alloc&) {
-    failure = Status::out_of_memory;
+    failure_ = Status::out_of_memory;
   }
+}
+
+// Returns the number of values in the largest frame that this rank makes or receives.
+std::size_t Communicator::ActiveCall::block_values() const noexcept {
+  const Operands& data = call_.data;
+  const bool whole = plan_.algorithm->unit == AlgorithmInfo::Unit::whole;
+  if (call_.any_blocks && !whole) return std::max(data.in.most().count, data.out.most().count);
+  const Call part = call_of_algorithm(call_, plan_.by_nodes);
+  return part_range(part.count(), 0, static_cast<std::size_t>(plan_.algorithm->parts(part.ranks))).count;
+}
+
+// Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
+// needs. Throws Error otherwise.
+void Communicator::ActiveCall::reserve() {
+  const Operands& data = call_.data;
+  if (missing(own_values(call_, rank())) || (receives(call_, rank()) && missing(data.out)))
+    throw Error(Status::invalid_argument, "a buffer is NULL");
+  const Call part = call_of_algorithm(call_, plan_.by_nodes);
+  const auto segments = static_cast<std::size_t>(plan_.segments);
+  const std::size_t values = part_range(block_values(), 0, segments).count;
+  const std::uint32_t addends = plan_.how == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
+  std::size_t frame = 0;
+  for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {  // no codec is made later
+    codecs_[i] = early_.policy_state->codecs.of(plan_.candidates[i], plan_.bound);
+    frame = std::max(frame, codecs_[i]->max_bytes(data.out.type, values, addends));
+  }
+  const int me = plan_.by_nodes ? comm_.nodes_.node(rank()) : rank();
+  const int root = plan_.by_nodes ? comm_.nodes_.node(data.root) : data.root;
+  Scratch scratch = plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
+  if (plan_.how == Arithmetic::values && reduces(call_.collective)) ++scratch.buffers;
+  std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
+  if (plan_.by_nodes && reduces(call_.collective)) {
+    bytes = std::max(bytes, part_range(part.count(), 0, segments).count * size_of(data.out.type));
+    scratch.buffers += buffers_by_nodes;
+  }
+  place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
+  reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
+}
+
+// Looks for packed integers in the values of this rank, if a bound must not change them.
+void Communicator::ActiveCall::look_for_packed(AgreementRecord& mine) noexcept {
+  if (policy().coding.bits == PackedBits::rounded || policy().coding.bound.exact()) return;
+  const PackedIntegers found = find_packed_integers(own_values(call_, rank()).most());
+  packed_ = found != PackedIntegers::none;
+  if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
+}
+
+// Returns the ratio that samples of this rank's values reach.
+float Communicator::ActiveCall::estimate_ratio(const Codec& coder) {
+  const ConstSlice values = own_values(call_, rank()).most();
+  if (values.count == 0) return std::numeric_limits<float>::max();
+  const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
+  const Sample sample = coder.sample(values, scratch.bytes());
+  if (sample.status != Status::ok) throw Error(sample.status, "the codec refused a sample");
+  return static_cast<float>(sample.ratio());
 }
 
 }  // namespace taut

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "comm/codec_cache.hpp"
 #include "comm/envelope.hpp"
 #include "comm/statistics.hpp"
 #include "core/phase_times.hpp"
 #include "core/place.hpp"
 #include "policy/plan/message_plan.hpp"
-#include "policy/tuning/candidate_cache.hpp"
 
 namespace taut {
 

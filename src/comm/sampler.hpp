@@ -2,7 +2,6 @@
 // counting, these samples are the only cost of observing.
 #pragma once
 
-#include "comm/codec_cache.hpp"
 #include "comm/statistics.hpp"
 #include "core/place.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "codecs/planes/prediction.hpp"
 #include "gpu/device_services.hpp"
-#include "policy/plan/coding.hpp"
+#include "policy/plan/candidates.hpp"
 
 namespace taut::api {
 

@@ -270,7 +270,7 @@ def dropin(all_functions):
 
 #include "api/errors.hpp"
 #include "api/args/pmpi_counts.hpp"
-#include "api/state/rule_binding.hpp"
+#include "api/state/comm_registry.hpp"
 #include "dropin/large_counts.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"

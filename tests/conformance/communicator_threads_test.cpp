@@ -26,7 +26,7 @@ TEST(CommunicatorThreads, CallsOfAllKindsOnOneThreadARank) {
     std::vector<Verdict> verdicts(P);
     std::vector<Task<>> tasks;
     const auto call = [](Communicator& comm, CollectiveCall request, Verdict& verdict) -> Task<> {
-      verdict = co_await comm.start(request);
+      verdict = co_await comm.run(request);
     };
     for (std::size_t r = 0; r < P; ++r)
       tasks.push_back(

@@ -90,7 +90,7 @@ class Group {
             std::make_unique<OneCall>(*mine.comm, request(k), hub_.transport(number), mine.issued, k));
         mine.flight.start(calls.back()->call);
       }
-      Blocking blocking(mine.flight, mine.comm->start(request(i)));
+      Blocking blocking(mine.flight, mine.comm->run(request(i)));
       mine.verdicts[i] = co_await blocking;
       for (std::size_t k = 2; k-- > 0;) {  // the last one first
         OneCall& one = *calls[calls.size() - 2 + k];

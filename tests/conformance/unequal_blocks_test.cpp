@@ -168,7 +168,7 @@ class UnequalBlocks : public testing::TestWithParam<const AlgorithmInfo*> {
                                                      parse_policy(policy + ",algorithm=" + algorithm.name)));
     }
     for (const Verdict& verdict : run_all<Verdict>(
-             hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->start(job.request(r)); })) {
+             hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->run(job.request(r)); })) {
       ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
       ASSERT_EQ(verdict.plain, plain);
     }
@@ -213,7 +213,7 @@ TEST(UnequalBlocksOfRanks, ThatDifferAreReported) {
     }
     bool reported = false;
     for (const Verdict& verdict : run_all<Verdict>(
-             hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->start(job.request(r)); }))
+             hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->run(job.request(r)); }))
       reported |= verdict.status != Status::ok;
     EXPECT_TRUE(reported) << name_of(collective);
   }

@@ -74,7 +74,6 @@ std::vector<Entry> entries() {
 }
 
 std::optional<Reduction> reduction_of(MPI_Op op) noexcept {
-  if (is_average(op)) return Reduction::sum;
   if (op == MPI_SUM) return Reduction::sum;
   if (op == MPI_MIN) return Reduction::min;
   if (op == MPI_MAX) return Reduction::max;
@@ -98,9 +97,10 @@ bool is_predefined(MPI_Op op) noexcept {
 
 std::optional<Reducing> known_reduction(MPI_Datatype type, MPI_Op op) noexcept {
   const auto known = known_datatype(type);
-  const auto reduction = reduction_of(op);
+  auto reduction = reduction_of(op);
+  const bool mean = !reduction && is_average(op);
+  if (mean) reduction = Reduction::sum;
   if (!known || !known->computes || !reduction || !is_defined(*reduction, known->type)) return std::nullopt;
-  const bool mean = is_average(op);
   if (mean && info_of(known->type).family == Family::integer) return std::nullopt;
   return Reducing{known->type, *reduction, mean};
 }

@@ -1,7 +1,7 @@
 // Codec calls on host memory.
 #pragma once
 
-#include "policy/plan/coding.hpp"
+#include "policy/plan/candidates.hpp"
 
 namespace taut::api {
 

@@ -15,14 +15,15 @@ FIELDS = {"address": "at", "count": "count", "type": "type", "counts": "counts",
 
 
 def mpi_call(function):
-    """Returns the initializer of the MpiCall of a function."""
+    """Returns the initializer of the MpiCall of a function. The return address of the function is the call site."""
     fields = [f".function = Function::{function.name}"]
     for side in ("send", "recv"):
         given = function.of_side(side)
         members = ", ".join(f".{field} = {given[kind].name}" for kind, field in FIELDS.items() if kind in given)
         fields += [f".{side} = {{{members}}}"] if members else []
     fields += [f".{p.name} = {p.name}" for p in function.parameters if p.kind in ("op", "root")]
-    return f"{{{', '.join(fields)}, .comm = comm}}"
+    fields += [".comm = comm", ".site = __builtin_return_address(0)"]
+    return f"{{{', '.join(fields)}}}"
 
 
 def definitions(function):
@@ -36,7 +37,7 @@ def definitions(function):
 def entry():
     lines = "\n".join(line for function in collectives() for line in definitions(function))
     return f"""// Made by generate.py.
-#include "api/entry/verbs.hpp"
+#include "api/state/requests.hpp"
 
 using namespace taut::api;
 

@@ -68,7 +68,7 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
   }
   auto comm_state = std::make_shared<CommState>(std::move(policy), agreed.enabled != 0, inter != 0,
                                                 Group{rank, size}, agreed.mark);
-  comm_state->name_after(comm);
+  comm_state->read_name(comm);
   comm_state->connect(comm);
   attach(comm, std::move(comm_state));
   return MPI_SUCCESS;

@@ -9,6 +9,7 @@
 #include "api/errors.hpp"
 #include "api/state/finalize_reports.hpp"
 #include "api/state/progress_thread.hpp"
+#include "api/state/rule_binding.hpp"
 
 namespace taut::api {
 namespace {
@@ -211,6 +212,27 @@ void at_finalize(void (*function)() noexcept) {
   make_keyvals();
   const std::lock_guard lock(mutex);
   finalizers().push_back(function);
+}
+
+namespace {
+thread_local int without_rules = 0;
+}
+
+RuleBypassScope::RuleBypassScope() noexcept { ++without_rules; }
+RuleBypassScope::~RuleBypassScope() { --without_rules; }
+
+CommState* find_bound_state(MPI_Comm comm) noexcept {
+  return without_rules > 0 ? nullptr : find_comm_state(comm);
+}
+
+CommState* find_or_bind_state(MPI_Comm comm) {
+  const CommRecord* const record = find_record(comm);
+  const bool settled = record != nullptr && record->settled;
+  if (settled && record->comm_state == nullptr) return nullptr;
+  if (without_rules > 0) return nullptr;
+  if (settled) return record->comm_state.get();
+  attach_rules(comm);
+  return find_comm_state(comm);
 }
 
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {

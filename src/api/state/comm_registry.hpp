@@ -71,6 +71,24 @@ inline CommState* find_comm_state(MPI_Comm comm) noexcept {
   return record != nullptr ? record->comm_state.get() : nullptr;
 }
 
+// Returns the CommState of `comm` that serves calls of this thread. At the first call for a communicator, the
+// ranks compare their rules; that call is collective over `comm`. Null: neither policy nor rules, and nothing
+// to observe.
+CommState* find_or_bind_state(MPI_Comm comm);
+
+// Returns the CommState that serves calls of this thread, without communication. Null also if the ranks have
+// not compared their rules.
+CommState* find_bound_state(MPI_Comm comm) noexcept;
+
+// Scope in which plain MPI serves the calls of this thread.
+class RuleBypassScope {
+ public:
+  RuleBypassScope() noexcept;
+  ~RuleBypassScope();
+  RuleBypassScope(const RuleBypassScope&) = delete;
+  RuleBypassScope& operator=(const RuleBypassScope&) = delete;
+};
+
 // Attaches a CommState to `comm` in place of the previous one; null detaches it.
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state);
 

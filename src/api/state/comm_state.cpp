@@ -5,6 +5,8 @@
 #include <mutex>
 
 #include "api/args/datatypes.hpp"
+#include "api/args/describe.hpp"
+#include "api/args/pmpi.hpp"
 #include "api/errors.hpp"
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
@@ -19,13 +21,6 @@ namespace {
 // than all later calls.
 void bring_to_best(MPI_Comm comm) {
   for (int call = 0; call < 6; ++call) check(PMPI_Barrier(comm), "MPI_Barrier");
-}
-
-void read_name(MPI_Comm comm, CommReport::Name& name) noexcept {
-  char text[MPI_MAX_OBJECT_NAME + 1] = {};
-  int length = 0;
-  PMPI_Comm_get_name(comm, text, &length);
-  std::string_view(text).copy(name.data(), name.size() - 1);
 }
 
 }  // namespace
@@ -56,11 +51,17 @@ CommState::~CommState() {
 }
 
 void CommState::disconnect() noexcept {
+  repeated_ = {};  // refers to the communicator
   communicator_.reset();
   transport_.reset();
 }
 
-void CommState::name_after(MPI_Comm comm) noexcept { read_name(comm, observed_->name); }
+void CommState::read_name(MPI_Comm comm) noexcept {
+  char text[MPI_MAX_OBJECT_NAME + 1] = {};
+  int length = 0;
+  PMPI_Comm_get_name(comm, text, &length);
+  std::string_view(text).copy(observed_->name.data(), observed_->name.size() - 1);
+}
 
 void CommState::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
@@ -87,14 +88,14 @@ std::shared_ptr<CommState> CommState::spare(MPI_Comm comm) {
     if (common != 0) return spares_[first + static_cast<std::size_t>(std::countr_zero(common))];
   }
   auto made = std::make_shared<CommState>(*this, std::make_shared<const bool>(false));
-  made->name_after(comm);
+  made->read_name(comm);
   made->connect(comm);
   return spares_.emplace_back(std::move(made));
 }
 
 // Prepares a call. The name is read at the first call, when the program has set it.
 void CommState::begin(MPI_Comm comm) {
-  if (!std::exchange(begun_, true)) name_after(comm);
+  if (!std::exchange(begun_, true)) read_name(comm);
   connect(comm);
 }
 
@@ -106,58 +107,25 @@ void CommState::sample(const CollectiveCall& request) noexcept {
   if (row.key == key && !taut::on_device(values.data)) sampler_.look(row, values);
 }
 
-Fallback CommState::early_fallback(const std::optional<CollectiveCall>& request,
-                                   const MpiCall& as_called) noexcept {
+EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps) {
   if (request && samples_) sample(*request);
-  if (again_.backs_off) again_ = {};
-  Fallback why = request.has_value() && !usable() ? Fallback::communicator : Fallback::unsupported;
+  if (repeated_.autotuner != nullptr) repeated_ = {};
+  EarlyDecision early;
   if (!enabled_ || rules_.off()) {
-    why = Fallback::off;
-  } else if (request.has_value() && usable()) {
+    early.plain = Fallback::off;
+  } else if (!request) {
+    early.plain = Fallback::unsupported;
+  } else if (!usable()) {
+    early.plain = Fallback::communicator;
+  } else if (never_serves(request)) {
+    early.plain = Fallback::small;
+  } else {
+    begin(comm);
     const auto lock = stop_driving();
-    why = communicator_ != nullptr ? communicator_->early_fallback(*request)
-          : request->bytes_known && request->bytes < rules_.least_bytes() ? Fallback::small
-                                                                          : Fallback::none;
+    early = communicator_->decide(*request, overlaps);
   }
-  if (why != Fallback::none) count_plain(request, why);
-  if (why != Fallback::none && request.has_value()) remember(as_called, *request, why);
-  return why;
-}
-
-// Remembers a call that fell back, for repeated_fallback(). Only known datatypes and operators qualify: they
-// are predefined, so their handles always mean the same. Below the least size the fallback does not depend on
-// earlier calls; a kind of call in back-off counts its calls. With a trace nothing is remembered, since each
-// call needs its entry.
-void CommState::remember(const MpiCall& as_called, const CollectiveCall& request, Fallback why) noexcept {
-  if (!request.coded() || as_called.function == Function::none || as_called.info().has_counts) return;
-  if (!known_datatype(telling_buffer(as_called, group_.rank).type) || recorder() != nullptr) return;
-  const bool backs_off = communicator_ != nullptr && communicator_->backs_off();
-  if (backs_off || request.bytes < rules_.least_bytes())
-    again_ = {as_called, request.key(), request.bytes, why, backs_off};
-}
-
-bool CommState::repeated_fallback(const MpiCall& call) noexcept {
-  if (!alike(again_.call, call, group_.rank) || open_ != 0) return false;
-  CallRow& row = observed_->calls.row(again_.key);
-  if (samples_ && Sampler::is_due(row)) return false;
-  if (again_.backs_off && communicator_->repeated_fallback() == Fallback::none) return false;
-  row.add_call(again_.bytes);
-  row.note_plain(again_.why);
-  return true;
-}
-
-// Returns true if a repeated call is timed. The cost of the clock is noticeable for 64 KiB in shared memory.
-// Therefore one in eight calls in back-off is timed, and its time stands for the calls after it.
-bool CommState::times_again() noexcept {
-  if (observed_closely_ || !again_.backs_off) return observed_closely_;
-  if (communicator_->needs_time() || ++again_.calls % 8 == 0) return true;
-  add_plain_time(again_.key, again_.nanoseconds);
-  return false;
-}
-
-void CommState::ran_again(std::uint64_t nanoseconds) noexcept {
-  add_plain_time(again_.key, again_.nanoseconds = nanoseconds);
-  if (compares(again_.why)) communicator_->note_plain(again_.bytes, nanoseconds);
+  if (early.plain != Fallback::none) count_plain(request, early.plain);
+  return early;
 }
 
 // Stops other threads from driving and counting the calls in flight. Without calls in flight no lock is
@@ -181,24 +149,98 @@ void CommState::add_plain_time(const CallKey& key, std::uint64_t nanoseconds) no
   times[Phase::call] += nanoseconds;
 }
 
-void CommState::ran_plain(const CollectiveCall& request, Fallback why, std::uint64_t begin,
-                          const CallTag& tag) noexcept {
-  const std::uint64_t end = clock_now();
-  const auto lock = stop_driving();
-  if (compares(why)) communicator_->note_plain(request.bytes, end - begin);
-  again_.nanoseconds = end - begin;
-  add_plain_time(request.key(), end - begin);
-  tag.add(Phase::plain, 0, begin, end, request.bytes);
-  if (tag.recorder != nullptr) tag.recorder->close(tag);
+// ---- Blocking calls
+
+int serve(const MpiCall& call) noexcept {
+  return guard(call.comm, [&] {
+    CommState* const comm_state = find_or_bind_state(call.comm);
+    if (comm_state != nullptr) return comm_state->serve(call);
+    finish_calls();
+    return run_plain(call);
+  });
 }
 
-// ---- Calls
+int CommState::serve(const MpiCall& call) {
+  if (is_repeated(call)) return fall_back_again(call);
+  const std::optional<CollectiveCall> request = describe(call, group_);
+  const EarlyDecision early = decide(call.comm, request, false);
+  if (early.plain != Fallback::none) {
+    if (request) remember(call, *request, early);
+    finish_calls();
+    return fall_back(call, request, {early.plain, Status::ok, early.autotuner});
+  }
+  const Verdict verdict = run(*request, early);
+  if (verdict.plain != Fallback::none)  // agreed, so that every rank falls back here
+    return fall_back(call, request, verdict);
+  return verdict.status == Status::ok ? MPI_SUCCESS : raise(call.comm, verdict.status);
+}
 
-// Serves a blocking call. Its lanes come after those of the calls in flight, and it waits for none of them.
-Verdict CommState::run(MPI_Comm comm, const CollectiveCall& request) {
-  begin(comm);
+// Returns true if a call is like the last one, which fell back early, and falls back again. The call is then
+// counted. Inspects no datatype.
+bool CommState::is_repeated(const MpiCall& call) noexcept {
+  if (!alike(repeated_.call, call, group_.rank) || open_ != 0) return false;
+  CallRow& row = observed_->calls.row(repeated_.key);
+  if (samples_ && Sampler::is_due(row)) return false;
+  if (repeated_.autotuner != nullptr && repeated_.autotuner->next() == Fallback::none) return false;
+  row.add_call(repeated_.bytes);
+  row.note_plain(repeated_.why);
+  return true;
+}
+
+// Remembers a call that fell back early, for is_repeated(). Only known datatypes and operators qualify: they
+// are predefined, so their handles always mean the same. Below the least size the fallback does not depend on
+// earlier calls; a kind of call in back-off counts its calls. With a trace nothing is remembered, since each
+// call needs its entry.
+void CommState::remember(const MpiCall& call, const CollectiveCall& request,
+                         const EarlyDecision& early) noexcept {
+  if (!request.coded() || call.info().has_counts || recorder() != nullptr) return;
+  if (!known_datatype(telling_buffer(call, group_.rank).type)) return;
+  if (early.autotuner != nullptr || request.bytes < rules_.least_bytes())
+    repeated_ = {call, request.key(), request.bytes, early.plain, early.autotuner};
+}
+
+// Makes the plain call after is_repeated(). The cost of the clock is noticeable for 64 KiB in shared memory.
+// Therefore one in eight calls in back-off is timed, and its time stands for the calls after it.
+int CommState::fall_back_again(const MpiCall& call) {
+  finish_calls();
+  Autotuner* const autotuner = repeated_.autotuner;
+  if (!observed_closely_ &&
+      (autotuner == nullptr || !(autotuner->needs_time() || ++repeated_.calls % 8 == 0))) {
+    if (autotuner != nullptr) add_plain_time(repeated_.key, repeated_.nanoseconds);
+    return run_plain(call);
+  }
+  const std::uint64_t begin = clock_now();
+  const int code = run_plain(call);
+  repeated_.nanoseconds = clock_now() - begin;
+  add_plain_time(repeated_.key, repeated_.nanoseconds);
+  if (autotuner != nullptr)
+    autotuner->record(Outcome::plain, seconds(repeated_.nanoseconds), repeated_.bytes);
+  return code;
+}
+
+// Makes the plain call after a verdict. Times the call if the cost of the clock is not noticeable.
+int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request,
+                         const Verdict& verdict) {
+  const bool timed = verdict.autotuner != nullptr || (request && times(request->bytes));
+  if (!timed) return run_plain(call);
+  const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};
+  const std::uint64_t begin = clock_now();
+  const int code = run_plain(call);
+  const std::uint64_t end = clock_now();
+  const auto lock = stop_driving();
+  if (verdict.autotuner != nullptr)
+    verdict.autotuner->record(Outcome::plain, seconds(end - begin), request->bytes);
+  repeated_.nanoseconds = end - begin;
+  add_plain_time(request->key(), end - begin);
+  tag.add(Phase::plain, 0, begin, end, request->bytes);
+  if (tag.recorder != nullptr) tag.recorder->close(tag);
+  return code;
+}
+
+// Runs a blocking call. Its lanes come after those of the calls in flight, and it waits for none of them.
+Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early) {
   const std::lock_guard lock(driving_);
-  Task<Verdict> task = communicator_->start(request);
+  Task<Verdict> task = communicator_->run(request, early);
   for (Backoff backoff; !task.advance(); backoff.pause()) {
     if (!calls_in_flight()) continue;
     drive();
@@ -207,12 +249,13 @@ Verdict CommState::run(MPI_Comm comm, const CollectiveCall& request) {
   return task.result();
 }
 
-void CommState::start(MPI_Comm comm, const CollectiveCall& request, FallbackCall& plain,
+// ---- Calls in flight
+
+void CommState::start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
                       std::optional<CallInFlight>& call) {
-  begin(comm);
   const std::lock_guard lock(driving_);
   user_ = std::this_thread::get_id();
-  call.emplace(*communicator_, request, plain);
+  call.emplace(*communicator_, request, plain, early);
   in_flight_.start(*call);
   count_calls();
   wake_progress_thread();

@@ -32,7 +32,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   CommState& operator=(const CommState&) = delete;
 
   // Reads the communicator's name, for reports.
-  void name_after(MPI_Comm comm) noexcept;
+  void read_name(MPI_Comm comm) noexcept;
 
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
@@ -45,53 +45,25 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // over `comm`.
   std::shared_ptr<CommState> spare(MPI_Comm comm);
 
-  // Returns true if a call falls back at every start, whatever the ranks measure. Local, and the same on all
-  // ranks.
-  bool always_plain(const std::optional<CollectiveCall>& request) const noexcept {
+  // Returns true if a call falls back early whatever the ranks measure. Local, and the same on all ranks.
+  bool never_serves(const std::optional<CollectiveCall>& request) const noexcept {
     return !request || (request->bytes_known && request->bytes < rules_.least_bytes());
   }
 
-  // Returns the fallback that is known without agreement; `none` if there is none. Without a request, the
-  // call is not one that Taut compresses. `as_called`: the MPI arguments, for repeated_fallback(). Local.
-  Fallback early_fallback(const std::optional<CollectiveCall>& request,
-                          const MpiCall& as_called = {}) noexcept;
+  // Serves a blocking call compressed, or by plain MPI. Returns an MPI error code, already raised. Throws.
+  int serve(const MpiCall& call);
 
-  // Returns true if a call is like the last one, which fell back early, and falls back again. The call is
-  // then counted, and run_again() makes it. Inspects no datatype.
-  bool repeated_fallback(const MpiCall& call) noexcept;
+  // Decides on a call that may overlap others, and counts it if it falls back early. Without a request, the
+  // call is not one that Taut compresses. Collective over `comm`.
+  EarlyDecision decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps = true);
 
-  template <class Call>
-  int run_again(Call call) {
-    if (!times_again()) return call();
-    const std::uint64_t begin = clock_now();
-    const int code = call();
-    ran_again(clock_now() - begin);
-    return code;
-  }
-
-  // Serves a call, or returns why plain MPI has to. Collective over `comm`.
-  Verdict run(MPI_Comm comm, const CollectiveCall& request);
-
-  // Creates `call` and starts it. Collective over `comm`.
-  void start(MPI_Comm comm, const CollectiveCall& request, FallbackCall& plain,
+  // Creates `call` by this decision, which is no fallback, and starts it. Collective over the communicator.
+  void start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
              std::optional<CallInFlight>& call);
 
   // Advances all calls in flight of this state by one step, unless another thread is doing so.
   void progress() noexcept;
   bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
-
-  // Runs `call`, which plain MPI serves for reason `why`. Times the call if the cost of the clock is not
-  // noticeable.
-  template <class Call>
-  int run_plain(const std::optional<CollectiveCall>& request, Fallback why, Call call) {
-    const bool counts = compares(why) || observed_closely_;
-    if (!request || !(counts || request->bytes >= rules_.least_bytes())) return call();
-    const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};
-    const std::uint64_t begin = clock_now();
-    const int code = call();
-    ran_plain(*request, why, begin, tag);
-    return code;
-  }
 
   // Returns the messages of this communicator. Null if plain MPI serves them; fallback_reason() then says
   // why.
@@ -135,22 +107,17 @@ class CommState : public std::enable_shared_from_this<CommState> {
 
  private:
   void begin(MPI_Comm comm);
+  Verdict run(const CollectiveCall& request, const EarlyDecision& early);
   void drive() noexcept;
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
+  bool is_repeated(const MpiCall& call) noexcept;
+  void remember(const MpiCall& call, const CollectiveCall& request, const EarlyDecision& early) noexcept;
+  int fall_back_again(const MpiCall& call);
+  int fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request, const Verdict& verdict);
   void count_plain(const std::optional<CollectiveCall>& request, Fallback why) noexcept;
-  void remember(const MpiCall& as_called, const CollectiveCall& request, Fallback why) noexcept;
-  bool times_again() noexcept;
-  void ran_again(std::uint64_t nanoseconds) noexcept;
   void add_plain_time(const CallKey& key, std::uint64_t nanoseconds) noexcept;
   void sample(const CollectiveCall& request) noexcept;
-  // Returns true if the time of a call that falls back for this reason is compared with that of compressed
-  // calls.
-  static bool compares(Fallback why) noexcept {
-    return why == Fallback::slower || why == Fallback::trial || why == Fallback::no_gain;
-  }
-  void ran_plain(const CollectiveCall& request, Fallback why, std::uint64_t begin,
-                 const CallTag& tag) noexcept;
 
   Rules rules_;
   bool enabled_, inter_, begun_ = false;
@@ -161,15 +128,16 @@ class CommState : public std::enable_shared_from_this<CommState> {
   bool observed_closely_ = options().observe();
   bool samples_ = !options().report.empty();
   Sampler sampler_{options().kernels};
-  struct {
+  // Cache of the last call that fell back early, if calls like it fall back again: the shortest path.
+  struct Repeated {
     MpiCall call;
     CallKey key{};
     std::size_t bytes = 0;
     Fallback why = Fallback::none;
-    bool backs_off = false;                         // its kind is in back-off; valid until another call comes
-    std::uint32_t calls = 0;                        // repeated calls in back-off since then
-    std::uint64_t nanoseconds = 0;                  // time of the last timed call
-  } again_;                                         // the last call that fell back early, and will again
+    Autotuner* autotuner = nullptr;  // in back-off; valid until another call comes. Null: the call is small
+    std::uint32_t calls = 0;         // repeated calls in back-off since then
+    std::uint64_t nanoseconds = 0;   // time of the last timed call
+  } repeated_;
   std::vector<std::shared_ptr<CommState>> spares_;  // the same number on all ranks
   std::optional<Messages> messages_;
   HostPlace place_;
@@ -180,5 +148,9 @@ class CommState : public std::enable_shared_from_this<CommState> {
   std::atomic<std::size_t> open_{0};   // number of calls in flight
   std::atomic<std::thread::id> user_;  // thread that started the last call in flight
 };
+
+// Serves a blocking call of taut.h. Returns an MPI error code, raised on the communicator. The functions of
+// taut.h are not inlined: their return address, `call.site`, is the call site in the program.
+int serve(const MpiCall& call) noexcept;
 
 }  // namespace taut::api

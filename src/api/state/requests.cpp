@@ -4,7 +4,8 @@
 #include "api/args/datatype_layout.hpp"
 #include "api/args/datatypes.hpp"
 #include "api/args/describe.hpp"
-#include "api/state/rule_binding.hpp"
+#include "api/errors.hpp"
+#include "api/state/comm_registry.hpp"
 
 namespace taut::api {
 namespace {
@@ -15,6 +16,12 @@ namespace {
 bool keeps_its_operator(const MpiCall& call) noexcept { return !call.reduces() || is_predefined(call.op); }
 
 bool takes_mean(const MpiCall& call) noexcept { return call.reduces() && is_average(call.op); }
+
+std::unique_ptr<CollectiveRequest> make_request(const MpiCall& call, bool persistent, TAUT_Request* request) {
+  if (request == nullptr) throw Error(Status::invalid_argument, "a request is NULL");
+  *request = TAUT_REQUEST_NULL;
+  return std::make_unique<CollectiveRequest>(call, persistent);
+}
 
 }  // namespace
 
@@ -50,7 +57,7 @@ int CollectiveRequest::init(MPI_Info info) {
 
 bool CollectiveRequest::set_apart(bool counts) {
   if (comm_state_ == nullptr || !comm_state_->usable()) return false;
-  if (!counts && comm_state_->always_plain(describe())) return false;
+  if (!counts && comm_state_->never_serves(describe())) return false;
   std::shared_ptr<CommState> own = comm_state_->spare(call_.comm);
   apart_from_ = std::exchange(comm_state_, std::move(own));
   return true;
@@ -89,9 +96,10 @@ int CollectiveRequest::start() {
   plain_complete_ = false;
   if (comm_state_ == nullptr) return start_plain();
   std::optional<CollectiveCall> request = describe();
-  if (comm_state_->early_fallback(request) != Fallback::none) return start_plain();
+  const EarlyDecision early = comm_state_->decide(call_.comm, request);
+  if (early.plain != Fallback::none) return start_plain();
   if (!persistent_ && keep_types()) request = describe();
-  comm_state_->start(call_.comm, *request, *this, in_flight_);
+  comm_state_->start(*request, early, *this, in_flight_);
   active_ = true;
   return MPI_SUCCESS;
 }
@@ -149,6 +157,25 @@ int CollectiveRequest::finish(MPI_Status*) noexcept {
       return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_code_);
     }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
+  });
+}
+
+int begin(const MpiCall& call, TAUT_Request* request) noexcept {
+  return guard(call.comm, [&] {
+    auto made = make_request(call, false, request);
+    int code = made->init(MPI_INFO_NULL);
+    if (code == MPI_SUCCESS) code = made->start();
+    if (code == MPI_SUCCESS) *request = made.release();
+    return code;
+  });
+}
+
+int prepare(const MpiCall& call, MPI_Info info, TAUT_Request* request) noexcept {
+  return guard(call.comm, [&] {
+    auto made = make_request(call, true, request);
+    const int code = made->init(info);
+    if (code == MPI_SUCCESS) *request = made.release();
+    return code;
   });
 }
 

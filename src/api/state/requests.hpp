@@ -86,4 +86,8 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
   int plain_code_ = MPI_SUCCESS;
 };
 
+// Begin a nonblocking call of taut.h, or prepare a persistent one. As serve().
+int begin(const MpiCall& call, TAUT_Request* request) noexcept;
+int prepare(const MpiCall& call, MPI_Info info, TAUT_Request* request) noexcept;
+
 }  // namespace taut::api

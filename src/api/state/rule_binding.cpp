@@ -138,7 +138,7 @@ std::shared_ptr<CommState> bind_rules(MPI_Comm comm) {
   Rules rules = rules_on(comm, group, mine, agreed);
   if (rules.off() && !options().observe()) return nullptr;
   auto made = std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, false, group);
-  made->name_after(comm);
+  made->read_name(comm);
   return made;
 }
 
@@ -147,17 +147,6 @@ bool compare_rules_in_world() {
   const bool same = mine.rules.on_all(agreed.rules) && agreed.readable != 0 && agreed.enabled != 0;
   if (same && !rules_differ_by_communicator()) world_vote = agreed;
   return same;
-}
-
-namespace {
-thread_local int without_rules = 0;
-}
-
-RuleBypassScope::RuleBypassScope() noexcept { ++without_rules; }
-RuleBypassScope::~RuleBypassScope() { --without_rules; }
-
-CommState* find_bound_state(MPI_Comm comm) noexcept {
-  return without_rules > 0 ? nullptr : find_comm_state(comm);
 }
 
 Rules local_rules(MPI_Comm comm) {
@@ -177,15 +166,8 @@ bool rules_name_messages() {
                              [](const Rule& rule) { return rule.names(Collective::send); });
 }
 
-CommState* find_or_bind_state(MPI_Comm comm) {
-  const CommRecord* const record = find_record(comm);
-  const bool settled = record != nullptr && record->settled;
-  if (settled && record->comm_state == nullptr) return nullptr;
-  if (without_rules > 0) return nullptr;
-  if (settled) return record->comm_state.get();
-  std::shared_ptr<CommState> made = bind_rules(comm);
-  if (made != nullptr || may_have_rules(comm)) attach(comm, std::move(made));
-  return find_comm_state(comm);
+void attach_rules(MPI_Comm comm) {
+  if (may_have_rules(comm)) attach(comm, bind_rules(comm));
 }
 
 }  // namespace taut::api

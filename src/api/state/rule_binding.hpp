@@ -5,14 +5,6 @@
 
 namespace taut::api {
 
-// Returns the CommState of `comm`. At the first call for a communicator, the ranks compare their rules; that
-// call is collective over `comm`. Null: neither policy nor rules, and nothing to observe.
-CommState* find_or_bind_state(MPI_Comm comm);
-
-// Returns the CommState of `comm` without communication. Null also if the ranks have not compared their
-// rules.
-CommState* find_bound_state(MPI_Comm comm) noexcept;
-
 // Returns the rules of this process for `comm`, without rules that depend on nodes, which one rank cannot
 // decide alone. Local.
 Rules local_rules(MPI_Comm comm);
@@ -23,17 +15,12 @@ bool rules_match_names();
 // Returns true if a rule of this process names messages.
 bool rules_name_messages();
 
-// Scope in which plain MPI serves the calls of this thread.
-class RuleBypassScope {
- public:
-  RuleBypassScope() noexcept;
-  ~RuleBypassScope();
-  RuleBypassScope(const RuleBypassScope&) = delete;
-  RuleBypassScope& operator=(const RuleBypassScope&) = delete;
-};
-
-// Compares the rules of the ranks and returns the resulting CommState. Null as above. Collective over `comm`.
+// Compares the rules of the ranks and returns the resulting CommState. Null: no rules, and nothing to
+// observe. Collective over `comm`.
 std::shared_ptr<CommState> bind_rules(MPI_Comm comm);
+
+// Attaches the result of bind_rules() to `comm`, if rules can apply to it.
+void attach_rules(MPI_Comm comm);
 
 // Compares the rules of all ranks of MPI_COMM_WORLD, in MPI_Init. The result holds for all communicators
 // among them unless rules depend on names or nodes. Returns true if all ranks have the same rules. Throws.

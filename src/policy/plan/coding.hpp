@@ -1,9 +1,7 @@
 // Coding of values: the part of a policy that codec calls use as well.
 #pragma once
 
-#include <deque>
 #include <optional>
-#include <vector>
 
 #include "core/codec.hpp"
 #include "core/value_range.hpp"
@@ -21,47 +19,6 @@ struct Coding {
   int threads = 0;                        // threads of this process for one frame; 0: not given
   PackedBits bits = PackedBits::rounded;  // packed integers; default under rules: exact
 };
-
-// A codec with one of its predictors.
-struct Candidate {
-  const CodecInfo* codec;
-  std::string predictor;
-
-  friend bool operator==(const Candidate&, const Candidate&) = default;
-
-  // Creates the codec. Throws Error if the codec does not support these options.
-  std::unique_ptr<Codec> make(const Coding& coding, Bound bound, const std::string& kernels) const;
-};
-
-// Greatest number of candidates for one message; further ones are dropped.
-inline constexpr std::size_t max_candidates = 16;
-
-// Returns the candidates for values of `type` under `bound` (not relative), the usual choice first. The
-// result is empty only if a codec or predictor was named that does not serve such values.
-std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound);
-
-// Property of a codec from which a call gains most.
-enum class Preference : std::uint8_t { none, adding, idempotent };
-
-// Cache of candidates(), for the calls under one coding.
-class CandidateTable {
- public:
-  // Returns the preferred candidates, if there are any; otherwise all.
-  std::span<const Candidate> of(const Coding& coding, DType type, Bound bound, Preference preference);
-
- private:
-  struct Entry {
-    DType type;
-    Bound::Kind kind;
-    Preference preference;
-    std::vector<Candidate> candidates;
-  };
-  std::deque<Entry> entries_;  // all of one coding
-};
-
-// Returns the index of the best candidate, given the expected ratio of values to frames of each candidate.
-// Another codec is preferred only if its ratio is more than 1.1 times as high.
-std::size_t best_candidate(std::span<const Candidate> candidates, std::span<const float> ratios) noexcept;
 
 // Parses "abs:1e-4,codec=szx,checksum=on": a bound, then options. Throws Error(invalid_policy) naming the
 // option, its column and the remedy.

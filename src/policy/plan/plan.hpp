@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/call.hpp"
+#include "policy/plan/candidates.hpp"
 #include "policy/plan/policy.hpp"
-#include "policy/tuning/route.hpp"
 
 namespace taut {
 
@@ -24,6 +24,14 @@ enum class Fallback : std::uint8_t {
   packed         // large integers packed into the values, which bits=exact cannot tell one by one
 };
 inline constexpr std::size_t fallback_reasons = 13;
+
+// Route: an alternative for serving a kind of call, compared with others by trials.
+struct Route {
+  const AlgorithmInfo* algorithm = nullptr;  // null: the plan chooses
+  bool by_nodes = false;                     // core/hierarchical.hpp
+
+  friend bool operator==(const Route&, const Route&) = default;
+};
 
 struct Plan {
   Route route() const noexcept { return {algorithm, by_nodes}; }

@@ -1,7 +1,5 @@
 #include "policy/tuning/autotuner.hpp"
 
-#include <algorithm>
-
 namespace taut {
 namespace {
 
@@ -14,8 +12,44 @@ constexpr float costliest = 4096;
 
 }  // namespace
 
-void Autotuner::record_coded(const Route& route, double seconds, double predicted,
-                             std::size_t bytes) noexcept {
+// ---- Route trials
+
+bool RouteTrials::update(const Route& route, const Timing& agreed, std::uint32_t usual_calls,
+                         std::span<const Route> others) noexcept {
+  if (is_trying()) return decide(agreed);
+  usual_ = route;
+  if (++since_ > distance_ && usual_calls == RecentTimes::most) begin(others);
+  return false;
+}
+
+bool RouteTrials::decide(const Timing& agreed) noexcept {
+  if (calls_.calls() == 0) return false;
+  const bool over = calls_.calls() == RecentTimes::most || agreed.other > clear_difference * agreed.coded;
+  const bool better = over && agreed.other < agreed.coded;
+  if (better) usual_ = tried_;
+  if (over) tried_ = {};
+  return better;
+}
+
+// Begins a trial of the next alternative. The distance between trials doubles after each round.
+void RouteTrials::begin(std::span<const Route> others) noexcept {
+  if (turn_ >= others.size()) {
+    turn_ = 0;
+    distance_ = std::min(2 * distance_, longest_distance);
+  }
+  if (others.empty()) return;
+  since_ = 0;
+  if (others[turn_] != usual_) tried_ = others[turn_];
+  ++turn_;
+  calls_.clear();
+}
+
+// ---- Autotuner
+
+void Autotuner::record(Outcome outcome, double seconds, std::size_t bytes, const Route& route,
+                       double predicted) noexcept {
+  if (outcome == Outcome::plain) return plain_.note(seconds, bytes);
+  if (outcome == Outcome::declined) return asked_.note(seconds, bytes);
   if (routes_.is_tried(route)) routes_.tried_calls().note(seconds, bytes);
   if (!routes_.is_usual(route)) return;
   coded_.note(seconds, bytes);
@@ -51,7 +85,21 @@ bool Autotuner::keeps_trying(const Timing& agreed) noexcept {
   return trying_;
 }
 
-Fallback Autotuner::update(const Timing& agreed) noexcept {
+Fallback Autotuner::update(const Agreed& agreed) noexcept {
+  if (agreed.plain == Fallback::no_gain || agreed.plain == Fallback::packed) {
+    cached_candidate_.forget();
+    if (!agreed.by_cached_candidate) back_off(Fallback::no_gain, agreed.timing.asked, agreed.timing.plain);
+  }
+  if (agreed.plain != Fallback::none) return agreed.plain;
+  cached_candidate_.choose(agreed.candidate, agreed.ratio);
+  const Fallback why = agreed.has_to_pay ? compare(agreed.timing) : Fallback::none;
+  if (why == Fallback::none && routes_.update(agreed.route, agreed.timing, coded_.calls(), agreed.others))
+    coded_ = routes_.tried_calls();
+  return why;
+}
+
+// Compares the times of plain and compressed calls. Returns the fallback if plain MPI is faster, or is tried.
+Fallback Autotuner::compare(const Timing& agreed) noexcept {
   ++since_;
   if (coded_.calls() == 0) return Fallback::none;  // this call is the first measurement
   if (plain_.calls() > 0) {
@@ -69,16 +117,6 @@ Fallback Autotuner::update(const Timing& agreed) noexcept {
   trying_ = true;
   plain_.clear();
   return Fallback::trial;
-}
-
-void Autotuner::update_route(const Route& route, const Timing& agreed,
-                             std::span<const Route> others) noexcept {
-  if (routes_.update(route, agreed, coded_.calls(), others)) coded_ = routes_.tried_calls();
-}
-
-void Autotuner::record_no_gain(bool by_cached_candidate, const Timing& agreed) noexcept {
-  cached_candidate_.forget();
-  if (!by_cached_candidate) back_off(Fallback::no_gain, agreed.asked, agreed.plain);
 }
 
 Autotuner& AutotunerTable::of(const Call& call, std::size_t bytes) noexcept {

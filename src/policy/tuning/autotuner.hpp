@@ -10,13 +10,105 @@
 // All trials together cost a few per cent of a thousand such times, later less than one in `longest_backoff`.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "policy/plan/plan.hpp"
-#include "policy/tuning/candidate_cache.hpp"
-#include "policy/tuning/route_trials.hpp"
 
 namespace taut {
+
+// Seconds per byte of message; 0: not known.
+struct Timing {
+  float plain = 0;
+  float coded = 0;      // compressed, agreement included
+  float predicted = 0;  // plain, predicted from the speed of the link in compressed calls
+  float other = 0;      // compressed, by the route that is tried
+  float asked = 0;      // agreements that found no gain, samples included
+};
+
+// Least ratio of two times whose order is clear. With a smaller ratio, the next call may change the order.
+inline constexpr float clear_difference = 1.3F;
+
+// Times of the last few calls. The median counts, the lower one of an even number, because some calls are
+// disturbed.
+class RecentTimes {
+ public:
+  static constexpr std::uint32_t most = 5;
+
+  void note(double seconds, std::size_t bytes) noexcept {
+    const auto all = static_cast<double>(std::max<std::size_t>(bytes, 1));
+    paces_[calls_++ % most] = static_cast<float>(seconds / all);
+  }
+  void clear() noexcept { calls_ = 0; }
+  std::uint32_t calls() const noexcept { return std::min(calls_, most); }
+  float least() const noexcept {  // 0: no calls
+    float least = calls_ == 0 ? 0 : paces_[0];
+    for (std::uint32_t i = 1; i < calls(); ++i) least = std::min(least, paces_[i]);
+    return least;
+  }
+  float typical() const noexcept {  // 0: no calls
+    const std::span<const float> all(paces_.data(), calls());
+    for (const float timing : all) {
+      const auto below = std::ranges::count_if(all, [=](float other) { return other < timing; });
+      const auto up_to = std::ranges::count_if(all, [=](float other) { return other <= timing; });
+      const std::ptrdiff_t middle = (std::ssize(all) - 1) / 2;
+      if (below <= middle && middle < up_to) return timing;
+    }
+    return 0;
+  }
+
+ private:
+  std::array<float, most> paces_{};
+  std::uint32_t calls_ = 0;
+};
+
+// Route trials: find the fastest route of a kind of call. From time to time another route is tried, for a few
+// calls or until it is clearly slower.
+class RouteTrials {
+ public:
+  static constexpr std::uint32_t first_distance = 16, longest_distance = 1024;  // calls between trials
+
+  // Returns the route of the next call; without an algorithm, the plan chooses.
+  Route next() const noexcept { return is_trying() ? tried_ : usual_; }
+
+  // Updates the trials after an agreement on a call by `route`, with the times of all ranks. `others` are
+  // routes that might serve the call as well. Returns true if one of the others has become the usual route.
+  bool update(const Route& route, const Timing& agreed, std::uint32_t usual_calls,
+              std::span<const Route> others) noexcept;
+
+  bool is_usual(const Route& route) const noexcept { return route == usual_; }
+  bool is_tried(const Route& route) const noexcept { return is_trying() && route == tried_; }
+  RecentTimes& tried_calls() noexcept { return calls_; }
+  const RecentTimes& tried_calls() const noexcept { return calls_; }
+
+ private:
+  bool is_trying() const noexcept { return tried_.algorithm != nullptr; }
+  bool decide(const Timing& agreed) noexcept;
+  void begin(std::span<const Route> others) noexcept;
+
+  Route usual_, tried_;
+  RecentTimes calls_;  // times by the route that is tried
+  std::uint32_t distance_ = first_distance, since_ = 0;
+  std::size_t turn_ = 0;  // index of the next alternative
+};
+
+// Result of an agreement on one call, the same on every rank.
+struct Agreed {
+  Fallback plain = Fallback::none;     // reason why the call is not compressed
+  std::size_t candidate = 0;           // the best of the sampled candidates
+  float ratio = 0;                     // its ratio
+  bool by_cached_candidate = false;    // only the cached candidate was sampled
+  bool has_to_pay = true;              // plain MPI serves the call if that is faster
+  Timing timing = {};                  // times of all ranks
+  Route route = {};                    // planned route
+  std::span<const Route> others = {};  // routes that would serve the call as well
+};
+
+enum class Outcome : std::uint8_t {
+  plain,      // plain MPI served the call
+  declined,   // the ranks agreed that compression gains nothing; the time is that of the agreement
+  compressed  // the call was compressed
+};
 
 class Autotuner {
  public:
@@ -26,37 +118,26 @@ class Autotuner {
   // each call, in the order of the calls.
   Fallback next() noexcept;
 
-  // Returns the fallback if this very call goes to plain MPI, otherwise `none`. To be called after an
-  // agreement to compress the call; `agreed` holds the times of all ranks.
-  Fallback update(const Timing& agreed) noexcept;
-
   // Returns the route of the next call; without an algorithm, the plan chooses.
   Route route() const noexcept { return routes_.next(); }
-
-  // Updates the route trials, after an agreement to compress the call by `route`. `others` are routes that
-  // might serve the call as well.
-  void update_route(const Route& route, const Timing& agreed, std::span<const Route> others) noexcept;
-
-  // Records an agreement that found no gain, by the cached candidate alone or by any candidate.
-  void record_no_gain(bool by_cached_candidate, const Timing& agreed) noexcept;
 
   // Returns the candidate that the ranks last agreed on, if it is still valid.
   std::optional<std::size_t> cached_candidate() const noexcept { return cached_candidate_.get(); }
 
-  // Records the candidate that the ranks agreed on, by samples of the cached candidate alone or of all
-  // candidates.
-  void choose(std::size_t candidate, float ratio) noexcept { cached_candidate_.choose(candidate, ratio); }
+  // Learns from an agreement. Returns the fallback if this very call goes to plain MPI, otherwise `none`.
+  Fallback update(const Agreed& agreed) noexcept;
 
   // Returns true if the time of a call in back-off may still matter when the back-off is over.
   bool needs_time() const noexcept { return left_ < RecentTimes::most; }
 
-  // Record the times of calls on this rank. The number of recorded calls is the same on every rank.
-  void note_plain(double seconds, std::size_t bytes) noexcept { plain_.note(seconds, bytes); }
-  void record_declined(double seconds, std::size_t bytes) noexcept { asked_.note(seconds, bytes); }
-  void record_coded(const Route& route, double seconds, double predicted, std::size_t bytes) noexcept;
+  // Records the time of a call on this rank. The number of recorded calls is the same on every rank. A
+  // compressed call has its route, and the time that plain MPI would have taken by the speed of the link.
+  void record(Outcome outcome, double seconds, std::size_t bytes, const Route& route = {},
+              double predicted = 0) noexcept;
   Timing own() const noexcept;
 
  private:
+  Fallback compare(const Timing& agreed) noexcept;
   void back_off(Fallback why, float trial, float plain) noexcept;
   bool keeps_trying(const Timing& agreed) noexcept;
 

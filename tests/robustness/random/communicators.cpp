@@ -12,13 +12,12 @@ namespace {
 // Makes a call that runs alone.
 Task<> make_call(Communicator& comm, CollectiveCall request, Verdict& verdict, std::uint64_t nanoseconds) {
   verdict = co_await comm.run(request);
-  note_plain(comm, request, verdict, nanoseconds);
+  record_plain(request, verdict, nanoseconds);
 }
 // Starts a call; other calls may overlap it.
 Task<> start_call(Communicator& comm, CollectiveCall request, Verdict& verdict) {
-  bool served = false;
-  verdict = {comm.early_fallback(request)};
-  if (verdict.plain == Fallback::none) verdict = co_await comm.start(request, &served);
+  bool compressed = false;
+  verdict = co_await comm.run(request, {}, &compressed);
 }
 
 Task<> in_turn(std::vector<Task<>> calls) {

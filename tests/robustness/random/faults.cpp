@@ -89,7 +89,7 @@ class Trial {
         struck_ = call.starved();
       } else {
         outcome.verdict = co_await comm.run(request);
-        note_plain(comm, request, outcome.verdict, s_.variant % 100000);
+        record_plain(request, outcome.verdict, s_.variant % 100000);
       }
     } catch (const std::bad_alloc&) {
       outcome.thrown = true;

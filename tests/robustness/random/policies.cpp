@@ -112,10 +112,9 @@ CollectiveCall request_of(Memory& memory, int rank) {
   return request;
 }
 
-void note_plain(Communicator& comm, const CollectiveCall& request, const Verdict& verdict,
-                std::uint64_t nanoseconds) {
+void record_plain(const CollectiveCall& request, const Verdict& verdict, std::uint64_t nanoseconds) {
   if (verdict.plain == Fallback::trial || verdict.plain == Fallback::slower)
-    comm.note_plain(request.bytes, nanoseconds);
+    verdict.autotuner->record(Outcome::plain, seconds(nanoseconds), request.bytes);
 }
 
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {

@@ -15,8 +15,7 @@ Call draw_call(Draw& draw, int P, int nodes, double scale);
 CollectiveCall request_of(Memory& memory, int rank);
 
 // Reports the time of plain MPI after a call that ran alone, if it fell back.
-void note_plain(Communicator& comm, const CollectiveCall& request, const Verdict& verdict,
-                std::uint64_t nanoseconds);
+void record_plain(const CollectiveCall& request, const Verdict& verdict, std::uint64_t nanoseconds);
 
 // Returns the plan of the call, if its values gain by compression. The plan refers to the table.
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table);

@@ -28,8 +28,8 @@ bool starves(const AlgorithmInfo& algorithm, const std::string& policy, std::siz
   const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) -> Task<Verdict> {
     Communicator& comm = *ranks.comms[static_cast<std::size_t>(rank)];
     const CollectiveCall request{algorithm.collective, job.operands(rank), job.bytes()};
-    if (rank != victim) co_return co_await comm.start(request);
-    Starved<Verdict> call([&] { return comm.start(request); }, allocations_left);
+    if (rank != victim) co_return co_await comm.run(request);
+    Starved<Verdict> call([&] { return comm.run(request); }, allocations_left);
     const Verdict verdict = co_await call;
     starved = call.starved();
     co_return verdict;

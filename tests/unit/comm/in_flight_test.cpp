@@ -68,7 +68,7 @@ Task<> as_it_comes(Mixture& mixture, int rank, std::uint64_t seed, std::vector<V
   for (std::size_t i = 0; i < mixture.jobs.size(); ++i) {
     if (blocking[i]) {
       Communicator& comm = *mixture.ranks.comms[static_cast<std::size_t>(rank)];
-      Blocking call(mixture.flight(rank), comm.start(mixture.at(rank, i).request));
+      Blocking call(mixture.flight(rank), comm.run(mixture.at(rank, i).request));
       verdicts[i] = co_await call;
       continue;
     }

@@ -16,6 +16,10 @@ constexpr std::uint64_t fast = 1, moderate = 200'000, slow = 1'000'000'000'000;
 
 Task<Verdict> plain(Fallback why) { co_return Verdict{why}; }
 
+void record_plain(const Verdict& verdict, std::size_t bytes, std::uint64_t nanoseconds) {
+  if (verdict.autotuner != nullptr) verdict.autotuner->record(Outcome::plain, seconds(nanoseconds), bytes);
+}
+
 class Pays : public testing::Test {
  protected:
   // Makes one call on all ranks and returns its fallback reason. A plain call takes `nanoseconds(rank)`.
@@ -27,7 +31,7 @@ class Pays : public testing::Test {
       const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
       EXPECT_EQ(verdict.status, Status::ok);
       EXPECT_EQ(verdict.plain, verdicts[0].plain);
-      if (verdict.plain != Fallback::none) comm(r).note_plain(job.bytes(), nanoseconds(r));
+      record_plain(verdict, job.bytes(), nanoseconds(r));
     }
     return verdicts[0].plain;
   }
@@ -86,21 +90,28 @@ TEST_F(Pays, ARestHasNoMessages) {
 TEST_F(Pays, RanksMayAskBrieflyWhetherAKindStillRests) {
   Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
   int asked_briefly = 0;
+  Autotuner* backing_off[P] = {};
   for (int i = 0; i < 600; ++i) {
     const bool like_the_last = i % 50 != 0;
     const auto collective = i / 50 % 2 == 0 ? Collective::allreduce : Collective::reduce;
     const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) -> Task<Verdict> {
       const bool brief = rank != 1 && like_the_last;
-      const Fallback why = brief ? comm(rank).repeated_fallback() : Fallback::none;
+      Autotuner*& last = backing_off[rank];
+      const Fallback why = brief && last != nullptr ? last->next() : Fallback::none;
       if (why != Fallback::none) return plain(why);
-      return comm(rank).run({collective, job.operands(rank), job.bytes()});
+      const CollectiveCall request{collective, job.operands(rank), job.bytes()};
+      const EarlyDecision early = comm(rank).decide(request);
+      last = early.plain != Fallback::none ? early.autotuner : nullptr;
+      return comm(rank).run(request, early);
     });
     for (int r = 0; r < P; ++r) {
       ASSERT_EQ(verdicts[static_cast<std::size_t>(r)].plain, verdicts[0].plain) << i;
-      const bool backs_off = comm(r).backs_off();
-      asked_briefly += backs_off && r != 1 && like_the_last;
-      if (verdicts[0].plain != Fallback::none && (!backs_off || r == 1 || comm(r).needs_time()))
-        comm(r).note_plain(job.bytes(), fast);
+      Autotuner* const last = backing_off[r];
+      asked_briefly += last != nullptr && r != 1 && like_the_last;
+      if (last == nullptr)
+        record_plain(verdicts[static_cast<std::size_t>(r)], job.bytes(), fast);
+      else if (r == 1 || last->needs_time())
+        last->record(Outcome::plain, seconds(fast), job.bytes());
     }
   }
   EXPECT_GE(asked_briefly, 1000);
@@ -164,9 +175,9 @@ TEST_F(Pays, OtherAlgorithmsAreTriedAndGiveTheSameBits) {
 TEST_F(Pays, CallsInFlightAskButAddNothing) {
   for (int i = 0; i < 20; ++i) {
     Job job(Collective::allreduce, P, 100000, DType::f32, Pattern::noisy, 1);
-    bool served[P] = {};
+    bool compressed[P] = {};
     const auto verdicts = run_all<Verdict>(ranks.hub, [&](int rank) {
-      return comm(rank).start({Collective::allreduce, job.operands(rank), job.bytes()}, &served[rank]);
+      return comm(rank).run({Collective::allreduce, job.operands(rank), job.bytes()}, {}, &compressed[rank]);
     });
     for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, Fallback::none);
   }

@@ -41,20 +41,20 @@ class Calls {
       ++tally.agreements;
       tally.seconds += w.agreement * w.plain;
       if (!w.gains) {
-        autotuner.record_no_gain(false, autotuner.own());
-        autotuner.record_declined(w.agreement * w.plain * bytes, bytes);
+        autotuner.update({.plain = Fallback::no_gain, .timing = autotuner.own()});
+        autotuner.record(Outcome::declined, w.agreement * w.plain * bytes, bytes);
         course = Fallback::no_gain;
       } else {
-        course = autotuner.update(autotuner.own());
+        course = autotuner.update({.timing = autotuner.own()});
       }
     }
     const double seconds = noisy(course == Fallback::none ? w.coded : w.plain, w.noise);
     tally.seconds += seconds;
     ++(course == Fallback::none ? tally.coded : tally.plain);
     if (course == Fallback::none)
-      autotuner.record_coded({}, seconds * bytes, seconds * w.wait * w.ratio * bytes, bytes);
+      autotuner.record(Outcome::compressed, seconds * bytes, bytes, {}, seconds * w.wait * w.ratio * bytes);
     else if (autotuner.needs_time())
-      autotuner.note_plain(seconds * bytes, bytes);
+      autotuner.record(Outcome::plain, seconds * bytes, bytes);
   }
   std::mt19937_64 random_{7};
 };
@@ -149,13 +149,14 @@ TEST(AutotunerTable, KindsArePartedByCollectiveAndSizeReductionsByTypeAndOperato
   Call doubles = sum, most = sum, bcast_of_doubles = bcast;
   doubles.type = bcast_of_doubles.type = DType::f64;
   most.op = Reduction::max;
-  all.of(sum, bytes).record_no_gain(false, {});
+  all.of(sum, bytes).update({.plain = Fallback::no_gain});
   EXPECT_EQ(all.of(sum, bytes + 1).next(), Fallback::no_gain);
   EXPECT_EQ(all.of(sum, 2 * bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(doubles, bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(most, bytes).next(), Fallback::none);
   EXPECT_EQ(all.of(bcast, ~std::size_t{0}).next(), Fallback::none);
-  all.of(bcast, bytes).record_no_gain(false, {});  // ranks may describe the same bytes by different types
+  all.of(bcast, bytes)
+      .update({.plain = Fallback::no_gain});  // ranks may describe the same bytes by different types
   EXPECT_EQ(all.of(bcast_of_doubles, bytes).next(), Fallback::no_gain);
 }
 
@@ -164,8 +165,8 @@ TEST(AutotunerTable, MoreKindsThanThereIsRoomForTakeTurns) {
   for (int round = 0; round < 3; ++round)
     for (const Collective collective : all_collectives)
       for (int bits = 0; bits < 48; ++bits)
-        all.of({.collective = collective}, std::size_t{1} << bits).record_no_gain(false, {});
-  all.of({.collective = Collective::scatter}, bytes).record_no_gain(false, {});
+        all.of({.collective = collective}, std::size_t{1} << bits).update({.plain = Fallback::no_gain});
+  all.of({.collective = Collective::scatter}, bytes).update({.plain = Fallback::no_gain});
   EXPECT_EQ(all.of({.collective = Collective::scatter}, bytes).next(), Fallback::no_gain);
 }
 

@@ -1,4 +1,4 @@
-#include "policy/plan/coding.hpp"
+#include "policy/plan/candidates.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "policy/tuning/route_trials.hpp"
+#include "policy/tuning/autotuner.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,63 @@
+// Active call: one call of a communicator while it is served, from phase to phase.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+namespace taut {
+
+class Communicator::ActiveCall {
+ public:
+  ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early, bool* compressed) noexcept;
+
+  // The phases, in this order. A verdict that is not good() ends the call, the same on every rank. Messages
+  // of the call travel on the lanes from `lane` on.
+  Task<Verdict> resolve_rule(Lane lane);
+  Task<Verdict> resolve_bound();
+  AgreementRecord plan();
+  Task<Verdict> agree(AgreementRecord mine);
+  Task<Verdict> execute();
+
+  // Records the outcome and its time.
+  void end(const Verdict& verdict) noexcept;
+
+ private:
+  const Policy& policy() const noexcept { return early_.policy_state->policy; }
+  int ranks() const noexcept { return comm_.transport_.size(); }
+  int rank() const noexcept { return comm_.transport_.rank(); }
+
+  // ---- The phase `plan` (local_record.cpp). It communicates nothing, and leaves the user's memory
+  // unchanged.
+  std::uint64_t signature() const noexcept;
+  AgreementRecord local_record(const Policy* policy) const noexcept;
+  void gather() noexcept;
+  void plan(AgreementRecord& mine);
+  std::size_t block_values() const noexcept;
+  void reserve();
+  void look_for_packed(AgreementRecord& mine) noexcept;
+  float estimate_ratio(const Codec& coder);
+
+  // ---- The agreement
+  Task<AgreementRecord> exchange(const AgreementRecord& mine);
+  Verdict conclude(const AgreementRecord& agreed) const noexcept;
+
+  Communicator& comm_;
+  CollectiveCall call_;
+  EarlyDecision early_;
+  bool* compressed_;  // null: the call overlaps no other
+  CallRecord record_;
+  Lane lane_ = 0;
+  int rounds_ = 0;  // of agreement
+  Bound bound_;     // of the result, not relative
+  Plan plan_;
+  std::size_t chosen_ = 0;  // candidate
+  Status failure_ = Status::ok;
+
+  // Resources that the call owns until it completes, independent of other calls.
+  std::array<Buffer, 2> staged_;
+  bool gathered_ = false;
+  bool packed_ = false;  // integers are packed into the values
+  Reserve place_;
+  std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate
+};
+
+}  // namespace taut

@@ -1,0 +1,56 @@
+#include "comm/tuner.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "comm/call_site.hpp"
+
+namespace taut {
+
+Tuner::Tuner(Rules rules, int ranks, const std::string& kernels) : rules_(std::move(rules)), ranks_(ranks) {
+  for (const Rule& rule : rules_.all()) {
+    policies_.emplace_back(rule.policy, kernels);
+    if (!rule.policy.off) check(rule.policy.coding, kernels);
+  }
+}
+
+// Returns the rules whose call site contains the address. Results are cached: finding the name of an address
+// takes microseconds, and programs call from few places.
+std::uint64_t Tuner::sites(const void* address) noexcept {
+  if (!rules_.ask_for_sites()) return ~std::uint64_t{0};
+  const auto known = std::ranges::find(sites_, address, &std::pair<const void*, std::uint64_t>::first);
+  if (known != sites_.end()) return known->second;
+  std::uint64_t found = 0;
+  try {
+    for (std::size_t i = 0; i < rules_.all().size(); ++i)
+      if (is_call_site(address, rules_.all()[i].when.callsite)) found |= std::uint64_t{1} << i;
+    sites_.emplace_back(address, found);
+  } catch (const std::bad_alloc&) {  // without memory, the call site counts as one that no rule names
+  }
+  return found;
+}
+
+EarlyDecision Tuner::decide(const Call& call, bool overlaps) noexcept {
+  if (rules_.off()) return {Fallback::off};
+  if (ranks_ < 2) return {Fallback::communicator};
+  if (call.bytes_known && call.bytes < rules_.least_bytes()) return {Fallback::small};
+  Call placed = call;
+  placed.sites = sites(call.site);
+  const Match match = rules_.match(placed);
+  if (match.off) return {Fallback::off};
+  return match.open ? EarlyDecision{} : decide(*match.rule, call, overlaps);
+}
+
+EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps) noexcept {
+  PolicyState& state = of(rule);
+  const std::size_t bytes = call.bytes_known ? call.bytes : 0;
+  if (call.bytes_known) {
+    const Fallback why = early_fallback(state.policy, bytes, ranks_);
+    if (why != Fallback::none) return {why};
+  }
+  Autotuner& kind = state.autotuners.of(call, bytes);
+  return {state.policy.has_to_pay() ? kind.next() : Fallback::none, &state, overlaps ? nullptr : &kind,
+          kind.cached_candidate(), kind.route()};
+}
+
+}  // namespace taut

@@ -1,0 +1,65 @@
+// Tuner: decides how the calls of one communicator are served, and learns from their times. Every rank asks
+// about the same calls in the same order, and the times of all ranks go through the agreement. Every rank
+// therefore decides alike.
+#pragma once
+
+#include <deque>
+#include <utility>
+
+#include "policy/plan/rules.hpp"
+#include "policy/tuning/autotuner.hpp"
+
+namespace taut {
+
+// Policy state: what the calls under one policy share.
+struct PolicyState {
+  PolicyState(const Policy& asked, const std::string& kernels)
+      : policy(asked), codecs(asked.coding, kernels) {}
+
+  const Policy& policy;
+  CandidateTable candidates;
+  AutotunerTable autotuners;
+  CodecCache codecs;
+};
+
+// Early decision: what is known about a call before the ranks agree on it.
+struct EarlyDecision {
+  Fallback plain = Fallback::none;      // reason of an early fallback
+  PolicyState* policy_state = nullptr;  // null: the rule depends on data that the ranks have to agree on
+  Autotuner* autotuner = nullptr;       // learns from the call; null: nothing does
+  std::optional<std::size_t> cached_candidate = {};  // the only candidate that is sampled; none: all are
+  Route route = {};                                  // requested route
+};
+
+class Tuner {
+ public:
+  // Throws Error if a policy cannot be served here.
+  Tuner(Rules rules, int ranks, const std::string& kernels);
+  Tuner(const Tuner&) = delete;
+
+  const Rules& rules() const noexcept { return rules_; }
+
+  // Returns the rules that name the call site: bit i is set for rule i.
+  std::uint64_t sites(const void* address) noexcept;
+
+  // Decides on a call as far as this rank alone can tell. Local. To be called once for each call, in the
+  // order of the calls. Calls that overlap others only use what was learned: they may complete in different
+  // orders on different ranks, so that they cannot add to it.
+  EarlyDecision decide(const Call& call, bool overlaps) noexcept;
+
+  // Decides on a call whose rule the ranks have agreed on.
+  EarlyDecision decide(const Rule& rule, const Call& call, bool overlaps) noexcept;
+
+  // Returns the policy state of one of these rules.
+  PolicyState& of(const Rule& rule) noexcept {
+    return policies_[static_cast<std::size_t>(&rule - rules_.all().data())];
+  }
+
+ private:
+  Rules rules_;
+  int ranks_;
+  std::deque<PolicyState> policies_;                          // by rule
+  std::vector<std::pair<const void*, std::uint64_t>> sites_;  // call sites looked up so far
+};
+
+}  // namespace taut
