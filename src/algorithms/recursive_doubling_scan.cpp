@@ -49,16 +49,18 @@ Task<> scan(Team team, Operands data) {
 Task<> exscan(Team team, Operands data) {
   const int P = team.size(), me = team.rank();
   const ConstSlice values = team.whole(data.in);
-  Frames own, before;
-  if (me + 1 < P) own = team.encode(values);
-  if (me == 0) {
-    if (P > 1) co_await team.send(own, 1);
-    co_return;
-  }
-  if (me + 1 < P)
-    before = co_await team.exchange(own, me + 1, me - 1, values);
-  else
+  if (P == 1) co_return;
+  Frames before;
+  if (me + 1 < P) {
+    const Frames own = team.encode(values);
+    if (me == 0)
+      co_await team.send(own, 1);
+    else
+      before = co_await team.exchange(own, me + 1, me - 1, values);
+  } else {
     before = co_await team.recv(me - 1, values);
+  }
+  if (me == 0) co_return;
   const Frames prefix = co_await doubled_prefix(team, std::move(before), 1, values, data.op);
   team.decode(prefix, team.whole(data.out));
 }
