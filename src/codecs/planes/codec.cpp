@@ -26,7 +26,7 @@ class Planes final : public Codec, private FrameArithmetic {
       : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
         checksum_(options.checksum),
-        codecs_(for_each_type([&]<class T>() {
+        codecs_(ValueTypes::each([&]<class T>() {
           return TypedCodec<T>(options.bound, options.bits, kernels, options.threads);
         })) {}
 

@@ -15,8 +15,9 @@ struct TypeList {
   template <template <class> class Table>
   using Tables = std::tuple<Table<T>...>;
 
+  // Returns the results of make_one.operator()<T>().
   template <class Make>
-  static constexpr auto make(Make make_one) {
+  static constexpr auto each(Make make_one) {
     return std::tuple{make_one.template operator()<T>()...};
   }
 };
@@ -25,12 +26,8 @@ struct TypeList {
 using ValueTypes = TypeList<void TAUT_PLANES_TYPES(TAUT_NEXT_TYPE)>;
 #undef TAUT_NEXT_TYPE
 
-// One Table<T> for each type, and the tuple of the results of make_one.operator()<T>().
+// One Table<T> for each type.
 template <template <class> class Table>
 using ForEachType = ValueTypes::Tables<Table>;
-template <class Make>
-constexpr auto for_each_type(Make make_one) {
-  return ValueTypes::make(make_one);
-}
 
 }  // namespace taut::planes

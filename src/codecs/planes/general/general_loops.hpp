@@ -254,7 +254,7 @@ std::size_t sum_wide(const WidePlanes* in, std::size_t n, std::size_t blocks, st
 
 template <class Isa>
 constexpr GeneralKernels general_kernels() {
-  return {for_each_type([]<class T>() {
+  return {ValueTypes::each([]<class T>() {
             return GeneralValueKernels<T>{Isa::template quantise<T>,
                                           quantise_wide<T>,
                                           dequantise_wide<T>,

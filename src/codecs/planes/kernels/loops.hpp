@@ -6,15 +6,15 @@
 //   add(in, source, predictor, groups, out)   the same, plus the planes `in`
 //   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
 //                                             as the set processes at a time, of the positions from `first`
-//   load(from, groups), store(q, to)          for such q, of at most `groups` groups; `lanes`: how many
+//   lanes, load(from, groups), store(q, to)   number of integers in such a q, and its conversions; the scalar
+//                                             set loads `groups` groups at once
 //   predicted(q, at, lags)                    q, plus the prediction of the integers at `at`
 //   put<add>(q, step, to)                     converts q to values, and adds these to others
 //   put_large(q, step, to)                    converts q of the large range to halves; the step is a power of
 //                                             two
 //   quantise, sum                             kernels that a set writes itself
 //   Widths                                    operations on tables of widths
-//
-// Loops over groups are forced inline where a call would pass registers through memory.
+// The scalar set shows these.
 #pragma once
 
 #include "codecs/planes/general/general_kernels.hpp"
@@ -105,7 +105,7 @@ constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept,
                                const GeneralKernels& (*general)() noexcept) {
   return {name,
           supported,
-          for_each_type([]<class T>() {
+          ValueTypes::each([]<class T>() {
             return Kernels<T>{encode<Isa, T>,        Isa::template quantise<T>,
                               accumulate<Isa, T>,    dequantise_large<Isa, T>,
                               decode<Isa, false, T>, decode<Isa, true, T>,

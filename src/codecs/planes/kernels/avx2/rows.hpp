@@ -2,6 +2,8 @@
 // row from the payload or writes it there. Included by kernel_set.cpp only.
 #pragma once
 
+#include <array>
+
 #include "codecs/planes/kernels/avx2/slices.hpp"
 
 namespace taut::planes {
@@ -40,47 +42,35 @@ struct Steps {
   }
 };
 
-// Shuffles for every combination of widths: the source of each byte of a row, the sign repeated upwards.
-// Plane p of block b is at row_blocks * p + b in a row that was read, and at C * b + p in a row to be
-// written. The transpositions start from the former and end with the latter.
+// Shuffles for every combination of widths of a row: the source of each byte by Rule, or 0x80 for 0.
+template <unsigned C, class Rule>
+__m128i shuffled(const void* from, std::size_t place, Rule) {
+  alignas(64) static constexpr auto table = [] {
+    constexpr unsigned second_widths = C == 8 ? 9 : 1;
+    std::array<std::array<std::uint8_t, 16>, (C + 1) * second_widths> all{};
+    for (unsigned k = 0; k < all.size(); ++k)
+      for (unsigned i = 0; i < 16; ++i)
+        all[k][i] = static_cast<std::uint8_t>(Rule{}(i, k / second_widths, k % second_widths));
+    return all;
+  }();
+  return _mm_shuffle_epi8(load128(from), load128(table.front().data() + place));
+}
+
+// Plane p of block b is at row_blocks * p + b in a row that was read, the sign repeated upwards, and at
+// C * b + p in a row to be written. The transpositions start from the former and end with the latter.
 template <unsigned C>
-struct FromPayload {
-  static constexpr unsigned second_widths = C == 8 ? 9 : 1;
-  alignas(16) std::uint8_t of[C + 1][second_widths][16];
-
-  constexpr FromPayload() : of() {
-    for (unsigned first = 0; first <= C; ++first)
-      for (unsigned second = 0; second < second_widths; ++second)
-        for (unsigned i = 0; i < 16; ++i) {
-          const unsigned p = i / row_blocks<C>, b = i % row_blocks<C>;
-          const unsigned width = b == 0 ? first : second, start = b == 0 ? 0 : first;
-          of[first][second][i] =
-              static_cast<std::uint8_t>(width == 0 ? 0x80 : start + (p < width ? width - 1 - p : 0));
-        }
-  }
-};
-
+__m128i from_payload(const std::byte* from, std::size_t place) {
+  return shuffled<C>(from, place, [](unsigned i, unsigned first, unsigned second) {
+    const unsigned p = i / row_blocks<C>, b = i % row_blocks<C>;
+    const unsigned width = b == 0 ? first : second, start = b == 0 ? 0 : first;
+    return width == 0 ? 0x80 : start + (p < width ? width - 1 - p : 0);
+  });
+}
 template <unsigned C>
-struct ToPayload {
-  static constexpr unsigned second_widths = C == 8 ? 9 : 1;
-  alignas(16) std::uint8_t of[C + 1][second_widths][16];
-
-  constexpr ToPayload() : of() {
-    for (unsigned first = 0; first <= C; ++first)
-      for (unsigned second = 0; second < second_widths; ++second)
-        for (unsigned i = 0; i < 16; ++i)
-          of[first][second][i] = static_cast<std::uint8_t>(i < first            ? first - 1 - i
-                                                           : i < first + second ? C + first + second - 1 - i
-                                                                                : 0x80);
-  }
-};
-
-template <class Shuffles>
-__m128i shuffled(const void* from, std::size_t place) {
-  static constexpr Shuffles shuffles;
-  const auto* const table = reinterpret_cast<const std::uint8_t*>(&shuffles.of);
-  const __m128i order = _mm_load_si128(reinterpret_cast<const __m128i*>(table + place));
-  return _mm_shuffle_epi8(load128(from), order);
+__m128i to_payload(const std::uint8_t* from, std::size_t place) {
+  return shuffled<C>(from, place, [](unsigned i, unsigned first, unsigned second) {
+    return i < first ? first - 1 - i : i < first + second ? C + first + second - 1 - i : 0x80;
+  });
 }
 
 template <unsigned C>
@@ -90,7 +80,7 @@ void read_rows(const PlanesIn& in, std::size_t batches, Rows<C>& rows) {
   for (std::size_t lane = 0, i = 0; lane < 2 * batches; ++lane)
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < lane_rows<C>; ++row, ++i) {
-      store128(rows.of[lane / 2][row][lane % 2], shuffled<FromPayload<C>>(at, steps.shuffle[i]));
+      store128(rows.of[lane / 2][row][lane % 2], from_payload<C>(at, steps.shuffle[i]));
       at += steps.bytes[i];
     }
 }
@@ -102,7 +92,7 @@ void write_rows(const Rows<C>& rows, std::size_t batches, PlanesOut& out) {
   for (std::size_t lane = 0, i = 0; lane < 2 * batches; ++lane)
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < lane_rows<C>; ++row, ++i) {
-      store128(at, shuffled<ToPayload<C>>(rows.of[lane / 2][row][lane % 2], steps.shuffle[i]));
+      store128(at, to_payload<C>(rows.of[lane / 2][row][lane % 2], steps.shuffle[i]));
       at += steps.bytes[i];
     }
   out.bytes = static_cast<std::size_t>(at - out.payload);

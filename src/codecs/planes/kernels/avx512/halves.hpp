@@ -2,9 +2,7 @@
 // values.hpp and general.cpp only.
 #pragma once
 
-#include <immintrin.h>
-
-#include "core/half.hpp"
+#include "codecs/planes/kernels/avx512/group.hpp"
 
 namespace taut::planes {
 namespace {
@@ -45,14 +43,8 @@ __m512i rounded_upper(__m512 x) {
 }
 template <bool MayBeNan>
 __m512i narrowed(__m512 a, __m512 b, const bf16*) {
-  static constexpr struct Index {
-    alignas(64) std::uint16_t of[32];
-    constexpr Index() : of() {
-      for (unsigned i = 0; i < 32; ++i) of[i] = static_cast<std::uint16_t>(2 * i + 1);
-    }
-  } upper;
-  return _mm512_permutex2var_epi16(rounded_upper<MayBeNan>(a), _mm512_load_si512(upper.of),
-                                   rounded_upper<MayBeNan>(b));
+  const __m512i upper = _mm512_load_si512(constants<std::uint16_t>([](unsigned i) { return 2 * i + 1; }));
+  return _mm512_permutex2var_epi16(rounded_upper<MayBeNan>(a), upper, rounded_upper<MayBeNan>(b));
 }
 
 // Returns, as a float, the half nearest to each float. The floats must not be NaN.

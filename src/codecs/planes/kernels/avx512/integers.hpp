@@ -31,14 +31,8 @@ inline __m512i scan(__m512i v) {
 // lane.
 template <unsigned Per>
 inline __m512i spread(__m512i v, unsigned r) {
-  static constexpr struct Index {
-    alignas(64) std::uint32_t of[Per][16];
-    constexpr Index() : of() {
-      for (unsigned r = 0; r < Per; ++r)
-        for (unsigned l = 0; l < 16; ++l) of[r][l] = (16 * r + l) / Per;
-    }
-  } index;
-  return _mm512_permutexvar_epi32(_mm512_load_si512(index.of[r]), v);
+  const std::uint32_t* const lanes = constants<std::uint32_t, 16 * Per>([](unsigned i) { return i / Per; });
+  return _mm512_permutexvar_epi32(_mm512_load_si512(lanes + 16 * r), v);
 }
 
 // ---- Integers of a group from its differences; `carry` holds, in every lane, the last integer before

@@ -7,19 +7,6 @@
 namespace taut::planes {
 namespace {
 
-// ---- Bit transposition
-
-// Transposes the bits of each 64-bit lane: byte b of the result holds bit b of the bytes, the first byte as
-// the top bit. The operand is the matrix and the identity is transformed. Planes are stored sign first, so
-// neither direction needs a byte reversal here.
-inline __m512i to_values(__m512i planes) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
-                                       0);
-}
-inline __m512i to_planes(__m512i reversed_values) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), reversed_values, 0);
-}
-
 // ---- Masks: the bytes of an expanded block that are present, as bits; sign: 1 << (width - 1)
 
 template <unsigned C>
@@ -125,14 +112,7 @@ class PlaneReader {
   }
   // Permutation for each 32-byte block: four rows of eight bytes, top byte row first -> eight 32-bit values.
   static __m512i order32() {
-    alignas(64) static constexpr struct Index {
-      std::uint8_t of[64];
-      constexpr Index() : of() {
-        for (unsigned i = 0; i < 64; ++i)
-          of[i] = static_cast<std::uint8_t>((i & 32) + (3 - i % 4) * 8 + (i & 31) / 4);
-      }
-    } index;
-    return _mm512_load_si512(index.of);
+    return bytes_by([](unsigned i) { return (i & 32) + (3 - i % 4) * 8 + (i & 31) / 4; });
   }
 
   const std::byte* at_;
@@ -197,17 +177,8 @@ class PlaneWriter {
   // Permutation that separates the bytes of the values, top byte first; each row of eight has its values in
   // reverse order.
   static __m512i rows() {
-    alignas(64) static constexpr struct Index {
-      std::uint8_t of[64];
-      constexpr Index() : of() {
-        constexpr unsigned bytes = C / 8;
-        for (unsigned i = 0; i < 64; ++i) {
-          const unsigned block = i / C, row = i % C / 8, value = 7 - i % 8;
-          of[i] = static_cast<std::uint8_t>(block * C + value * bytes + (bytes - 1 - row));
-        }
-      }
-    } index;
-    return _mm512_load_si512(index.of);
+    constexpr unsigned bytes = C / 8;
+    return bytes_by([](unsigned i) { return i / C * C + (7 - i % 8) * bytes + (bytes - 1 - i % C / 8); });
   }
 
   static __m512i next_plane(__m512i planes) {

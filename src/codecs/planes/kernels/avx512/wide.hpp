@@ -1,9 +1,8 @@
 // AVX-512: planes of 64-bit integers; a block of eight is one register. Included by general.cpp only.
 #pragma once
 
-#include <immintrin.h>
-
 #include "codecs/planes/general/general_kernels.hpp"
+#include "codecs/planes/kernels/avx512/group.hpp"
 
 namespace taut::planes {
 namespace {
@@ -12,36 +11,16 @@ inline std::uint64_t first_places(std::size_t n) {
   return _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(n));
 }
 
-// Returns a table of byte indices for vpermb.
-template <class Index>
-__m512i byte_table(Index) {
-  alignas(64) static constexpr struct Table {
-    std::uint8_t of[64];
-    constexpr Table() : of() {
-      for (unsigned i = 0; i < 64; ++i) of[i] = static_cast<std::uint8_t>(Index{}(i));
-    }
-  } table;
-  return _mm512_load_si512(table.of);
-}
 // Permutations: rows() gives rows of eight bytes, top byte first, each row with its values in reverse order.
 // values_of_rows() gives the values of such rows in order.
 inline __m512i rows() {
-  return byte_table([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
+  return bytes_by([](unsigned i) { return (7 - i % 8) * 8 + (7 - i / 8); });
 }
 inline __m512i values_of_rows() {
-  return byte_table([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
+  return bytes_by([](unsigned i) { return (7 - i % 8) * 8 + i / 8; });
 }
 inline __m512i places() {
-  return byte_table([](unsigned i) { return i; });
-}
-
-// Bit transposition of each 64-bit lane, as in planes.hpp.
-inline __m512i to_values(__m512i planes) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(static_cast<long long>(0x8040201008040201)), planes,
-                                       0);
-}
-inline __m512i to_planes(__m512i reversed_values) {
-  return _mm512_gf2p8affine_epi64_epi8(_mm512_set1_epi64(0x0102040810204080), reversed_values, 0);
+  return bytes_by([](unsigned i) { return i; });
 }
 
 class WideWriter {
