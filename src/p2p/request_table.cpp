@@ -41,15 +41,11 @@ struct Tracked {
 
   // Makes the receive one that may come in segments, if its buffer has room for them.
   void open_by(MPI_Request request) noexcept {
-    if (!open && !is_send() && may_be_segmented(at))
-      open.emplace(at, detached ? &detached : nullptr, request);
+    if (may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
   }
 
   // Returns true if MPI may complete the request: all segments of the message have arrived or are sent.
-  bool ready(MPI_Request request) noexcept {
-    open_by(request);
-    return open ? open->ready() : sent.ready(request);
-  }
+  bool ready(MPI_Request request) noexcept { return open ? open->ready() : sent.ready(request); }
 };
 
 namespace {
@@ -157,9 +153,9 @@ bool untrack(MPI_Request& request) noexcept {
   lock.unlock();
   if (!tracked) return false;
   if (tracked->open && !tracked->open->ready()) {  // the receive goes on: its segments have to be received
-    tracked.release();
-    request = MPI_REQUEST_NULL;
-    return true;
+    const bool frees = tracked.release()->persistent();  // MPI's persistent request is not started
+    if (!frees) request = MPI_REQUEST_NULL;
+    return !frees;
   }
   if (tracked->sent.coded() && !tracked->sent.in_segments()) tracked->sent.abandon();
   const bool comes_detached = !tracked->persistent() && tracked->detached;
@@ -200,6 +196,7 @@ void substitute(MPI_Request request, PostedReceive posted) noexcept {
   with(request, [&](Tracked& tracked) {
     tracked.substitute = posted.request;
     tracked.detached = std::move(posted.detached);
+    tracked.open_by(tracked.substitute);
   });
 }
 
