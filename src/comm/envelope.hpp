@@ -12,6 +12,15 @@ namespace taut {
 
 inline constexpr std::size_t envelope_bytes = 24;
 
+// Segments of a long message that follow the first one, and where: source and tag of their messages on a
+// private communicator. The header of the first segment names them in 8 bytes behind the envelope.
+struct Following {
+  std::uint8_t segments = 0;
+  std::uint32_t source = 0, tag = 0;
+
+  constexpr std::size_t header_bytes() const noexcept { return envelope_bytes + (segments != 0 ? 8 : 0); }
+};
+
 // Lengths of coded messages: coded_rest modulo coded_step. Few plain messages have such a length, so that a
 // probe has to inspect few. Each length is a multiple of the size of any value, because MPICH refuses a
 // message that ends within a number.
@@ -43,14 +52,15 @@ std::uint64_t random_mark();
 // Contents of a coded message, as its reader gets them.
 struct Envelope {
   std::uint8_t type = 0;    // DType of the values
-  std::uint64_t bytes = 0;  // size of the values
+  std::uint64_t bytes = 0;  // size of the values, of all segments
+  Following following{};
   ConstBytes frames;
 };
 
 // Completes a coded message whose frames, of `frames` bytes, are stored behind the room for the header:
 // writes header and padding, for which `message` has room. Returns the length.
 std::size_t seal(const MessageFormat& format, std::uint8_t type, std::uint64_t bytes, std::size_t frames,
-                 Bytes message) noexcept;
+                 Bytes message, const Following& following = {}) noexcept;
 
 // Returns true if a message that begins with `begin` has the mark. A cheap check before open_message().
 bool has_mark(const MessageFormat& format, ConstBytes begin) noexcept;

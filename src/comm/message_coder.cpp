@@ -61,29 +61,69 @@ void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& 
   const std::size_t chosen = matters ? choose(values, plan, cached_candidate, made.expected_ratio) : 0;
   made.candidate = &plan.candidates[chosen];
   made.bound = bound;
-  made.frames = plan.frames;
   if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Fallback::no_gain;
 }
 
-// Encodes the values to a coded message. If it is as long as the values, the message travels plain: it would
-// gain nothing, and receivers have no room for it.
+// Returns the memory that a coded message may need, or the values themselves.
+std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std::size_t frames) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < frames; ++i)
+    most += codec.max_bytes(values.type, block(values, i, frames).count);
+  return format_.length(std::max(Following{.segments = 1}.header_bytes() + most, values.bytes()));
+}
+
+// Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
+// message travels plain: it would gain nothing, and receivers have no room for it.
 void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
   const auto codec = codecs_.of(*made.candidate, plan.bound);
+  const std::size_t segments = made.following.segments + std::size_t{1};
+  const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
   std::size_t most = 0;
-  for (std::size_t i = 0; i < plan.frames; ++i)
-    most += codec->max_bytes(values.type, block(values, i, plan.frames).count);
-  made.buffer = place_.scratch(format_.length(envelope_bytes + most));
-  const Bytes frames = made.buffer.bytes().subspan(envelope_bytes);
-  for (std::size_t i = 0; i < plan.frames; ++i) {
-    const Sized size = codec->encode(block(values, i, plan.frames), frames.subspan(made.frame_bytes));
+  for (std::size_t i = 0; i < segments; ++i)
+    most += most_bytes(block(values, i, segments), *codec, frames_of_one);
+  made.buffer = place_.scratch(most);
+  const ConstSlice first = block(values, 0, segments);
+  const std::size_t header = made.following.header_bytes();
+  const Bytes frames = made.buffer.bytes().subspan(header);
+  for (std::size_t i = 0; i < frames_of_one; ++i) {
+    const Sized size = codec->encode(block(first, i, frames_of_one), frames.subspan(made.frame_bytes));
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
     made.frame_bytes += size.bytes;
   }
-  if (format_.length(envelope_bytes + made.frame_bytes) >= values.bytes())
+  made.frames = segments * frames_of_one;
+  if (format_.length(header + made.frame_bytes) >= first.bytes())
     made.plain = Fallback::no_gain;
   else
     made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
-                      made.buffer.bytes());
+                      made.buffer.bytes(), made.following);
+}
+
+// Encodes the values to a coded message at `at`. Returns its length; 0 if it is not shorter than the values.
+std::size_t MessageCoder::write_segment(ConstSlice values, EncodedMessage& made, Bytes at) {
+  const auto codec = codecs_.of(*made.candidate, made.bound);
+  const Sized size = codec->encode(values, at.subspan(envelope_bytes));
+  const MessageFormat format{.mark = format_.mark};
+  if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= values.bytes()) return 0;
+  made.frame_bytes += size.bytes;
+  return seal(format, static_cast<std::uint8_t>(values.type), values.bytes(), size.bytes, at);
+}
+
+ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept {
+  const ConstSlice segment = block(values, i, made.following.segments + std::size_t{1});
+  const Bytes at = made.buffer.bytes().subspan(made.bytes + made.later_bytes);
+  std::size_t bytes = 0;
+  try {
+    bytes = write_segment(segment, made, at);
+  } catch (...) {  // the values travel as they are
+  }
+  if (bytes == 0) {
+    bytes = segment.bytes();
+    made.frame_bytes += bytes;
+    place_.copy(at.data(), segment.as_bytes().data(), bytes);
+  }
+  made.later_bytes += (bytes + 15) / 16 * 16;
+  made.end = clock_now();
+  return at.first(bytes);
 }
 
 MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::uint64_t stream) noexcept {
@@ -93,8 +133,9 @@ MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::ui
   return streams_[mixed * 0x9E3779B97F4A7C15 >> 56];  // Fibonacci hashing
 }
 
-EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream) noexcept {
-  EncodedMessage made;
+EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
+                                    const Following& following) noexcept {
+  EncodedMessage made{.following = following};
   StreamState& stream_state = this->stream_state(values, stream);
   if (!stream_state.backoff.has()) {
     made.plain = Fallback::no_gain;
@@ -155,11 +196,11 @@ void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noex
   row.sum.times[Phase::encode] += made.end - made.decided;
   if (made.bytes == 0) return row.note_plain(made.plain);
   ++row.sum.compressed_calls;
-  ++row.sum.sent_messages;
+  row.sum.sent_messages += made.following.segments + std::size_t{1};
   row.sum.value_bytes += bytes;
   row.sum.carried_bytes += bytes;
   row.sum.frame_bytes += made.frame_bytes;
-  row.sum.sent_bytes += made.bytes;
+  row.sum.sent_bytes += made.bytes + made.later_bytes;
   row.decision = {made.candidate->codec->name,   {},        "one_message", Arithmetic::values,
                   static_cast<int>(made.frames), made.bound};
   made.candidate->predictor.copy(row.decision.predictor, sizeof row.decision.predictor - 1);

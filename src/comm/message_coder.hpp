@@ -13,12 +13,24 @@
 
 namespace taut {
 
+// Values of one segment of a long message, in bytes. Of 256 KiB to 4 MiB, the size with the shortest time of
+// 16 MiB over 1 Gbit/s (docs/adr/0022).
+inline constexpr std::size_t segment_bytes = std::size_t{1} << 20;
+inline constexpr std::size_t most_segments = 256;
+
+// Returns the number of segments of a message whose values have `bytes`.
+constexpr std::size_t segments_of(std::size_t bytes) noexcept {
+  return std::clamp<std::size_t>(bytes / segment_bytes, 1, most_segments);
+}
+
 // Encoded message: the frames of its values, or the reason why there are none.
 struct EncodedMessage {
   Fallback plain = Fallback::none;
-  Buffer buffer{};              // the coded message
+  Buffer buffer{};              // the coded message, then the segments that follow
   std::size_t bytes = 0;        // size of the coded message; 0: the values travel plain
-  std::size_t frame_bytes = 0;  // size of its frames
+  Following following{};        // segments behind the coded message, which is then the first one
+  std::size_t later_bytes = 0;  // size of those that are encoded, each rounded up to 16
+  std::size_t frame_bytes = 0;  // size of all frames
   const Candidate* candidate = nullptr;
   Bound bound{};  // bound of one value
   std::size_t frames = 0;
@@ -57,8 +69,14 @@ class MessageCoder {
                int threads);
 
   // Encodes the values to a coded message. After a failure the message travels plain. `stream`: messages that
-  // are likely to be alike; the results of their samples are kept, by type and size.
-  EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0) noexcept;
+  // are likely to be alike; the results of their samples are kept, by type and size. If segments follow, only
+  // the first one is encoded.
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0,
+                        const Following& following = {}) noexcept;
+
+  // Encodes segment `i` > 0 of the values into the memory of `made`, behind the segments before it. Returns
+  // the message that carries it: a coded one, or the values where that is not shorter.
+  ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
 
   // Decodes frames to as many bytes of values as `values` has. `type`: DType of the values, 0: any.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
@@ -73,7 +91,9 @@ class MessageCoder {
   void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, EncodedMessage& made);
   std::size_t choose(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
                      float& ratio);
+  std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
+  std::size_t write_segment(ConstSlice values, EncodedMessage& made, Bytes at);
   float estimate_ratio(ConstSlice values, const Codec& codec);
   const Codec& decoder(const FrameHeader& header);
 

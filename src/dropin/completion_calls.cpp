@@ -110,6 +110,19 @@ class Statuses {
   bool ignored_;
 };
 
+// Waits until every message that comes or goes in segments is whole. The calls of Taut advance meanwhile.
+void wait_for_segments(CompletionScope& completion) noexcept {
+  for (Backoff backoff; completion.hold_back() != 0; backoff.pause())
+    if (calls_in_progress()) progress_calls();
+}
+
+// Holds back the requests whose message is not whole. Returns true if there are any.
+bool hold_back(CompletionScope& completion) noexcept {
+  const bool held = completion.hold_back() != 0;
+  if (held && calls_in_progress()) progress_calls();
+  return held;
+}
+
 // Finishes request `i`, which has completed or failed.
 int finish_one(CompletionScope& completion, std::size_t i, int code, MPI_Status& status) noexcept {
   if (code == MPI_SUCCESS) return completion.finish(i, status);
@@ -145,13 +158,32 @@ int finish_all(CompletionScope& completion, int code, int n, const Statuses& sta
 
 int itself(int k) noexcept { return k; }
 
-// Completes requests by `complete`, which is wait_some or test_some.
-int complete_some(decltype(wait_some) complete, int incount, MPI_Request requests[], int* outcount,
-                  int indices[], MPI_Status statuses[]) {
+// Waits for one of the requests, some of which may be held back.
+int wait_for_any(CompletionScope& completion, int count, int* index, MPI_Status& status) noexcept {
+  for (Backoff backoff; hold_back(completion); backoff.pause()) {
+    int done = 0;
+    const int code = test_any(count, completion.requests(), index, &done, &status);
+    if (code != MPI_SUCCESS || (done != 0 && *index != MPI_UNDEFINED)) return code;
+  }
+  return wait_any(count, completion.requests(), index, &status);
+}
+
+// Completes some requests. `waits`: at least one, as MPI_Waitsome.
+int complete_some(bool waits, int incount, MPI_Request requests[], int* outcount, int indices[],
+                  MPI_Status statuses[]) {
   CompletionScope completion(listed(incount, requests));
-  if (!completion.matters()) return complete(incount, requests, outcount, indices, statuses);
+  if (!completion.matters())
+    return (waits ? wait_some : test_some)(incount, requests, outcount, indices, statuses);
   const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
-  const int code = complete(incount, completion.requests(), outcount, indices, some.data());
+  int code = MPI_SUCCESS;
+  bool held = true, nothing = true;
+  for (Backoff backoff; nothing; backoff.pause()) {
+    held = hold_back(completion);
+    code = (waits && !held ? wait_some : test_some)(incount, completion.requests(), outcount, indices,
+                                                    some.data());
+    if (held && *outcount == MPI_UNDEFINED) *outcount = 0;
+    nothing = waits && held && code == MPI_SUCCESS && *outcount == 0;
+  }
   return finish_all(completion, code, *outcount, some, [&](int k) { return indices[k]; });
 }
 
@@ -219,6 +251,7 @@ extern "C" {
 TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
   CompletionScope completion(listed(1, request));
   if (!completion.matters()) return wait(request, status);
+  wait_for_segments(completion);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = wait(completion.requests(), one.data());
   return finish_one(completion, 0, code, *one.data());
@@ -227,6 +260,7 @@ TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
 TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   CompletionScope completion(listed(1, request));
   if (!completion.matters()) return test(request, flag, status);
+  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = test(completion.requests(), flag, one.data());
   return code != MPI_SUCCESS || *flag != 0 ? finish_one(completion, 0, code, *one.data()) : code;
@@ -236,6 +270,7 @@ TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Stat
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return wait_all(count, requests, statuses);
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  wait_for_segments(completion);
   const int code = wait_all(count, completion.requests(), all.data());
   return finish_all(completion, code, count, all, itself);
 }
@@ -243,6 +278,7 @@ TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Stat
 TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return test_all(count, requests, flag, statuses);
+  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = test_all(count, completion.requests(), flag, all.data());
   return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself) : code;
@@ -252,7 +288,7 @@ TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* ind
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return wait_any(count, requests, index, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
-  const int code = wait_any(count, completion.requests(), index, one.data());
+  const int code = wait_for_any(completion, count, index, *one.data());
   return *index >= 0 ? finish_one(completion, static_cast<std::size_t>(*index), code, *one.data()) : code;
 }
 
@@ -261,19 +297,21 @@ TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* ind
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return test_any(count, requests, index, flag, status);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const bool held = hold_back(completion);
   const int code = test_any(count, completion.requests(), index, flag, one.data());
+  if (held && *index == MPI_UNDEFINED) *flag = 0;
   if (*flag == 0 || *index < 0) return code;
   return finish_one(completion, static_cast<std::size_t>(*index), code, *one.data());
 }
 
 TAUT_API int taut_dropin_MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
-  return complete_some(wait_some, incount, requests, outcount, indices, statuses);
+  return complete_some(true, incount, requests, outcount, indices, statuses);
 }
 
 TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                       MPI_Status statuses[]) {
-  return complete_some(test_some, incount, requests, outcount, indices, statuses);
+  return complete_some(false, incount, requests, outcount, indices, statuses);
 }
 
 // ---- Inspection of requests without completion
@@ -281,6 +319,7 @@ TAUT_API int taut_dropin_MPI_Testsome(int incount, MPI_Request requests[], int* 
 TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   CompletionScope completion(listed(1, &request));
   if (!completion.matters()) return call_next(Wrapped::MPI_Request_get_status, request, flag, status);
+  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = call_next(Wrapped::MPI_Request_get_status, *completion.requests(), flag, one.data());
   return *flag != 0 ? look_at_one(completion, 0, code, *one.data()) : code;
@@ -292,8 +331,10 @@ TAUT_API int taut_dropin_MPI_Request_get_status_any(int count, MPI_Request reque
   if (!has(function)) return look_for_any(count, requests, index, flag, status);
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return call_next(function, count, requests, index, flag, status);
+  const bool held = hold_back(completion);
   const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = call_next(function, count, completion.requests(), index, flag, one.data());
+  if (held && *index == MPI_UNDEFINED) *flag = 0;
   if (*flag == 0 || *index < 0) return code;
   return look_at_one(completion, static_cast<std::size_t>(*index), code, *one.data());
 }
@@ -304,6 +345,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status_all(int count, MPI_Request reque
   if (!has(function)) return look_at_all(count, requests, flag, statuses);
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return call_next(function, count, requests, flag, statuses);
+  if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
   const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = call_next(function, count, completion.requests(), flag, all.data());
   return *flag != 0 ? finish_all(completion, code, count, all, itself, look_at_one) : code;
@@ -315,8 +357,10 @@ TAUT_API int taut_dropin_MPI_Request_get_status_some(int incount, MPI_Request re
   if (!has(function)) return look_for_some(incount, requests, outcount, indices, statuses);
   CompletionScope completion(listed(incount, requests));
   if (!completion.matters()) return call_next(function, incount, requests, outcount, indices, statuses);
+  const bool held = hold_back(completion);
   const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
   const int code = call_next(function, incount, completion.requests(), outcount, indices, some.data());
+  if (held && *outcount == MPI_UNDEFINED) *outcount = 0;
   return finish_all(
       completion, code, *outcount, some, [&](int k) { return indices[k]; }, look_at_one);
 }

@@ -8,6 +8,7 @@
 #include "dropin/imports.hpp"
 #include "dropin/interception.hpp"
 #include "dropin/message_counts.hpp"
+#include "p2p/pending_segments.hpp"
 #include "p2p/probed_messages.hpp"
 #include "policy/text/options.hpp"
 
@@ -36,8 +37,8 @@ constexpr std::size_t least_message_bytes = (std::size_t{64} << 10) + coded_rest
 
 class Program final : public p2p::Endpoint {
  public:
-  explicit Program(const MessageFormat& format)
-      : Endpoint(format, false), decoder_(Policy{}, format, options().threads) {}
+  Program(const MessageFormat& format, std::shared_ptr<p2p::SegmentComm> segments)
+      : Endpoint(format, false, std::move(segments)), decoder_(Policy{}, format, options().threads) {}
 
   p2p::Coder& coder() noexcept override { return decoder_; }
   void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override {
@@ -64,7 +65,7 @@ void begin_coding() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) mark = random_mark();
   PMPI_Bcast(&mark, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  program = new Program({mark, least_message_bytes});
+  program = new Program({mark, least_message_bytes}, p2p::SegmentComm::make(MPI_COMM_WORLD));
   p2p::begin_matched_probes();
   p2p::set_program_endpoint(program);
 }
@@ -74,8 +75,9 @@ const Policy* policy_for(const Rules& rules, DType type, std::size_t bytes) {
   return match(rules, {.collective = Collective::send, .type = type, .bytes = bytes, .sites = 0});
 }
 
-EncodedMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
-  if (p2p::program_endpoint() == nullptr) return {.plain = Fallback::off};
+p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
+  const auto as_it_is = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.plain = why}); };
+  if (p2p::program_endpoint() == nullptr) return as_it_is(Fallback::off);
   const std::size_t bytes = p2p::bytes_of_values(message, kind);
   try {
     const Rules rules = api::local_rules(message.comm);
@@ -84,10 +86,11 @@ EncodedMessage encode(const p2p::SendArguments& message, const api::DatatypeLayo
                            : bytes < policy->min_bytes                 ? Fallback::small
                            : api::on_device(message.buf, message.type) ? Fallback::device
                                                                        : Fallback::none;
-    if (plain != Fallback::none) return {.plain = plain};
-    return program->encoder(*policy).encode(message, kind, static_cast<unsigned>(message.tag));
+    if (plain != Fallback::none) return as_it_is(plain);
+    return {program->encoder(*policy), program->segments().get(), message, kind,
+            static_cast<unsigned>(message.tag)};
   } catch (...) {
-    return {.plain = Fallback::memory};
+    return as_it_is(Fallback::memory);
   }
 }
 
@@ -109,6 +112,7 @@ void begin_messages() noexcept {
 void end_messages() noexcept {
   looks = false;
   if (p2p::program_endpoint() == nullptr) return;
+  p2p::finish_segments();
   p2p::set_program_endpoint(nullptr);
   p2p::end_matched_probes();
 }
@@ -122,13 +126,36 @@ std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) no
   return kind && kind->is.computes ? kind : std::nullopt;
 }
 
-EncodedMessage coded(const p2p::SendArguments& message) noexcept {
-  const auto kind = kind_of(message);
-  if (!kind) return {};
+ProgramSend::ProgramSend(const p2p::SendArguments& message) noexcept
+    : message_(message), kind_(kind_of(message)) {
   const BypassScope bypass;
-  EncodedMessage made = encode(message, *kind);
-  count_sent(message, *kind, made);
-  return made;
+  if (kind_) outgoing_ = encode(message, *kind_);
+}
+
+ProgramSend::~ProgramSend() { count(); }
+
+void ProgramSend::count() noexcept {
+  const BypassScope bypass;
+  if (kind_ && !std::exchange(counted_, true)) count_sent(message_, *kind_, outgoing_.made());
+}
+
+p2p::SendBuffer ProgramSend::buffer() const noexcept {
+  if (coded()) return p2p::buffer_of(outgoing_.made(), message_.type);
+  return {message_.buf, static_cast<api::pmpi::Count>(message_.count), message_.type};
+}
+
+int ProgramSend::send(p2p::SendFunction function) noexcept {
+  if (in_segments()) return outgoing_.send(message_, [] {});
+  return p2p::send(function, outgoing_.made(), message_);
+}
+
+int ProgramSend::start(p2p::StartFunction function, MPI_Request* request) noexcept {
+  return outgoing_.start(function, message_, request);
+}
+
+p2p::OutgoingMessage ProgramSend::take() noexcept {
+  count();
+  return std::move(outgoing_);
 }
 
 }  // namespace taut::dropin

@@ -2,6 +2,7 @@
 // that are sent coded.
 #pragma once
 
+#include "p2p/outgoing_message.hpp"
 #include "p2p/recv_decode.hpp"
 
 namespace taut::dropin {
@@ -20,9 +21,36 @@ void end_messages() noexcept;
 // counted for reports. Returns nothing for a message that is left to MPI.
 std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) noexcept;
 
-// Returns the coded message if a rule asks for coding and the result is shorter; otherwise a message of 0
-// bytes. Counts the message.
-EncodedMessage coded(const p2p::SendArguments& message) noexcept;
+// Sends a message: encodes it if a rule asks for coding and the result is shorter, and counts it when it is
+// sent or its send has started.
+class ProgramSend {
+ public:
+  explicit ProgramSend(const p2p::SendArguments& message) noexcept;
+  ~ProgramSend();
+  ProgramSend(const ProgramSend&) = delete;
+
+  // Returns true if the message is coded, else MPI has to send the values.
+  bool coded() const noexcept { return outgoing_.coded(); }
+  bool in_segments() const noexcept { return outgoing_.in_segments(); }
+
+  // Returns the buffer arguments of a message in one piece: of the coded message, or of the values.
+  p2p::SendBuffer buffer() const noexcept;
+
+  // Send the coded message by the MPI function, or start to send it. Return an MPI error code.
+  int send(p2p::SendFunction function) noexcept;
+  int start(p2p::StartFunction function, MPI_Request* request) noexcept;
+
+  // Moves the message out, to be kept while it is sent.
+  p2p::OutgoingMessage take() noexcept;
+
+ private:
+  void count() noexcept;
+
+  p2p::SendArguments message_;
+  std::optional<api::DatatypeLayout> kind_;
+  p2p::OutgoingMessage outgoing_;
+  bool counted_ = false;
+};
 
 // Returns the buffer of a receive of the program.
 inline p2p::RecvBuffer here(void* buf, MPI_Count count, MPI_Datatype type, MPI_Comm comm) noexcept {

@@ -4,6 +4,7 @@
 #include "api/args/pmpi_counts.hpp"
 #include "dropin/large_counts.hpp"
 #include "dropin/messages.hpp"
+#include "p2p/open_receive.hpp"
 #include "p2p/request_table.hpp"
 
 using namespace taut::dropin;
@@ -21,17 +22,22 @@ int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
   return code == MPI_SUCCESS ? finish_recv(at, *came) : code;
 }
 
-// Receives a message that may have been probed for. Runs `meanwhile()` after the receive has begun.
+// Receives a message that may have been probed for, or while another one is sent in segments. Runs
+// `meanwhile()` after the receive has begun.
 template <class Meanwhile>
 int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* status,
                      Meanwhile meanwhile) noexcept {
   PostedReceive posted;
   if (const int begun = post(key, at, posted); begun != MPI_SUCCESS) return begun;
+  std::optional<OpenReceive> open;
+  if (may_be_segmented(at)) open.emplace(at, posted.detached ? &posted.detached : nullptr, posted.request);
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
+  for (taut::Backoff backoff; open && !open->ready();) backoff.pause();
   StatusAt came(status);
   const int code = PMPI_Wait(&posted.request, &*came);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
+  if (open && open->message() != nullptr) return open->message()->finish(at.comm, *came);
   return posted.detached ? deliver(posted.detached, at, *came) : finish_recv(at, *came);
 }
 
@@ -80,12 +86,11 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
              int sendtag, void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
              MPI_Comm comm, MPI_Status* status) noexcept {
   const RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
-  const taut::EncodedMessage made = coded({sendbuf, sendcount, sendtype, dest, sendtag, comm});
-  const SendBuffer sent = made.bytes != 0
-                              ? buffer_of(made, sendtype)
-                              : SendBuffer{sendbuf, static_cast<pmpi::Count>(sendcount), sendtype};
-  if (may_be_probed_from(source))
+  ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
+  const SendBuffer sent = sending.buffer();
+  if (sending.in_segments() || may_be_probed_from(source))
     return receiving_probed({source, recvtag, comm}, at, status, [&] {
+      if (sending.in_segments()) return sending.send(nullptr);
       return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
     });
   return receiving(at, status, [&](MPI_Status* came) {

@@ -6,18 +6,17 @@
 namespace taut::dropin {
 
 bool send_coded(p2p::SendFunction send, const p2p::SendArguments& message, int& code) noexcept {
-  const EncodedMessage made = coded(message);
-  if (made.bytes == 0) return false;
-  code = p2p::send(send, made, message);
-  return true;
+  ProgramSend sending(message);
+  if (sending.coded()) code = sending.send(send);
+  return sending.coded();
 }
 
 bool send_coded(p2p::StartFunction start, const p2p::SendArguments& message, MPI_Request* request,
                 int& code) noexcept {
-  EncodedMessage made = coded(message);
-  if (made.bytes == 0) return false;
-  code = p2p::start(start, made, message, request);
-  if (code == MPI_SUCCESS) p2p::track_send(*request, std::move(made));
+  ProgramSend sending(message);
+  if (!sending.coded()) return false;
+  code = sending.start(start, request);
+  if (code == MPI_SUCCESS) p2p::track_send(*request, sending.take());
   return true;
 }
 
@@ -29,11 +28,11 @@ void send_at_each_start(MPI_Request request, p2p::StartFunction start,
 bool start_coded(MPI_Request request, int& code) noexcept {
   const auto send = p2p::find_persistent_send(request);
   if (!send) return false;
-  EncodedMessage made = coded(send->message);
-  if (made.bytes == 0) return false;
+  ProgramSend sending(send->message);
+  if (!sending.coded()) return false;
   MPI_Request started = MPI_REQUEST_NULL;
-  code = p2p::start(send->start, made, send->message, &started);
-  if (code == MPI_SUCCESS) p2p::substitute(request, started, std::move(made));
+  code = sending.start(send->start, &started);
+  if (code == MPI_SUCCESS) p2p::substitute(request, started, sending.take());
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "dropin/next_symbol.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/send_calls.hpp"
+#include "p2p/open_receive.hpp"
 #include "p2p/request_table.hpp"
 
 namespace {
@@ -11,13 +12,16 @@ namespace {
 using namespace taut::dropin;
 using namespace taut::p2p;
 
-// Starts a persistent receive: matches it to a message that was probed for, or lets MPI start it.
+// Starts a persistent receive: matches it to a message that was probed for, makes a nonblocking receive of a
+// message that may come in segments, or lets MPI start it.
 int start_receive(MPI_Request* request) noexcept {
-  ProbeQueue queue;
+  const auto receive = find_persistent_recv(*request);
+  if (!receive) return call_next(Wrapped::MPI_Start, request);
   PostedReceive posted;
   int code = MPI_SUCCESS;
-  const auto receive = find_persistent_recv(*request);
-  if (!receive || !queue.receive(receive->key, receive->at, posted, code))
+  if (may_be_segmented(receive->at) && receive->key.source != MPI_PROC_NULL)
+    code = post(receive->key, receive->at, posted);
+  else if (!may_be_probed() || !ProbeQueue().receive(receive->key, receive->at, posted, code))
     return call_next(Wrapped::MPI_Start, request);
   if (code == MPI_SUCCESS) substitute(*request, std::move(posted));
   return code;
@@ -26,8 +30,7 @@ int start_receive(MPI_Request* request) noexcept {
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
   if (request != nullptr && (start_kept(*request, code) || start_coded(*request, code))) return code;
-  return request != nullptr && may_be_probed() ? start_receive(request)
-                                               : call_next(Wrapped::MPI_Start, request);
+  return request != nullptr ? start_receive(request) : call_next(Wrapped::MPI_Start, request);
 }
 
 }  // namespace

@@ -26,10 +26,16 @@ class Coder {
  public:
   Coder(const Policy& policy, const MessageFormat& format, int threads);
 
-  // Encodes the values of a message, which have this layout. `plain` of the result says why the message is
-  // not coded. `stream` names messages that are likely to be alike.
-  EncodedMessage encode(const SendArguments& message, const api::DatatypeLayout& kind,
-                        std::uint64_t stream) noexcept;
+  // Returns the values of a message with this layout as contiguous values, packed into `memory` if they have
+  // gaps. Throws Error.
+  ConstSlice values_in_a_row(const SendArguments& message, const api::DatatypeLayout& kind, Buffer& memory);
+
+  // Encodes the values of a message, or the first segment if others follow. `plain` of the result says why
+  // the message is not coded. `stream` names messages that are likely to be alike.
+  EncodedMessage encode(ConstSlice values, std::uint64_t stream, const Following& following) noexcept;
+
+  // Encodes segment `i` > 0, as MessageCoder::encode_segment().
+  ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
 
   // Moves a message that is kept for some time to a smaller buffer: the first buffer has room for all values.
   // Throws Error.

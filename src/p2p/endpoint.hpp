@@ -3,6 +3,7 @@
 #pragma once
 
 #include "p2p/coder.hpp"
+#include "p2p/segment_comm.hpp"
 
 namespace taut::p2p {
 
@@ -22,8 +23,8 @@ struct Received {
 
 class Endpoint {
  public:
-  Endpoint(const MessageFormat& format, bool checks_types) noexcept
-      : format_(format), checks_types_(checks_types) {}
+  Endpoint(const MessageFormat& format, bool checks_types, std::shared_ptr<SegmentComm> segments) noexcept
+      : format_(format), checks_types_(checks_types), segments_(std::move(segments)) {}
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
   virtual ~Endpoint() = default;
@@ -32,6 +33,9 @@ class Endpoint {
 
   // Returns true if it is an error to receive a coded message of numbers as numbers of another type.
   bool checks_types() const noexcept { return checks_types_; }
+
+  // Returns the communicator of the segments of long messages; null if none are sent in segments.
+  const std::shared_ptr<SegmentComm>& segments() const noexcept { return segments_; }
 
   // Returns the coder that decodes messages.
   virtual Coder& coder() noexcept = 0;
@@ -42,6 +46,7 @@ class Endpoint {
  private:
   MessageFormat format_;
   bool checks_types_;
+  std::shared_ptr<SegmentComm> segments_;
 };
 
 // The endpoint of the program, while the drop-in serves its messages; otherwise null. The same on all ranks.

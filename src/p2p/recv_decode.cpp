@@ -6,16 +6,24 @@
 #include "api/errors.hpp"
 #include "core/frame.hpp"
 #include "p2p/bypass.hpp"
+#include "p2p/segmented_message.hpp"
 
 namespace taut::p2p {
-namespace {
 
-// Returns true if the values are contiguous in host memory. MPI packs and unpacks values in GPU memory, as it
-// has received them there.
 bool lies_together(const RecvBuffer& at) noexcept {
   const auto elements = api::datatype_layout_of(at.type);
   return elements && elements->dense && !api::on_device(at.buf, at.type);
 }
+
+void place(ConstBytes values, const RecvBuffer& at) {
+  if (values.empty()) return;
+  if (lies_together(at)) return void(std::memcpy(at.buf, values.data(), values.size()));
+  std::vector<std::byte> all = packed(at);
+  std::memcpy(all.data(), values.data(), values.size());
+  api::unpack_values(all, at.buf, at.count, at.type);
+}
+
+namespace {
 
 // Returns true if the received data begins with the mark of coded messages. Reads only the elements that hold
 // the mark.
@@ -28,16 +36,6 @@ bool begins_with_mark(const RecvBuffer& at) {
 
 void check(Status status) {
   if (status != Status::ok) throw Error(status, describe(status));
-}
-
-// Writes values to the receive buffer. Data behind the values is written back unchanged, because MPI_Unpack
-// cannot end within an element.
-void place(ConstBytes values, const RecvBuffer& at) {
-  if (values.empty()) return;
-  if (lies_together(at)) return void(std::memcpy(at.buf, values.data(), values.size()));
-  std::vector<std::byte> all = packed(at);
-  std::memcpy(all.data(), values.data(), values.size());
-  api::unpack_values(all, at.buf, at.count, at.type);
 }
 
 void check_types(DType sent, const RecvBuffer& at) {
@@ -64,14 +62,7 @@ void decode_to(const RecvBuffer& at, const Envelope& message) {
 int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status, Received& received) {
   const auto envelope = open_message(at.endpoint->format(), message);
   if (!envelope) throw Error(Status::corrupt_frame, "a coded message came damaged");
-  received.type = static_cast<DType>(envelope->type);
-  received.bytes = envelope->bytes;
-  FrameHeader header;
-  if (read_header(envelope->frames, header) == Status::ok) {
-    received.codec = find_codec(header.codec);
-    received.bound = header.bound;
-  }
-  check_types(*received.type, at);
+  describe_coded(*envelope, at, received);
   if (envelope->bytes > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
   received.begin = clock_now();
   decode_to(at, *envelope);
@@ -103,6 +94,13 @@ int counted(const RecvBuffer& at, std::size_t bytes, Action action) noexcept {
   return code;
 }
 
+// Returns the bytes of a message that has arrived; 0 if its receive was cancelled.
+std::size_t arrived_bytes(const MPI_Status& status) noexcept {
+  int cancelled = 0;
+  PMPI_Test_cancelled(&status, &cancelled);
+  return cancelled == 0 ? bytes_of(status) : 0;
+}
+
 }  // namespace
 
 std::size_t room(const RecvBuffer& at) noexcept {
@@ -119,11 +117,21 @@ bool may_be_coded(const RecvBuffer& at) noexcept {
   return at.endpoint != nullptr && room(at) >= at.endpoint->format().least_bytes;
 }
 
+void describe_coded(const Envelope& message, const RecvBuffer& at, Received& received) {
+  received.type = static_cast<DType>(message.type);
+  received.bytes = message.bytes;
+  FrameHeader header;
+  if (read_header(message.frames, header) == Status::ok) {
+    received.codec = find_codec(header.codec);
+    received.bound = header.bound;
+  }
+  check_types(*received.type, at);
+}
+
 int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept {
   const BypassScope scope;
-  int cancelled = 0;
-  PMPI_Test_cancelled(&status, &cancelled);
-  const std::size_t bytes = cancelled == 0 ? bytes_of(status) : 0;
+  if (const auto message = segmented_message(at, nullptr, status)) return message->receive(status);
+  const std::size_t bytes = arrived_bytes(status);
   return counted(at, bytes, [&](Received& received) -> int {
     if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return MPI_SUCCESS;
     set_bytes(status, 0);
@@ -139,6 +147,7 @@ std::size_t bytes_of_values(const Detached& message, const MessageFormat& format
 
 int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept {
   const BypassScope scope;
+  if (const auto long_one = segmented_message(at, &message, status)) return long_one->receive(status);
   const ConstBytes all{message.memory.get(), message.bytes};
   return counted(at, all.size(), [&](Received& received) -> int {
     if (has_mark(at.endpoint->format(), all)) return decode_message(all, at, status, received);
@@ -146,6 +155,25 @@ int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) n
     place(all, at);
     return MPI_SUCCESS;
   });
+}
+
+std::unique_ptr<SegmentedMessage> segmented_message(const RecvBuffer& at, const Detached* detached,
+                                                    const MPI_Status& status) noexcept {
+  const BypassScope scope;
+  try {
+    const std::size_t bytes = detached != nullptr ? detached->bytes : arrived_bytes(status);
+    if (at.endpoint == nullptr || at.endpoint->segments() == nullptr) return {};
+    if (!at.endpoint->format().may_have(bytes)) return {};
+    if (detached == nullptr && !begins_with_mark(at)) return {};
+    Buffer memory = detached == nullptr ? moved_away(at, bytes) : Buffer{};
+    const ConstBytes all = detached != nullptr ? ConstBytes{detached->memory.get(), bytes}
+                                               : ConstBytes(memory.bytes()).first(bytes);
+    const auto first = open_message(at.endpoint->format(), all);
+    if (!first || first->following.segments == 0) return {};
+    return std::make_unique<SegmentedMessage>(at, *first);
+  } catch (...) {  // decode_message() reports the same error
+    return {};
+  }
 }
 
 }  // namespace taut::p2p

@@ -28,6 +28,18 @@ std::size_t room(const RecvBuffer& at) noexcept;
 // Returns true if a coded message can arrive in this buffer.
 bool may_be_coded(const RecvBuffer& at) noexcept;
 
+// Returns true if the values are contiguous in host memory. MPI packs and unpacks values in GPU memory, as it
+// has received them there.
+bool lies_together(const RecvBuffer& at) noexcept;
+
+// Writes values to the receive buffer. Data behind the values is written back unchanged, because MPI_Unpack
+// cannot end within an element. Throws Error.
+void place(ConstBytes values, const RecvBuffer& at);
+
+// Reads codec and bound of a coded message from its first frame. Throws Error if the type of the values is
+// not that of the receive.
+void describe_coded(const Envelope& message, const RecvBuffer& at, Received& received);
+
 // Finishes a receive after MPI has received its message: decodes the message if it is coded, sets the bytes
 // of the values in `status`, which comes from MPI, and counts the message. Returns an MPI error code, raised
 // on the communicator.
@@ -46,6 +58,13 @@ std::size_t bytes_of_values(const Detached& message, const MessageFormat& format
 
 // Puts the values of a message into the receive buffer; otherwise as finish_recv().
 int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept;
+
+class SegmentedMessage;
+
+// Returns the long message whose first segment MPI has received into `at`, or into `detached` unless it is
+// null; null if the message is none. Receives of its other segments are then posted.
+std::unique_ptr<SegmentedMessage> segmented_message(const RecvBuffer& at, const Detached* detached,
+                                                    const MPI_Status& status) noexcept;
 
 // Returns the values in the buffer, made contiguous. Throws Error.
 std::vector<std::byte> packed(const RecvBuffer& at);

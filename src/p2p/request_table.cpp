@@ -7,13 +7,15 @@
 
 #include "api/args/datatype_layout.hpp"
 #include "p2p/bypass.hpp"
+#include "p2p/open_receive.hpp"
 
 namespace taut::p2p {
 
 struct Tracked {
   RecvBuffer at{};                      // buffer of a receive
   Detached detached;                    // gets the message instead of the program's buffer
-  EncodedMessage sent;                  // message of a coded send
+  OutgoingMessage sent;                 // message of a coded send
+  std::optional<OpenReceive> open;      // receive whose message may come in segments
   std::optional<MatchKey> key;          // match key of a persistent receive
   std::optional<PersistentSend> sends;  // function and arguments of a persistent send
   MPI_Request substitute = MPI_REQUEST_NULL;
@@ -29,13 +31,21 @@ struct Tracked {
   }
 
   bool persistent() const noexcept { return key || sends; }
-  bool is_send() const noexcept { return sent.bytes != 0 || sends; }
+  bool is_send() const noexcept { return sent.coded() || sends; }
 
   // Duplicates a derived type, which the program may free before the request is complete.
   void keep(MPI_Datatype& type) noexcept {
     const BypassScope scope;
     if (api::is_derived(type) && PMPI_Type_dup(type, &kept_type) == MPI_SUCCESS) type = kept_type;
   }
+
+  // Makes the receive one that may come in segments, if its buffer has room for them.
+  void open_by(MPI_Request request) noexcept {
+    if (may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
+  }
+
+  // Returns true if MPI may complete the request: all segments of the message have arrived or are sent.
+  bool ready(MPI_Request request) noexcept { return open ? open->ready() : sent.ready(request); }
 };
 
 namespace {
@@ -89,17 +99,20 @@ std::unique_ptr<Tracked> receiving(const RecvBuffer& at) noexcept {
 void end(std::unique_ptr<Tracked>& tracked) noexcept {
   if (!tracked->persistent()) return tracked.reset();
   tracked->looked_at = false;
+  tracked->open.reset();
   tracked->substitute = MPI_REQUEST_NULL;
   tracked->detached = {};
   tracked->sent = {};
 }
 
-int finish_tracked(const Tracked& tracked, MPI_Status& status) noexcept {
+int finish_tracked(Tracked& tracked, MPI_Status& status) noexcept {
   if (tracked.is_send()) return MPI_SUCCESS;
   if (tracked.looked_at) {
     set_bytes(status, tracked.bytes);
     return tracked.code;
   }
+  if (tracked.open && tracked.open->message() != nullptr)
+    return tracked.open->message()->finish(tracked.at.comm, status);
   return tracked.detached ? deliver(tracked.detached, tracked.at, status) : finish_recv(tracked.at, status);
 }
 
@@ -117,6 +130,7 @@ void free_started(Tracked& tracked, MPI_Request& started) noexcept {
 void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached) noexcept {
   auto tracked = receiving(at);
   tracked->detached = std::move(detached);
+  tracked->open_by(request);
   insert(request, std::move(tracked));
 }
 
@@ -125,7 +139,7 @@ void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request)
   if (posted.detached || may_be_coded(at)) track_recv(*request, at, std::move(posted.detached));
 }
 
-void track_send(MPI_Request request, EncodedMessage message) noexcept {
+void track_send(MPI_Request request, OutgoingMessage message) noexcept {
   auto tracked = std::make_unique<Tracked>();
   tracked->sent = std::move(message);
   insert(request, std::move(tracked));
@@ -138,7 +152,12 @@ bool untrack(MPI_Request& request) noexcept {
   auto tracked = take(here, request);
   lock.unlock();
   if (!tracked) return false;
-  if (tracked->sent.bytes != 0) new Buffer(std::move(tracked->sent.buffer));  // MPI may still read the buffer
+  if (tracked->open && !tracked->open->ready()) {  // the receive goes on: its segments have to be received
+    const bool frees = tracked.release()->persistent();  // MPI's persistent request is not started
+    if (!frees) request = MPI_REQUEST_NULL;
+    return !frees;
+  }
+  if (tracked->sent.coded() && !tracked->sent.in_segments()) tracked->sent.abandon();
   const bool comes_detached = !tracked->persistent() && tracked->detached;
   free_started(*tracked, comes_detached ? request : tracked->substitute);
   return comes_detached;
@@ -177,10 +196,11 @@ void substitute(MPI_Request request, PostedReceive posted) noexcept {
   with(request, [&](Tracked& tracked) {
     tracked.substitute = posted.request;
     tracked.detached = std::move(posted.detached);
+    tracked.open_by(tracked.substitute);
   });
 }
 
-void substitute(MPI_Request request, MPI_Request started, EncodedMessage sent) noexcept {
+void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) noexcept {
   with(request, [&](Tracked& tracked) {
     tracked.substitute = started;
     tracked.sent = std::move(sent);
@@ -205,20 +225,32 @@ CompletionScope::CompletionScope(std::span<MPI_Request> requests) noexcept : req
     auto tracked = take(here, request);
     const bool substituted = tracked && tracked->substitute != MPI_REQUEST_NULL;
     of_mpi_.push_back(substituted ? tracked->substitute : request);
-    mine_.push_back({request, std::move(tracked), substituted});
+    mine_.push_back({request, std::move(tracked), substituted, of_mpi_.back()});
   }
 }
 
 // Ends the requests that are complete. The other requests return to the table.
 CompletionScope::~CompletionScope() {
   for (std::size_t i = 0; i < mine_.size(); ++i) {
-    auto& [request, tracked, substituted] = mine_[i];
-    if (!substituted) requests_[i] = of_mpi_[i];
+    auto& [request, tracked, substituted, of_mpi, held] = mine_[i];
+    if (!substituted && !held) requests_[i] = of_mpi_[i];
     if (!tracked) continue;
-    const bool over = of_mpi_[i] == MPI_REQUEST_NULL;
+    const bool over = of_mpi_[i] == MPI_REQUEST_NULL && !held;
     if (over) end(tracked);
     if (tracked) insert(request, std::move(tracked));
   }
+}
+
+std::size_t CompletionScope::hold_back() noexcept {
+  std::size_t held = 0;
+  for (std::size_t i = 0; i < mine_.size(); ++i) {
+    One& one = mine_[i];
+    if (!one.tracked) continue;
+    one.held = !one.tracked->ready(one.of_mpi);
+    of_mpi_[i] = one.held ? MPI_REQUEST_NULL : one.of_mpi;
+    held += one.held;
+  }
+  return held;
 }
 
 int CompletionScope::finish(std::size_t i, MPI_Status& status) noexcept {

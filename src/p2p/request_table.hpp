@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "p2p/outgoing_message.hpp"
 #include "p2p/probed_messages.hpp"
-#include "p2p/send.hpp"
 
 namespace taut::p2p {
 
@@ -21,7 +21,7 @@ void track_recv(MPI_Request request, const RecvBuffer& at, Detached detached = {
 void hand_over(PostedReceive posted, const RecvBuffer& at, MPI_Request* request) noexcept;
 
 // Adds a send, with the memory that MPI reads until the send is complete.
-void track_send(MPI_Request request, EncodedMessage message) noexcept;
+void track_send(MPI_Request request, OutgoingMessage message) noexcept;
 
 // Removes a request before the program frees it. Returns true if the request is already freed.
 bool untrack(MPI_Request& request) noexcept;
@@ -44,7 +44,7 @@ std::optional<PersistentSend> find_persistent_send(MPI_Request request) noexcept
 
 // Record that a start of the request made another MPI request, its substitute, which completes in its place.
 void substitute(MPI_Request request, PostedReceive posted) noexcept;
-void substitute(MPI_Request request, MPI_Request started, EncodedMessage sent) noexcept;
+void substitute(MPI_Request request, MPI_Request started, OutgoingMessage sent) noexcept;
 
 // Returns the substitute of a request; MPI_REQUEST_NULL if there is none.
 MPI_Request substitute_of(MPI_Request request) noexcept;
@@ -66,6 +66,10 @@ class CompletionScope {
   // Returns true if any of the requests is in the table. Otherwise no other member may be called.
   bool matters() const noexcept { return !mine_.empty(); }
 
+  // Replaces requests whose message is not whole yet by MPI_REQUEST_NULL, so that MPI does not complete them,
+  // and advances them. Returns their number.
+  std::size_t hold_back() noexcept;
+
   // Returns the requests that MPI has to complete.
   MPI_Request* requests() noexcept { return of_mpi_.data(); }
 
@@ -84,6 +88,8 @@ class CompletionScope {
     MPI_Request request;
     std::unique_ptr<Tracked> tracked;
     bool substituted;
+    MPI_Request of_mpi;
+    bool held = false;
   };
 
   std::span<MPI_Request> requests_;  // requests of the program

@@ -43,7 +43,7 @@ int sendrecv(const p2p::SendArguments& out, const RecvArguments& in, MPI_Status*
   if (const int code = receiving.start(&request); code != MPI_SUCCESS) return code;
   if (const int code = send_or_abandon(sending, receiving, request); code != MPI_SUCCESS) return code;
   MPI_Status came{};
-  const int code = wait_for(request, &came);
+  const int code = wait_for(receiving, request, &came);
   if (code == MPI_SUCCESS) return receiving.finish(came, in.comm, status);
   if (status != MPI_STATUS_IGNORE) *status = came;
   return code;

@@ -39,6 +39,13 @@ void expect_mpi_init() {
                 "communicators of sessions are served only where MPI_Init was called; call it as well");
 }
 
+// Returns the communicator of the segments of long messages on `comm`: the program's, if the drop-in serves
+// its messages. Collective over `comm`.
+std::shared_ptr<p2p::SegmentComm> segments_for(MPI_Comm comm) {
+  const p2p::Endpoint* const program = p2p::program_endpoint();
+  return program != nullptr ? program->segments() : p2p::SegmentComm::make(comm);
+}
+
 // Sets the policy of a communicator. Collective. `unreadable`: the reason why this rank has no policy text.
 int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable = {}) {
   int rank = 0, size = 0, inter = 0;
@@ -66,8 +73,11 @@ int set_policy(MPI_Comm comm, const char* text, std::optional<Error> unreadable 
     attach(comm, bind_rules(comm));
     return MPI_SUCCESS;
   }
-  auto comm_state = std::make_shared<CommState>(std::move(policy), agreed.enabled != 0, inter != 0,
-                                                Group{rank, size}, agreed.mark);
+  Rules rules(std::move(policy));
+  const bool has_messages = agreed.enabled != 0 && inter == 0 && size > 1 && !rules.off();
+  auto comm_state =
+      std::make_shared<CommState>(std::move(rules), agreed.enabled != 0, inter != 0, Group{rank, size},
+                                  agreed.mark, has_messages ? segments_for(comm) : nullptr);
   comm_state->read_name(comm);
   comm_state->connect(comm);
   attach(comm, std::move(comm_state));

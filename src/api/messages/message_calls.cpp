@@ -40,16 +40,17 @@ bool SendCall::describe() noexcept {
   return bytes == 0 || arguments_.buf != nullptr || !kind_ || !kind_->dense;
 }
 
-EncodedMessage SendCall::encode() {
+p2p::OutgoingMessage SendCall::encode() {
+  const auto plain = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.plain = why}); };
   Messages* const messages = comm_state_->messages();
-  if (messages == nullptr) return {.plain = comm_state_->fallback_reason()};
+  if (messages == nullptr) return plain(comm_state_->fallback_reason());
   check_memory(arguments_.buf, arguments_.type);
-  if (bytes_ == 0) return {.plain = Fallback::small};
-  if (!kind_) return {.plain = Fallback::type};
-  if (const Fallback plain = early_fallback(comm_state_->policy(), bytes_, 2); plain != Fallback::none)
-    return {.plain = plain};
+  if (bytes_ == 0) return plain(Fallback::small);
+  if (!kind_) return plain(Fallback::type);
+  if (const Fallback why = early_fallback(comm_state_->policy(), bytes_, 2); why != Fallback::none)
+    return plain(why);
   const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
-  return messages->coder().encode(arguments_, *kind_, stream);
+  return {messages->coder(), messages->segments().get(), arguments_, *kind_, stream};
 }
 
 void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
@@ -57,37 +58,42 @@ void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
                   .type = kind_ ? kind_->type() : DType{},
                   .bytes = bytes_,
                   .site = site_};
-  const bool coded = made_.bytes != 0;
+  const EncodedMessage& made = message_.made();
+  const bool coded = message_.coded();
   const std::uint64_t end = begin != 0 ? clock_now() : 0;
   comm_state_->account([&](CallTable& calls) {
     CallRow& row = calls.count(call.key(), bytes_);
-    note_sent(made_, bytes_, row);
-    row.sum.times[coded ? Phase::wait : Phase::plain] += end - begin - (made_.end - made_.begin);
+    note_sent(made, bytes_, row);
+    row.sum.times[coded ? Phase::wait : Phase::plain] += end - begin - (made.end - made.begin);
     row.sum.times[Phase::call] += end - begin;
   });
   Recorder* const events = begin != 0 ? recorder() : nullptr;
   if (events == nullptr) return;
   const CallTag tag = events->open(call.kind());
-  if (made_.begin != 0) tag.add(Phase::agree, 0, made_.begin, made_.decided, 0);
-  if (coded) tag.add(Phase::encode, 0, made_.decided, made_.end, bytes_);
-  tag.add(coded ? Phase::wait : Phase::plain, 0, prepared, end, coded ? made_.bytes : bytes_);
+  if (made.begin != 0) tag.add(Phase::agree, 0, made.begin, made.decided, 0);
+  if (coded) tag.add(Phase::encode, 0, made.decided, made.end, bytes_);
+  tag.add(coded ? Phase::wait : Phase::plain, 0, prepared, end,
+          coded ? made.bytes + made.later_bytes : bytes_);
   tag.add(Phase::call, 0, begin, end, bytes_);
   events->close(tag);
+}
+
+// Returns the buffer arguments of the message: those of the coded one, if there is one.
+p2p::SendBuffer SendCall::buffer() const noexcept {
+  if (message_.coded()) return p2p::buffer_of(message_.made(), arguments_.type);
+  return {arguments_.buf, pmpi::count(arguments_.count), arguments_.type};
 }
 
 template <class HandOver>
 int SendCall::run(HandOver hand_over, bool keeps) {
   const bool counted = describe();
   const std::uint64_t begin = counted && comm_state_->times(bytes_) ? clock_now() : 0;
-  if (counted) made_ = encode();
-  if (keeps && made_.bytes != 0) comm_state_->messages()->coder().shrink(made_);
-  if (made_.bytes == 0 && !pmpi::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
-  const p2p::SendBuffer buffer =
-      made_.bytes != 0 ? p2p::buffer_of(made_, arguments_.type)
-                       : p2p::SendBuffer{arguments_.buf, pmpi::count(arguments_.count), arguments_.type};
-  const std::uint64_t prepared = made_.end != 0 ? made_.end : begin;
-  const int code = hand_over(buffer);
-  if (counted) count(begin, prepared);
+  if (counted) message_ = encode();
+  if (keeps) message_.shrink();
+  if (!message_.coded() && !pmpi::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
+  const int code = hand_over(buffer());
+  const std::uint64_t encoded = message_.made().end;
+  if (counted) count(begin, encoded != 0 ? encoded : begin);
   return code;
 }
 
@@ -95,6 +101,7 @@ int SendCall::start(MPI_Request* request) {
   const auto& [buf, count, type, dest, tag, comm] = arguments_;
   return run(
       [&](const p2p::SendBuffer& b) {
+        if (message_.in_segments()) return message_.start(nullptr, arguments_, request);
         return TAUT_PMPI(Isend)(b.at, b.count, b.type, dest, tag, comm, request);
       },
       true);
@@ -104,6 +111,7 @@ int SendCall::send() {
   const auto& [buf, count, type, dest, tag, comm] = arguments_;
   return run(
       [&](const p2p::SendBuffer& b) {
+        if (message_.in_segments()) return message_.send(arguments_, [] { progress(nullptr); });
         if (!calls_in_flight()) return TAUT_PMPI(Send)(b.at, b.count, b.type, dest, tag, comm);
         MPI_Request request = MPI_REQUEST_NULL;
         const int code = TAUT_PMPI(Isend)(b.at, b.count, b.type, dest, tag, comm, &request);
@@ -145,12 +153,15 @@ int RecvCall::post(MPI_Request* request) {
 int RecvCall::start(MPI_Request* request) {
   check();
   const int code = post(request);
-  if (code != MPI_SUCCESS || at_.endpoint == nullptr || !is_derived(at_.type)) return code;
-  if (PMPI_Type_dup(at_.type, &kept_type_) != MPI_SUCCESS) {
-    abandon(*request);
-    throw std::bad_alloc();
+  if (code != MPI_SUCCESS || at_.endpoint == nullptr) return code;
+  if (is_derived(at_.type)) {
+    if (PMPI_Type_dup(at_.type, &kept_type_) != MPI_SUCCESS) {
+      abandon(*request);
+      throw std::bad_alloc();
+    }
+    at_.type = kept_type_;
   }
-  at_.type = kept_type_;
+  if (p2p::may_be_segmented(at_)) open_.emplace(at_, detached_ ? &detached_ : nullptr, *request);
   return code;
 }
 
@@ -180,7 +191,9 @@ void RecvCall::abandon(MPI_Request& request) noexcept {
 int RecvCall::finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept {
   int code = MPI_SUCCESS;
   at_.comm = raise_on;
-  if (detached_)
+  if (open_ && open_->message() != nullptr)
+    code = open_->message()->finish(raise_on, came);
+  else if (detached_)
     code = p2p::deliver(detached_, at_, came);
   else if (at_.endpoint != nullptr)
     code = p2p::finish_recv(at_, came);

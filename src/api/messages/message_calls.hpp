@@ -1,9 +1,10 @@
 // TAUT_ calls that send or receive one message, blocking and nonblocking.
 #pragma once
 
-#include "api/state/comm_state.hpp"
+#include "api/state/comm_registry.hpp"
+#include "p2p/open_receive.hpp"
+#include "p2p/outgoing_message.hpp"
 #include "p2p/probed_messages.hpp"
-#include "p2p/send.hpp"
 
 namespace taut::api {
 
@@ -20,11 +21,15 @@ class SendCall {
   int send();
   int start(MPI_Request* request);
 
+  // Returns true if the request of start() may be completed.
+  bool ready(MPI_Request request) noexcept { return message_.ready(request); }
+
  private:
   template <class HandOver>
   int run(HandOver hand_over, bool keeps);
   bool describe() noexcept;
-  EncodedMessage encode();
+  p2p::OutgoingMessage encode();
+  p2p::SendBuffer buffer() const noexcept;
   void count(std::uint64_t begin, std::uint64_t prepared) noexcept;
 
   p2p::SendArguments arguments_;
@@ -32,7 +37,7 @@ class SendCall {
   const void* site_;
   std::optional<DatatypeLayout> kind_;  // empty: several kinds of values
   std::size_t bytes_ = 0;
-  EncodedMessage made_;
+  p2p::OutgoingMessage message_;
 };
 
 struct RecvArguments {
@@ -57,6 +62,7 @@ class RecvCall {
   // complete without an error; `came` is the status that MPI has returned. Errors are raised on `raise_on`,
   // unless it is MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
   int start(MPI_Request* request);
+  bool ready(MPI_Request) noexcept { return !open_ || open_->ready(); }  // the request may be completed
   int finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept;
   void abandon(MPI_Request& request) noexcept;  // instead of finish(), after a failure elsewhere
 
@@ -69,9 +75,17 @@ class RecvCall {
   bool times_ = false;
   MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;
   p2p::Detached detached_;
+  std::optional<p2p::OpenReceive> open_;  // of start(): the message may come in segments
 };
 
 // Completes a request, and drives the calls in flight meanwhile. Returns an MPI error code.
 int wait_for(MPI_Request& request, MPI_Status* status) noexcept;
+
+// Completes the request of a call, a SendCall or RecvCall, once the call is ready.
+template <class Call>
+int wait_for(Call& call, MPI_Request& request, MPI_Status* status) noexcept {
+  for (Backoff backoff; !call.ready(request); backoff.pause()) progress(nullptr);
+  return wait_for(request, status);
+}
 
 }  // namespace taut::api

@@ -24,7 +24,7 @@ class MessageRequest final : public TAUT_Request_s {
   }
 
   bool complete() noexcept override {
-    if (!done_) {
+    if (!done_ && call_.ready(request_)) {
       int done = 0;
       code_ = PMPI_Test(&request_, &done, &came_);
       done_ = done != 0 || code_ != MPI_SUCCESS;
@@ -33,7 +33,7 @@ class MessageRequest final : public TAUT_Request_s {
   }
 
   void wait() noexcept override {
-    if (!done_) code_ = wait_for(request_, &came_);
+    if (!done_) code_ = wait_for(call_, request_, &came_);
     done_ = true;
   }
 

@@ -31,8 +31,8 @@ void trace(const Call& call, const p2p::RecvBuffer& at, const p2p::Received& rec
 
 }  // namespace
 
-Messages::Messages(CommState& comm_state, std::uint64_t mark)
-    : Endpoint({.mark = mark}, true),
+Messages::Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments)
+    : Endpoint({.mark = mark}, true, std::move(segments)),
       comm_state_(comm_state),
       coder_(comm_state.policy(), format(), comm_state.policy().coding.threads) {}
 

@@ -10,7 +10,8 @@ class CommState;
 // Messages of one communicator: coded by its policy, counted in its statistics.
 class Messages final : public p2p::Endpoint {
  public:
-  Messages(CommState& comm_state, std::uint64_t mark);  // `comm_state` must outlive the object
+  // `comm_state` must outlive the object.
+  Messages(CommState& comm_state, std::uint64_t mark, std::shared_ptr<p2p::SegmentComm> segments);
 
   p2p::Coder& coder() noexcept override { return coder_; }
   void count(const p2p::RecvBuffer& at, const p2p::Received& received) noexcept override;

@@ -10,6 +10,7 @@
 #include "api/state/finalize_reports.hpp"
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
+#include "p2p/pending_segments.hpp"
 
 namespace taut::api {
 namespace {
@@ -66,6 +67,7 @@ int finalize(MPI_Comm, int, void*, void*) {
   end_progress_thread();
   driven_by_thread(false);
   for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
+  p2p::finish_segments();
   {
     const std::lock_guard lock(mutex);
     for (CommState* const comm_state : all_comm_states()) comm_state->disconnect();

@@ -25,22 +25,24 @@ void bring_to_best(MPI_Comm comm) {
 
 }  // namespace
 
-CommState::CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark)
+CommState::CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark,
+                     std::shared_ptr<p2p::SegmentComm> segments)
     : rules_(std::move(rules)),
       enabled_(enabled),
       inter_(inter),
       group_(group),
       mark_(mark),
+      segments_(std::move(segments)),
       observed_(new CommReport{.policy = inherited()      ? policy().text
                                          : rules_.empty() ? "none"
                                                           : "rules",
                                .ranks = group.size}) {
-  if (usable() && inherited()) messages_.emplace(*this, mark_);
+  if (usable() && inherited()) messages_.emplace(*this, mark_, segments_);
   register_comm_state(*this);
 }
 
 CommState::CommState(const CommState& other, std::shared_ptr<const bool> freed)
-    : CommState(other.rules_, other.enabled_, other.inter_, other.group_, other.mark_) {
+    : CommState(other.rules_, other.enabled_, other.inter_, other.group_, other.mark_, other.segments_) {
   freed_ = std::move(freed);
 }
 

@@ -24,8 +24,9 @@ namespace taut::api {
 class CommState : public std::enable_shared_from_this<CommState> {
  public:
   // Creates the state for a policy, or for the rules on this communicator. Not collective; connect() creates
-  // the private communicator. `mark`: mark of coded messages.
-  CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark = 0);
+  // the private communicator. `mark`: mark of coded messages. `segments`: for long ones.
+  CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark = 0,
+            std::shared_ptr<p2p::SegmentComm> segments = nullptr);
   CommState(const CommState& other,
             std::shared_ptr<const bool> freed);  // for a duplicate of the communicator
   ~CommState();
@@ -123,8 +124,9 @@ class CommState : public std::enable_shared_from_this<CommState> {
   bool enabled_, inter_, begun_ = false;
   Group group_;
   std::uint64_t mark_;
-  std::shared_ptr<const bool> freed_;     // true after the communicator is freed
-  std::unique_ptr<CommReport> observed_;  // statistics, also of calls that do not reach communicator_
+  std::shared_ptr<p2p::SegmentComm> segments_;  // shared with duplicates
+  std::shared_ptr<const bool> freed_;           // true after the communicator is freed
+  std::unique_ptr<CommReport> observed_;        // statistics, also of calls that do not reach communicator_
   bool observed_closely_ = options().observe();
   bool samples_ = !options().report.empty();
   Sampler sampler_{options().kernels};

@@ -62,12 +62,14 @@ struct Planned {
   bool blocks;
 };
 
+constexpr int most_count = 600000;
+
 std::vector<Planned> plan_round(std::mt19937_64& random, int P) {
   auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   std::vector<Planned> round(static_cast<std::size_t>(1 + pick(12)));
-  constexpr int counts[] = {0, 1, 13, 500, 8193, 20000, 70000};
+  constexpr int counts[] = {0, 1, 13, 500, 8193, 20000, 70000, most_count};  // the last one in segments
   for (Planned& m : round)
-    m = {pick(P), pick(P), pick(3), counts[pick(7)], static_cast<Pattern>(pick(5)), pick(2) == 0};
+    m = {pick(P), pick(P), pick(3), counts[pick(8)], static_cast<Pattern>(pick(5)), pick(2) == 0};
   return round;
 }
 
@@ -78,7 +80,7 @@ class RandomRound {
     for (std::size_t i = 0; i < planned_.size(); ++i) {
       values_.push_back(make_values(DType::f32, static_cast<std::size_t>(planned_[i].count),
                                     planned_[i].pattern, seed + i));
-      received_.emplace_back(DType::f32, 70000);
+      received_.emplace_back(DType::f32, most_count);
     }
   }
 
@@ -88,7 +90,7 @@ class RandomRound {
       if (planned_[i].to != me_) continue;
       mine_.push_back(i);
       requests_.push_back(TAUT_REQUEST_NULL);
-      EXPECT_EQ(TAUT_Irecv(received_[i].slice().data, 70000, MPI_FLOAT,
+      EXPECT_EQ(TAUT_Irecv(received_[i].slice().data, most_count, MPI_FLOAT,
                            wildcards ? MPI_ANY_SOURCE : planned_[i].from,
                            wildcards ? MPI_ANY_TAG : planned_[i].tag, comm_, &requests_.back()),
                 MPI_SUCCESS);

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef LONG_MESSAGES /* messages of two blocks come in segments */
+enum { block = 1 << 18, most_ranks = 4 };
+#else
 enum { block = 1 << 15, most_ranks = 8 }; /* values */
+#endif
 
 static int rank, size, made;
 static MPI_Comm comm;

@@ -63,7 +63,9 @@ PROGRAMS = {
     "nonblocking": "nonblocking.c",
     "persistent": "persistent.c",
     "messages": "messages.c",
+    "messages.long": "messages.c",
     "probes": "probes.c",
+    "probes.long": "probes.c",
     "mpi4py": "calls.py",
     "mpif.h": "calls.F90",
     "mpi": "calls.F90",
@@ -111,6 +113,7 @@ def build(mpi, name, folder):
     if not compiler or not shutil.which(compiler):
         skip(f"no {compiler or 'Fortran compiler'}")
     flags = ["-w", "-fallow-argument-mismatch", *FORTRAN[name], *mpi.flags] if name in FORTRAN else ["-w", "-lm"]
+    flags += ["-DLONG_MESSAGES"] if name.endswith(".long") else []
     program = folder / "calls"
     subprocess.run([compiler, "-O1", "-o", program, source, *flags], check=True)
     return [str(program)]

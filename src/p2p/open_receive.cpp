@@ -1,0 +1,69 @@
+#include "p2p/open_receive.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "p2p/bypass.hpp"
+
+namespace taut::p2p {
+namespace {
+
+// The open receives of this process. The mutex also guards their state.
+struct All {
+  std::mutex mutex;
+  std::vector<OpenReceive*> receives;
+};
+
+All& all() {
+  static auto* const one = new All;
+  return *one;
+}
+
+std::atomic<std::size_t> open_receives{0};
+
+}  // namespace
+
+bool may_be_segmented(const RecvBuffer& at) noexcept {
+  return at.endpoint != nullptr && at.endpoint->segments() != nullptr && segments_of(room(at)) > 1;
+}
+
+OpenReceive::OpenReceive(const RecvBuffer& at, const Detached* detached, MPI_Request request)
+    : at_(at), detached_(detached), request_(request) {
+  const std::lock_guard lock(all().mutex);
+  all().receives.push_back(this);
+  ++open_receives;
+}
+
+OpenReceive::~OpenReceive() {
+  const std::lock_guard lock(all().mutex);
+  std::erase(all().receives, this);
+  --open_receives;
+}
+
+bool OpenReceive::step() noexcept {
+  if (ready_) return true;
+  if (!message_) {
+    int there = 0;
+    MPI_Status status{};
+    const int code = PMPI_Request_get_status(request_, &there, &status);
+    if (code == MPI_SUCCESS && there == 0) return false;
+    if (code == MPI_SUCCESS) message_ = segmented_message(at_, detached_, status);
+  }
+  return ready_ = !message_ || message_->advance();
+}
+
+bool OpenReceive::ready() noexcept {
+  const BypassScope scope;
+  const std::lock_guard lock(all().mutex);
+  return step();
+}
+
+void advance_receives() noexcept {
+  if (open_receives == 0) return;
+  const BypassScope scope;
+  const std::unique_lock lock(all().mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (OpenReceive* const one : all().receives) one->step();
+}
+
+}  // namespace taut::p2p

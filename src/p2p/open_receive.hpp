@@ -1,0 +1,42 @@
+// Receives in progress whose message may come in segments. Any call that waits advances all of them, because
+// the sender of segments may wait until they are received (docs/adr/0022).
+#pragma once
+
+#include "p2p/segmented_message.hpp"
+
+namespace taut::p2p {
+
+// Returns true if a message in segments fits this buffer.
+bool may_be_segmented(const RecvBuffer& at) noexcept;
+
+// A receive that MPI has started. Threads may advance it until it is ready; the thread that completes the
+// request asks ready() before.
+class OpenReceive {
+ public:
+  // `at.type` lives as long as the object, `request` until the receive is ready. `detached`: as for
+  // segmented_message().
+  OpenReceive(const RecvBuffer& at, const Detached* detached, MPI_Request request);
+  OpenReceive(const OpenReceive&) = delete;
+  ~OpenReceive();
+
+  // Returns true if the request may be completed by MPI: its message has arrived, with all segments.
+  bool ready() noexcept;
+
+  // Returns the message of a receive that is ready; null if it is in one piece.
+  SegmentedMessage* message() noexcept { return message_.get(); }
+
+ private:
+  friend void advance_receives() noexcept;
+  bool step() noexcept;
+
+  RecvBuffer at_;
+  const Detached* detached_;
+  MPI_Request request_;
+  std::unique_ptr<SegmentedMessage> message_;
+  bool ready_ = false;
+};
+
+// Advances all open receives, unless another thread does so.
+void advance_receives() noexcept;
+
+}  // namespace taut::p2p
