@@ -112,7 +112,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
 
 AgreementRecord Communicator::ActiveCall::plan() {
   AgreementRecord mine = local_record(&policy());
-  if (early_.autotuner != nullptr) mine.set_timing(early_.autotuner->own(), has_root(call_.collective));
+  if (early_.autotuner != nullptr) mine.set_timing(early_.autotuner->own(), rooted());
   try {
     if (call_.coded()) plan(mine);
   } catch (const Error& error) {
@@ -143,7 +143,7 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
                                             .ratio = ratio,
                                             .by_cached_candidate = early_.cached_candidate.has_value(),
                                             .has_to_pay = policy().has_to_pay(),
-                                            .timing = agreed.timing(has_root(call_.collective)),
+                                            .timing = agreed.timing(rooted()),
                                             .route = plan_.route(),
                                             .others = others});
   if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.autotuner = early_.autotuner;
