@@ -1,13 +1,13 @@
 # taut_registry(FOLDER SOURCES): writes the tables of codecs and algorithms from what lies in src, for their registry.cpp:
 #   codec_table.inc         TAUT_CODEC(planes)              a line for each src/codecs/<name>/codec.cpp that can be built
 #   absent_codec_table.inc  TAUT_ABSENT_CODEC(zfp, remedy)  a line for each other one
-#   algorithm_table.inc     TAUT_ALGORITHM(ring_allreduce)  a line for each src/algorithms/<stem>.cpp
+#   algorithm_table.inc     TAUT_ALGORITHM(ring_allreduce)  a line for each descriptor in src/algorithms/*.cpp
 # A codec that needs a package says so in its folder's needs.cmake, which calls taut_codec_needs(). The files of absent
 # codecs are taken out of the list SOURCES. Sets TAUT_ABSENT_CODECS, TAUT_CODEC_PACKAGES and TAUT_CODEC_LIBRARIES.
 function(taut_registry folder sources)
   file(GLOB codecs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codecs/*/codec.cpp)
   file(GLOB algorithms CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/algorithms/*.cpp)
-  list(FILTER algorithms EXCLUDE REGEX "/registry\\.cpp$")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${algorithms})
   set(files ${${sources}})
   foreach(file ${codecs})
     string(REGEX REPLACE ".*/([^/]+)/codec\\.cpp$" "\\1" codec ${file})
@@ -22,11 +22,14 @@ function(taut_registry folder sources)
       string(APPEND table "TAUT_CODEC(${codec})\n")
     endif()
   endforeach()
-  list(TRANSFORM algorithms REPLACE ".*/([^/]+)\\.cpp$" "TAUT_ALGORITHM(\\1)\n")
-  string(JOIN "" algorithms ${algorithms})
+  foreach(file ${algorithms})
+    file(STRINGS ${file} descriptors REGEX "^extern constinit const AlgorithmInfo ")
+    list(TRANSFORM descriptors REPLACE "^.* ([a-z0-9_]+){$" "TAUT_ALGORITHM(\\1)\n")
+    string(APPEND algorithm_table ${descriptors})
+  endforeach()
   file(CONFIGURE OUTPUT ${folder}/codec_table.inc CONTENT "${table}" @ONLY) # written only when it changes
   file(CONFIGURE OUTPUT ${folder}/absent_codec_table.inc CONTENT "${absent_table}" @ONLY)
-  file(CONFIGURE OUTPUT ${folder}/algorithm_table.inc CONTENT "${algorithms}" @ONLY)
+  file(CONFIGURE OUTPUT ${folder}/algorithm_table.inc CONTENT "${algorithm_table}" @ONLY)
   set(${sources} ${files} PARENT_SCOPE)
   set(TAUT_ABSENT_CODECS ${absent} PARENT_SCOPE)
   set(TAUT_CODEC_PACKAGES ${packages} PARENT_SCOPE)

@@ -15,10 +15,13 @@ std::size_t whole(const Call& call) { return call.count; }
 std::size_t one_block(const Call& call) { return call.block(); }
 std::size_t whole_at_root(const Call& call) { return call.rank == 0 ? call.count : 0; }
 
-double all_ranks_sum(const Call& call, const Data& data, std::size_t i) {
+double sum_of_first(int ranks, const Data& data, std::size_t i) {
   double sum = 0;
-  for (int rank = 0; rank < call.ranks; ++rank) sum += data.at(rank, i);
+  for (int rank = 0; rank < ranks; ++rank) sum += data.at(rank, i);
   return sum;
+}
+double all_ranks_sum(const Call& call, const Data& data, std::size_t i) {
+  return sum_of_first(call.ranks, data, i);
 }
 
 // Least bytes that the busiest rank must send, with S bytes in the whole buffer and P ranks.
@@ -27,7 +30,7 @@ double all_but_own(double S, int P) { return S * (P - 1) / P; }
 double own_block(double S, int P) { return P > 1 ? S / P : 0; }
 double everything(double S, int P) { return P > 1 ? S : 0; }
 
-const std::array<Collective, 8> table{{
+const std::array<Collective, 9> table{{
     {"allreduce", true, true,
      [](const Call& c) { MPI_Allreduce(c.send, c.receive, as_int(c.count), c.type, MPI_SUM, c.comm); },
      [](const Call& c) { TAUT_Allreduce(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, c.comm); },
@@ -59,6 +62,11 @@ const std::array<Collective, 8> table{{
        return all_ranks_sum(c, data, i + static_cast<std::size_t>(c.rank) * c.block());
      },
      all_but_own},
+    {"scan", true, false,
+     [](const Call& c) { MPI_Scan(c.send, c.receive, as_int(c.count), c.type, MPI_SUM, c.comm); },
+     [](const Call& c) { TAUT_Scan(c.send, c.receive, as_count(c.count), c.type, MPI_SUM, c.comm); }, whole,
+     [](const Call& c, const Data& data, std::size_t i) { return sum_of_first(c.rank + 1, data, i); },
+     everything},
     {"scatter", false, false,
      [](const Call& c) {
        MPI_Scatter(c.send, as_int(c.block()), c.type, c.receive, as_int(c.block()), c.type, 0, c.comm);

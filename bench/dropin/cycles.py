@@ -26,10 +26,10 @@ sys.path.insert(0, str(HERE.parent.parent / "tests/mpi/dropin"))
 from matrix import MPIS  # noqa: E402
 
 CASES = [  # name, arguments of cycles.c
-    ("Gather_init of 8 bytes, 10 starts", ("requests", "1", "300")),
-    ("Gather_init of 8 KiB, 10 starts", ("requests", "1024", "100")),
-    ("Gather_init of 512 KiB, 10 starts", ("requests", "65536", "20")),
-    ("dup, split, dist_graph_create, free", ("communicators", "0", "100")),
+    ("Gather_init of 8 bytes, 10 starts", ("requests", "1", "2000")),
+    ("Gather_init of 8 KiB, 10 starts", ("requests", "1024", "300")),
+    ("Gather_init of 512 KiB, 10 starts", ("requests", "65536", "50")),
+    ("dup, split, dist_graph_create, free", ("communicators", "0", "500")),
 ]
 ASKED = {"TAUT_RULES": "* : abs=1e-3", "TAUT_NONBLOCKING": "1", "TAUT_MESSAGES": "1"}
 

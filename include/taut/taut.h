@@ -273,6 +273,18 @@ TAUT_API int TAUT_Reduce_scatter_block(
     void* recvbuf,       /* recvcount elements */
     MPI_Count recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
+/* Computes the sum, minimum or maximum over the ranks 0 .. rank, element by element. Like MPI_Scan. The bits
+ * of a rank's result do not depend on the values of later ranks. TAUT_Avg() returns MPI_ERR_OP. */
+TAUT_API int TAUT_Scan(const void* sendbuf, /* count elements, or MPI_IN_PLACE on every rank */
+                       void* recvbuf,       /* count elements */
+                       MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
+/* Computes the sum, minimum or maximum over the ranks 0 .. rank-1. Like MPI_Exscan. Rank 0 receives nothing:
+ * its recvbuf is not touched. Rank r+1 gets the bits that rank r gets by TAUT_Scan. */
+TAUT_API int TAUT_Exscan(const void* sendbuf, /* count elements, or MPI_IN_PLACE on every rank */
+                         void* recvbuf, /* count elements; ignored on rank 0 unless sendbuf is in place */
+                         MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+
 /* Computes the reduction of TAUT_Allreduce at the root alone. Like MPI_Reduce. */
 TAUT_API int TAUT_Reduce(const void* sendbuf, /* count elements, or MPI_IN_PLACE at the root */
                          void* recvbuf,       /* count elements at the root; ignored elsewhere */
@@ -370,6 +382,10 @@ TAUT_API int TAUT_Iallreduce(const void* sendbuf, void* recvbuf, MPI_Count count
                              MPI_Op op, MPI_Comm comm, TAUT_Request* request);
 TAUT_API int TAUT_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                         MPI_Datatype type, MPI_Op op, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Iexscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm, TAUT_Request* request);
 TAUT_API int TAUT_Ireduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                           int root, MPI_Comm comm, TAUT_Request* request);
 TAUT_API int TAUT_Ibcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
@@ -410,6 +426,10 @@ TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count c
 TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                                             MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                             TAUT_Request* request);
+TAUT_API int TAUT_Scan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Exscan_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                              MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Reduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                               MPI_Op op, int root, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Bcast_init(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,

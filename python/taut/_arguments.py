@@ -53,13 +53,30 @@ def _same_count(send: Message, recv: Message) -> Message:
     return send
 
 
-def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
-    """Computes the sum, minimum, maximum or mean over the ranks, on every rank."""
+def _reduction(name: str, comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     half = _half.stage(sendbuf, recvbuf)
     send, recv = message(half.send, False), message(half.recv, True)
     what = _same_count(send, recv)
     words = [send.address, recv.address, what.count, what.type, operator(op), handle(comm)]
-    return Call("Allreduce", words, [send, recv, half], half.before, half.after)
+    return Call(name, words, [send, recv, half], half.before, half.after)
+
+
+def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    """Computes the sum, minimum, maximum or mean over the ranks, on every rank."""
+    return _reduction("Allreduce", comm, sendbuf, recvbuf, op)
+
+
+def scan(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    """Computes the sum, minimum or maximum over the ranks up to this one."""
+    return _reduction("Scan", comm, sendbuf, recvbuf, op)
+
+
+def exscan(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    """Computes the sum, minimum or maximum over the ranks before this one; rank 0 receives nothing."""
+    call = _reduction("Exscan", comm, sendbuf, recvbuf, op)
+    if comm.Get_rank() == 0:
+        call.after = None
+    return call
 
 
 def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Call:

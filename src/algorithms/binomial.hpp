@@ -9,9 +9,9 @@ namespace taut::algorithms {
 int binomial_subtree(int me, int P);
 
 // Scatters the frames of the blocks of `values`, which only the root has; block i goes to rank i. Every rank
-// gets the frame batch of its subtree, its own block first; the root gets the batch of all other ranks. No
+// gets the frames of its subtree, its own block first; the root gets those of all other ranks. No
 // block is larger than `largest`.
-Task<FrameBatch> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root);
+Task<Frames> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root);
 
 Cost binomial_spread_cost(int P);
 

@@ -15,7 +15,7 @@ Task<> run(Team team, Operands data) {
 
   // The parent of a rank is the rank with its lowest bit cleared; below that bit are its children.
   int span = 1 << log2_ceil(P);
-  Frame frame;
+  Frames frame;
   if (me == 0) {
     frame = team.encode(values);
   } else {
@@ -39,19 +39,16 @@ Cost cost(int P) {
           .decodes = 1};
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 }  // namespace
 
-const AlgorithmInfo& binomial_bcast() {
-  static constexpr AlgorithmInfo info{.name = "binomial",
-                                      .collective = Collective::bcast,
-                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::whole,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run};
-  return info;
-}
+extern constinit const AlgorithmInfo binomial_bcast{
+    .name = "binomial",
+    .collective = Collective::bcast,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::whole,
+    .cost = cost,
+    .growth = coded_once,
+    .run = run,
+};
 
 }  // namespace taut::algorithms

@@ -3,7 +3,6 @@
 //   steps floor(log2 P) · messages P-1 · encodes 1 · combines ceil(log2 P) (root) · decodes 1 (root)
 //   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the
 //   tree are encoded)
-#include <algorithm>
 #include <bit>
 
 #include "core/algorithm.hpp"
@@ -11,24 +10,20 @@
 namespace taut::algorithms {
 namespace {
 
-// Returns the number of ranks whose values `me` has combined before the step of distance d; ranks are counted
-// from the root.
-std::uint32_t gathered(int me, int d, int P) { return static_cast<std::uint32_t>(std::min(d, P - me)); }
-
 Task<> run(Team team, Operands data) {
   const int P = team.size(), me = mod(team.rank() - data.root, P);
   const ConstSlice values = team.whole(data.in);
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
   // Before the step of distance d, `partial` holds the reduction over the ranks me .. me+d-1.
-  Frame partial = team.encode(values);
+  Frames partial = team.encode(values);
   for (int d = 1; d < P; d *= 2) {
     if ((me & d) != 0) {
       co_await team.send(partial, rank(me - d));
       co_return;
     }
     if (me + d >= P) continue;
-    const Frame other = co_await team.recv(rank(me + d), values, gathered(me + d, d, P));
+    const Frames other = co_await team.recv(rank(me + d), values);
     partial = team.combine(partial, other, data.op);
   }
   team.decode(partial, team.whole(data.out));
@@ -49,15 +44,14 @@ int growth(int P, Arithmetic how) { return how == Arithmetic::frames ? P : 2 * P
 
 }  // namespace
 
-const AlgorithmInfo& binomial_reduce() {
-  static constexpr AlgorithmInfo info{.name = "binomial",
-                                      .collective = Collective::reduce,
-                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::whole,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run};
-  return info;
-}
+extern constinit const AlgorithmInfo binomial_reduce{
+    .name = "binomial",
+    .collective = Collective::reduce,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::whole,
+    .cost = cost,
+    .growth = growth,
+    .run = run,
+};
 
 }  // namespace taut::algorithms

@@ -1,4 +1,4 @@
-// Binomial scatter of frame batches. Thakur, Rabenseifner and Gropp, "Optimization of collective
+// Binomial scatter of frames. Thakur, Rabenseifner and Gropp, "Optimization of collective
 // communication operations in MPICH", IJHPCA 19 (2005), section 4.2; blocks encoded once at the root: Huang
 // et al., "C-Coll", IPDPS 2024.
 //   steps ceil(log2 P) · messages of the root ceil(log2 P), P-1 in all · encodes P-1 (root)
@@ -13,22 +13,22 @@ namespace taut::algorithms {
 
 int binomial_subtree(int me, int P) { return me == 0 ? P : std::min(me & -me, P - me); }
 
-Task<FrameBatch> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root) {
+Task<Frames> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice largest, int root) {
   const int P = team.size(), me = mod(team.rank() - root, P), mine = binomial_subtree(me, P);
   auto rank = [&](int i) { return mod(i + root, P); };
-  const int first = std::max(me, 1);  // the first block in `batch`, counted from the root
-  FrameBatch batch;
+  const int first = std::max(me, 1);  // the first block in `frames`, counted from the root
+  Frames frames;
   if (me == 0) {
-    batch = team.encode_blocks(values, root + 1, P - 1);
+    frames = team.encode(values, root + 1, P - 1);
   } else {
-    batch = team.batch(largest, mine);
-    co_await team.recv(rank(me - (me & -me)), batch, mine);
+    frames = team.empty(largest, mine);
+    co_await team.recv(rank(me - (me & -me)), frames, mine);
   }
   // Each child gets the frames of its subtree, the largest first.
   for (int d = 1 << log2_ceil(mine); d > 0; d /= 2) {
-    if (d < mine) co_await team.send(batch, me + d - first, binomial_subtree(me + d, P), rank(me + d));
+    if (d < mine) co_await team.send(frames, me + d - first, binomial_subtree(me + d, P), rank(me + d));
   }
-  co_return batch;
+  co_return frames;
 }
 
 Cost binomial_spread_cost(int P) {
@@ -45,30 +45,27 @@ namespace {
 
 Task<> run(Team team, Operands data) {
   const Slice own = team.whole(data.out);
-  const FrameBatch batch = co_await binomial_spread(team, data.in, own, data.root);
+  const Frames frames = co_await binomial_spread(team, data.in, own, data.root);
   if (team.rank() != data.root) {
-    team.decode(batch, 0, own);
+    team.decode(frames, 0, own);
   } else if (data.out.data != nullptr && own.count != 0) {
     std::memmove(own.data, team.chunk(data.in, data.root).data, own.bytes());
   }
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 Scratch scratch(int P, int me) { return {.frames = me == 0 ? P - 1 : (P + 1) / 2, .buffers = 1}; }
 
 }  // namespace
 
-const AlgorithmInfo& binomial_scatter() {
-  static constexpr AlgorithmInfo info{.name = "binomial",
-                                      .collective = Collective::scatter,
-                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::batch,
-                                      .cost = binomial_spread_cost,
-                                      .growth = growth,
-                                      .run = run,
-                                      .scratch = scratch};
-  return info;
-}
+extern constinit const AlgorithmInfo binomial_scatter{
+    .name = "binomial",
+    .collective = Collective::scatter,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::blocks,
+    .cost = binomial_spread_cost,
+    .growth = coded_once,
+    .run = run,
+    .scratch = scratch,
+};
 
 }  // namespace taut::algorithms

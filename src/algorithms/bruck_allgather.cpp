@@ -15,7 +15,7 @@ Task<> run(Team team, Operands data) {
   auto chunk = [&](int i) { return team.chunk(data.out, i); };
 
   // Before the step of distance d, `blocks` holds the frames of blocks me .. me+d-1.
-  FrameBatch blocks = team.batch(chunk(0), P);
+  Frames blocks = team.empty(chunk(0), P);
   team.encode(team.whole(data.in), blocks);
   for (int d = 1; d < P; d *= 2)
     co_await team.exchange(blocks, 0, std::min(d, P - d), mod(me - d, P), mod(me + d, P), blocks);
@@ -33,22 +33,19 @@ Cost cost(int P) {
           .decodes = P};
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 Scratch scratch(int P, int) { return {.frames = P, .buffers = 1}; }
 
 }  // namespace
 
-const AlgorithmInfo& bruck_allgather() {
-  static constexpr AlgorithmInfo info{.name = "bruck",
-                                      .collective = Collective::allgather,
-                                      .paper = "Bruck, Ho, Kipnis, Upfal and Weathersby 1997",
-                                      .unit = AlgorithmInfo::Unit::batch,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run,
-                                      .scratch = scratch};
-  return info;
-}
+extern constinit const AlgorithmInfo bruck_allgather{
+    .name = "bruck",
+    .collective = Collective::allgather,
+    .paper = "Bruck, Ho, Kipnis, Upfal and Weathersby 1997",
+    .unit = AlgorithmInfo::Unit::blocks,
+    .cost = cost,
+    .growth = coded_once,
+    .run = run,
+    .scratch = scratch,
+};
 
 }  // namespace taut::algorithms

@@ -13,7 +13,7 @@ Task<> run(Team team, Operands data) {
   const Slice values = team.whole(data.out);
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
-  Frame frame;
+  Frames frame;
   if (me == 0) {
     frame = team.encode(values);
   } else {
@@ -38,19 +38,16 @@ Cost cost(int P) {
           .decodes = 1};
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 }  // namespace
 
-const AlgorithmInfo& chain_bcast() {
-  static constexpr AlgorithmInfo info{.name = "chain",
-                                      .collective = Collective::bcast,
-                                      .paper = "Watts and van de Geijn 1995",
-                                      .unit = AlgorithmInfo::Unit::whole,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run};
-  return info;
-}
+extern constinit const AlgorithmInfo chain_bcast{
+    .name = "chain",
+    .collective = Collective::bcast,
+    .paper = "Watts and van de Geijn 1995",
+    .unit = AlgorithmInfo::Unit::whole,
+    .cost = cost,
+    .growth = coded_once,
+    .run = run,
+};
 
 }  // namespace taut::algorithms

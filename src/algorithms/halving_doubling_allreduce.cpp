@@ -13,11 +13,6 @@
 namespace taut::algorithms {
 namespace {
 
-// Returns the number of ranks whose values are in a frame of the group first .. first+n-1, after the fold.
-std::uint32_t addends(int first, int n, int surplus) {
-  return static_cast<std::uint32_t>(n + std::clamp(surplus - first, 0, n));
-}
-
 // Returns the block that rank `me` ends with. The bits of `me`, the lowest first, tell the half that the rank
 // keeps in each step.
 int last_block(int me, int Q) {
@@ -29,15 +24,15 @@ int last_block(int me, int Q) {
 
 // Recursive halving by the ranks below Q. `partial` holds all blocks of the sum with the folded rank, or is
 // empty if no rank was folded into this one.
-Task<FrameBatch> halve(Team team, Operands data, FrameBatch partial, int Q) {
+Task<Frames> halve(Team team, Operands data, Frames partial, int Q) {
   const int me = team.rank(), surplus = team.size() - Q;
-  if (Q == 1) co_return team.encode_blocks(data.in, 0, 1);
+  if (Q == 1) co_return team.encode(data.in, 0, 1);
   // After the step of distance d, `partial` holds n blocks, reduced over the group of 2d ranks that me is in.
   for (int d = 1, n = Q / 2; d < Q; d *= 2, n /= 2) {
     const int partner = me ^ d, keep = (me & d) != 0 ? n : 0, give = n - keep;
-    FrameBatch theirs = team.batch(team.chunk(data.in, 0), n, addends(partner & ~(d - 1), d, surplus));
+    Frames theirs = team.empty(team.chunk(data.in, 0), n);
     if (d == 1 && me >= surplus) {
-      const FrameBatch mine = team.encode_blocks(data.in, give, n);
+      const Frames mine = team.encode(data.in, give, n);
       co_await team.exchange(mine, 0, n, partner, partner, theirs);
       partial = team.combine(theirs, data.in, keep, n, data.op);
     } else {
@@ -52,22 +47,22 @@ Task<> run(Team ranks, Operands data) {
   const int P = ranks.size(), me = ranks.rank(), Q = power_of_two_within(P), surplus = P - Q;
   Team team = ranks.in_blocks(Q);
   const Slice largest = team.chunk(data.out, 0);
-  FrameBatch totals;  // frame i is that of block i ^ last_block(me)
+  Frames totals;  // frame i is that of block i ^ last_block(me)
 
   // Fold: rank Q+i hands its blocks to rank i and waits for the result.
   if (me >= Q) {
-    co_await team.send(team.encode_blocks(data.in, 0, Q), 0, Q, me - Q);
-    totals = team.batch(largest, Q, static_cast<std::uint32_t>(P));
+    co_await team.send(team.encode(data.in, 0, Q), 0, Q, me - Q);
+    totals = team.empty(largest, Q);
     co_await team.recv(me - Q, totals, Q);
   } else {
-    FrameBatch partial;
+    Frames partial;
     if (me < surplus) {
-      FrameBatch other = team.batch(largest, Q);
+      Frames other = team.empty(largest, Q);
       co_await team.recv(me + Q, other, Q);
       partial = team.combine(other, data.in, 0, Q, data.op);
     }
-    const FrameBatch total = co_await halve(team, data, std::move(partial), Q);
-    totals = team.batch(largest, Q, static_cast<std::uint32_t>(P));
+    const Frames total = co_await halve(team, data, std::move(partial), Q);
+    totals = team.empty(largest, Q);
     team.copy(total, 0, totals);
     // Recursive doubling: the last blocks of partners at distance d differ in the bit of value n.
     for (int d = Q / 2, n = 1; d > 0; d /= 2, n *= 2)
@@ -97,17 +92,16 @@ Scratch scratch(int P, int) { return {.frames = power_of_two_within(P), .buffers
 
 }  // namespace
 
-const AlgorithmInfo& halving_doubling_allreduce() {
-  static constexpr AlgorithmInfo info{.name = "halving_doubling",
-                                      .collective = Collective::allreduce,
-                                      .paper = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::batch,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run,
-                                      .scratch = scratch,
-                                      .blocks = power_of_two_within};
-  return info;
-}
+extern constinit const AlgorithmInfo halving_doubling_allreduce{
+    .name = "halving_doubling",
+    .collective = Collective::allreduce,
+    .paper = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::blocks,
+    .cost = cost,
+    .growth = growth,
+    .run = run,
+    .scratch = scratch,
+    .blocks = power_of_two_within,
+};
 
 }  // namespace taut::algorithms

@@ -33,20 +33,17 @@ Cost cost(int P) {
           .decodes = P - 1};
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 }  // namespace
 
-const AlgorithmInfo& linear_gather() {
-  static constexpr AlgorithmInfo info{.name = "linear",
-                                      .collective = Collective::gather,
-                                      .paper = "Huang et al. 2024",
-                                      .unit = AlgorithmInfo::Unit::block,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run,
-                                      .any_blocks = true};
-  return info;
-}
+extern constinit const AlgorithmInfo linear_gather{
+    .name = "linear",
+    .collective = Collective::gather,
+    .paper = "Huang et al. 2024",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = cost,
+    .growth = coded_once,
+    .run = run,
+    .any_blocks = true,
+};
 
 }  // namespace taut::algorithms

@@ -19,7 +19,7 @@ Task<> run(Team team, Operands data) {
     const ConstSlice from = team.chunk(data.in, partner);
     const Slice to = team.chunk(data.out, partner);
     if (partner != me) {
-      const Frame mine = team.encode(from);
+      const Frames mine = team.encode(from);
       team.decode(co_await team.exchange(mine, partner, partner, to), to);
     } else if (from.count != 0) {
       std::memmove(to.data, from.data, from.bytes());
@@ -37,20 +37,17 @@ Cost cost(int P) {
           .decodes = P - 1};
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 }  // namespace
 
-const AlgorithmInfo& pairwise_alltoall() {
-  static constexpr AlgorithmInfo info{.name = "pairwise",
-                                      .collective = Collective::alltoall,
-                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::block,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run,
-                                      .any_blocks = true};
-  return info;
-}
+extern constinit const AlgorithmInfo pairwise_alltoall{
+    .name = "pairwise",
+    .collective = Collective::alltoall,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = cost,
+    .growth = coded_once,
+    .run = run,
+    .any_blocks = true,
+};
 
 }  // namespace taut::algorithms

@@ -4,36 +4,29 @@
 //   steps log2(P), two more when P is no power of two · encodes 1 · combines log2(P) (+1) · decodes 1
 //   error of a sum: by frames P times the codec's bound; by values 2P-1 (P leaves and P-1 inner nodes of the
 //   tree are encoded). The operands of a sum are ordered by rank, so that all ranks get the same bits.
-#include <algorithm>
-
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
 namespace {
 
-// Returns the number of ranks whose values are in a frame of the group first .. first+n-1, after the fold.
-std::uint32_t addends(int first, int n, int surplus) {
-  return static_cast<std::uint32_t>(n + std::clamp(surplus - first, 0, n));
-}
-
 Task<> run(Team team, Operands data) {
   const int P = team.size(), me = team.rank(), Q = power_of_two_within(P), surplus = P - Q;
   const ConstSlice values = team.whole(data.in);
-  Frame frame = team.encode(values);
+  Frames frame = team.encode(values);
 
   // Fold: rank Q+i hands its frame to rank i and waits for the result.
   if (me >= Q) {
     co_await team.send(frame, me - Q);
-    frame = co_await team.recv(me - Q, values, static_cast<std::uint32_t>(P));
+    frame = co_await team.recv(me - Q, values);
   } else if (me < surplus) {
-    Frame other = co_await team.recv(me + Q, values);
+    Frames other = co_await team.recv(me + Q, values);
     frame = team.combine(frame, other, data.op);
   }
 
   // Before the step of distance d, `frame` holds the reduction over the group of d ranks that me belongs to.
   for (int d = 1; d < Q && me < Q; d *= 2) {
-    const int partner = me ^ d, group = partner & ~(d - 1);
-    Frame other = co_await team.exchange(frame, partner, partner, values, addends(group, d, surplus));
+    const int partner = me ^ d;
+    Frames other = co_await team.exchange(frame, partner, partner, values);
     frame = me < partner ? team.combine(frame, other, data.op) : team.combine(other, frame, data.op);
   }
 
@@ -56,15 +49,14 @@ int growth(int P, Arithmetic how) { return how == Arithmetic::frames ? P : 2 * P
 
 }  // namespace
 
-const AlgorithmInfo& recursive_doubling_allreduce() {
-  static constexpr AlgorithmInfo info{.name = "recursive_doubling",
-                                      .collective = Collective::allreduce,
-                                      .paper = "Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::whole,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run};
-  return info;
-}
+extern constinit const AlgorithmInfo recursive_doubling_allreduce{
+    .name = "recursive_doubling",
+    .collective = Collective::allreduce,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::whole,
+    .cost = cost,
+    .growth = growth,
+    .run = run,
+};
 
 }  // namespace taut::algorithms

@@ -1,19 +1,19 @@
-// Registry of algorithms: one line of algorithm_table.inc for each file of this folder, written by CMake.
+// Registry of algorithms: CMake writes algorithm_table.inc, a line for each descriptor in this folder.
 #include <cstring>
 
 #include "core/algorithm.hpp"
 
 namespace taut {
 
-#define TAUT_ALGORITHM(stem)   \
-  namespace algorithms {       \
-  const AlgorithmInfo& stem(); \
+#define TAUT_ALGORITHM(name)       \
+  namespace algorithms {           \
+  extern const AlgorithmInfo name; \
   }
 #include "algorithm_table.inc"
 #undef TAUT_ALGORITHM
 
 std::span<const AlgorithmInfo* const> registered_algorithms() noexcept {
-#define TAUT_ALGORITHM(stem) &algorithms::stem(),
+#define TAUT_ALGORITHM(name) &algorithms::name,
   static const AlgorithmInfo* const table[] = {
 #include "algorithm_table.inc"
   };

@@ -14,12 +14,13 @@ namespace {
 Task<> run(Team team, Operands data) {
   const int me = team.rank();
   const Slice own = team.chunk(data.out, me);
-  Frame frame = me == data.root ? team.encode(own) : Frame();
+  Frames frame = team.empty(own, 1);
+  if (me == data.root) team.encode(own, frame);
   {
-    const FrameBatch batch = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
-    if (me != data.root) frame = team.copy(batch, 0, own);
+    const Frames frames = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
+    if (me != data.root) team.copy(frames, 0, frame);
   }
-  co_await ring_share(team, std::move(frame), 1, data.out);
+  co_await ring_share(team, std::move(frame), data.out);
 }
 
 Cost cost(int P) {
@@ -32,22 +33,19 @@ Cost cost(int P) {
   return cost;
 }
 
-int growth(int, Arithmetic) { return 1; }
-
 Scratch scratch(int P, int me) { return {.frames = me == 0 ? P : (P + 1) / 2, .buffers = 2}; }
 
 }  // namespace
 
-const AlgorithmInfo& scatter_allgather_bcast() {
-  static constexpr AlgorithmInfo info{.name = "scatter_allgather",
-                                      .collective = Collective::bcast,
-                                      .paper = "Barnett et al. 1994; Thakur, Rabenseifner and Gropp 2005",
-                                      .unit = AlgorithmInfo::Unit::batch,
-                                      .cost = cost,
-                                      .growth = growth,
-                                      .run = run,
-                                      .scratch = scratch};
-  return info;
-}
+extern constinit const AlgorithmInfo scatter_allgather_bcast{
+    .name = "scatter_allgather",
+    .collective = Collective::bcast,
+    .paper = "Barnett et al. 1994; Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::blocks,
+    .cost = cost,
+    .growth = coded_once,
+    .run = run,
+    .scratch = scratch,
+};
 
 }  // namespace taut::algorithms

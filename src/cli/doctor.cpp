@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* details =
-    "One line for each thing that matters, with a ! before what has to be mended. The MPI is the one whose "
+    "One line for each thing that matters, with a ! before what has to be fixed. The MPI is the one whose "
     "mpiexec is in\n"
-    "PATH, or the one that --mpiexec names. The exit code is 1 where something has to be mended.\n\n";
+    "PATH, or the one that --mpiexec names. The exit code is 1 where something has to be fixed.\n\n";
 
 constexpr Option options[] = {{"mpiexec", 0, "FILE", "the launcher to look at (default: mpiexec in PATH)"}};
 
@@ -189,7 +189,7 @@ Exit run(const Arguments& arguments) {
   if (page.faults() == 0)
     std::puts("all is well");
   else
-    std::printf("%d to be mended: see the lines with !\n", page.faults());
+    std::printf("%d to be fixed: see the lines with !\n", page.faults());
   return page.faults() == 0 ? Exit::ok : Exit::failed;
 }
 

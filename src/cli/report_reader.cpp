@@ -85,14 +85,14 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
 }
 
 // Merges the counts of two ranks. A rank that waits for others tells less of the link than the last rank to
-// arrive. In a collective with a root, ranks that complete before others tell less.
+// arrive. In a collective with a root and in scans, ranks that complete before others tell less.
 void merge(const SeenCalls& from, SeenCalls& into) {
   if (from.calls > into.calls) {
     into.calls = from.calls;
     into.message_bytes = from.message_bytes;
     into.plain_calls = from.plain_calls;
   }
-  const bool longest = has_root(from.collective) || into.plain_seconds == 0;
+  const bool longest = completes_apart(from.collective) || into.plain_seconds == 0;
   if (from.plain_seconds > 0)
     into.plain_seconds = longest ? std::max(into.plain_seconds, from.plain_seconds)
                                  : std::min(into.plain_seconds, from.plain_seconds);

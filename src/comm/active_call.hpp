@@ -24,7 +24,6 @@ class Communicator::ActiveCall {
   const Policy& policy() const noexcept { return early_.policy_state->policy; }
   int ranks() const noexcept { return comm_.transport_.size(); }
   int rank() const noexcept { return comm_.transport_.rank(); }
-  bool rooted() const noexcept { return has_root(call_.collective); }  // for timings
 
   // ---- The phase `plan` (local_record.cpp). It communicates nothing, and leaves the user's memory
   // unchanged.

@@ -16,7 +16,7 @@ struct AgreementRecord {
     failed = 1,                     // the rank has an error to report
     short_of_memory = 2,
     on_device = 4,  // the rank's values are in memory of a GPU
-    packed = 8,     // its values look like packed integers, not recognisable singly (core/packing.hpp)
+    packed = 8,  // its values look like packed integers, not recognisable singly (core/packed_integers.hpp)
   };
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
   static constexpr std::uint64_t tag = 0x3130'5455'4154;  // "TAUT10": changes with this struct

@@ -112,7 +112,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
 
 AgreementRecord Communicator::ActiveCall::plan() {
   AgreementRecord mine = local_record(&policy());
-  if (early_.autotuner != nullptr) mine.set_timing(early_.autotuner->own(), rooted());
+  if (early_.autotuner != nullptr)
+    mine.set_timing(early_.autotuner->own(), completes_apart(call_.collective));
   try {
     if (call_.coded()) plan(mine);
   } catch (const Error& error) {
@@ -143,7 +144,7 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
                                             .ratio = ratio,
                                             .by_cached_candidate = early_.cached_candidate.has_value(),
                                             .has_to_pay = policy().has_to_pay(),
-                                            .timing = agreed.timing(rooted()),
+                                            .timing = agreed.timing(completes_apart(call_.collective)),
                                             .route = plan_.route(),
                                             .others = others});
   if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.autotuner = early_.autotuner;
@@ -161,7 +162,7 @@ Task<Verdict> Communicator::ActiveCall::execute() {
   if (call_.move_to != nullptr && out.count != 0) std::memmove(call_.move_to, out.data, out.bytes());
   const Status status = record_.counters().status;
   if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
-  co_return Verdict{Fallback::none, record_.counters().status};
+  co_return Verdict{Fallback::none, status};
 }
 
 void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {

@@ -7,7 +7,7 @@
 #include "comm/active_call.hpp"
 #include "core/device_memory.hpp"
 #include "core/hierarchical.hpp"
-#include "core/packing.hpp"
+#include "core/packed_integers.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -71,7 +71,7 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       place_(comm.place_) {
   call_.data.op = call_.op;
   call_.ranks = ranks();
-  call_.nodes = comm.nodes_.even() ? comm.nodes_.count() : 0;
+  call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;
   call_.any_blocks =
       call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
   call_.sites = comm.tuner_.sites(call_.site);
@@ -180,9 +180,9 @@ void Communicator::ActiveCall::reserve() {
 // Looks for packed integers in the values of this rank, if a bound must not change them.
 void Communicator::ActiveCall::look_for_packed(AgreementRecord& mine) noexcept {
   if (policy().coding.bits == PackedBits::rounded || policy().coding.bound.exact()) return;
-  const Packing found = packing_of(own_values(call_, rank()).most());
-  packed_ = found != Packing::none;
-  if (found == Packing::spread) mine.obstacles |= AgreementRecord::packed;
+  const PackedIntegers found = find_packed_integers(own_values(call_, rank()).most());
+  packed_ = found != PackedIntegers::none;
+  if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
 }
 
 // Returns the ratio that samples of this rank's values reach.

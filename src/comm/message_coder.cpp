@@ -3,7 +3,7 @@
 #include <bit>
 #include <new>
 
-#include "core/packing.hpp"
+#include "core/packed_integers.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -48,9 +48,9 @@ void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& 
   const Coding& coding = policy_.coding;
   Bound bound = coding.bound;
   if (coding.bits == PackedBits::exact && !bound.exact()) {
-    const Packing found = packing_of(values);
-    made.packed = found != Packing::none;
-    if (found == Packing::spread) made.plain = Fallback::packed;
+    const PackedIntegers found = find_packed_integers(values);
+    made.packed = found != PackedIntegers::none;
+    if (found == PackedIntegers::large) made.plain = Fallback::packed;
     if (made.plain != Fallback::none) return;
   }
   if (is_relative(bound)) bound = resolved(bound, range_of(values, coding.fill, coding.bits));

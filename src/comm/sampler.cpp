@@ -5,7 +5,7 @@
 #include <new>
 
 #include "core/float_environment.hpp"
-#include "core/packing.hpp"
+#include "core/packed_integers.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -68,7 +68,7 @@ void Sampler::sample(CallRow& row, ConstSlice values) {
   const ValueRange range = range_of_some(values);
   Compressibility found;
   found.samples = 1;
-  found.packed = packing_of(values) != Packing::none;
+  found.packed = find_packed_integers(values) != PackedIntegers::none;
   found.least = range.least;
   found.greatest = range.greatest;
   for (std::size_t i = 0; i + 1 < Compressibility::bounds && !exact_only; ++i)

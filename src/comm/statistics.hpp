@@ -49,7 +49,7 @@ struct Compressibility {
   };
 
   std::uint64_t samples = 0;
-  std::uint64_t packed = 0;  // samples with packed integers (core/packing.hpp)
+  std::uint64_t packed = 0;  // samples with packed integers (core/packed_integers.hpp)
   double least = std::numeric_limits<double>::infinity(), greatest = -least;  // finite values that were seen
   std::array<Sum, bounds> sums{};
 

@@ -17,6 +17,7 @@ class Nodes;
 //   allgather       own block           P blocks (own one may be `in`)
 //   bcast           -                   all values (read at the root)
 //   scatter         P blocks, root      own block (null at the root: its block stays in `in`)
+//   prefixes        all values          all values (may be `in`); none on a rank without a result
 //   reduce          all values          all values, root (may be `in`)
 //   gather          own block           P blocks, root (own one may be `in`)
 //   alltoall        P blocks            P blocks (may be `in`)
@@ -55,7 +56,7 @@ struct AlgorithmInfo {
   enum class Unit : std::uint8_t {
     whole,
     block,
-    batch
+    blocks
   } unit;  // content of a message: one frame of all data, one frame of a block, or frames of several blocks
   Cost (*cost)(int P);
   // Error growth, in bounds of one encoding: the result of a SUM, or of a data movement, is within growth *
@@ -72,6 +73,11 @@ struct AlgorithmInfo {
 
   int parts(int P) const { return unit == Unit::whole ? 1 : blocks(P); }  // frames of a whole message
 };
+
+// Error growths that several algorithms have: of moved data, which are encoded once and forwarded unchanged,
+// and of sums that contain each rank's values encoded once.
+constexpr int coded_once(int, Arithmetic) noexcept { return 1; }
+constexpr int coded_by_each_rank(int P, Arithmetic) noexcept { return P; }
 
 std::span<const AlgorithmInfo* const> registered_algorithms() noexcept;
 const AlgorithmInfo* find_algorithm(Collective collective, const char* name) noexcept;  // null: unknown

@@ -61,6 +61,11 @@ class Collective:
         return self.name.startswith("Neighbor_")
 
     @property
+    def prefixes(self):
+        """True if rank r gets the reduction over the ranks up to r."""
+        return self.served_as.endswith("scan")
+
+    @property
     def immediate(self):
         """Returns the name of its nonblocking form."""
         return f"I{self.name[0].lower()}{self.name[1:]}"
@@ -118,6 +123,7 @@ def collectives_header():
     values = ", ".join(f"{name} = {i}" for i, name in enumerate([*listed, "send", "recv"], 1))
     reducing = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].reduces)
     rooted = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].has_root)
+    prefixing = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].prefixes)
     return f"""// Made by collectives.py.
 #pragma once
 
@@ -131,6 +137,12 @@ inline constexpr const char* collective_names[] = {{"", {names}"send", "recv"}};
 
 constexpr bool reduces(Collective collective) noexcept {{ return {reducing}; }}
 constexpr bool has_root(Collective collective) noexcept {{ return {rooted}; }}
+// Returns true if rank r gets the reduction over the ranks up to r.
+constexpr bool computes_prefixes(Collective collective) noexcept {{ return {prefixing}; }}
+// Returns true if ranks may complete long before others: they need nothing of some ranks.
+constexpr bool completes_apart(Collective collective) noexcept {{
+  return has_root(collective) || computes_prefixes(collective);
+}}
 
 }}  // namespace taut
 """

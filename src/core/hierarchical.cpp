@@ -67,7 +67,7 @@ Task<> allreduce(View view, Operands data) {
 }
 
 Task<> reduce(View view, Operands data) {
-  const int root = view.nodes.place(data.root), root_node = view.nodes.node(data.root);
+  const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
   const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
   const ConstSlice own = view.part(static_cast<ConstSlice>(data.in), view.me());
   NodePeers::Memory memory;
@@ -84,7 +84,7 @@ Task<> reduce(View view, Operands data) {
 }
 
 Task<> bcast(View view, Operands data) {
-  const int root = view.nodes.place(data.root), root_node = view.nodes.node(data.root);
+  const int root = view.nodes.local_rank(data.root), root_node = view.nodes.node(data.root);
   const bool at_root = view.all.rank() == data.root, beside_root = view.across.rank() == root_node;
   const Slice values = data.out, mine = view.part(values, view.me());
   if (beside_root && !at_root) co_await view.node.recv(mine, root);
@@ -143,7 +143,8 @@ bool runs_by_nodes(Collective collective, std::size_t count, int ranks) noexcept
 
 Task<> by_nodes(const AlgorithmInfo& algorithm, const Nodes& nodes, Team team, Operands data) {
   const int rank = team.rank();
-  const View view{algorithm, nodes, team, {team, nodes.beside(rank)}, team.among(nodes.across(rank))};
+  const View view{
+      algorithm, nodes, team, {team, nodes.same_node(rank)}, team.among(nodes.same_local_rank(rank))};
   switch (algorithm.collective) {
     case Collective::allreduce: return allreduce(view, data);
     case Collective::reduce: return reduce(view, data);

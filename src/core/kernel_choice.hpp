@@ -2,6 +2,7 @@
 // can run the set.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,21 @@
 #include "core/status.hpp"
 
 namespace taut {
+
+// Return true if this processor runs the files compiled for this set; see cmake/InstructionSets.cmake.
+bool has_avx2() noexcept;
+bool has_avx512() noexcept;
+
+// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
+template <class Set>
+std::span<const Set* const> built_kernels() noexcept {
+#if TAUT_X86
+  static const std::array sets{&Set::avx512(), &Set::avx2(), &Set::scalar()};
+#else
+  static const std::array sets{&Set::scalar()};
+#endif
+  return sets;
+}
 
 // Returns the set called `name` if this processor supports it; for "" the first supported set; null if there
 // is none.

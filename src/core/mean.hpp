@@ -5,7 +5,8 @@
 
 namespace taut {
 
-// Divides: values <- values / n, each rounded once (halves: from the quotient in float). Not for integers.
+// Computes values <- values / n, rounded once; 16-bit values are divided in float and then rounded. Integers
+// are left unchanged.
 void divide(Slice values, int n) noexcept;
 
 }  // namespace taut

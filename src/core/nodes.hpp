@@ -1,5 +1,4 @@
-// Nodes of a communicator: the ranks that share each node. Ranks of a node reach each other through memory,
-// ranks of different nodes by the network.
+// Nodes: the map from the ranks of a communicator to nodes and local ranks.
 #pragma once
 
 #include <span>
@@ -10,40 +9,41 @@ namespace taut {
 class Nodes {
  public:
   Nodes() = default;  // no nodes are known
-  // `node_of[r]`: identifier of the node of rank r; ranks have the same identifier only if they share a node.
+  // `node_of[r]`: identifier of the node of rank r; the same identifier means the same node.
   explicit Nodes(std::span<const int> node_of);
 
-  // Returns true if there are several nodes with equally many ranks each, more than one. The functions below
-  // are valid only then.
-  bool even() const noexcept { return each_ > 1; }
+  // Returns true if there are at least two nodes, all with the same number of ranks, at least two. The
+  // functions below are valid only then.
+  bool uniform() const noexcept { return ranks_per_node_ > 1; }
 
-  int count() const noexcept { return static_cast<int>(places_.size()) / each_; }
+  int count() const noexcept { return static_cast<int>(places_.size()) / ranks_per_node_; }
 
   int node(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].node; }
   // Returns the position of a rank among the ranks on its node, in rank order.
-  int place(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].place; }
-  int rank(int node, int place) const noexcept { return across_[index(place, count()) + index(node)]; }
-
-  // beside: the ranks on the node of `rank`. across: the ranks with the same place as `rank`, one on each
-  // node.
-  std::span<const int> beside(int rank) const noexcept {
-    return std::span(beside_).subspan(index(node(rank), each_), index(each_));
+  int local_rank(int rank) const noexcept { return places_[static_cast<std::size_t>(rank)].local_rank; }
+  int rank(int node, int local_rank) const noexcept {
+    return by_local_rank_[index(local_rank, count()) + index(node)];
   }
-  std::span<const int> across(int rank) const noexcept {
-    return std::span(across_).subspan(index(place(rank), count()), index(count()));
+
+  // Return the ranks on the node of `rank`, and the ranks with the same local rank, one on each node.
+  std::span<const int> same_node(int rank) const noexcept {
+    return std::span(by_node_).subspan(index(node(rank), ranks_per_node_), index(ranks_per_node_));
+  }
+  std::span<const int> same_local_rank(int rank) const noexcept {
+    return std::span(by_local_rank_).subspan(index(local_rank(rank), count()), index(count()));
   }
 
  private:
   struct Place {
-    int node, place;
+    int node, local_rank;
   };
   static std::size_t index(int i, int rows = 1) noexcept {
     return static_cast<std::size_t>(i) * static_cast<std::size_t>(rows);
   }
 
-  int each_ = 1;
-  std::vector<Place> places_;         // by rank; empty unless even
-  std::vector<int> beside_, across_;  // ranks by node and place, and by place and node
+  int ranks_per_node_ = 1;
+  std::vector<Place> places_;                 // by rank; empty unless uniform
+  std::vector<int> by_node_, by_local_rank_;  // ranks by node and local rank, and by local rank and node
 };
 
 }  // namespace taut

@@ -17,11 +17,11 @@ class Round final : public Waitable {
   explicit Round(Team& team) noexcept : team_(team) {}
   Round(const Round&) = delete;
 
-  void recv(int from, ConstSlice like, std::uint32_t addends = 1) {
-    receiving_[received_++].emplace(team_, from, like, addends);
+  void recv(int from, ConstSlice like) { receiving_[received_++].emplace(team_, from, like); }
+  void send(const Frames& frame, int to) {  // `frame` must not move
+    sending_[sent_++].emplace(team_, frame, 0, 1, to);
   }
-  void send(const Frame& frame, int to) { sending_[sent_++].emplace(team_, frame, to); }  // must not move
-  void send(Frame&& frame, int to) {
+  void send(Frames&& frame, int to) {
     frames_[sent_] = std::move(frame);
     send(std::as_const(frames_[sent_]), to);
   }
@@ -38,7 +38,7 @@ class Round final : public Waitable {
  private:
   Team& team_;
   std::size_t received_ = 0, sent_ = 0;
-  std::array<Frame, most> frames_;
+  std::array<Frames, most> frames_;
   std::array<std::optional<Receiving>, most> receiving_;
   std::array<std::optional<Sending>, most> sending_;
 };

@@ -53,40 +53,66 @@ Buffer Team::scratch(std::size_t bytes) noexcept {
   return {};
 }
 
-Frame Team::fail(Status failure, DType type, std::size_t count) noexcept {
-  note(failure);
-  return Frame{{}, 0, failure, 1, type, count};
+Frames Team::empty(DType type, std::size_t count, int n) noexcept {
+  return {scratch(max_bytes(type, count) * static_cast<std::size_t>(n)), 0, type, count};
 }
 
-Frame Team::made(Buffer buffer, Sized size, const Frame& kind) noexcept {
-  if (size.status != Status::ok) return fail(size.status, kind.type, kind.count);
-  counters_->value_bytes += kind.count * size_of(kind.type);
-  counters_->frame_bytes += size.bytes;
-  return Frame{std::move(buffer), size.bytes, Status::ok, kind.addends, kind.type, kind.count};
+Frames Team::empty(ConstSlice largest, int n) noexcept { return empty(largest.type, largest.count, n); }
+
+// Appends the frame that was written to the free room, or a notice if making the frame failed.
+void Team::append(Frames& to, Sized made, std::size_t count) noexcept {
+  note(made.status);
+  if (made.status == Status::ok) {
+    counters_->value_bytes += count * size_of(to.type);
+    counters_->frame_bytes += made.bytes;
+  } else {
+    made.bytes = write_notice(made.status, to.type, count, to.room()).size();
+  }
+  to.bytes += made.bytes;
 }
 
 // ---- Values and frames
 
-Frame Team::encode(ConstSlice values, Status known) noexcept {
+void Team::encode(ConstSlice values, Frames& to, Status known) noexcept {
   const Timed timed(*this, Phase::encode, values.bytes());
   ++counters_->encodes;
+  if (to.buffer.data() == nullptr) return;
   if (known == Status::ok) known = failed();
-  if (known != Status::ok) return fail(known, values.type, values.count);
-  const Frame kind{{}, 0, Status::ok, 1, values.type, values.count};
-  Buffer out = scratch(codec_->max_bytes(values.type, values.count));
-  if (out.data() == nullptr) return fail(Status::out_of_memory, values.type, values.count);
-  const Sized size = codec_->encode(values, out.bytes());
-  return made(std::move(out), size, kind);
+  append(to, known == Status::ok ? codec_->encode(values, to.room()) : Sized{known}, values.count);
 }
 
-Status Team::decode(const Frame& frame, Slice values) noexcept {
+Frames Team::encode(ConstSlice values, Status known) noexcept {
+  Frames frame = empty(values, 1);
+  encode(values, frame, known);
+  return frame;
+}
+
+Frames Team::encode(const Blocks<ConstSlice>& values, int first, int n) noexcept {
+  Frames blocks = empty(chunk(values, 0), n);
+  for (int i = first; i < first + n; ++i) encode(chunk(values, i), blocks);
+  return blocks;
+}
+
+Status Team::decode(const Frames& frames, int i, Slice values) noexcept {
   const Timed timed(*this, Phase::decode, values.bytes());
   ++counters_->decodes;
-  Status status = frame.status == Status::ok ? failed() : frame.status;
-  if (status == Status::ok) status = codec_->decode(frame.view(), values);
+  const ConstBytes frame = frames.part(i, 1);
+  Status status = inspect(frame, values.type, values.count, addends());
+  if (status == Status::ok) status = failed();
+  if (status == Status::ok) status = codec_->decode(frame, values);
   note(status);
   return status;
 }
+
+void Team::copy(const Frames& from, int i, Frames& to) noexcept {
+  const ConstBytes frame = from.part(i, 1);
+  if (to.buffer.data() == nullptr) return;
+  if (frame.empty()) return append(to, {Status::peer_failed}, to.count);
+  place_->copy(to.room().data(), frame.data(), frame.size());
+  to.bytes += frame.size();
+}
+
+// ---- Reductions
 
 // Computes out <- partial op own. By values, a sum can be fused with decoding.
 Sized Team::reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept {
@@ -117,68 +143,109 @@ Sized Team::reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduct
   return status == Status::ok ? codec_->encode(values, out) : Sized{status};
 }
 
-Frame Team::combine(const Frame& partial, ConstSlice own, Reduction op) noexcept {
+void Team::append_sum(Frames& to, ConstBytes partial, ConstSlice own, Reduction op) noexcept {
   const Timed timed(*this, Phase::combine, own.bytes());
   ++counters_->combines;
-  const Status known = partial.status == Status::ok ? failed() : partial.status;
-  if (known != Status::ok) return fail(known, own.type, own.count);
-  const std::uint32_t addends = how_ == Arithmetic::frames ? partial.addends + 1 : 1;
-  Buffer out = scratch(codec_->max_bytes(own.type, own.count, addends));
-  if (out.data() == nullptr) return fail(Status::out_of_memory, own.type, own.count);
-  const Sized size = reduce(partial.view(), own, op, out.bytes());
-  return made(std::move(out), size, {{}, 0, Status::ok, addends, own.type, own.count});
+  if (to.buffer.data() == nullptr) return;
+  Sized made{inspect(partial, own.type, own.count, addends())};
+  if (made.status == Status::ok) made.status = failed();
+  if (made.status == Status::ok) made = reduce(partial, own, op, to.room());
+  append(to, made, own.count);
 }
 
-Frame Team::combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept {
-  const Timed timed(*this, Phase::combine, others.size() * first.count * size_of(first.type));
-  counters_->combines += others.size();
-  Frame kind{{}, 0, first.status, first.addends, first.type, first.count};
-  std::array<ConstBytes, FrameArithmetic::max_operands> partials{first.view()};
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    if (kind.status == Status::ok) kind.status = others[i].status;
-    kind.addends = how_ == Arithmetic::frames ? kind.addends + others[i].addends : 1;
-    partials[i + 1] = others[i].view();
-  }
-  if (kind.status != Status::ok) return fail(kind.status, kind.type, kind.count);
-  Buffer out = scratch(codec_->max_bytes(kind.type, kind.count, kind.addends));
-  if (out.data() == nullptr) return fail(Status::out_of_memory, kind.type, kind.count);
-  const ConstSlice like{{nullptr, kind.count, kind.type}};
-  const Sized size = reduce(std::span(partials).first(others.size() + 1), like, op, out.bytes());
-  return made(std::move(out), size, kind);
+void Team::append_sum(Frames& to, std::span<const ConstBytes> partials, Reduction op) noexcept {
+  const Timed timed(*this, Phase::combine, (partials.size() - 1) * to.count * size_of(to.type));
+  counters_->combines += partials.size() - 1;
+  if (to.buffer.data() == nullptr) return;
+  FrameHeader header;  // the first frame determines the count
+  Sized made{read_header(partials[0], header)};
+  const ConstSlice like{{nullptr, static_cast<std::size_t>(header.count), to.type}};
+  for (const ConstBytes frame : partials)
+    if (made.status == Status::ok) made.status = inspect(frame, like.type, like.count, addends());
+  if (made.status == Status::ok && like.count > to.count) made.status = Status::frame_mismatch;
+  if (made.status == Status::ok) made = reduce(partials, like, op, to.room());
+  append(to, made, like.count);
+}
+
+Frames Team::combine(const Frames& partial, ConstSlice own, Reduction op) noexcept {
+  Frames sum = empty(own, 1);
+  append_sum(sum, partial.part(0, 1), own, op);
+  return sum;
+}
+
+Frames Team::combine(const Frames& partial, const Blocks<ConstSlice>& values, int first, int n,
+                     Reduction op) noexcept {
+  Frames sums = empty(chunk(values, 0), n);
+  for (int i = 0; i < n; ++i) append_sum(sums, partial.part(i, 1), chunk(values, first + i), op);
+  return sums;
+}
+
+Frames Team::combine(const Frames& a, int first, int n, const Frames& b, Reduction op) noexcept {
+  Frames sums = empty(a.type, a.count, n);
+  for (int i = 0; i < n; ++i) append_sum(sums, std::array{a.part(first + i, 1), b.part(i, 1)}, op);
+  return sums;
+}
+
+Frames Team::combine(const Frames& first, std::span<const Frames> others, Reduction op) noexcept {
+  std::array<ConstBytes, FrameArithmetic::max_operands> partials{first.part(0, 1)};
+  for (std::size_t i = 0; i < others.size(); ++i) partials[i + 1] = others[i].part(0, 1);
+  Frames sum = empty(first.type, first.count, 1);
+  append_sum(sum, std::span(partials).first(others.size() + 1), op);
+  return sum;
 }
 
 // ---- Communication
 
-Sending::Sending(Team& team, const Frame& frame, int to) : waiting_(team) {
-  ConstBytes bytes = frame.view();
-  if (frame.status != Status::ok) bytes = write_notice(frame.status, frame.type, frame.count, notice_);
+Sending::Sending(const Team& team, const Frames& frames, int first, int n, int to) : waiting_(team) {
+  ConstBytes bytes = frames.part(first, n);
+  if (bytes.empty()) bytes = write_notice(Status::peer_failed, frames.type, frames.count, notice_);
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
-  team.counters_->sent(bytes.size(), frame.count * size_of(frame.type));
+  team.counters_->sent(bytes.size(), static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
 }
 
-Receiving::Receiving(Team& team, int from, ConstSlice like, std::uint32_t addends)
-    : team_(team), waiting_(team) {
-  frame_.addends = team.how_ == Arithmetic::frames ? addends : 1;
-  frame_.type = like.type;
-  frame_.count = like.count;
-  frame_.buffer = team.scratch(team.codec_->max_bytes(like.type, like.count, frame_.addends));
-  pending_ = team.transport_->recv(capacity(), team.address(from), team.lane_);
+Receiving::Receiving(Team& team, int from, ConstSlice like)
+    : team_(team), waiting_(team), own_(team.empty(like, 1)), into_(own_), expected_(1) {
+  start(from);
 }
 
-Bytes Receiving::capacity() noexcept {
-  return frame_.buffer.data() != nullptr ? frame_.buffer.bytes() : Bytes(notice_);
+Receiving::Receiving(Team& team, int from, Frames& into, int n)
+    : team_(team), waiting_(team), into_(into), expected_(n) {
+  start(from);
 }
 
-Frame Receiving::result() noexcept {
+void Receiving::start(int from) {
+  largest_ = team_.max_bytes(into_.type, into_.count);
+  const bool none = into_.buffer.data() == nullptr;
+  const Bytes room = none ? Bytes(notice_) : into_.room();
+  const std::size_t most = largest_ * static_cast<std::size_t>(expected_);
+  pending_ =
+      team_.transport_->recv(room.first(std::min(room.size(), most)), team_.address(from), team_.lane_);
+}
+
+// Appends the expected number of frames: those of the message, and notices in the place of missing ones.
+Status Receiving::take(ConstBytes message) noexcept {
+  std::size_t used = 0;
+  int frames = 0;
+  for (; frames < expected_; ++frames) {
+    const std::size_t size = frame_size(message.subspan(used));
+    if (size == 0 || size > largest_) break;
+    used += size;
+  }
+  into_.bytes += used;
+  const bool notice = frames == 1 && message.size() == frame_header_bytes;  // a notice in place of all frames
+  const bool whole = frames == expected_ && used == message.size();
+  for (; frames < expected_; ++frames)
+    into_.bytes += write_notice(Status::peer_failed, into_.type, into_.count, into_.room()).size();
+  return whole ? Status::ok : notice ? Status::peer_failed : Status::corrupt_frame;
+}
+
+Frames Receiving::result() noexcept {
   const Sized moved = pending_.result();
   waiting_.over(moved.bytes);
-  frame_.bytes = moved.bytes;
-  frame_.status = moved.status;
-  if (moved.status == Status::ok)
-    frame_.status = inspect(capacity().first(moved.bytes), frame_.type, frame_.count, frame_.addends);
-  if (frame_.status == Status::ok && frame_.buffer.data() == nullptr) frame_.status = Status::out_of_memory;
-  team_.note(frame_.status);
-  return std::move(frame_);
+  team_.note(moved.status);
+  if (into_.buffer.data() != nullptr)
+    team_.note(take(into_.room().first(moved.status == Status::ok ? moved.bytes : 0)));
+  return std::move(own_);
 }
 
 }  // namespace taut

@@ -11,7 +11,7 @@
 #include "core/blocks.hpp"
 #include "core/call_counters.hpp"
 #include "core/codec.hpp"
-#include "core/frame_batch.hpp"
+#include "core/frames.hpp"
 #include "core/place.hpp"
 #include "core/task.hpp"
 #include "core/transport.hpp"
@@ -29,23 +29,9 @@ constexpr const char* name_of(Arithmetic how) noexcept {
 // Returns i modulo n, never negative.
 constexpr int mod(int i, int n) noexcept { return (i % n + n) % n; }
 
-// Frame: one encoded slice as it travels. If there are no bytes, `status` holds the reason.
-struct Frame {
-  Buffer buffer;
-  std::size_t bytes = 0;
-  Status status = Status::ok;
-  std::uint32_t addends = 1;
-  DType type = DType::f32;
-  std::size_t count = 0;
-
-  ConstBytes view() const noexcept { return {buffer.data(), bytes}; }
-};
-
 class Sending;
 class Receiving;
 class Exchanging;
-class ReceivingBatch;
-class ExchangingBatches;
 
 class Team {
  public:
@@ -101,45 +87,38 @@ class Team {
     return whole(slice.at(static_cast<std::size_t>(number), static_cast<std::size_t>(blocks_)));
   }
 
-  // ---- Values and frames ----
-  Frame encode(ConstSlice values, Status known = Status::ok) noexcept;  // a failed frame if `known` is not ok
-  Status decode(const Frame& frame, Slice values) noexcept;
-  Frame combine(const Frame& partial, ConstSlice own, Reduction op) noexcept;  // partial op own values
-  Frame combine(const Frame& a, const Frame& b, Reduction op) noexcept {
-    return combine(a, std::span(&b, 1), op);
-  }
-  // Returns `first` op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
-  Frame combine(const Frame& first, std::span<const Frame> others, Reduction op) noexcept;
+  // ---- Values and frames. `largest`: no frame has more values. Blocks are numbered as in chunk(). ----
+  Frames empty(ConstSlice largest, int n) noexcept;                      // room for n frames
+  Frames encode(ConstSlice values, Status known = Status::ok) noexcept;  // a notice if `known` is not ok
+  Frames encode(const Blocks<ConstSlice>& values, int first,
+                int n) noexcept;  // blocks first .. first + n - 1
+  void encode(ConstSlice values, Frames& to, Status known = Status::ok) noexcept;  // appends a frame
+  void copy(const Frames& from, int i, Frames& to) noexcept;                       // appends frame i
+  Status decode(const Frames& frames, Slice values) noexcept { return decode(frames, 0, values); }
+  Status decode(const Frames& frames, int i, Slice values) noexcept;
 
-  // ---- Frame batches: blocks are numbered as in chunk(), frames from the start of a batch ----
-  FrameBatch batch(ConstSlice largest, int n, std::uint32_t addends = 1) noexcept;  // empty, room for n
-  // Returns the frames of the nearly equal blocks first, first + 1, ... first + n - 1.
-  FrameBatch encode_blocks(const Blocks<ConstSlice>& values, int first, int n) noexcept;
-  void encode(ConstSlice values, FrameBatch& to) noexcept;              // appends the frame
-  void copy(const FrameBatch& from, int i, FrameBatch& to) noexcept;    // appends frame i
-  Frame copy(const FrameBatch& from, int i, ConstSlice like) noexcept;  // frame i
-  void decode(const FrameBatch& batch, int i, Slice values) noexcept;
-  // Combines frames 0 .. n-1 of `partial` with the values of blocks first .. first + n - 1.
-  FrameBatch combine(const FrameBatch& partial, const Blocks<ConstSlice>& values, int first, int n,
-                     Reduction op) noexcept;
-  // Combines frames first .. first + n - 1 of `mine` with frames 0 .. n-1 of `theirs`.
-  FrameBatch combine(const FrameBatch& mine, int first, int n, const FrameBatch& theirs,
-                     Reduction op) noexcept;
+  // Returns partial op values: one frame, or n frames and the blocks first .. first + n - 1.
+  Frames combine(const Frames& partial, ConstSlice own, Reduction op) noexcept;
+  Frames combine(const Frames& partial, const Blocks<ConstSlice>& values, int first, int n,
+                 Reduction op) noexcept;
+  // Returns a op b: one frame each, or frames first .. first + n - 1 of `a` and 0 .. n - 1 of `b`.
+  Frames combine(const Frames& a, const Frames& b, Reduction op) noexcept { return combine(a, 0, 1, b, op); }
+  Frames combine(const Frames& a, int first, int n, const Frames& b, Reduction op) noexcept;
+  // Returns first op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
+  Frames combine(const Frames& first, std::span<const Frames> others, Reduction op) noexcept;
 
   // ---- Communication; results are to be awaited. `like`: type and count of the received frame ----
-  Sending send(const Frame& frame, int to);
-  Receiving recv(int from, ConstSlice like, std::uint32_t addends = 1);
-  Exchanging exchange(const Frame& frame, int to, int from, ConstSlice like, std::uint32_t addends = 1);
-  // The same operations for n frames of a batch. Received frames are appended to `into`, which has room for
-  // them.
-  Sending send(const FrameBatch& batch, int first, int n, int to);
-  ReceivingBatch recv(int from, FrameBatch& into, int n);
-  ExchangingBatches exchange(const FrameBatch& batch, int first, int n, int to, int from, FrameBatch& into);
+  Sending send(const Frames& frame, int to);
+  Receiving recv(int from, ConstSlice like);
+  Exchanging exchange(const Frames& frame, int to, int from, ConstSlice like);
+  // The same operations for n frames. Received frames are appended to `into`, which has room for them.
+  Sending send(const Frames& frames, int first, int n, int to);
+  Receiving recv(int from, Frames& into, int n);
+  Exchanging exchange(const Frames& frames, int first, int n, int to, int from, Frames& into);
 
  private:
   friend class Sending;
   friend class Receiving;
-  friend class ReceivingBatch;
   friend class Waiting;
   friend class NodePeers;
   friend class ValueSend;
@@ -153,11 +132,19 @@ class Team {
   // otherwise ok.
   Status failed() const noexcept { return members_.empty() ? Status::ok : counters_->status; }
 
-  Frame fail(Status failure, DType type, std::size_t count) noexcept;
-  Frame made(Buffer buffer, Sized size, const Frame& kind) noexcept;
+  // A frame that arrives, or a sum, has up to this number of addends, and a frame up to this size.
+  std::uint32_t addends() const noexcept {
+    return how_ == Arithmetic::frames ? static_cast<std::uint32_t>(size_) : 1;
+  }
+  std::size_t max_bytes(DType type, std::size_t count) const noexcept {
+    return codec_->max_bytes(type, count, addends());
+  }
+  Frames empty(DType type, std::size_t count, int n) noexcept;
+  void append_sum(Frames& to, ConstBytes partial, ConstSlice own, Reduction op) noexcept;
+  void append_sum(Frames& to, std::span<const ConstBytes> partials, Reduction op) noexcept;
   Sized reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
   Sized reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept;
-  void append(FrameBatch& to, Sized made, std::size_t count) noexcept;
+  void append(Frames& to, Sized made, std::size_t count) noexcept;
   Buffer scratch(std::size_t bytes) noexcept;  // an empty buffer if there is none; the failure is recorded
   void note(Status failure) noexcept { counters_->note(failure); }
 
@@ -177,13 +164,13 @@ class Team {
 class Team::Timed {
  public:
   Timed(const Team& team, Phase phase, std::size_t bytes) noexcept
-      : team_(team), verb_(phase), bytes_(bytes) {}
+      : team_(team), phase_(phase), bytes_(bytes) {}
   Timed(const Timed&) = delete;
-  ~Timed() { team_.counters_->spent(verb_, team_.segment_, begin_, bytes_); }
+  ~Timed() { team_.counters_->spent(phase_, team_.segment_, begin_, bytes_); }
 
  private:
   const Team& team_;
-  Phase verb_;
+  Phase phase_;
   std::size_t bytes_;
   std::uint64_t begin_ = clock_now();
 };
@@ -211,8 +198,7 @@ class Waiting {
 
 class Sending final : public Waitable {
  public:
-  Sending(Team& team, const Frame& frame, int to);
-  Sending(Team& team, const FrameBatch& batch, int first, int n, int to);
+  Sending(const Team& team, const Frames& frames, int first, int n, int to);
   Sending(const Sending&) = delete;
   bool ready() override { return pending_.ready(); }
   void result() const noexcept { waiting_.over(pending_.result().bytes); }
@@ -223,87 +209,58 @@ class Sending final : public Waitable {
   Pending pending_;
 };
 
+// Receives a frame of its own, which is the result, or appends n frames to `into`. A receive always yields as
+// many frames as expected: notices replace those that are missing.
 class Receiving final : public Waitable {
  public:
-  Receiving(Team& team, int from, ConstSlice like, std::uint32_t addends);
+  Receiving(Team& team, int from, ConstSlice like);
+  Receiving(Team& team, int from, Frames& into, int n);
   Receiving(const Receiving&) = delete;
   bool ready() override { return pending_.ready(); }
-  Frame result() noexcept;
+  Frames result() noexcept;
 
  private:
-  Bytes capacity() noexcept;
+  void start(int from);
+  Status take(ConstBytes message) noexcept;
 
   Team& team_;
   Waiting waiting_;
-  Frame frame_;
+  Frames own_;
+  Frames& into_;
+  int expected_;                          // frames
+  std::size_t largest_;                   // size of the largest frame
   std::byte notice_[frame_header_bytes];  // used if no scratch memory was available
   Pending pending_;
 };
 
 class Exchanging final : public Waitable {
  public:
-  Exchanging(Team& team, const Frame& frame, int to, int from, ConstSlice like, std::uint32_t addends)
-      : receiving_(team, from, like, addends), sending_(team, frame, to) {}
+  Exchanging(Team& team, const Frames& frame, int to, int from, ConstSlice like)
+      : receiving_(team, from, like), sending_(team, frame, 0, 1, to) {}
+  Exchanging(Team& team, const Frames& frames, int first, int n, int to, int from, Frames& into)
+      : receiving_(team, from, into, n), sending_(team, frames, first, n, to) {}
   bool ready() override {
     const bool sent = sending_.ready();
     return receiving_.ready() && sent;
   }
-  Frame result() noexcept { return receiving_.result(); }
+  Frames result() noexcept { return receiving_.result(); }
 
  private:
   Receiving receiving_;
   Sending sending_;
 };
 
-class ReceivingBatch final : public Waitable {
- public:
-  ReceivingBatch(Team& team, int from, FrameBatch& into, int n);
-  ReceivingBatch(const ReceivingBatch&) = delete;
-  bool ready() override { return pending_.ready(); }
-  void result() noexcept;
-
- private:
-  Team& team_;
-  Waiting waiting_;
-  FrameBatch& into_;
-  int frames_;
-  std::size_t largest_;  // size of the largest frame
-  std::byte notice_[frame_header_bytes];
-  Pending pending_;
-};
-
-class ExchangingBatches final : public Waitable {
- public:
-  ExchangingBatches(Team& team, const FrameBatch& batch, int first, int n, int to, int from, FrameBatch& into)
-      : receiving_(team, from, into, n), sending_(team, batch, first, n, to) {}
-  bool ready() override {
-    const bool sent = sending_.ready();
-    return receiving_.ready() && sent;
-  }
-  void result() noexcept { receiving_.result(); }
-
- private:
-  ReceivingBatch receiving_;
-  Sending sending_;
-};
-
-inline Sending Team::send(const Frame& frame, int to) { return Sending(*this, frame, to); }
-inline Receiving Team::recv(int from, ConstSlice like, std::uint32_t addends) {
-  return Receiving(*this, from, like, addends);
+inline Sending Team::send(const Frames& frame, int to) { return Sending(*this, frame, 0, 1, to); }
+inline Sending Team::send(const Frames& frames, int first, int n, int to) {
+  return Sending(*this, frames, first, n, to);
 }
-inline Exchanging Team::exchange(const Frame& frame, int to, int from, ConstSlice like,
-                                 std::uint32_t addends) {
-  return Exchanging(*this, frame, to, from, like, addends);
+inline Receiving Team::recv(int from, ConstSlice like) { return Receiving(*this, from, like); }
+inline Receiving Team::recv(int from, Frames& into, int n) { return Receiving(*this, from, into, n); }
+inline Exchanging Team::exchange(const Frames& frame, int to, int from, ConstSlice like) {
+  return Exchanging(*this, frame, to, from, like);
 }
-inline Sending Team::send(const FrameBatch& batch, int first, int n, int to) {
-  return Sending(*this, batch, first, n, to);
-}
-inline ReceivingBatch Team::recv(int from, FrameBatch& into, int n) {
-  return ReceivingBatch(*this, from, into, n);
-}
-inline ExchangingBatches Team::exchange(const FrameBatch& batch, int first, int n, int to, int from,
-                                        FrameBatch& into) {
-  return ExchangingBatches(*this, batch, first, n, to, from, into);
+inline Exchanging Team::exchange(const Frames& frames, int first, int n, int to, int from, Frames& into) {
+  return Exchanging(*this, frames, first, n, to, from, into);
 }
 
 }  // namespace taut

@@ -11,13 +11,13 @@ namespace {
 
 static_assert(sizeof(MPI_Request) <= sizeof(std::uint64_t));
 
-std::uint64_t pack(MPI_Request request) noexcept {
+std::uint64_t operation_of(MPI_Request request) noexcept {
   std::uint64_t operation = 0;
   std::memcpy(&operation, &request, sizeof request);
   return operation;
 }
 
-MPI_Request unpack(std::uint64_t operation) noexcept {
+MPI_Request request_of(std::uint64_t operation) noexcept {
   MPI_Request request;
   std::memcpy(&request, &operation, sizeof request);
   return request;
@@ -31,22 +31,22 @@ void check(int code, const char* call) {
   throw Error(Status::transport_failed, std::string(call) + ": " + text);
 }
 
-bool truncated(int code) noexcept {
+bool is_truncation(int code) noexcept {
   int error_class = MPI_SUCCESS;
   return PMPI_Error_class(code, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
 }
 
 #if MPI_VERSION < 4
-// Before MPI 4 a message has at most INT_MAX bytes; plans keep messages smaller.
+// Before MPI 4 a message has at most INT_MAX bytes; plans divide longer messages into segments.
 int int_count(std::size_t bytes) {
   if (bytes > INT_MAX) throw Error(Status::invalid_count, "a message beyond 2 GiB needs MPI 4");
   return static_cast<int>(bytes);
 }
 #endif
 
-class Messages final : public MpiTransport {
+class PrivateCommTransport final : public MpiTransport {
  public:
-  explicit Messages(MPI_Comm parent) {
+  explicit PrivateCommTransport(MPI_Comm parent) {
     int rank = 0;
     check(PMPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
     // MPI_Comm_split, not MPI_Comm_dup: attributes and their callbacks stay with the user's communicator.
@@ -55,13 +55,13 @@ class Messages final : public MpiTransport {
     check(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(PMPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   }
-  ~Messages() override {
+  ~PrivateCommTransport() override {
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (finalized == 0 && comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
   }
-  Messages(const Messages&) = delete;
-  Messages& operator=(const Messages&) = delete;
+  PrivateCommTransport(const PrivateCommTransport&) = delete;
+  PrivateCommTransport& operator=(const PrivateCommTransport&) = delete;
 
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
@@ -78,7 +78,7 @@ class Messages final : public MpiTransport {
     check(PMPI_Isend(bytes.data(), int_count(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
           "MPI_Isend");
 #endif
-    return pack(request);
+    return operation_of(request);
   }
 
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
@@ -91,16 +91,16 @@ class Messages final : public MpiTransport {
     const std::size_t most = std::min<std::size_t>(capacity.size(), INT_MAX);
     check(PMPI_Irecv(capacity.data(), int_count(most), MPI_BYTE, from, lane, comm_, &request), "MPI_Irecv");
 #endif
-    return pack(request);
+    return operation_of(request);
   }
 
   bool poll(std::uint64_t& operation, Sized& moved) override {
-    MPI_Request request = unpack(operation);
+    MPI_Request request = request_of(operation);
     MPI_Status status;
     int done = 0;
     const int code = PMPI_Test(&request, &done, &status);
-    operation = pack(request);
-    if (code != MPI_SUCCESS && truncated(code)) {
+    operation = operation_of(request);
+    if (code != MPI_SUCCESS && is_truncation(code)) {
       moved = {Status::frame_mismatch, 0};
       return true;
     }
@@ -118,9 +118,9 @@ class Messages final : public MpiTransport {
   }
 
   void abandon(std::uint64_t operation) noexcept override {
-    // Happens after a failure only. A receive can be cancelled. A send may still read its memory, because MPI
-    // offers no way to prevent that.
-    MPI_Request request = unpack(operation);
+    // Cancels the operation; called after a failure only. A send may still read its buffer afterwards, which
+    // MPI offers no way to prevent.
+    MPI_Request request = request_of(operation);
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (request == MPI_REQUEST_NULL || finalized != 0) return;
@@ -134,21 +134,24 @@ class Messages final : public MpiTransport {
 
 }  // namespace
 
-std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm) { return std::make_unique<Messages>(comm); }
+std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm) {
+  return std::make_unique<PrivateCommTransport>(comm);
+}
 
 Nodes find_nodes(MPI_Comm comm, int ranks_per_node) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
   check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
-  if (size < 4) return {};
+  if (size < 4) return {};  // fewer ranks are never several nodes with several ranks each
   MPI_Comm node = MPI_COMM_NULL;
-  int name = rank;  // identifier of the node: its lowest rank
+  int node_id = rank;  // the lowest rank of the node
   check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-  check(PMPI_Bcast(&name, 1, MPI_INT, 0, node), "MPI_Bcast");
+  check(PMPI_Bcast(&node_id, 1, MPI_INT, 0, node), "MPI_Bcast");
   check(PMPI_Comm_free(&node), "MPI_Comm_free");
-  if (ranks_per_node > 0) name = rank / ranks_per_node;  // other ranks may lack this setting
+  if (ranks_per_node > 0)
+    node_id = rank / ranks_per_node;  // after the collective calls: ranks may differ in this
   std::vector<int> node_of(static_cast<std::size_t>(size));
-  check(PMPI_Allgather(&name, 1, MPI_INT, node_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
+  check(PMPI_Allgather(&node_id, 1, MPI_INT, node_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
   return Nodes(node_of);
 }
 

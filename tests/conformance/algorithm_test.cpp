@@ -1,6 +1,8 @@
 // Tests of every registered algorithm, on loopback with random schedules.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "support/cost.hpp"
 #include "support/damage.hpp"
 #include "support/group.hpp"
@@ -108,17 +110,25 @@ TEST_P(LossyAlgorithm, BoundIsAttainedWithin10x) {
   EXPECT_LE(worst, 1.0001);
 }
 
-// A sum by frames depends neither on the algorithm nor on how it cuts the message into segments.
-TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
+// Returns the sums over the first `ranks` ranks, by an allreduce of frames.
+Values summed(const Codec& codec, int ranks, std::size_t count, DType type, Pattern pattern,
+              std::uint64_t seed) {
   const AlgorithmInfo& reference = *find_algorithm(Collective::allreduce, "recursive_doubling");
+  Job whole(Collective::allreduce, ranks, count, type, pattern, seed);
+  LoopbackHub hub(ranks);
+  run_algorithm(hub, reference, codec, Arithmetic::frames, 1, whole);
+  return std::move(whole.outputs[0]);
+}
+
+// A sum by frames depends neither on the algorithm nor on how it cuts the message into segments. A prefix is
+// the sum of an allreduce over its ranks.
+TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
   std::uint64_t seed = 0;
   for (const Pattern pattern : {Pattern::noisy, Pattern::sparse, Pattern::wild}) {
     for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::c64}) {
       if (!GetParam().codec->serves(type, codec->contract().bound.kind)) continue;
       const int P = 2 + static_cast<int>(++seed % 4);
-      Job whole(Collective::allreduce, P, 20011, type, pattern, seed);
-      LoopbackHub first(P);
-      run_algorithm(first, reference, *codec, how, 1, whole);
+      std::map<std::size_t, Values> sums;  // by the number of ranks
       for (const int segments : {1, 2, 7}) {
         Job job(algorithm.collective, P, 20011, type, pattern, seed);
         LoopbackHub hub(P);
@@ -126,13 +136,50 @@ TEST_P(AddingAlgorithm, SameBitsByAnyAlgorithmAndSegments) {
         for (int r = 0; r < P; ++r) {
           const auto rank = static_cast<std::size_t>(r);
           const Range range = job.defined(r);
+          const std::size_t addends = job.addends(r);
+          if (addends > 0 && !sums.contains(addends))
+            sums[addends] = summed(*codec, static_cast<int>(addends), 20011, type, pattern, seed);
           const std::size_t parts = components_of(type);
           for (std::size_t i = range.first * parts; i < (range.first + range.count) * parts; ++i)
-            ASSERT_EQ(job.outputs[rank].at(i), whole.outputs[rank].at(i))
+            ASSERT_EQ(job.outputs[rank].at(i), sums[addends].at(i))
                 << "P " << P << " segments " << segments << " seed " << seed << " value " << i;
         }
       }
     }
+  }
+}
+
+class PrefixAlgorithm : public AlgorithmConformance {
+ protected:
+  std::vector<Values> results(const AlgorithmInfo& by, int P, Reduction op) const {
+    Job job(by.collective, P, 5003, DType::f64, Pattern::noisy, 7, op);
+    LoopbackHub hub(P, {.seed = static_cast<std::uint64_t>(P), .random_order = true});
+    run_algorithm(hub, by, *codec, how, 2, job);
+    return std::move(job.outputs);
+  }
+};
+
+// The bits of a prefix depend on the values of its ranks alone, and not on the number of ranks behind them.
+TEST_P(PrefixAlgorithm, SameBitsForAnyNumberOfRanksBehind) {
+  for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
+    if (how == Arithmetic::frames && op != Reduction::sum) continue;
+    const std::vector<Values> all = results(algorithm, 11, op);
+    for (std::size_t P = 1; P < all.size(); ++P) {
+      const std::vector<Values> some = results(algorithm, static_cast<int>(P), op);
+      for (std::size_t r = 0; r < P; ++r) ASSERT_TRUE(some[r] == all[r]) << "rank " << r << " of " << P;
+    }
+  }
+}
+
+TEST_P(PrefixAlgorithm, ExclusivePrefixesAreTheInclusiveOnesOfTheRankBefore) {
+  const AlgorithmInfo* const inclusive = find_algorithm(Collective::scan, algorithm.name);
+  const AlgorithmInfo* const exclusive = find_algorithm(Collective::exscan, algorithm.name);
+  ASSERT_TRUE(inclusive != nullptr && exclusive != nullptr);
+  EXPECT_EQ(inclusive->growth(7, how), exclusive->growth(7, how));
+  for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
+    if (how == Arithmetic::frames && op != Reduction::sum) continue;
+    const std::vector<Values> to = results(*inclusive, 7, op), before = results(*exclusive, 7, op);
+    for (std::size_t r = 1; r < 7; ++r) ASSERT_TRUE(before[r] == to[r - 1]) << "rank " << r;
   }
 }
 
@@ -247,11 +294,13 @@ bool is_lossy(const Case& c) {
   return !c.codec->make({.bound = bound_for(*c.codec)})->contract().bound.exact();
 }
 bool adds_frames(const Case& c) { return c.how == Arithmetic::frames; }
+bool makes_prefixes(const Case& c) { return computes_prefixes(c.algorithm->collective); }
 bool compares(const Case& c) { return reduces(c.algorithm->collective) && c.how == Arithmetic::values; }
 
 INSTANTIATE_TEST_SUITE_P(All, AlgorithmConformance, testing::ValuesIn(cases()), name_of_test);
 INSTANTIATE_TEST_SUITE_P(All, LossyAlgorithm, testing::ValuesIn(cases_where(is_lossy)), name_of_test);
 INSTANTIATE_TEST_SUITE_P(All, AddingAlgorithm, testing::ValuesIn(cases_where(adds_frames)), name_of_test);
+INSTANTIATE_TEST_SUITE_P(All, PrefixAlgorithm, testing::ValuesIn(cases_where(makes_prefixes)), name_of_test);
 INSTANTIATE_TEST_SUITE_P(All, ComparingAlgorithm, testing::ValuesIn(cases_where(compares)), name_of_test);
 
 }  // namespace

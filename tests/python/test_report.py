@@ -13,7 +13,7 @@ from taut.report import _read, _rows
 
 
 def counts(**given):
-    return {**dict.fromkeys(_read.COUNTS, 0), "plain_calls": {}, "nanoseconds": dict.fromkeys((*_read.VERBS, "call"), 0), **given}
+    return {**dict.fromkeys(_read.COUNTS, 0), "plain_calls": {}, "nanoseconds": dict.fromkeys((*_read.PHASES, "call"), 0), **given}
 
 
 def kind(rank, **given):

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,7 +122,7 @@ inline double spacing(DType type, double value) noexcept {
 struct Reference {
   long double value = 0, magnitude = 0;
 };
-inline Reference reduce_exactly(const std::vector<Values>& inputs, std::size_t i, Reduction op) {
+inline Reference reduce_exactly(std::span<const Values> inputs, std::size_t i, Reduction op) {
   Reference r{inputs[0].at(i), std::abs(inputs[0].at(i))};
   for (std::size_t k = 1; k < inputs.size(); ++k) {
     const long double x = inputs[k].at(i);
@@ -167,18 +168,25 @@ class Job {
     }
     if (collective_ == Collective::gather) data.in = block(in, r, ranks());
     if (to_root() && rank != root_) data.out.data = nullptr;
+    if (collective_ == Collective::exscan && rank == 0) data.out.data = nullptr, data.out.count = 0;
     return data;
   }
 
   // Returns the part of outputs[rank] that the call defines.
   Range defined(int rank) const noexcept {
     const bool one_block = collective_ == Collective::reduce_scatter || collective_ == Collective::scatter;
-    if (to_root() && rank != root_) return {0, 0};
+    if ((to_root() && rank != root_) || addends(rank) == 0) return {0, 0};
     return one_block ? part_range(count(), index(rank), ranks()) : Range{0, count()};
   }
 
+  // Returns the number of ranks, from rank 0 on, whose values are in the result of `rank`.
+  std::size_t addends(int rank) const noexcept {
+    if (collective_ == Collective::exscan) return index(rank);
+    return collective_ == Collective::scan ? index(rank) + 1 : ranks();
+  }
+
   Reference exact(int rank, std::size_t i) const {  // exact value of number i
-    if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
+    if (reduces(collective_)) return reduce_exactly(std::span(inputs).first(addends(rank)), i, op_);
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());
     const bool from_all = collective_ == Collective::allgather || collective_ == Collective::gather ||

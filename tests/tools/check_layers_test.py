@@ -14,7 +14,7 @@ class CheckLayers(unittest.TestCase):
     def test_arrows_down_and_within_a_part_are_allowed(self):
         for name, header in (
             ("src/core/team.cpp", "core/codec.hpp"),
-            ("src/algorithms/ring_allreduce.cpp", "algorithms/ring.hpp"),
+            ("src/algorithms/ring.cpp", "algorithms/ring.hpp"),
             ("src/codecs/planes/codec.cpp", "codecs/planes/format/block.hpp"),
             ("src/comm/communicator.cpp", "policy/plan/plan.hpp"),
             ("src/api/c.cpp", "transports/mpi.hpp"),
@@ -26,7 +26,7 @@ class CheckLayers(unittest.TestCase):
     def test_arrows_back_and_sideways_are_faults(self):
         for name, header in (
             ("src/core/team.cpp", "codecs/planes/format/block.hpp"),
-            ("src/algorithms/ring_allreduce.cpp", "transports/loopback.hpp"),
+            ("src/algorithms/ring.cpp", "transports/loopback.hpp"),
             ("src/codecs/raw/codec.cpp", "codecs/planes/format/block.hpp"),
             ("src/codecs/registry.cpp", "algorithms/ring.hpp"),
             ("src/policy/plan/plan.cpp", "comm/communicator.hpp"),

@@ -9,10 +9,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from ._read import VERBS, Report, Sums  # noqa: E402
+from ._read import PHASES, Report, Sums  # noqa: E402
 from ._rows import bounds_of  # noqa: E402
 
-COLOURS = dict(zip(VERBS, ("#0072b2", "#56b4e9", "#009e73", "#bbbbbb", "#e69f00", "#d55e00")))  # Okabe and Ito
+COLOURS = dict(zip(PHASES, ("#0072b2", "#56b4e9", "#009e73", "#bbbbbb", "#e69f00", "#d55e00")))  # Okabe and Ito
 MOST_KINDS = 12
 
 
@@ -46,13 +46,13 @@ def _stacked(axes: Any, names: list[str], sums: list[Sums], share: float) -> flo
     """Draws a bar of seconds for each row, with the phases of the time side by side."""
     left = [0.0] * len(sums)
     positions = range(len(sums), 0, -1)
-    for verb in VERBS:
-        widths = [one.nanoseconds[verb] * 1e-9 * share for one in sums]
-        axes.barh(positions, widths, left=left, color=COLOURS[verb], label=verb, height=0.7)
+    for phase in PHASES:
+        widths = [one.nanoseconds[phase] * 1e-9 * share for one in sums]
+        axes.barh(positions, widths, left=left, color=COLOURS[phase], label=phase, height=0.7)
         left = [a + b for a, b in zip(left, widths)]
     axes.set_yticks(list(positions), names)
     axes.set_xlabel("seconds")
-    axes.legend(ncols=len(VERBS), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize="small")
+    axes.legend(ncols=len(PHASES), loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return 1.4 + 0.34 * len(sums)
 

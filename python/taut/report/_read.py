@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
-VERBS = ("encode", "combine", "decode", "wait", "agree", "plain")
+PHASES = ("encode", "combine", "decode", "wait", "agree", "plain")
 COUNTS = (
     "calls compressed_calls failed_calls message_bytes value_bytes frame_bytes carried_bytes sent_bytes sent_messages".split()
 )
@@ -22,7 +22,7 @@ class Sums:
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     plain_calls: dict[str, int] = field(default_factory=dict)
-    nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERBS, 0))
+    nanoseconds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PHASES, 0))
     packed_calls: int = 0
 
     def add(self, one: dict[str, Any]) -> None:
@@ -31,8 +31,8 @@ class Sums:
         self.packed_calls += one.get("packed_calls", 0)
         for reason, calls in one["plain_calls"].items():
             self.plain_calls[reason] = self.plain_calls.get(reason, 0) + calls
-        for verb in VERBS:
-            self.nanoseconds[verb] += one["nanoseconds"][verb]
+        for phase in PHASES:
+            self.nanoseconds[phase] += one["nanoseconds"][phase]
 
     @property
     def seconds(self) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ._read import VERBS, Kind, Report, Sums, bytes_text
+from ._read import PHASES, Kind, Report, Sums, bytes_text
 
 
 @dataclass
@@ -43,8 +43,8 @@ def longest_verbs(sums: Sums) -> str:
     total = sum(sums.nanoseconds.values())
     if total == 0:
         return "-"
-    ordered = sorted(VERBS, key=lambda verb: -sums.nanoseconds[verb])
-    parts = [f"{verb} {100 * sums.nanoseconds[verb] / total:.0f} %" for verb in ordered[:3]]
+    ordered = sorted(PHASES, key=lambda phase: -sums.nanoseconds[phase])
+    parts = [f"{phase} {100 * sums.nanoseconds[phase] / total:.0f} %" for phase in ordered[:3]]
     return ", ".join(part for part in parts if not part.endswith(" 0 %"))
 
 

@@ -204,7 +204,15 @@ MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
   return bytes;
 }
 
-bool is_derived(MPI_Datatype type) noexcept { return Origin(type).combiner != MPI_COMBINER_NAMED; }
+bool is_derived(MPI_Datatype type) noexcept {
+  switch (Origin(type).combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:  // predefined types without a name (MPI-4.1 section 19.1.5)
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER: return false;
+    default: return true;
+  }
+}
 
 std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept {
   if (const auto known = known_datatype(type)) return DatatypeLayout{*known};

@@ -10,16 +10,19 @@ namespace taut::api {
 struct DatatypeLayout {
   Datatype is;
   std::size_t values = 1;  // number of values in one element
-  bool dense = true;       // consecutive elements are contiguous values from their address on, in MPI's order
+  bool dense = true;  // the values of consecutive elements are contiguous from the buffer's address on, in
+                      // the order of the type map
 
   DType type() const noexcept { return is.type; }
 };
+// Returns nothing if the values are of several kinds or of an unknown one. Cached as an attribute of the
+// type.
 std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept;
 
-// Returns the bytes of `count` elements; negative if MPI has to report an error in the arguments.
+// Returns the bytes of `count` elements; -1 if an argument is invalid or the size overflows.
 MPI_Count bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
 
-// Returns true if the datatype is derived: the user created it and has to free it.
+// Returns true if the datatype is derived: a constructor made it, and its handle has to be freed.
 bool is_derived(MPI_Datatype type) noexcept;
 
 // Returns true if elements that begin at `at` are in GPU memory.

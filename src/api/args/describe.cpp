@@ -1,5 +1,6 @@
 #include "api/args/describe.hpp"
 
+#include "api/args/average.hpp"
 #include "api/args/call_buffers.hpp"
 #include "api/args/datatypes.hpp"
 
@@ -50,6 +51,22 @@ Described rooted_reduction(const MpiCall& call, const Group& group) {
   Described made = reduction(call, at_root ? reduced(call) : call.send.at,
                              at_root ? call.recv.writable() : nullptr, call.recv.count, 1);
   if (made) made->data.root = call.root;
+  return made;
+}
+
+// Describes MPI_Scan or MPI_Exscan, for which the mean is not defined.
+Described prefix(const MpiCall& call) {
+  if (is_average(call.op)) return {};
+  return reduction(call, reduced(call), call.recv.writable(), call.recv.count, 1);
+}
+
+// Describes MPI_Exscan, in which rank 0 receives nothing.
+Described exclusive_prefix(const MpiCall& call, const Group& group) {
+  Described made = prefix(call);
+  if (made && group.rank == 0) {
+    made->data.out.data = nullptr;
+    made->data.out.count = 0;
+  }
   return made;
 }
 
@@ -159,6 +176,8 @@ Described describe_arguments(const MpiCall& call, const Group& group) {
     case Collective::reduce_scatter:
       if (call.info().has_counts) return reduction_to_blocks(call, group);
       return reduction(call, reduced(call), call.recv.writable(), call.recv.count, group.size);
+    case Collective::scan: return prefix(call);
+    case Collective::exscan: return exclusive_prefix(call, group);
     case Collective::reduce: return rooted_reduction(call, group);
     case Collective::bcast: return broadcast(call, group);
     case Collective::allgather:

@@ -33,7 +33,9 @@ bool asks_for_root(const MpiCall& call) noexcept {
 // Returns an error code if plain MPI cannot make the call; otherwise MPI_SUCCESS.
 int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
   if (!args.send.fits() || !args.recv.fits()) return MPI_ERR_COUNT;
-  return args.op != call.op && !has_average(call.recv.type, on) ? MPI_ERR_OP : MPI_SUCCESS;
+  const bool mean = args.op != call.op;
+  const bool defined = !computes_prefixes(call.info().collective) && has_average(call.recv.type, on);
+  return mean && !defined ? MPI_ERR_OP : MPI_SUCCESS;
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ void run(const Steps steps) noexcept {
 }
 
 void complain(const char* why) noexcept {
-  std::fprintf(stderr, "taut: TAUT_PROGRESS=1 has no effect: %s. Calls in flight go on only inside Taut's\n",
-               why);
+  std::fprintf(stderr,
+               "taut: TAUT_PROGRESS=1 has no effect: %s. Calls in flight advance only inside Taut's\n", why);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // AVX2 kernels; a vector is two registers.
 #include "codecs/mpc/avx2_bytes.hpp"
+#include "codecs/mpc/lanes.hpp"
 #include "codecs/mpc/pipeline.hpp"
 
 namespace taut::mpc {
@@ -22,6 +23,7 @@ template <class W>
 struct Avx2 {
   using Word = W;
   using Vector = Vector2;
+  using InLanes = Lanes<Word, 32>;
   static constexpr unsigned size = sizeof(Word);
 
   static Vector load(const std::byte* from) noexcept {
@@ -35,14 +37,10 @@ struct Avx2 {
   }
 
   static Vector planes(const Vector& differences) noexcept {
-    const auto digits = [](Register d) { return _mm256_xor_si256(lanes_add(d, negabinary()), negabinary()); };
-    return each(mirrored, gathered(each(digits, differences)));
+    return each(mirrored, gathered(each(InLanes::digits, differences)));
   }
   static Vector differences(const Vector& planes) noexcept {
-    const auto difference = [](Register digits) {
-      return lanes_subtract(_mm256_xor_si256(digits, negabinary()), negabinary());
-    };
-    return each(difference, scattered(each(mirrored, planes)));
+    return each(InLanes::number, scattered(each(mirrored, planes)));
   }
 
   // Gathers the bytes of each block by their position in the word: top byte and last word first.
@@ -148,9 +146,9 @@ struct Avx2 {
     template <unsigned shift, class Op>
     Register within(Register v, Op op) const noexcept {
       if constexpr (shift < 32) {
-        return within<2 * shift>(op.registers(v, shifted<shift>(v)), op);
+        return within<2 * shift>(op(v, shifted<shift>(v)), op);
       } else {
-        return op.registers(v, last_words());
+        return op(v, last_words());
       }
     }
 
@@ -186,82 +184,20 @@ struct Avx2 {
     Vector before_;
   };
 
-  // ---- Rounding
+  // ---- Operations on the words
 
   static Vector round(const Vector& v, const Rounding& r) noexcept {
-    const Register sign = all(std::uint64_t{1} << (8 * size - 1)), one = all(1);
-    const Register half = all((std::uint64_t{1} << (r.dropped - 1)) - 1);
-    const Register low = all((std::uint64_t{1} << r.dropped) - 1);
-    const Register least = all(r.least_normal), range = all(r.range);
-    const __m128i dropped = _mm_cvtsi32_si128(static_cast<int>(r.dropped));
-    return each(
-        [&](Register x) {
-          const Register place = lanes_subtract(_mm256_andnot_si256(sign, x), least);
-          const Register even = _mm256_and_si256(shift_right(x, dropped), one);
-          const Register up = lanes_add(lanes_add(x, half), even);
-          const Register rounds = greater(_mm256_xor_si256(range, sign), _mm256_xor_si256(place, sign));
-          return _mm256_blendv_epi8(x, _mm256_andnot_si256(low, up), rounds);
-        },
-        v);
+    return each([&](Register x) { return InLanes::round(x, r); }, v);
   }
-
-  // ---- Operations on lanes of the word size
-
-  static Register negabinary() noexcept { return _mm256_set1_epi8(static_cast<char>(0xAA)); }
-  static Register all(std::uint64_t x) noexcept {
-    if constexpr (size == 2) return _mm256_set1_epi16(static_cast<short>(x));
-    if constexpr (size == 4) return _mm256_set1_epi32(static_cast<int>(x));
-    return _mm256_set1_epi64x(static_cast<long long>(x));
-  }
-  static Register lanes_add(Register a, Register b) noexcept {
-    if constexpr (size == 1) return _mm256_add_epi8(a, b);
-    if constexpr (size == 2) return _mm256_add_epi16(a, b);
-    if constexpr (size == 4) return _mm256_add_epi32(a, b);
-    return _mm256_add_epi64(a, b);
-  }
-  static Register lanes_subtract(Register a, Register b) noexcept {
-    if constexpr (size == 1) return _mm256_sub_epi8(a, b);
-    if constexpr (size == 2) return _mm256_sub_epi16(a, b);
-    if constexpr (size == 4) return _mm256_sub_epi32(a, b);
-    return _mm256_sub_epi64(a, b);
-  }
-  static Register shift_right(Register a, __m128i by) noexcept {
-    if constexpr (size == 2) return _mm256_srl_epi16(a, by);
-    if constexpr (size == 4) return _mm256_srl_epi32(a, by);
-    return _mm256_srl_epi64(a, by);
-  }
-  static Register greater(Register a, Register b) noexcept {
-    if constexpr (size == 2) return _mm256_cmpgt_epi16(a, b);
-    if constexpr (size == 4) return _mm256_cmpgt_epi32(a, b);
-    return _mm256_cmpgt_epi64(a, b);
-  }
-
-  struct Add {
-    static Register registers(Register a, Register b) noexcept { return lanes_add(a, b); }
-  };
-  struct ExclusiveOr {
-    static Register registers(Register a, Register b) noexcept { return _mm256_xor_si256(a, b); }
-  };
-  static constexpr Add add{};
-  static constexpr ExclusiveOr exclusive_or{};
-  static Vector subtract(const Vector& a, const Vector& b) noexcept { return each(lanes_subtract, a, b); }
+  static Vector subtract(const Vector& a, const Vector& b) noexcept { return each(InLanes::subtract, a, b); }
+  static Register add(Register a, Register b) noexcept { return InLanes::add(a, b); }
+  static Register exclusive_or(Register a, Register b) noexcept { return _mm256_xor_si256(a, b); }
 };
-
-template <class Word>
-constexpr Kernels kernels = {Pipeline<Avx2<Word>>::encode, Pipeline<Avx2<Word>>::decode,
-                             Pipeline<Avx2<Word>>::round};
-template <>
-constexpr Kernels kernels<std::uint8_t> = {Pipeline<Avx2<std::uint8_t>>::encode,
-                                           Pipeline<Avx2<std::uint8_t>>::decode, nullptr};
 
 }  // namespace
 
-const KernelSet& avx2_kernels() noexcept {
-  static constexpr KernelSet set{
-      "avx2",
-      []() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); },
-      {kernels<std::uint8_t>, kernels<std::uint16_t>, kernels<std::uint32_t>, kernels<std::uint64_t>},
-  };
+const KernelSet& KernelSet::avx2() noexcept {
+  static constexpr auto set = kernel_set<Avx2>("avx2", has_avx2);
   return set;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "codecs/mpc/lanes.hpp"
 #include "codecs/mpc/pipeline.hpp"
 
 namespace taut::mpc {
@@ -26,7 +27,7 @@ inline __m512i fresh_zero() noexcept {
 }
 
 template <class W>
-struct Avx512 {
+struct Avx512 : Lanes<W, 64> {
   using Word = W;
   using Vector = __m512i;
 
@@ -53,13 +54,14 @@ struct Avx512 {
   }
 
   static Vector planes(Vector differences) noexcept {
-    const Vector a = negabinary(), digits = exclusive_or(add(differences, a), a);
+    const Vector digits = Avx512::digits(differences);
     return mirrored<0>(_mm512_permutexvar_epi8(load_indices(gathering), digits));
   }
 
   static Vector differences(Vector planes) noexcept {
-    const Vector digits = mirrored<0xAA>(planes);  // xor negabinary()
-    return subtract(_mm512_permutexvar_epi8(load_indices(scattering), digits), negabinary());
+    const Vector digits = mirrored<0xAA>(planes);  // xor negabinary
+    const Vector all = _mm512_set1_epi8(static_cast<char>(0xAA));
+    return Avx512::subtract(_mm512_permutexvar_epi8(load_indices(scattering), digits), all);
   }
 
   // ---- ZE: zero elimination
@@ -135,76 +137,14 @@ struct Avx512 {
     Vector carry_;
   };
 
-  // ---- Rounding
-
-  static Vector round(Vector v, const Rounding& r) noexcept {
-    const Vector sign = all(Word{1} << (8 * sizeof(Word) - 1)), one = all(1);
-    const Vector place = subtract(_mm512_andnot_si512(sign, v), all(r.least_normal));
-    const __m128i dropped = _mm_cvtsi32_si128(static_cast<int>(r.dropped));
-    const Vector even = _mm512_and_si512(shift_right(v, dropped), one);
-    const Vector up = add(add(v, all((std::uint64_t{1} << (r.dropped - 1)) - 1)), even);
-    const Vector kept = _mm512_andnot_si512(all((std::uint64_t{1} << r.dropped) - 1), up);
-    return where_less(place, all(r.range), kept, v);
-  }
-
-  // ---- Operations on lanes of the word size
-
-  static Vector load_indices(const Indices& table) noexcept { return _mm512_loadu_si512(table.data()); }
-  static Vector negabinary() noexcept { return _mm512_set1_epi8(static_cast<char>(0xAA)); }
-
-  static Vector all(std::uint64_t x) noexcept {
-    if constexpr (sizeof(Word) == 2) return _mm512_set1_epi16(static_cast<short>(x));
-    if constexpr (sizeof(Word) == 4) return _mm512_set1_epi32(static_cast<int>(x));
-    return _mm512_set1_epi64(static_cast<long long>(x));
-  }
-  static Vector add(Vector a, Vector b) noexcept {
-    if constexpr (sizeof(Word) == 1) return _mm512_add_epi8(a, b);
-    if constexpr (sizeof(Word) == 2) return _mm512_add_epi16(a, b);
-    if constexpr (sizeof(Word) == 4) return _mm512_add_epi32(a, b);
-    return _mm512_add_epi64(a, b);
-  }
-  static Vector subtract(Vector a, Vector b) noexcept {
-    if constexpr (sizeof(Word) == 1) return _mm512_sub_epi8(a, b);
-    if constexpr (sizeof(Word) == 2) return _mm512_sub_epi16(a, b);
-    if constexpr (sizeof(Word) == 4) return _mm512_sub_epi32(a, b);
-    return _mm512_sub_epi64(a, b);
-  }
   static Vector exclusive_or(Vector a, Vector b) noexcept { return _mm512_xor_si512(a, b); }
-  static Vector shift_right(Vector a, __m128i by) noexcept {
-    if constexpr (sizeof(Word) == 2) return _mm512_srl_epi16(a, by);
-    if constexpr (sizeof(Word) == 4) return _mm512_srl_epi32(a, by);
-    return _mm512_srl_epi64(a, by);
-  }
-  // a < b ? then : otherwise, unsigned
-  static Vector where_less(Vector a, Vector b, Vector then, Vector otherwise) noexcept {
-    if constexpr (sizeof(Word) == 2)
-      return _mm512_mask_mov_epi16(otherwise, _mm512_cmplt_epu16_mask(a, b), then);
-    if constexpr (sizeof(Word) == 4)
-      return _mm512_mask_mov_epi32(otherwise, _mm512_cmplt_epu32_mask(a, b), then);
-    return _mm512_mask_mov_epi64(otherwise, _mm512_cmplt_epu64_mask(a, b), then);
-  }
+  static Vector load_indices(const Indices& table) noexcept { return _mm512_loadu_si512(table.data()); }
 };
-
-template <class Word>
-constexpr Kernels kernels = {Pipeline<Avx512<Word>>::encode, Pipeline<Avx512<Word>>::decode,
-                             Pipeline<Avx512<Word>>::round};
-template <>
-constexpr Kernels kernels<std::uint8_t> = {Pipeline<Avx512<std::uint8_t>>::encode,
-                                           Pipeline<Avx512<std::uint8_t>>::decode, nullptr};
 
 }  // namespace
 
-const KernelSet& avx512_kernels() noexcept {
-  static constexpr KernelSet set{
-      "avx512",
-      []() noexcept {
-        return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-               __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
-               __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
-      },
-      {kernels<std::uint8_t>, kernels<std::uint16_t>, kernels<std::uint32_t>, kernels<std::uint64_t>},
-  };
+const KernelSet& KernelSet::avx512() noexcept {
+  static constexpr auto set = kernel_set<Avx512>("avx512", has_avx512);
   return set;
 }
 

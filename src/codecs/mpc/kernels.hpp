@@ -5,6 +5,7 @@
 
 #include "codecs/mpc/format.hpp"
 #include "codecs/mpc/rounding.hpp"
+#include "core/kernel_choice.hpp"
 
 namespace taut::mpc {
 
@@ -25,6 +26,10 @@ struct Kernels {
 };
 
 struct KernelSet {
+  static const KernelSet& scalar() noexcept;
+  static const KernelSet& avx2() noexcept;
+  static const KernelSet& avx512() noexcept;
+
   const char* name;
   bool (*supported)() noexcept;
   Kernels words[4];  // for words of 1, 2, 4 and 8 bytes
@@ -32,15 +37,13 @@ struct KernelSet {
   const Kernels& of(std::size_t word_bytes) const noexcept { return words[std::countr_zero(word_bytes)]; }
 };
 
-const KernelSet& scalar_kernels() noexcept;
-const KernelSet& avx2_kernels() noexcept;
-const KernelSet& avx512_kernels() noexcept;
-
-// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
+// Returns all sets of this build; see built_kernels.
 std::span<const KernelSet* const> kernel_sets() noexcept;
 
 // Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
 // unknown or not supported.
-const KernelSet* find_kernels(const char* name) noexcept;
+inline const KernelSet* find_kernels(const char* name) noexcept {
+  return choose_kernels(kernel_sets(), name);
+}
 
 }  // namespace taut::mpc

@@ -63,8 +63,9 @@ struct Pipeline {
 
   static void round(const std::byte* words, std::size_t vectors, const Rounding& rounding,
                     std::byte* rounded) noexcept {
+    const Rounding r = rounding;  // the stores cannot change a copy
     for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes)
-      Set::store(rounded + i, Set::round(Set::load(words + i), rounding));
+      Set::store(rounded + i, Set::round(Set::load(words + i), r));
   }
 
  private:
@@ -166,5 +167,22 @@ struct Pipeline {
     return static_cast<std::size_t>(in - record.data());
   }
 };
+
+template <template <class> class Set, class Word>
+constexpr Kernels kernels_for() {
+  using P = Pipeline<Set<Word>>;
+  if constexpr (sizeof(Word) == 1)
+    return {P::encode, P::decode, nullptr};
+  else
+    return {P::encode, P::decode, P::round};
+}
+
+template <template <class> class Set>
+constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept) {
+  return {name,
+          supported,
+          {kernels_for<Set, std::uint8_t>(), kernels_for<Set, std::uint16_t>(),
+           kernels_for<Set, std::uint32_t>(), kernels_for<Set, std::uint64_t>()}};
+}
 
 }  // namespace taut::mpc

@@ -103,19 +103,13 @@ struct Scalar {
   }
 };
 
-template <class Word>
-constexpr Kernels kernels = {Pipeline<Scalar<Word>>::encode, Pipeline<Scalar<Word>>::decode,
-                             Pipeline<Scalar<Word>>::round};
-
 }  // namespace
 
-const KernelSet& scalar_kernels() noexcept {
-  static constexpr KernelSet set{
-      "scalar",
-      []() noexcept { return true; },
-      {kernels<std::uint8_t>, kernels<std::uint16_t>, kernels<std::uint32_t>, kernels<std::uint64_t>},
-  };
+const KernelSet& KernelSet::scalar() noexcept {
+  static constexpr auto set = kernel_set<Scalar>("scalar", []() noexcept { return true; });
   return set;
 }
+
+std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 
 }  // namespace taut::mpc

@@ -26,10 +26,9 @@ class Planes final : public Codec, private FrameArithmetic {
       : contract_{.bound = options.bound, .adds_frames = true, .idempotent = true},
         predictions_(std::move(predictions)),
         checksum_(options.checksum),
-        f32_(options.bound, options.bits, kernels, options.threads),
-        f64_(options.bound, options.bits, kernels, options.threads),
-        f16_(options.bound, options.bits, kernels, options.threads),
-        bf16_(options.bound, options.bits, kernels, options.threads) {}
+        codecs_(for_each_type([&]<class T>() {
+          return TypedCodec<T>(options.bound, options.bits, kernels, options.threads);
+        })) {}
 
   const Contract& contract() const noexcept override { return contract_; }
   const FrameArithmetic* arithmetic() const noexcept override { return this; }
@@ -82,17 +81,16 @@ class Planes final : public Codec, private FrameArithmetic {
   template <class Result, class Action>
   Result typed(DType type, Action action) const noexcept {
     const FloatEnvironment environment;
+    Result result{Status::invalid_type};
+    const auto use = [&]<class T>(const TypedCodec<T>& codec) {
+      if (component_of(type) == dtype_of<T>) result = action(codec);
+    };
     try {
-      switch (component_of(type)) {
-        case DType::f32: return action(f32_);
-        case DType::f64: return action(f64_);
-        case DType::f16: return action(f16_);
-        case DType::bf16: return action(bf16_);
-        default: return {Status::invalid_type};
-      }
+      std::apply([&](const auto&... codec) { (use(codec), ...); }, codecs_);
     } catch (const std::bad_alloc&) {
       return {Status::out_of_memory};
     }
+    return result;
   }
 
   FrameHeader header(ConstSlice values) const noexcept {
@@ -162,10 +160,7 @@ class Planes final : public Codec, private FrameArithmetic {
   Contract contract_;
   std::vector<Prediction> predictions_;
   bool checksum_;
-  TypedCodec<float> f32_;
-  TypedCodec<double> f64_;
-  TypedCodec<f16> f16_;
-  TypedCodec<bf16> bf16_;
+  ForEachType<TypedCodec> codecs_;
 };
 
 bool serves(DType type, Bound::Kind kind) noexcept {

@@ -22,7 +22,7 @@ void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
 template <class T>
 void TypedCodec<T>::Operand::resolve(const KernelSet& kernels) noexcept {
   if (!history.any()) return;
-  kernels.ints.unpack_lagged(record.planes(), groups_of(record.count), {predictor, lags}, room);
+  kernels.ints.unpack(record.planes(), groups_of(record.count), {predictor, lags}, room);
   integers = room;
 }
 
@@ -46,11 +46,7 @@ void TypedCodec<T>::decode_groups(const Operand& operand, std::uint32_t addends,
   }
   alignas(64) std::int32_t unlagged[chunk_values];
   std::int32_t* const q = lagged ? operand.room : unlagged;
-  if (lagged) {
-    kernels_.ints.unpack_lagged(planes, groups, {z.predictor, operand.lags}, q);
-  } else {
-    kernels_.ints.unpack(planes, groups, z.predictor, q);
-  }
+  kernels_.ints.unpack(planes, groups, {z.predictor, operand.lags}, q);
   kernels_.of<T>().dequantise_large(q, groups, z, whole);
 }
 
@@ -130,9 +126,7 @@ Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
   });
 }
 
-template class TypedCodec<float>;
-template class TypedCodec<double>;
-template class TypedCodec<f16>;
-template class TypedCodec<bf16>;
+#define INSTANTIATE(T) template class TypedCodec<T>;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

@@ -49,7 +49,7 @@ auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, un
     // planes. Large integers of halves may take more bytes than the values.
     if (is_half<T>)
       return general_.encode(values, n, q, marks, large, z_, writer) ? Form::general : Form::layer;
-    kernels_.ints.pack(q, groups, z_.predictor, planes);
+    kernels_.ints.pack(q, groups, {z_.predictor, {}}, planes);
     flags = large;
   }
   commit_planes(planes, flags, n, writer);
@@ -70,9 +70,7 @@ bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::si
       finish_planes(writer.room(), header, planes.widths, facts, blocks_of(n), kernels_.widths));
 }
 
-template class TypedCodec<float>;
-template class TypedCodec<double>;
-template class TypedCodec<f16>;
-template class TypedCodec<bf16>;
+#define INSTANTIATE(T) template class TypedCodec<T>;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

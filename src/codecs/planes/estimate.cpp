@@ -86,7 +86,7 @@ class Piece {
 std::size_t plane_bytes(const std::int32_t* r, Predictor predictor, const KernelSet& kernels) noexcept {
   alignas(64) std::byte payload[max_plane_record<std::int32_t> / (chunk_values / piece_values) + 2 * overrun];
   PlanesOut planes(payload);
-  kernels.ints.pack(r, piece_groups, predictor, planes);
+  kernels.ints.pack(r, piece_groups, {predictor, {}}, planes);
   const WidthTable table = choose_table(kernels.widths.inspect(planes.widths), piece_blocks);
   return RecordHeader{}.bytes() + planes.bytes + table.bytes;
 }
@@ -113,13 +113,9 @@ std::size_t estimate(const T* values, std::size_t count, const Quantiser<T>& z, 
   return pieces.count * piece_values * sizeof(T);
 }
 
-template std::size_t estimate(const float*, std::size_t, const Quantiser<float>&, const KernelSet&,
-                              std::span<const Prediction>, std::span<std::size_t>) noexcept;
-template std::size_t estimate(const double*, std::size_t, const Quantiser<double>&, const KernelSet&,
-                              std::span<const Prediction>, std::span<std::size_t>) noexcept;
-template std::size_t estimate(const f16*, std::size_t, const Quantiser<f16>&, const KernelSet&,
-                              std::span<const Prediction>, std::span<std::size_t>) noexcept;
-template std::size_t estimate(const bf16*, std::size_t, const Quantiser<bf16>&, const KernelSet&,
-                              std::span<const Prediction>, std::span<std::size_t>) noexcept;
+#define INSTANTIATE(T)                                                                        \
+  template std::size_t estimate(const T*, std::size_t, const Quantiser<T>&, const KernelSet&, \
+                                std::span<const Prediction>, std::span<std::size_t>) noexcept;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

@@ -12,10 +12,10 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
     flags |= o->size_flag();
   }
   if (simple && fits_narrow(flags, addends)) {
-    const Record<T>* records[max_operands];
+    const CodedPlanes* records[max_operands];
     for (std::size_t k = 0; k < operands.size(); ++k) records[k] = &operands[k]->record;
     PlanesOut planes(writer.room() + RecordHeader{}.bytes());
-    sum_planes<T>({records, operands.size()}, groups_of(n), kernels_.ints, planes);
+    sum_planes({records, operands.size()}, groups_of(n), kernels_.ints, planes);
     return commit_planes(planes, flags, n, writer);
   }
   Part<T> parts[max_operands];
@@ -161,9 +161,7 @@ bool TypedCodec<T>::add_chunk(const Operand& operand, ConstBytes own_frame, std:
   return sum_chunk(both, n, addends, z_.predictor, writer);
 }
 
-template class TypedCodec<float>;
-template class TypedCodec<double>;
-template class TypedCodec<f16>;
-template class TypedCodec<bf16>;
+#define INSTANTIATE(T) template class TypedCodec<T>;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

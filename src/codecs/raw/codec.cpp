@@ -42,8 +42,8 @@ class Raw final : public Codec {
     ConstBytes payload;
     if (!is_defined(op, values.type)) return Status::invalid_type;
     if (const Status status = open(in, values, payload); status != Status::ok) return status;
-    // The payload is copied piece by piece because a frame inside a FrameBatch may be unaligned for its
-    // values.
+    // The payload is copied piece by piece because one of several frames in a message may be unaligned for
+    // its values.
     alignas(64) std::byte piece[piece_bytes];
     const std::size_t most = piece_bytes / size_of(values.type);
     for (std::size_t first = 0; first < values.count; first += most) {

@@ -198,13 +198,8 @@ struct Avx2 {
 
 }  // namespace
 
-const KernelSet& avx2_kernels() noexcept {
-  static constexpr KernelSet set{
-      "avx2",
-      []() noexcept { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"); },
-      kernels_of<Avx2, float>,
-      kernels_of<Avx2, double>,
-  };
+const KernelSet& KernelSet::avx2() noexcept {
+  static constexpr auto set = kernel_set<Avx2>("avx2", has_avx2);
   return set;
 }
 

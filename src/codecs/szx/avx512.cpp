@@ -218,17 +218,8 @@ struct Avx512 {
 
 }  // namespace
 
-const KernelSet& avx512_kernels() noexcept {
-  static constexpr KernelSet set{
-      "avx512",
-      []() noexcept {
-        return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-               __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
-      },
-      kernels_of<Avx512, float>,
-      kernels_of<Avx512, double>,
-  };
+const KernelSet& KernelSet::avx512() noexcept {
+  static constexpr auto set = kernel_set<Avx512>("avx512", has_avx512);
   return set;
 }
 

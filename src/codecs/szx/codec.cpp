@@ -119,8 +119,8 @@ class Szx final : public Codec {
     });
   }
 
-  // Reduces a stored frame piece by piece, because a frame inside a FrameBatch may be unaligned for its
-  // values.
+  // Reduces a stored frame piece by piece, because one of several frames in a message may be unaligned for
+  // its values.
   template <class T>
   static Status reduce_stored(ConstBytes payload, Slice values, Reduction op) noexcept {
     alignas(64) T piece[chunk_values];

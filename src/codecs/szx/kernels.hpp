@@ -3,9 +3,8 @@
 // that tests compare the other sets with byte for byte.
 #pragma once
 
-#include <span>
-
 #include "codecs/szx/grid.hpp"
+#include "core/kernel_choice.hpp"
 
 namespace taut::szx {
 
@@ -50,6 +49,10 @@ struct Kernels {
 };
 
 struct KernelSet {
+  static const KernelSet& scalar() noexcept;
+  static const KernelSet& avx2() noexcept;
+  static const KernelSet& avx512() noexcept;
+
   const char* name;
   bool (*supported)() noexcept;
   Kernels<float> f32;
@@ -65,15 +68,13 @@ struct KernelSet {
   }
 };
 
-const KernelSet& scalar_kernels() noexcept;
-const KernelSet& avx2_kernels() noexcept;
-const KernelSet& avx512_kernels() noexcept;
-
-// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
+// Returns all sets of this build; see built_kernels.
 std::span<const KernelSet* const> kernel_sets() noexcept;
 
 // Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
 // unknown or not supported.
-const KernelSet* find_kernels(const char* name) noexcept;
+inline const KernelSet* find_kernels(const char* name) noexcept {
+  return choose_kernels(kernel_sets(), name);
+}
 
 }  // namespace taut::szx

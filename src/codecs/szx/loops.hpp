@@ -183,4 +183,9 @@ template <class Set, class T>
 inline constexpr Kernels<T> kernels_of{plan_blocks<Set, T>, pack_blocks<Set, T>, read_table<Set, T>,
                                        unpack_blocks<Set, false, T>, unpack_blocks<Set, true, T>};
 
+template <class Set>
+constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept) {
+  return {name, supported, kernels_of<Set, float>, kernels_of<Set, double>};
+}
+
 }  // namespace taut::szx

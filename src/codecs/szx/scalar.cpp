@@ -3,10 +3,11 @@
 
 namespace taut::szx {
 
-const KernelSet& scalar_kernels() noexcept {
-  static constexpr KernelSet set{"scalar", []() noexcept { return true; }, kernels_of<Portable, float>,
-                                 kernels_of<Portable, double>};
+const KernelSet& KernelSet::scalar() noexcept {
+  static constexpr auto set = kernel_set<Portable>("scalar", []() noexcept { return true; });
   return set;
 }
+
+std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 
 }  // namespace taut::szx

@@ -35,12 +35,12 @@ template <class T, class Simt>
 class ChunkDecoder {
  public:
   TAUT_DEVICE ChunkDecoder(Simt simt, BlockGroupShared& shared, const DecodeJob<T>& job)
-      : crew_(simt, shared), job_(job), frame_(job.scratch->opened[0]) {}
+      : group_(simt, shared), job_(job), frame_(job.scratch->opened[0]) {}
 
   // Runs the first kernel.
   TAUT_DEVICE void run() {
     if (frame_.status != 0) return;
-    const std::uint32_t chunk = crew_.simt().block();
+    const std::uint32_t chunk = group_.simt().block();
     find(chunk);
     if (frame_.stored) return copy_stored(chunk);
     if (!read<RunsCheck::lengths>(chunk)) {
@@ -62,7 +62,7 @@ class ChunkDecoder {
   template <class Decode>
   TAUT_DEVICE void each_left(const Decode& decode) {
     const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
-    for (std::uint32_t i = crew_.simt().block(); i < left; i += job_.blocks) {
+    for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
       const std::uint32_t chunk = job_.left[i].left.chunk;
       find(chunk);
       if (read<RunsCheck::all>(chunk)) {
@@ -70,30 +70,31 @@ class ChunkDecoder {
       } else {
         fail();
       }
-      crew_.simt().barrier();
+      group_.simt().barrier();
     }
   }
 
   TAUT_DEVICE void leave(std::uint32_t chunk) const {
-    if (crew_.thread() == 0) job_.left[crew_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
+    if (group_.thread() == 0) job_.left[group_.simt().add(&job_.scratch->control.left, 1)].left = {chunk, 0};
   }
 
   TAUT_DEVICE void find(std::uint32_t chunk) {
     const std::uint64_t first = std::uint64_t{chunk} * chunk_values, left = job_.count - first;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
-    values_ = values_of(crew_.thread(), n_);
+    values_ = values_of(group_.thread(), n_);
     to_ = job_.values + first;
   }
 
   TAUT_DEVICE void fail() const {
-    if (crew_.thread() == 0) crew_.simt().raise(&job_.scratch->control.failure, code(Status::corrupt_frame));
+    if (group_.thread() == 0)
+      group_.simt().raise(&job_.scratch->control.failure, code(Status::corrupt_frame));
   }
 
   // Reads the record of a chunk. Called by all threads alike. Returns false if the record is malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read(std::uint32_t chunk) {
     RecordHead head;
-    return find_head(chunk, head) && RecordReader<T, Simt, Check>(crew_, record_, head, n_).read();
+    return find_head(chunk, head) && RecordReader<T, Simt, Check>(group_, record_, head, n_).read();
   }
   TAUT_DEVICE bool find_head(std::uint32_t chunk, RecordHead& head) const {
     Words words;
@@ -104,7 +105,7 @@ class ChunkDecoder {
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
 
   TAUT_DEVICE void store(T (&x)[block_values]) const {
-    T* const to = to_ + crew_.thread() * block_values;
+    T* const to = to_ + group_.thread() * block_values;
     if (job_.add) {
       T there[block_values];
       load_block<T>(to, values_, there);
@@ -117,14 +118,14 @@ class ChunkDecoder {
     T x[block_values];
     const T* const from =
         reinterpret_cast<const T*>(job_.source.frame + header_words) + std::uint64_t{chunk} * chunk_values;
-    load_block(from + crew_.thread() * block_values, values_, x);
+    load_block(from + group_.thread() * block_values, values_, x);
     store(x);
   }
 
   template <class Int>
   TAUT_DEVICE void integers(Int (&q)[block_values]) {
-    record_.differences(crew_.simt(), q);
-    undo_difference(crew_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
+    record_.differences(group_.simt(), q);
+    undo_difference(group_, frame_.prediction.inner, static_cast<Int>(record_.base), q);
   }
 
   TAUT_DEVICE void decode_simple() {
@@ -163,16 +164,16 @@ class ChunkDecoder {
   // the integers of the chunk.
   template <class Int>
   TAUT_DEVICE void store_general(const Int (&q)[block_values], std::int64_t* all) const {
-    for (unsigned i = 0; i < block_values; ++i) all[crew_.thread() * block_values + i] = q[i];
-    crew_.simt().barrier();
-    for (std::uint32_t i = crew_.thread(); i < n_; i += group_threads) {
+    for (unsigned i = 0; i < block_values; ++i) all[group_.thread() * block_values + i] = q[i];
+    group_.simt().barrier();
+    for (std::uint32_t i = group_.thread(); i < n_; i += group_threads) {
       const ExactPlace<T> place(record_, frame_.step, i, all[i]);
-      const T x = place.covered() ? place.value(crew_.simt()) : multiple<T>(all[i], frame_.step);
+      const T x = place.covered() ? place.value(group_.simt()) : multiple<T>(all[i], frame_.step);
       to_[i] = combined(to_[i], x);
     }
   }
 
-  BlockGroup<Simt> crew_;
+  BlockGroup<Simt> group_;
   const DecodeJob<T>& job_;
   const OpenFrame frame_;
   RecordIn<T> record_;

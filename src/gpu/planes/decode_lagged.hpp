@@ -25,7 +25,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   // Runs the first kernel: writes rests, or the values of a frame without lags.
   TAUT_DEVICE void run_rests() {
     if (!lagged()) return Base::run();
-    const std::uint32_t chunk = this->crew_.simt().block();
+    const std::uint32_t chunk = this->group_.simt().block();
     this->find(chunk);
     if (!this->template read<RunsCheck::lengths>(chunk)) return this->fail();
     std::int32_t r[block_values];
@@ -36,7 +36,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   // Computes values once the rests have become integers. Skips chunks that the first kernel found malformed.
   TAUT_DEVICE void run_values() {
     if (!lagged()) return;
-    const std::uint32_t chunk = this->crew_.simt().block();
+    const std::uint32_t chunk = this->group_.simt().block();
     this->find(chunk);
     RecordHead head;
     if (!this->find_head(chunk, head)) return;
@@ -59,7 +59,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
  private:
   TAUT_DEVICE bool lagged() const { return this->frame_.status == 0 && this->frame_.prediction.lags.n > 0; }
   TAUT_DEVICE std::int32_t* block_of(std::uint32_t chunk) const {
-    return integers_ + std::uint64_t{chunk} * chunk_values + this->crew_.thread() * block_values;
+    return integers_ + std::uint64_t{chunk} * chunk_values + this->group_.thread() * block_values;
   }
 
   std::int32_t* integers_;

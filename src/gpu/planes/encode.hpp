@@ -41,10 +41,10 @@ template <class T, class Simt>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
-      : crew_(simt, shared.block_group), shared_(shared), job_(job) {}
+      : group_(simt, shared.block_group), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
-    find(take_chunk(crew_.simt(), job_.sink, shared_.chunk));
+    find(take_chunk(group_.simt(), job_.sink, shared_.chunk));
     std::int32_t q[block_values];
     if (all_small(q)) {
       encode_integers(q, 0);
@@ -60,7 +60,7 @@ class ChunkEncoder {
   TAUT_DEVICE void find(std::uint32_t chunk) {
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
-    values_ = values_of(crew_.thread(), n_);
+    values_ = values_of(group_.thread(), n_);
   }
 
   // True if all values have an integer in the small range.
@@ -69,12 +69,12 @@ class ChunkEncoder {
     load_block(from(), values_, x);
     bool is_small = true;
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
-    return !crew_.any(!is_small);
+    return !group_.any(!is_small);
   }
 
   // Returns the values of this thread.
   TAUT_DEVICE const T* from() const {
-    return job_.values + std::uint64_t{shared_.chunk} * chunk_values + crew_.thread() * block_values;
+    return job_.values + std::uint64_t{shared_.chunk} * chunk_values + group_.thread() * block_values;
   }
   TAUT_DEVICE Predictor predictor() const {
     return job_.like != nullptr ? job_.like->prediction.inner : job_.z.predictor;
@@ -84,18 +84,18 @@ class ChunkEncoder {
   // Writes a record if all values have an integer: planes only, or no record.
   template <class I>
   TAUT_DEVICE void encode_integers(I (&q)[block_values], std::uint8_t flags) {
-    const I base = difference(crew_, predictor(), values_, q);
+    const I base = difference(group_, predictor(), values_, q);
     const PlanesPlan plan = plan_of(q, false);
     const bool flat = plan.sum == 0 && flags == 0;
-    const bool empty = flat && !crew_.any(crew_.thread() == 0 && base != 0);
+    const bool empty = flat && !group_.any(group_.thread() == 0 && base != 0);
     announce_words(empty ? 0 : plan.bytes() / 4, true);
     if (!empty)
-      write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
+      write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
   }
 
   template <class I>
   TAUT_DEVICE PlanesPlan plan_of(const I (&d)[block_values], bool is_wide) {
-    return plan_planes(crew_, values_ > 0 ? width_of(crew_.simt(), d) : 0, blocks(), is_wide);
+    return plan_planes(group_, values_ > 0 ? width_of(group_.simt(), d) : 0, blocks(), is_wide);
   }
 
   // Computes the integers, of up to 22 bits, of a chunk in which some value needs more than 14 bits. Returns
@@ -106,8 +106,9 @@ class ChunkEncoder {
     std::uint32_t seen = 0;
     for (unsigned i = 0; i < block_values; ++i)
       if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
-    const std::uint32_t escapes = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
-    const bool small_else = !crew_.any(seen >> small_bits != 0);
+    const std::uint32_t escapes =
+        group_.scan(static_cast<std::uint32_t>(group_.simt().population(marked))).all;
+    const bool small_else = !group_.any(seen >> small_bits != 0);
     flags = escapes > 0 && small_else ? 0 : static_cast<std::uint8_t>(large);
     return escapes;
   }
@@ -148,7 +149,7 @@ class ChunkEncoder {
     if (escapes <= tolerated_escapes) return false;
     Int q[block_values];
     const std::uint32_t marked = quantise(wide_bits, q);
-    const std::uint32_t more = crew_.scan(static_cast<std::uint32_t>(crew_.simt().population(marked))).all;
+    const std::uint32_t more = group_.scan(static_cast<std::uint32_t>(group_.simt().population(marked))).all;
     return n_ - more > n_ - escapes + tolerated_escapes;
   }
 
@@ -157,9 +158,9 @@ class ChunkEncoder {
   TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
     const bool is_wide = (flags & wide) != 0;
     const std::uint32_t each = run_bytes_of<T>(is_wide);
-    hold_on(crew_, marked, values_, q);
+    hold_on(group_, marked, values_, q);
     const RunsPlan runs = runs_of(marked);
-    const Int base = difference(crew_, predictor(), values_, q);
+    const Int base = difference(group_, predictor(), values_, q);
     const PlanesPlan plan = plan_of(q, is_wide);
     const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
@@ -167,54 +168,54 @@ class ChunkEncoder {
       announce_words(layer_words<T>(n_), false);
       T x[block_values];
       load_block(from(), values_, x);
-      return write_layer(crew_, job_.z, values_, n_, x, shared_.record);
+      return write_layer(group_, job_.z, values_, n_, x, shared_.record);
     }
     announce_words(words, true);
     if (runs.count > 0) flags |= has_runs;
-    write_planes(crew_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
+    write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
     marked = quantise(is_wide ? wide_bits : large_bits, q);
-    hold_on(crew_, marked, values_, q);
+    hold_on(group_, marked, values_, q);
     put_runs(runs, is_wide, q, plan);
   }
 
   TAUT_DEVICE RunsPlan runs_of(std::uint32_t marked) {
     T x[block_values];
     load_block(from(), values_, x);
-    return plan_runs(crew_, shared_.runs, marked, crew_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
+    return plan_runs(group_, shared_.runs, marked, group_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
   }
   template <class I>
   TAUT_DEVICE void put_runs(const RunsPlan& runs, bool is_wide, const I (&q)[block_values],
                             const PlanesPlan& plan) {
     T x[block_values];
     load_block(from(), values_, x);
-    write_runs(crew_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
+    write_runs(group_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
   }
 
   // Announces the size of the record. `coded`: the record is not a layer.
   TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
     words_ = words;
-    if (crew_.thread() != 0) return;
-    announce(crew_.simt(), job_.sink, shared_.chunk, words);
-    if (coded && job_.sink.control->coded == 0) crew_.simt().raise(&job_.sink.control->coded, 1);
+    if (group_.thread() != 0) return;
+    announce(group_.simt(), job_.sink, shared_.chunk, words);
+    if (coded && job_.sink.control->coded == 0) group_.simt().raise(&job_.sink.control->coded, 1);
   }
 
   // Copies the record from shared memory to its place.
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
-    if (crew_.thread() < warp_lanes) {
-      const std::uint32_t at = place(crew_.simt(), sink, shared_.chunk, words_);
-      if (crew_.thread() == 0) shared_.at = at;
+    if (group_.thread() < warp_lanes) {
+      const std::uint32_t at = place(group_.simt(), sink, shared_.chunk, words_);
+      if (group_.thread() == 0) shared_.at = at;
     }
-    crew_.simt().barrier();
+    group_.simt().barrier();
     if (fits(sink, shared_.at, words_)) {
-      copy_words(crew_, shared_.record, words_, sink.records + shared_.at);
-    } else if (crew_.thread() == 0) {
-      crew_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
+      copy_words(group_, shared_.record, words_, sink.records + shared_.at);
+    } else if (group_.thread() == 0) {
+      group_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
     }
   }
 
-  BlockGroup<Simt> crew_;
+  BlockGroup<Simt> group_;
   EncodeShared<T>& shared_;
   const EncodeJob<T>& job_;
   std::uint32_t n_ = 0, words_ = 0;

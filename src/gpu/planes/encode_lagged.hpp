@@ -35,22 +35,22 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
 
   // Runs the first kernel: stores integers. A value without an integer repeats the preceding one.
   TAUT_DEVICE void run_integers() {
-    const std::uint32_t chunk = this->crew_.simt().block();
-    if (this->crew_.thread() == 0) this->shared_.chunk = chunk;
-    this->crew_.simt().barrier();
+    const std::uint32_t chunk = this->group_.simt().block();
+    if (this->group_.thread() == 0) this->shared_.chunk = chunk;
+    this->group_.simt().barrier();
     this->find(chunk);
     std::int32_t q[block_values];
     std::uint8_t flags = 0;
     if (!this->all_small(q)) hold_large(q, flags);
     store_block(at(), block_values, q);
-    if (this->crew_.thread() == 0) lagged_.forms[chunk] = flags;
+    if (this->group_.thread() == 0) lagged_.forms[chunk] = flags;
   }
 
   // Runs the second kernel: writes records.
   TAUT_DEVICE void run_records() {
     const Sink& sink = this->job_.sink;
     if (sink.control->again != 0) return;
-    this->find(take_chunk(this->crew_.simt(), sink, this->shared_.chunk));
+    this->find(take_chunk(this->group_.simt(), sink, this->shared_.chunk));
     const auto flags = static_cast<std::uint8_t>(lagged_.forms[this->shared_.chunk]);
     std::int32_t r[block_values];
     load_rests(r);
@@ -66,7 +66,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
   using Int = typename Base::Int;
 
   TAUT_DEVICE std::uint64_t first() const {
-    return std::uint64_t{this->shared_.chunk} * chunk_values + this->crew_.thread() * block_values;
+    return std::uint64_t{this->shared_.chunk} * chunk_values + this->group_.thread() * block_values;
   }
   TAUT_DEVICE std::int32_t* at() const { return lagged_.integers + first(); }
 
@@ -79,8 +79,8 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
       const std::uint32_t planes = most_plane_bytes(this->n_, flags),
                           layer = this->n_ * static_cast<std::uint32_t>(sizeof(T));
       const bool fits = planes < layer && runs.count <= (layer - planes) / run_bytes_of<T>(false);
-      if (!fits && this->crew_.thread() == 0) this->crew_.simt().raise(&this->job_.sink.control->again, 1);
-      hold_on(this->crew_, marked, this->values_, all);
+      if (!fits && this->group_.thread() == 0) this->group_.simt().raise(&this->job_.sink.control->again, 1);
+      hold_on(this->group_, marked, this->values_, all);
       if (escapes > 0) flags |= has_runs;
     }
     for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<std::int32_t>(all[i]);
@@ -105,10 +105,10 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
   TAUT_DEVICE void encode_with_runs(std::int32_t (&r)[block_values], std::uint8_t flags) {
     Int unused[block_values];
     const RunsPlan runs = this->runs_of(this->quantise(large_bits, unused));
-    const std::int32_t base = difference(this->crew_, this->job_.z.predictor, this->values_, r);
+    const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
     const PlanesPlan plan = this->plan_of(r, false);
     this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
-    write_planes(this->crew_, this->shared_.planes, plan, flags, base, this->blocks(),
+    write_planes(this->group_, this->shared_.planes, plan, flags, base, this->blocks(),
                  Differences<std::int32_t>{r}, this->shared_.record);
     std::int32_t q[block_values];
     load_block(at(), block_values, q);

@@ -67,7 +67,7 @@ class RecordReader {
  public:
   TAUT_DEVICE RecordReader(BlockGroup<Simt>& block_group, RecordIn<T>& record, const RecordHead& head,
                            std::uint32_t n)
-      : crew_(block_group), r_(record) {
+      : group_(block_group), r_(record) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
     r_.words.at = block_group.simt().global(head.words.at);
@@ -79,7 +79,7 @@ class RecordReader {
   TAUT_DEVICE bool read() {
     if (r_.words.count == 0) return true;
     read_width();
-    return read_rest(crew_.scan(std::uint32_t{r_.width}));
+    return read_rest(group_.scan(std::uint32_t{r_.width}));
   }
 
   TAUT_DEVICE unsigned width() const { return r_.width; }
@@ -89,7 +89,7 @@ class RecordReader {
     at_ += r_.plane_bytes;
     if (!r_.has(has_planes)) return;
     const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
-    Scanned<std::uint32_t> rank{crew_.thread(), blocks};
+    Scanned<std::uint32_t> rank{group_.thread(), blocks};
     bool named = rank.before < blocks;
     if (!r_.has(dense)) read_map(blocks, named, rank);
     const std::uint32_t table = at_;
@@ -99,7 +99,7 @@ class RecordReader {
       if (named) r_.width = r_.words.byte(table + rank.before / 2) >> (rank.before % 2 * 4) & 15u;
     } else {
       if (named) r_.width = r_.words.byte(table + rank.before);
-      if (crew_.any(r_.width > (r_.has(wide) ? 64u : 32u))) good_ = false;
+      if (group_.any(r_.width > (r_.has(wide) ? 64u : 32u))) good_ = false;
     }
   }
 
@@ -130,13 +130,13 @@ class RecordReader {
   // Reads the map of blocks with an entry: `named` tells if this block has one, `rank` counts the entries
   // before it.
   TAUT_DEVICE void read_map(std::uint32_t blocks, bool& named, Scanned<std::uint32_t>& rank) {
-    const unsigned t = crew_.thread();
+    const unsigned t = group_.thread();
     const auto map = static_cast<std::uint32_t>(map_bytes(blocks)), at = at_;
     take_table(map);
     const bool marked = good_ && t < 8 * map && (r_.words.byte(at + t / 8) >> (t % 8) & 1) != 0;
     const bool beyond = marked && !named;
     named = marked;
-    rank = crew_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
+    rank = group_.scan(marked | static_cast<std::uint32_t>(beyond) << 16);
     good_ &= rank.all < 1u << 16;
   }
 
@@ -147,13 +147,13 @@ class RecordReader {
     if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
     bool bad = false, in_line = true;
-    for (std::uint32_t i = crew_.thread(); i < count; i += group_threads) {
+    for (std::uint32_t i = group_.thread(); i < count; i += group_threads) {
       const RunAt<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : RunAt<T>{};
       bad |= run.end() == run.start() || run.end() > r_.n || (i > 0 && run < before);
       in_line &= i == 0 || run.end() >= before.end();
     }
-    r_.runs_in_line = !crew_.any(!in_line);
-    return !crew_.any(bad);
+    r_.runs_in_line = !group_.any(!in_line);
+    return !group_.any(bad);
   }
 
   TAUT_DEVICE bool read_layers() {
@@ -163,7 +163,7 @@ class RecordReader {
     return r_.layers != 0 && take(std::uint64_t{r_.layers} * r_.n * sizeof(T));
   }
 
-  BlockGroup<Simt>& crew_;
+  BlockGroup<Simt>& group_;
   RecordIn<T>& r_;
   std::uint32_t at_ = 0;  // end of the data read so far, in bytes
   bool good_ = true;      // no error found so far

@@ -80,12 +80,12 @@ template <class T, class Simt>
 class ChunkAdder {
  public:
   TAUT_DEVICE ChunkAdder(Simt simt, SumShared<T>& shared, const SumJob<T>& job)
-      : crew_(simt, shared.block_group), shared_(shared), job_(job), total_(job.scratch->total) {}
+      : group_(simt, shared.block_group), shared_(shared), job_(job), total_(job.scratch->total) {}
 
   TAUT_DEVICE void run() {
     if (total_.status != 0) return;
-    if (crew_.warp() == 0) find_records(crew_.simt(), job_, shared_);
-    crew_.simt().barrier();
+    if (group_.warp() == 0) find_records(group_.simt(), job_, shared_);
+    group_.simt().barrier();
     const std::uint32_t chunk = shared_.chunk;
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
@@ -93,7 +93,7 @@ class ChunkAdder {
     look_at(operands);
     const bool by_planes = operands.alike && (flags_ & wide) == 0;
     if (operands.good && (by_planes ? add_planes() : add_integers())) return;
-    if (crew_.thread() == 0) crew_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
+    if (group_.thread() == 0) group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
     finish({}, false);
   }
 
@@ -120,9 +120,9 @@ class ChunkAdder {
   // threads alike. Returns false if a record is malformed.
   TAUT_DEVICE bool read_two(unsigned k, RecordIn<T>& a, RecordIn<T>& b) {
     const bool alone = k + 1 == job_.sources_count;
-    Reader of_a(crew_, a, shared_.heads[k], n_),
-        of_b(crew_, b, alone ? RecordHead{} : shared_.heads[k + 1], n_);
-    if (!cuda::read_two(crew_, of_a, of_b)) return false;
+    Reader of_a(group_, a, shared_.heads[k], n_),
+        of_b(group_, b, alone ? RecordHead{} : shared_.heads[k + 1], n_);
+    if (!cuda::read_two(group_, of_a, of_b)) return false;
     runs_ += a.runs.count + b.runs.count;
     layers_ += a.layers + b.layers;
     return true;
@@ -136,7 +136,7 @@ class ChunkAdder {
     const auto add = [&](const RecordIn<T>& r) {
       base += static_cast<std::uint32_t>(r.base);
       if (!r.has(has_planes)) return;
-      sum.add(crew_.simt(), r.words, r.at, r.width);
+      sum.add(group_.simt(), r.words, r.at, r.width);
       only_width = r.width;
       ++coded;
     };
@@ -146,7 +146,7 @@ class ChunkAdder {
       add(a);
       add(b);
     }
-    const unsigned width = coded == 1 ? only_width : sum.width(crew_.simt());
+    const unsigned width = coded == 1 ? only_width : sum.width(group_.simt());
     write(sum, width, static_cast<std::int32_t>(base));
     return true;
   }
@@ -157,7 +157,7 @@ class ChunkAdder {
     for (unsigned i = 0; i < block_values; ++i) sum(i) = 0;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       RecordIn<T> r;
-      if (!Reader(crew_, r, shared_.heads[k], n_).read()) return false;
+      if (!Reader(group_, r, shared_.heads[k], n_).read()) return false;
       runs_ += r.runs.count;
       layers_ += r.layers;
       if (r.has(wide)) {
@@ -175,14 +175,14 @@ class ChunkAdder {
   }
 
   // Returns the sum of value i of this thread. No other thread accesses it.
-  TAUT_DEVICE std::int64_t& sum(unsigned i) { return shared_.sums[i * group_threads + crew_.thread()]; }
+  TAUT_DEVICE std::int64_t& sum(unsigned i) { return shared_.sums[i * group_threads + group_.thread()]; }
 
   // Adds the integers of a record. Integers of a record that is not wide are known modulo 2^32.
   template <class Int>
   TAUT_DEVICE void add_record(const RecordIn<T>& r, Predictor predictor) {
     Int q[block_values];
-    r.differences(crew_.simt(), q);
-    undo_difference(crew_, predictor, static_cast<Int>(r.base), q);
+    r.differences(group_.simt(), q);
+    undo_difference(group_, predictor, static_cast<Int>(r.base), q);
     for (unsigned i = 0; i < block_values; ++i)
       sum(i) = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum(i)) +
                                          static_cast<std::uint64_t>(std::int64_t{q[i]}));
@@ -192,8 +192,8 @@ class ChunkAdder {
   TAUT_DEVICE void write_sums() {
     Int q[block_values];
     for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<Int>(sum(i));
-    const Int base = difference(crew_, total_.prediction.inner, values_of(crew_.thread(), n_), q);
-    write(Differences<Int>{q}, width_of(crew_.simt(), q), base);
+    const Int base = difference(group_, total_.prediction.inner, values_of(group_.thread(), n_), q);
+    write(Differences<Int>{q}, width_of(group_.simt(), q), base);
   }
 
   template <class Block, class Int>
@@ -201,11 +201,11 @@ class ChunkAdder {
     const bool is_wide = (flags_ & wide) != 0;
     const auto blocks = static_cast<std::uint32_t>(blocks_of(n_));
     const PlanesPlan plan =
-        plan_planes(crew_, values_of(crew_.thread(), n_) > 0 ? width : 0, blocks, is_wide);
-    const bool empty = may_be_empty() && plan.sum == 0 && !crew_.any(crew_.thread() == 0 && base != 0);
+        plan_planes(group_, values_of(group_.thread(), n_) > 0 ? width : 0, blocks, is_wide);
+    const bool empty = may_be_empty() && plan.sum == 0 && !group_.any(group_.thread() == 0 && base != 0);
     if (runs_ > 0) flags_ |= has_runs;
     if (layers_ > 0) flags_ |= has_layers;
-    if (!empty) write_planes(crew_, shared_.planes, plan, flags_, base, blocks, block, shared_.record);
+    if (!empty) write_planes(group_, shared_.planes, plan, flags_, base, blocks, block, shared_.record);
     finish(plan, !empty);
   }
 
@@ -216,24 +216,24 @@ class ChunkAdder {
     const std::uint64_t layer_bytes = any && layers_ > 0 ? 4 + std::uint64_t{layers_} * n_ * sizeof(T) : 0;
     const auto words = static_cast<std::uint32_t>((plane_bytes + run_bytes + layer_bytes + 3) / 4);
     const Sink sink = behind_lags(job_.sink, total_);
-    if (crew_.thread() == 0) announce(crew_.simt(), sink, shared_.chunk, words);
-    if (crew_.thread() < warp_lanes) {
-      const std::uint32_t at = place(crew_.simt(), sink, shared_.chunk, words);
-      if (crew_.thread() == 0) shared_.at = at;
+    if (group_.thread() == 0) announce(group_.simt(), sink, shared_.chunk, words);
+    if (group_.thread() < warp_lanes) {
+      const std::uint32_t at = place(group_.simt(), sink, shared_.chunk, words);
+      if (group_.thread() == 0) shared_.at = at;
     }
-    crew_.simt().barrier();
+    group_.simt().barrier();
     if (!fits(sink, shared_.at, words)) {
-      if (crew_.thread() == 0) crew_.simt().raise(&sink.control->failure, code(Status::buffer_too_small));
+      if (group_.thread() == 0) group_.simt().raise(&sink.control->failure, code(Status::buffer_too_small));
       return;
     }
     std::uint32_t* const to = sink.records + shared_.at;
-    copy_words(crew_, shared_.record, plane_bytes / 4, to);
-    if (crew_.thread() == 0 && words > plane_bytes / 4)
-      job_.left[crew_.simt().add(&sink.control->left, 1)].left = {shared_.chunk,
-                                                                  shared_.at + plane_bytes / 4};
+    copy_words(group_, shared_.record, plane_bytes / 4, to);
+    if (group_.thread() == 0 && words > plane_bytes / 4)
+      job_.left[group_.simt().add(&sink.control->left, 1)].left = {shared_.chunk,
+                                                                   shared_.at + plane_bytes / 4};
   }
 
-  BlockGroup<Simt> crew_;
+  BlockGroup<Simt> group_;
   SumShared<T>& shared_;
   const SumJob<T>& job_;
   const OpenFrame& total_;

@@ -24,12 +24,12 @@ template <class T, class Simt>
 class ExactAdder {
  public:
   TAUT_DEVICE ExactAdder(Simt simt, SumExactShared<T>& shared, const SumJob<T>& job)
-      : crew_(simt, shared.block_group), shared_(shared), job_(job) {}
+      : group_(simt, shared.block_group), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
     const Scratch& scratch = *job_.scratch;
     const std::uint32_t left = scratch.total.status == 0 ? scratch.control.left : 0;
-    for (std::uint32_t i = crew_.simt().block(); i < left; i += job_.blocks) {
+    for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
       const LeftChunk chunk = job_.left[i].left;
       const std::uint64_t values = job_.count - std::uint64_t{chunk.chunk} * chunk_values;
       n_ = values < chunk_values ? static_cast<std::uint32_t>(values)
@@ -45,17 +45,17 @@ class ExactAdder {
       const ExactPart<T> part = part_of(k, chunk.chunk);
       runs += part.runs.count;
       layers += part.layers;
-      if (crew_.thread() == 0) shared_.parts[k] = part;
+      if (group_.thread() == 0) shared_.parts[k] = part;
     }
-    crew_.simt().barrier();
+    group_.simt().barrier();
     const Sink sink = behind_lags(job_.sink, job_.scratch->total);
     auto* to = reinterpret_cast<std::uint16_t*>(sink.records + chunk.at);
     const bool is_wide = (sink.records[sink.index[chunk.chunk]] & wide) != 0;
     if (runs > 0) to = merge_runs(to, runs, is_wide);
     if (layers > 0) to = append_layers(to, layers);
     const auto* const first = reinterpret_cast<std::uint16_t*>(sink.records);
-    if (crew_.thread() == 0 && (to - first) % 2 != 0) *to = 0;
-    crew_.simt().barrier();
+    if (group_.thread() == 0 && (to - first) % 2 != 0) *to = 0;
+    group_.simt().barrier();
   }
 
   TAUT_DEVICE ExactPart<T> part_of(unsigned k, std::uint32_t chunk) {
@@ -71,8 +71,8 @@ class ExactAdder {
     RecordIn<T> r;
     find_record(behind_lags(source, frame), frame.record_words, job_.sink.chunks, chunk, words);
     read_head(words, frame.prediction, head);
-    if (!RecordReader<T, Simt, RunsCheck::all>(crew_, r, head, n_).read() && crew_.thread() == 0)
-      crew_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
+    if (!RecordReader<T, Simt, RunsCheck::all>(group_, r, head, n_).read() && group_.thread() == 0)
+      group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
     return {r.runs, words, r.layers_at, r.layers};
   }
 
@@ -80,10 +80,10 @@ class ExactAdder {
   // the runs.
   TAUT_DEVICE std::uint16_t* merge_runs(std::uint16_t* to, std::uint32_t runs, bool is_wide) const {
     const std::uint32_t each = run_bytes_of<T>(is_wide) / 2;
-    if (crew_.thread() == 0) store_halves(to, runs);
+    if (group_.thread() == 0) store_halves(to, runs);
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       const RunsAt<T> mine = shared_.parts[k].runs;
-      for (std::uint32_t i = crew_.thread(); i < mine.count; i += group_threads) {
+      for (std::uint32_t i = group_.thread(); i < mine.count; i += group_threads) {
         const RunAt<T> run = mine[i];
         std::uint32_t rank = i;
         for (unsigned j = 0; j < job_.sources_count; ++j) {
@@ -99,19 +99,19 @@ class ExactAdder {
 
   // Copies layers in units of 16 bits, because a stored frame of 16-bit floats may end within a word.
   TAUT_DEVICE std::uint16_t* append_layers(std::uint16_t* to, std::uint32_t layers) const {
-    if (crew_.thread() == 0) store_halves(to, layers);
+    if (group_.thread() == 0) store_halves(to, layers);
     to += 2;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       const ExactPart<T> part = shared_.parts[k];
       const auto halves = static_cast<std::uint32_t>(part.layers * n_ * sizeof(T) / 2);
       const auto* const from = reinterpret_cast<const std::uint16_t*>(part.words.at) + part.layers_at / 2;
-      for (std::uint32_t i = crew_.thread(); i < halves; i += group_threads) to[i] = from[i];
+      for (std::uint32_t i = group_.thread(); i < halves; i += group_threads) to[i] = from[i];
       to += halves;
     }
     return to;
   }
 
-  BlockGroup<Simt> crew_;
+  BlockGroup<Simt> group_;
   SumExactShared<T>& shared_;
   const SumJob<T>& job_;
   std::uint32_t n_ = 0;

@@ -30,13 +30,13 @@ struct LeftChunk {
 
 // States of a chunk's published word: launch (30 bits), state (2 bits), words (32 bits). States of earlier
 // launches are ignored, so that nothing has to be cleared.
-enum HandedOn : std::uint32_t { own_words = 1, all_words = 2 };
+enum PublishedState : std::uint32_t { own_words = 1, all_words = 2 };
 
-// Words of one chunk in scratch memory. `handed_on` is stored at the same address whatever the count of a
+// Words of one chunk in scratch memory. `published` is stored at the same address whatever the count of a
 // call is. Nothing else is ever written at that address, so no other data can be mistaken for a published
 // word.
 struct ChunkWords {
-  std::uint64_t handed_on;
+  std::uint64_t published;
   LeftChunk left;  // entry of a list; does not belong to this chunk
 };
 
@@ -50,7 +50,7 @@ struct Sink {
   ChunkWords* of_chunks;  // canonical only
 };
 
-TAUT_DEVICE std::uint64_t hand_on(std::uint32_t epoch, HandedOn state, std::uint32_t words) {
+TAUT_DEVICE std::uint64_t published_word(std::uint32_t epoch, PublishedState state, std::uint32_t words) {
   return std::uint64_t{(epoch + 1) << 2 | state} << 32 | words;
 }
 
@@ -73,8 +73,8 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::ui
 template <class Simt>
 TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
   if (sink.slot_words != 0) return;
-  simt.release(&sink.of_chunks[chunk].handed_on,
-               hand_on(sink.control->epoch, chunk == 0 ? all_words : own_words, words));
+  simt.release(&sink.of_chunks[chunk].published,
+               published_word(sink.control->epoch, chunk == 0 ? all_words : own_words, words));
 }
 
 // Returns the words of all chunks before `chunk`. Called by one whole warp. The lanes read the states of the
@@ -88,7 +88,7 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
     std::uint64_t word = 0;
     bool waiting = true;
     while (simt.ballot(waiting) != 0) {
-      if (waiting && lane < next) word = simt.acquire(&sink.of_chunks[next - 1 - lane].handed_on);
+      if (waiting && lane < next) word = simt.acquire(&sink.of_chunks[next - 1 - lane].published);
       waiting = lane < next && static_cast<std::uint32_t>(word >> 34) != (launch & 0x3FFFFFFF);
       if (waiting) simt.pause();
     }
@@ -108,7 +108,7 @@ TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uin
 // Publishes the words of all chunks up to this one, for the chunks after it. Called by one thread.
 template <class Simt>
 TAUT_DEVICE void pass_on(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
-  simt.release(&sink.of_chunks[chunk].handed_on, hand_on(sink.control->epoch, all_words, words));
+  simt.release(&sink.of_chunks[chunk].published, published_word(sink.control->epoch, all_words, words));
   if (chunk + 1 == sink.chunks) sink.control->words = words;
 }
 

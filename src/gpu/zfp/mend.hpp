@@ -1,4 +1,5 @@
-// Last kernel of encoding: writes the pieces of boxes with values that are not finite. A block of threads
+// Last encoding kernel: encodes the boxes of form `mended`, which hold values that are not finite (a map of
+// these values, then zfp blocks with substitutes in their place), and completes the call. A block of threads
 // processes a box.
 #pragma once
 
@@ -14,6 +15,7 @@ struct MendShared {
   WarpShared<T, D> warps[block_threads<D> / warp_lanes];
 };
 
+// Encoder of one box of form `mended`.
 template <class T, unsigned D, class Simt>
 class Mender {
  public:

@@ -16,9 +16,9 @@ struct CallEstimate {
 };
 
 // Returns the bytes that pass the busiest rank's link in one direction, for each byte of the message, with
-// the algorithms that MPIs use for large messages: 2(P-1)/P for allreduce, bcast and reduce, (P-1)/P for the
-// others. Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). For a point-to-point message to another node, the
-// result is 1.
+// the algorithms that MPIs use for large messages: 2(P-1)/P for allreduce, bcast and reduce, ceil(log2 P) for
+// scans, (P-1)/P for the others. Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). For a point-to-point
+// message to another node, the result is 1.
 double carried(Collective collective, int ranks) noexcept;
 
 // Return the seconds of a call on a link of `link` bytes per second. Segments let coding and transfer

@@ -46,8 +46,17 @@ const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments
   return 1 + (P - 2) / k <= 2 * (P - 1) / P ? "chain" : "scatter_allgather";
 }
 
+// Chooses the algorithm of a scan. A large message passes a link log2(P) times in sequence by recursive
+// doubling, 1 + (P-2)/k times along a chain in k segments.
+const char* for_scan(std::size_t ranks, std::size_t segments) noexcept {
+  const auto P = static_cast<double>(ranks), k = static_cast<double>(std::max<std::size_t>(segments, 1));
+  const bool pipelined = 1 + (P - 2) / k <= log2_ceil(static_cast<int>(ranks));
+  return pipelined ? "chain" : "recursive_doubling";
+}
+
 const char* by_size(const Policy& policy, const Call& call) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
+  if (computes_prefixes(call.collective)) return for_scan(ranks, wanted_segments(policy, call.bytes));
   switch (call.collective) {
     case Collective::allreduce: return for_allreduce(call.bytes, ranks);
     case Collective::bcast: return for_bcast(call.bytes, ranks, wanted_segments(policy, call.bytes));
@@ -62,7 +71,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
-  for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise"})
+  for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise", "chain"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }
@@ -147,7 +156,7 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
                     bool by_nodes) noexcept {
   const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
-  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::batch || call.any_blocks || by_nodes;
+  const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::blocks || call.any_blocks || by_nodes;
   const std::size_t message = may_be_all ? call.bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;

@@ -29,7 +29,7 @@ constexpr OptionInfo table[] = {
      "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
     {"TAUT_MESSAGES", "0|1", "0", "1: the preloaded library serves messages as well"},
     {"TAUT_PROGRESS", "0|1", "0",
-     "1: a thread makes nonblocking calls of Taut go on, if the program has MPI_THREAD_MULTIPLE"},
+     "1: a thread advances nonblocking calls of Taut, if the program has MPI_THREAD_MULTIPLE"},
     {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
     {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},

@@ -95,6 +95,18 @@ TEST_P(Average, OfIntegersIsAnError) {
   EXPECT_EQ(error_class, MPI_ERR_OP);
 }
 
+TEST_P(Average, OfPrefixesIsAnError) {
+  TAUT_Request request = TAUT_REQUEST_NULL;
+  int codes[2] = {TAUT_Scan(in.data(), out.data(), n, MPI_DOUBLE, TAUT_Avg(), comm),
+                  TAUT_Iexscan(in.data(), out.data(), n, MPI_DOUBLE, TAUT_Avg(), comm, &request)};
+  for (const int code : codes) {
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    EXPECT_EQ(error_class, MPI_ERR_OP);
+  }
+  EXPECT_EQ(out[0], -7);
+}
+
 // Frames of a mean are coded within the whole bound and so take fewer bytes than those of a sum.
 TEST(AverageFrames, AreSmallerThanThoseOfASum) {
   std::uint64_t bytes[2] = {};

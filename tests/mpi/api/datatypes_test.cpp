@@ -360,6 +360,20 @@ TEST(DatatypesWithoutElements, AreServedOrPlain) {
   for (const float value : area.floats) EXPECT_EQ(value, Area::untouched);
 }
 
+// Predefined types without a name must not be freed.
+TEST(DatatypesOfFortran, AreLeftToMpi) {
+  const Comm comm("abs:1e-1,min_bytes=0");
+  MPI_Datatype real, four;
+  ASSERT_EQ(MPI_Type_create_f90_real(15, 307, &real), MPI_SUCCESS);
+  MPI_Type_contiguous(4, real, &four);
+  MPI_Type_commit(&four);
+  std::vector<double> values(4000, comm.rank() == 0 ? 0.5 : 0);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(TAUT_Bcast(values.data(), 1000, four, 0, comm), MPI_SUCCESS);
+  EXPECT_EQ(TAUT_Bcast(values.data(), 4000, real, 0, comm), MPI_SUCCESS);
+  EXPECT_EQ(values.back(), 0.5);
+  MPI_Type_free(&four);
+}
+
 extern "C" void add_rows(void* in, void* inout, int* count, MPI_Datatype*) {
   for (int i = 0; i < 4 * *count; ++i) static_cast<float*>(inout)[i] += static_cast<float*>(in)[i];
 }

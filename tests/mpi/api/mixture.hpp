@@ -87,7 +87,8 @@ class MixtureOfCalls {
     call.bound = which == 0 ? 1e-3 : 1e-6;
     call.collective = all_collectives[pick(std::size(all_collectives))];
     call.op = reduces(call.collective) ? static_cast<Reduction>(1 + pick(3)) : Reduction::sum;
-    call.mean = reduces(call.collective) && call.op == Reduction::sum && pick(3) == 0;
+    const bool has_mean = reduces(call.collective) && !computes_prefixes(call.collective);
+    call.mean = has_mean && call.op == Reduction::sum && pick(3) == 0;
     call.in_place = call.collective != Collective::bcast && pick(3) == 0;
     const bool apart = !reduces(call.collective) && pick(3) == 0;
     const std::size_t count = (pick(4) == 0 ? pick(20000) : pick(500)) / 6 * 6;

@@ -25,7 +25,8 @@ TEST(RandomCalls, ResultBoundAndSameBits) {
     const char* const algorithm = algorithms[pick(std::size(algorithms))];
     const bool recodes = std::strcmp(algorithm, "cpr_p2p") == 0, by_values = pick(3) == 0 || recodes;
     const bool in_place = collective != Collective::bcast && pick(3) == 0;
-    const bool mean = reduces(collective) && op == Reduction::sum && pick(3) == 0;
+    const bool has_mean = reduces(collective) && !computes_prefixes(collective);
+    const bool mean = has_mean && op == Reduction::sum && pick(3) == 0;
     const int apart = reduces(collective) ? 0 : pick(3);  // 0: consecutive values
     const int threads = pick(3) == 0 ? 2 + pick(3) : 1;
     char text[160];

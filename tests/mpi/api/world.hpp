@@ -116,6 +116,9 @@ int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool
   switch (collective) {
     case Collective::allreduce:
       return mode(TAUT_Allreduce, TAUT_Iallreduce, TAUT_Allreduce_init, in, out, total, type, op, comm);
+    case Collective::scan: return mode(TAUT_Scan, TAUT_Iscan, TAUT_Scan_init, in, out, total, type, op, comm);
+    case Collective::exscan:
+      return mode(TAUT_Exscan, TAUT_Iexscan, TAUT_Exscan_init, in, out, total, type, op, comm);
     case Collective::reduce_scatter:
       return mode(TAUT_Reduce_scatter_block, TAUT_Ireduce_scatter_block, TAUT_Reduce_scatter_block_init, in,
                   in_place ? out : data.out.data, own, type, op, comm);

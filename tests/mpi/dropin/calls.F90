@@ -46,7 +46,7 @@ program calls
 
   call start()
   do i = 0, n - 1
-    exact(i) = sum_at(i)
+    exact(i) = sum_at(ranks, i)
   end do
   call MPI_Allreduce(send, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
   call finish('Allreduce', n)
@@ -59,13 +59,25 @@ program calls
   call finish('Reduce', merge(n, 0, rank == root))
   call start()
   do i = 0, block - 1
-    exact(i) = sum_at(rank*block + i)
+    exact(i) = sum_at(ranks, rank*block + i)
   end do
   call MPI_Reduce_scatter_block(send, receive, block, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
   call finish('Reduce_scatter_block', block)
   call start()
   call MPI_Reduce_scatter(send, receive, counts, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
   call finish('Reduce_scatter', block)
+  call start()
+  do i = 0, n - 1
+    exact(i) = sum_at(rank + 1, i)
+  end do
+  call MPI_Scan(send, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Scan', n)
+  call start()
+  do i = 0, n - 1
+    exact(i) = sum_at(rank, i)
+  end do
+  call MPI_Exscan(send, receive, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, ierror)
+  call finish('Exscan', merge(n, 0, rank > 0))
 
   call start()
   if (rank == root) receive(0:n - 1) = send(0:n - 1)
@@ -184,7 +196,7 @@ program calls
   receive = -1
   receive(0:n - 1) = summed(0:n - 1)
   do i = 0, n - 1
-    exact(i) = sum_at(i)
+    exact(i) = sum_at(ranks, i)
   end do
   call finish('Iallreduce', n)
   call MPI_Comm_dup(MPI_COMM_WORLD, other, ierror)
@@ -240,11 +252,12 @@ contains
     value = floor(2048*sin(1d-3*at + of))/256d0
   end function
 
-  real(8) function sum_at(at)
-    integer, intent(in) :: at
+  ! Sum over the first ranks.
+  real(8) function sum_at(over, at)
+    integer, intent(in) :: over, at
     integer :: each
     sum_at = 0
-    do each = 0, ranks - 1
+    do each = 0, over - 1
       sum_at = sum_at + value(each, at)
     end do
   end function

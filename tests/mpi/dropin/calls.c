@@ -23,6 +23,12 @@ static void reductions(void) {
   begin(), memcpy(receive, send, sizeof(float) * (size_t)n);
   MPI_Reduce_scatter(MPI_IN_PLACE, receive, counts, MPI_FLOAT, MPI_SUM, comm),
       end("Reduce_scatter,in_place", block);
+  begin(), expect_prefix(n, rank + 1);
+  MPI_Scan(send, receive, n, MPI_FLOAT, MPI_SUM, comm), end("Scan", n);
+  begin(), memcpy(receive, send, sizeof(float) * (size_t)n);
+  MPI_Scan(MPI_IN_PLACE, receive, n, MPI_FLOAT, MPI_SUM, comm), end("Scan,in_place", n);
+  begin(), expect_prefix(n, rank); /* rank 0 receives nothing */
+  MPI_Exscan(send, receive, n, MPI_FLOAT, MPI_SUM, comm), end("Exscan", rank > 0 ? n : 0);
 }
 
 static void movements(void) {

@@ -21,9 +21,9 @@ static double exact[most_ranks * block];
 /* Value i of rank r: smooth, and exact in float. */
 static double value(int r, long i) { return floor(2048 * sin(1e-3 * (double)i + r)) / 256; }
 
-static double sum(long i) {
+static double sum(int ranks, long i) { /* over the first ranks */
   double total = 0;
-  for (int r = 0; r < size; ++r) total += value(r, i);
+  for (int r = 0; r < ranks; ++r) total += value(r, i);
   return total;
 }
 
@@ -47,7 +47,10 @@ static void end(const char* name, long n) {
 }
 
 static void expect_sum(long n, long first) {
-  for (long i = 0; i < n; ++i) exact[i] = sum(first + i);
+  for (long i = 0; i < n; ++i) exact[i] = sum(size, first + i);
+}
+static void expect_prefix(long n, int ranks) {
+  for (long i = 0; i < n; ++i) exact[i] = sum(ranks, i);
 }
 static void expect_blocks(long per_block, int of_rank, long first) { /* of_rank < 0: block r is rank r's */
   for (int r = 0; r < size; ++r)

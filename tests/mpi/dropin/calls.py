@@ -50,6 +50,11 @@ class Calls:
         self.end("Reduce_scatter_block", received, mine)
         comm.Reduce_scatter(self.send, (received := self.received())[:BLOCK], [BLOCK] * self.size)
         self.end("Reduce_scatter", received, mine)
+        comm.Scan(self.send, received := self.received())
+        self.end("Scan", received, sum(value(r, 0, self.size * BLOCK) for r in range(self.rank + 1)))
+        comm.Exscan(self.send, received := self.received())
+        before = [value(r, 0, self.size * BLOCK) for r in range(self.rank)]
+        self.end("Exscan", received, sum(before) if before else None)
 
     def movements(self):
         comm, root = self.comm, self.size - 1

@@ -31,6 +31,12 @@ static void reductions(void) {
   begin();
   MPI_Ireduce_scatter(send, receive, counts, MPI_FLOAT, MPI_SUM, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ireduce_scatter", block);
+  begin(), expect_prefix(n, rank + 1);
+  MPI_Iscan(send, receive, n, MPI_FLOAT, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iscan", n);
+  begin(), expect_prefix(n, rank), memcpy(receive, send, sizeof(float) * (size_t)n);
+  MPI_Iexscan(MPI_IN_PLACE, receive, n, MPI_FLOAT, MPI_SUM, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Iexscan,in_place", rank > 0 ? n : 0);
 }
 
 static void movements(void) {

@@ -50,6 +50,12 @@ static void reductions(void) {
   repeat(&request, "Reduce_scatter_block_init", block, NULL);
   MPI_Reduce_scatter_init(send, receive, counts, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
   repeat(&request, "Reduce_scatter_init", block, NULL);
+  expect_prefix(n, rank + 1);
+  MPI_Scan_init(MPI_IN_PLACE, receive, n, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+  repeat(&request, "Scan_init,in_place", n, own_values);
+  expect_prefix(n, rank);
+  MPI_Exscan_init(send, receive, n, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+  repeat(&request, "Exscan_init", rank > 0 ? n : 0, NULL);
 }
 
 static void movements(void) {

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 N = 3000
 BOUND = 1e-3
-REDUCTIONS = ["Allreduce", "Reduce", "Reduce_scatter_block", "Reduce_scatter"]
+REDUCTIONS = ["Allreduce", "Reduce", "Reduce_scatter_block", "Reduce_scatter", "Scan", "Exscan"]
 MOVES = ["Bcast", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Gather", "Gatherv", "Scatter", "Scatterv"]
 
 
@@ -36,7 +36,7 @@ def arguments(name, comm, dtype):
     if name == "Bcast":
         both = mine if rank == 0 else one
         return [both], both
-    if name in ("Allreduce", "Reduce"):
+    if name in ("Allreduce", "Reduce", "Scan", "Exscan"):
         return [mine, one], one
     if name == "Reduce_scatter_block":
         return [all_in, one], one
@@ -144,6 +144,17 @@ def test_half_precision_in_other_calls(comm, dtype):
     comm.Reduce_scatter_block(np.tile(mine, ranks), block)
     exact = sum(wave(N, rank, dtype).astype(np.float32) for rank in range(ranks))
     assert np.abs(block.astype(np.float32) - exact).max() <= BOUND + 2.0**-8 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_rank_0_receives_nothing_from_an_exclusive_scan(comm, dtype):
+    mine, prefix = wave(N, comm.rank, dtype), np.full(N, -7, dtype)
+    comm.Exscan(mine, prefix)
+    if comm.rank == 0:
+        assert (prefix == np.full(N, -7, dtype)).all()
+        return
+    exact = sum(wave(N, rank, dtype).astype(np.float32) for rank in range(comm.rank))
+    assert np.abs(prefix.astype(np.float32) - exact).max() <= BOUND + 2.0**-8 * np.abs(exact).max()
 
 
 def test_integers_sum_exactly(comm):

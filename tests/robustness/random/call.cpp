@@ -52,7 +52,7 @@ std::vector<std::size_t> Call::blocks_in(int rank) const {
   const bool many = collective == Collective::reduce_scatter || collective == Collective::alltoall ||
                     collective == Collective::scatter;
   if (collective == Collective::bcast || (collective == Collective::scatter && rank != root)) return {};
-  if (collective == Collective::allreduce || collective == Collective::reduce) return {count};
+  if (reduces(collective) && !many) return {count};
   if (!many) return {size_between(rank, root)};
   std::vector<std::size_t> blocks;
   for (int to = 0; to < P; ++to) blocks.push_back(size_between(rank, to));
@@ -61,13 +61,18 @@ std::vector<std::size_t> Call::blocks_in(int rank) const {
 
 std::vector<std::size_t> Call::blocks_out(int rank) const {
   const bool to_root = collective == Collective::reduce || collective == Collective::gather;
-  if (to_root && rank != root) return {};
+  if ((to_root && rank != root) || addends(rank) == 0) return {};
   if (collective == Collective::scatter) return {size_between(root, rank)};
   if (collective == Collective::reduce_scatter) return {size_between(rank, rank)};
   if (reduces(collective) || collective == Collective::bcast) return {count};
   std::vector<std::size_t> blocks;
   for (int from = 0; from < P; ++from) blocks.push_back(size_between(from, rank));
   return blocks;
+}
+
+int Call::addends(int rank) const noexcept {
+  if (collective == Collective::exscan) return rank;
+  return collective == Collective::scan ? rank + 1 : P;
 }
 
 Call::Source Call::source(int rank, std::size_t block) const noexcept {

@@ -48,6 +48,8 @@ struct Call {
   // own block, or one for each rank. Empty: no buffer.
   std::vector<std::size_t> blocks_in(int rank) const;
   std::vector<std::size_t> blocks_out(int rank) const;
+  // Returns the number of ranks, from rank 0 on, whose values a reduction combines in the output of `rank`.
+  int addends(int rank) const noexcept;
   // Source of block `block` in the output of `rank`, if the call does not reduce.
   struct Source {
     int rank;

@@ -128,10 +128,10 @@ std::uint64_t integer_at(ConstBytes bytes, std::size_t size, std::size_t i) noex
   return x;
 }
 
-bool integer_sum(const Memory& memory, std::size_t from, std::size_t i, ConstBytes got) {
+bool integer_sum(const Memory& memory, int ranks, std::size_t from, std::size_t i, ConstBytes got) {
   const std::size_t size = size_of(memory.call().type);
   std::uint64_t sum = 0;
-  for (int r = 0; r < memory.call().P; ++r) sum += integer_at(memory.contributed(r, from), size, i);
+  for (int r = 0; r < ranks; ++r) sum += integer_at(memory.contributed(r, from), size, i);
   const std::uint64_t mask = size == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * size) - 1;
   return (sum & mask) == integer_at(got, size, i);
 }
@@ -174,9 +174,10 @@ std::string broken_block(const Promise& promise, const Memory& memory, Errors& e
   const std::size_t from = call.collective == Collective::reduce_scatter ? index(rank) : 0;
   const bool reducing = reduces(call.collective);
   const Call::Source source = reducing ? Call::Source{} : call.source(rank, block);
-  std::vector<long double> inputs(reducing ? index(call.P) : 1);
+  const int addends = call.addends(rank);
+  std::vector<long double> inputs(reducing ? index(addends) : 1);
   std::vector<ConstBytes> blocks;
-  for (int r = 0; r < call.P && reducing; ++r) blocks.push_back(memory.contributed(r, from));
+  for (int r = 0; r < addends && reducing; ++r) blocks.push_back(memory.contributed(r, from));
   if (!reducing) blocks.push_back(memory.contributed(source.rank, source.block));
   for (std::size_t i = 0; i < got.size() / size; ++i) {
     for (std::size_t k = 0; k < inputs.size(); ++k) inputs[k] = number_at(call.type, blocks[k], i);
@@ -188,7 +189,7 @@ std::string broken_block(const Promise& promise, const Memory& memory, Errors& e
     else if (call.op != Reduction::sum)
       good = judge.extreme(inputs, y);
     else
-      good = integers ? integer_sum(memory, from, i, got) : judge.sum(inputs, y);
+      good = integers ? integer_sum(memory, addends, from, i, got) : judge.sum(inputs, y);
     if (!good) return explained(memory, rank, block, i, y, inputs);
   }
   return "";

@@ -95,6 +95,12 @@ class Advise(ProgramTest):
         least = kind("allreduce", "f32", "min", MIB, 1)
         self.assertEqual(self.rules(self.advise(report(least))), "Allreduce f32 min >=1MiB : rel=1e-04 ; * : off")
 
+    def test_scans_pass_the_link_once_for_each_doubling(self):
+        waiting, early = (kind("scan", "f32", "sum", 64 * MIB, 10 * times * 64 * MIB / 125e6) for times in (2, 1))
+        printed = self.advise(report(early), report(waiting, rank=1))  # the first ranks have their results early
+        self.assertIn("link 0.125 GB/s (as plain calls show)", printed)
+        self.assertEqual(self.rules(printed), "Scan f32 sum >=64MiB : rel=1e-04 ; * : off")
+
     def test_messages_have_a_rule_and_a_variable(self):
         sent = kind("send", "f32", None, MIB, 0) | {"plain_calls": {"off": 10}}
         printed = self.advise(report(sent), arguments=["--link", "1gbit"])

@@ -148,7 +148,7 @@ TEST(Mpc, HeadsDoNotMisleadTheSample) {
   EXPECT_EQ(payload_bytes("auto", DType::u64, b), payload_bytes("d8", DType::u64, b));
 
   const ByteVector same = values_of(Data::constant, DType::u64, 131072);  // nothing but heads: 4 pieces
-  const mpc::KernelSet& kernels = mpc::scalar_kernels();
+  const mpc::KernelSet& kernels = mpc::KernelSet::scalar();
   EXPECT_EQ(mpc::sampled_bytes(same, {.word_bytes = 8, .distance = 8}, kernels), 4 * 64 / 4);
   EXPECT_EQ(mpc::sampled_bytes(same, {.word_bytes = 8, .distance = 1}, kernels), 4 * 8 / 4);
 }

@@ -189,7 +189,7 @@ TEST(Communicator, ACallLivesOnWhatItReserved) {
           ranks.comms[i] =
               std::make_unique<Communicator>(ranks.hub.transport(r), *ranks.places[i], parse_policy(policy));
         }
-        Job job(collective, P, 100003, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2);
+        Job job(collective, P, 20011, DType::f32, Pattern::smooth, 1, Reduction::sum, P / 2);
         for (const Verdict& verdict : ranks.run(collective, job)) {
           ASSERT_EQ(verdict.plain, Fallback::none);
           ASSERT_EQ(verdict.status, Status::ok);

@@ -11,6 +11,7 @@ TEST(Forecast, WhatPassesALink) {
   EXPECT_DOUBLE_EQ(carried(Collective::allgather, 4), 0.75);
   EXPECT_DOUBLE_EQ(carried(Collective::alltoall, 4), 0.75);
   EXPECT_EQ(carried(Collective::allreduce, 1), 0);
+  EXPECT_EQ(carried(Collective::scan, 5), 3);
   for (const Collective collective : all_collectives)
     EXPECT_GT(carried(collective, 5), 0) << name_of(collective);
 }

@@ -168,6 +168,20 @@ TEST(Plan, LargeBroadcastsArePassedOnInSegmentsOrScattered) {
   EXPECT_EQ(chosen("abs:1,segments=32", 64 * MiB, 16), "chain");
 }
 
+TEST(Plan, LargeScansArePassedOnInSegments) {
+  auto chosen = [](const char* policy, std::size_t bytes, int P) {
+    return std::string(plan(policy, Collective::scan, bytes, P).algorithm->name);
+  };
+  EXPECT_EQ(chosen("abs:1", MiB / 8, 3), "chain");
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 4), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", 16 * MiB, 64), "chain");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 256), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,algorithm=chain", MiB / 2, 4), "chain");
+  EXPECT_EQ(plan("abs:1,reduction=values,algorithm=chain", Collective::scan, MiB, 4).bound.value, 1.0 / 4);
+  for (const Collective collective : {Collective::scan, Collective::exscan})
+    EXPECT_EQ(plan("abs:1", collective, MiB, 4).bound.value, 1.0 / 4);
+}
+
 TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
   EXPECT_EQ(plan("abs:1", Collective::bcast, MiB / 2, 4).segments, 1);
   EXPECT_EQ(plan("abs:1", Collective::bcast, 5 * MiB, 4).segments, 5);

@@ -81,10 +81,8 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   return Status::ok;
 }
 
-template class FrameReader<float>;
-template class FrameReader<double>;
-template class FrameReader<f16>;
-template class FrameReader<bf16>;
+#define INSTANTIATE(T) template class FrameReader<T>;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 FrameWriter::FrameWriter(Bytes out, std::size_t count, const Prediction& prediction) noexcept
     : prediction_(prediction), chunks_(chunks_of(count)), frame_(out.data()), end_(frame_ + out.size()) {

@@ -49,11 +49,6 @@ class FrameReader {
   std::size_t count_ = 0;
 };
 
-extern template class FrameReader<float>;
-extern template class FrameReader<double>;
-extern template class FrameReader<f16>;
-extern template class FrameReader<bf16>;
-
 using Records = RecordWriter<max_plane_record<std::int32_t>>;
 
 // Writes index and records of a frame into `out`.

@@ -131,7 +131,7 @@ std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uin
   complete(q, n, group_values, predictor);
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());
-  kernels_.ints.pack(q, groups_of(n), predictor, planes);
+  kernels_.ints.pack(q, groups_of(n), {predictor, {}}, planes);
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
@@ -205,7 +205,7 @@ void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::in
     std::fill_n(values, r.count, dequantise<T>(base, z.step));
     return;
   }
-  kernels_.ints.unpack(r.planes(), groups_of(r.count), z.predictor, q);
+  kernels_.ints.unpack(r.planes(), groups_of(r.count), {z.predictor, {}}, q);
   multiply(q, r.count, z, values);
 }
 
@@ -237,13 +237,13 @@ void GeneralPath<T>::integers(const Record<T>& r, const Quantiser<T>& z, std::in
 template <class T>
 std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size_t n, std::uint8_t flags,
                                        std::byte* out) const noexcept {
-  const Record<T>* records[max_operands];
+  const CodedPlanes* records[max_operands];
   std::size_t coded = 0;
   for (const Part<T>& part : parts)
     if (part.raw == nullptr) records[coded++] = part.record;
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());
-  sum_planes<T>({records, coded}, groups_of(n), kernels_.ints, planes);
+  sum_planes({records, coded}, groups_of(n), kernels_.ints, planes);
   h.base = planes.base;
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   WidthFacts facts;
@@ -287,7 +287,7 @@ std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::si
       general_.unpack_add(wide_planes(*part.record), blocks_of(n), part.predictor, q);
     } else if (part.record->greatest > 0 || part.record->header.base != 0) {
       alignas(64) std::int32_t narrow[chunk_values];
-      kernels_.ints.unpack(part.record->planes(), groups_of(n), part.predictor, narrow);
+      kernels_.ints.unpack(part.record->planes(), groups_of(n), {part.predictor, {}}, narrow);
       add(narrow, n, q);
     }
   }
@@ -329,9 +329,7 @@ bool GeneralPath<T>::sum(std::span<const Part<T>> parts, std::size_t n, std::uin
   return true;
 }
 
-template class GeneralPath<float>;
-template class GeneralPath<double>;
-template class GeneralPath<f16>;
-template class GeneralPath<bf16>;
+#define INSTANTIATE(T) template class GeneralPath<T>;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

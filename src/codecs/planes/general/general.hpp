@@ -90,9 +90,4 @@ void put_as_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
   }
 }
 
-extern template class GeneralPath<float>;
-extern template class GeneralPath<double>;
-extern template class GeneralPath<f16>;
-extern template class GeneralPath<bf16>;
-
 }  // namespace taut::planes

@@ -1,4 +1,6 @@
-// Plain loops of the general path, which the compiler vectorises for each kernel set.
+// The kernels of the general path, built from the operations of an instruction set; Portable in
+// general_kernels.cpp shows these. The other loops are plain ones that the compiler vectorises for each
+// kernel set.
 #pragma once
 
 #include "codecs/planes/general/general_kernels.hpp"
@@ -100,6 +102,42 @@ bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
   return all != 0;
 }
 
+// ---- Marks
+
+// Calls word(first, n) for each 64 values, with the first one and how many there are.
+template <class Word>
+void mark(std::size_t n, Marks& marks, Word word) noexcept {
+  for (std::size_t first = 0; first < chunk_values; first += 64)
+    marks.of[first / 64] = first < n ? word(first, std::min<std::size_t>(n - first, 64)) : 0;
+}
+
+template <class Isa, class Int>
+void mark_escaped(const Int* q, std::size_t n, Marks& marks) noexcept {
+  alignas(64) Int wanted[64];
+  std::fill_n(wanted, 64, escaped<Int>);
+  mark(n, marks, [&](std::size_t first, std::size_t left) { return Isa::equal(q + first, wanted, left); });
+}
+
+template <class Isa, class T>
+void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
+  mark(n, marks, [=](std::size_t first, std::size_t left) {
+    const T* const at = values + first;  // the very first value has no value before it
+    return first == 0 ? Isa::equal(at + 1, at, left - 1) << 1 : Isa::equal(at, at - 1, left);
+  });
+}
+
+template <class Isa, class T>
+bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
+  for (std::size_t i = 0; i < n; i += 64)
+    if (!Isa::below(values + i, std::min<std::size_t>(n - i, 64), limit)) return false;
+  return true;
+}
+
+template <class Isa, class T>
+void put(T* values, std::size_t n, const Marks& marks, T value) noexcept {
+  for (std::size_t i = 0; i < n; i += 64) Isa::put(values + i, marks.of[i / 64], value);
+}
+
 // ---- Runs
 
 // Appends the positions of the set bits of mask word `w`, four at a time without a branch.
@@ -115,11 +153,12 @@ inline std::uint16_t* append_places(std::uint64_t bits, std::size_t w, std::uint
   return end;
 }
 
-// Writes the runs of the marked values. `repeats` marks values that equal the value before, bit for bit.
-// `fill` is std::fill.
-template <class T, class Int, class Fill>
-std::size_t take_runs(const T* values, const Marks& marks, const Marks& repeats, std::size_t most, Int* q,
-                      std::byte* out, Fill fill) noexcept {
+// Writes the runs of the marked values.
+template <class Isa, class T, class Int>
+std::size_t take_runs(const T* values, std::size_t n, const Marks& marks, std::size_t most, Int* q,
+                      std::byte* out) noexcept {
+  Marks repeats;  // values that equal the value before, bit for bit
+  mark_repeats<Isa>(values, n, repeats);
   constexpr std::size_t n_words = chunk_values / 64;
   std::uint64_t continues[n_words + 1], before = 0;
   std::size_t runs = 0;
@@ -139,11 +178,100 @@ std::size_t take_runs(const T* values, const Marks& marks, const Marks& repeats,
   for (std::size_t r = 0; r < runs; ++r) {
     const std::size_t first = starts[r], length = lasts[r] + 1u - first;
     const Int hold = first == 0 ? 0 : q[first - 1];
-    fill(q + first, length, hold);
+    Isa::fill(q + first, length, hold);
     const auto place = static_cast<std::uint32_t>(first << 16 | length);
     out = write_run(out, Run<T>{place, hold, values[first]}, sizeof(Int) == 8);
   }
   return runs;
+}
+
+// ---- Planes of 64-bit integers, a block at a time
+
+template <class Isa, Predictor P>
+std::size_t pack_wide(const std::int64_t* q, std::size_t blocks, std::byte* out, Widths& widths) noexcept {
+  typename Isa::WideWriter writer(out, widths);
+  typename Isa::Wide before = Isa::all(q[0]), difference_before = Isa::all(std::int64_t{0});
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const typename Isa::Wide v = Isa::load(q + b * block_values);
+    typename Isa::Wide d = v;
+    if constexpr (P != Predictor::none) d = Isa::subtract(v, Isa::template behind<lag(P)>(v, before));
+    before = v;
+    if constexpr (P == Predictor::second) {
+      const typename Isa::Wide first = d;
+      d = Isa::subtract(first, Isa::template behind<1>(first, difference_before));
+      difference_before = first;
+    }
+    writer.next(d);
+  }
+  return writer.bytes();
+}
+
+template <class Isa>
+std::size_t pack_wide(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
+                      Widths& widths) noexcept {
+  return with_predictor(predictor, [&]<Predictor P>() { return pack_wide<Isa, P>(q, blocks, out, widths); });
+}
+
+// Sums up a block. `carry`: the integers before, in every place; on return, the last integers.
+template <class Isa, Predictor P>
+typename Isa::Wide sum_up(const typename Isa::Wide& v, typename Isa::Wide& carry) noexcept {
+  const typename Isa::Wide sums = Isa::add(Isa::template scan<P>(v), carry);
+  carry = Isa::template last<P>(sums);
+  return sums;
+}
+
+template <class Isa, Predictor P>
+void unpack_wide(const WidePlanes& in, std::size_t blocks, std::int64_t* q) noexcept {
+  typename Isa::WideReader reader(in);
+  typename Isa::Wide carry = Isa::all(in.base), carried_difference = Isa::all(std::int64_t{0});
+  for (std::size_t b = 0; b < blocks; ++b, q += block_values) {
+    typename Isa::Wide v = reader.next();
+    if constexpr (P == Predictor::second) v = sum_up<Isa, P>(v, carried_difference);
+    if constexpr (P != Predictor::none) v = sum_up<Isa, P>(v, carry);
+    Isa::store(q, Isa::add(Isa::load(q), v));
+  }
+}
+
+template <class Isa>
+void unpack_add_wide(const WidePlanes& in, std::size_t blocks, Predictor predictor,
+                     std::int64_t* q) noexcept {
+  with_predictor(predictor, [&]<Predictor P>() { unpack_wide<Isa, P>(in, blocks, q); });
+}
+
+template <class Isa>
+std::size_t sum_wide(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
+                     Widths& widths) noexcept {
+  typename Isa::WideReader readers[max_operands];
+  for (std::size_t k = 0; k < n; ++k) readers[k] = typename Isa::WideReader(in[k]);
+  typename Isa::WideWriter writer(out, widths);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    typename Isa::Wide d = readers[0].next();
+    for (std::size_t k = 1; k < n; ++k) d = Isa::add(d, readers[k].next());
+    writer.next(d);
+  }
+  return writer.bytes();
+}
+
+template <class Isa>
+constexpr GeneralKernels general_kernels() {
+  return {for_each_type([]<class T>() {
+            return GeneralValueKernels<T>{Isa::template quantise<T>,
+                                          quantise_wide<T>,
+                                          dequantise_wide<T>,
+                                          all_below<Isa, T>,
+                                          take_runs<Isa, T, std::int32_t>,
+                                          take_runs<Isa, T, std::int64_t>,
+                                          put<Isa, T>,
+                                          add_strip<T>,
+                                          round_strip<T>};
+          }),
+          mark_repeats<Isa, std::int32_t>,
+          mark_repeats<Isa, std::int64_t>,
+          mark_escaped<Isa, std::int64_t>,
+          multiply,
+          pack_wide<Isa>,
+          unpack_add_wide<Isa>,
+          sum_wide<Isa>};
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 // reference that tests compare the other sets with byte for byte.
 #pragma once
 
-#include <tuple>
-
 #include "codecs/planes/format/quantiser.hpp"
+#include "codecs/planes/format/types.hpp"
 #include "codecs/planes/format/widths.hpp"
 #include "codecs/planes/lags/lags.hpp"
 #include "core/codec.hpp"
+#include "core/kernel_choice.hpp"
 
 namespace taut::planes {
 
@@ -36,10 +36,6 @@ struct PlanesOut {
 
   explicit PlanesOut(std::byte* to, unsigned guess = 8) noexcept : payload(to), width_class(guess) {}
 };
-
-// One kernel table for each type that is quantised.
-template <template <class> class Table>
-using ForEachType = std::tuple<Table<float>, Table<double>, Table<f16>, Table<bf16>>;
 
 template <class T>
 struct Kernels {
@@ -83,19 +79,13 @@ struct WidthKernels {
 };
 
 struct IntKernels {
-  // Convert integers to planes and back.
-  void (*pack)(const std::int32_t* q, std::size_t groups, Predictor predictor, PlanesOut& out) noexcept;
-  void (*unpack)(const PlanesIn& in, std::size_t groups, Predictor predictor, std::int32_t* q) noexcept;
+  // Convert integers to planes and back. If there are lags, `q` is in a LagWindow.
+  void (*pack)(const std::int32_t* q, std::size_t groups, const Prediction& p, PlanesOut& out) noexcept;
+  void (*unpack)(const PlanesIn& in, std::size_t groups, const Prediction& p, std::int32_t* q) noexcept;
 
-  // Convert integers with lags to planes and back; `q` is in a LagWindow.
-  void (*pack_lagged)(const std::int32_t* q, std::size_t groups, const Prediction& p,
-                      PlanesOut& out) noexcept;
-  void (*unpack_lagged)(const PlanesIn& in, std::size_t groups, const Prediction& p,
-                        std::int32_t* q) noexcept;
-
-  // out <- in + the planes of integers with lags.
-  void (*add_lagged)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
-                     PlanesOut& out) noexcept;
+  // out <- in + the planes of integers.
+  void (*add)(const PlanesIn& in, const std::int32_t* q, std::size_t groups, const Prediction& p,
+              PlanesOut& out) noexcept;
 
   // Sums 2 <= n <= max_operands chunks. The caller ensures that the sums of q stay in range.
   void (*sum)(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) noexcept;
@@ -115,6 +105,10 @@ auto with_predictor(Predictor predictor, Action action) {
 struct GeneralKernels;  // general_kernels.hpp
 
 struct KernelSet {
+  static const KernelSet& scalar() noexcept;
+  static const KernelSet& avx2() noexcept;
+  static const KernelSet& avx512() noexcept;
+
   const char* name;
   bool (*supported)() noexcept;
   ForEachType<Kernels> values;
@@ -128,15 +122,13 @@ struct KernelSet {
   }
 };
 
-const KernelSet& scalar_kernels() noexcept;
-const KernelSet& avx2_kernels() noexcept;
-const KernelSet& avx512_kernels() noexcept;
-
-// Returns all sets of this build, best first. The scalar set is the last one and is always supported.
+// Returns all sets of this build; see built_kernels.
 std::span<const KernelSet* const> kernel_sets() noexcept;
 
 // Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
 // unknown or not supported.
-const KernelSet* find_kernels(const char* name) noexcept;
+inline const KernelSet* find_kernels(const char* name) noexcept {
+  return choose_kernels(kernel_sets(), name);
+}
 
 }  // namespace taut::planes

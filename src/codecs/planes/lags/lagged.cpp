@@ -45,7 +45,7 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   PlanesOut planes(record + h.bytes());
   const Prediction prediction{z.predictor, lags};
   complete(q, n, prediction);
-  kernels_.ints.pack_lagged(q, groups_of(n), prediction, planes);
+  kernels_.ints.pack(q, groups_of(n), prediction, planes);
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
@@ -59,11 +59,6 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   writer.advance(total);
   return true;
 }
-
-template class GeneralPath<float>;
-template class GeneralPath<double>;
-template class GeneralPath<f16>;
-template class GeneralPath<bf16>;
 
 // ---- Frames
 
@@ -117,7 +112,7 @@ bool TypedCodec<T>::write_lagged(std::int32_t* q, std::size_t n, std::uint8_t fl
   const Prediction prediction{z_.predictor, lags_};
   complete(q, n, prediction);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
-  kernels_.ints.pack_lagged(q, groups_of(n), prediction, planes);
+  kernels_.ints.pack(q, groups_of(n), prediction, planes);
   const bool fits = commit_planes(planes, flags, n, writer);
   width_class = planes.width_class;
   return fits;
@@ -157,7 +152,7 @@ auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* val
     const Prediction prediction{z_.predictor, lags_};
     complete(q, n, prediction);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
-    kernels_.ints.add_lagged(operand.record.planes(), q, groups_of(n), prediction, planes);
+    kernels_.ints.add(operand.record.planes(), q, groups_of(n), prediction, planes);
     const bool fits = commit_planes(planes, flags | operand.size_flag(), n, writer);
     width_class = planes.width_class;
     return fits ? Lagged::done : Lagged::full;
@@ -174,9 +169,9 @@ auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* val
   return add_chunk(operand, {own, bytes}, n, addends, writer) ? Lagged::done : Lagged::full;
 }
 
-template class TypedCodec<float>;
-template class TypedCodec<double>;
-template class TypedCodec<f16>;
-template class TypedCodec<bf16>;
+#define INSTANTIATE(T)           \
+  template class GeneralPath<T>; \
+  template class TypedCodec<T>;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

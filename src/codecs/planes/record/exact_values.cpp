@@ -279,19 +279,9 @@ void put_exact_values(const Record<T>& record, const Int* q, double step, const 
     if (sweep.covered() || record.layer_count > 0) places.put(sweep);
 }
 
-template void put_exact_values(const Record<float>&, const std::int32_t*, double, const GeneralKernels&,
-                               float*);
-template void put_exact_values(const Record<float>&, const std::int64_t*, double, const GeneralKernels&,
-                               float*);
-template void put_exact_values(const Record<double>&, const std::int32_t*, double, const GeneralKernels&,
-                               double*);
-template void put_exact_values(const Record<double>&, const std::int64_t*, double, const GeneralKernels&,
-                               double*);
-template void put_exact_values(const Record<f16>&, const std::int32_t*, double, const GeneralKernels&, f16*);
-template void put_exact_values(const Record<f16>&, const std::int64_t*, double, const GeneralKernels&, f16*);
-template void put_exact_values(const Record<bf16>&, const std::int32_t*, double, const GeneralKernels&,
-                               bf16*);
-template void put_exact_values(const Record<bf16>&, const std::int64_t*, double, const GeneralKernels&,
-                               bf16*);
+#define INSTANTIATE(T)                                                                                      \
+  template void put_exact_values(const Record<T>&, const std::int32_t*, double, const GeneralKernels&, T*); \
+  template void put_exact_values(const Record<T>&, const std::int64_t*, double, const GeneralKernels&, T*);
+TAUT_PLANES_TYPES(INSTANTIATE)
 
 }  // namespace taut::planes

@@ -107,23 +107,18 @@ bool read_record(ConstBytes bytes, const std::byte* end, std::size_t count, cons
   return in.pad() && in.left() == 0;
 }
 
-template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                          Record<float>&) noexcept;
-template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                          Record<double>&) noexcept;
-template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                          Record<f16>&) noexcept;
-template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                          Record<bf16>&) noexcept;
+#define INSTANTIATE(T)                                                                      \
+  template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&, \
+                            Record<T>&) noexcept;
+TAUT_PLANES_TYPES(INSTANTIATE)
 
-template <class T>
-void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
+void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups, const IntKernels& kernels,
                 PlanesOut& out) noexcept {
   PlanesIn in[max_operands];
-  const Record<T>* last = nullptr;
+  const CodedPlanes* last = nullptr;
   std::size_t n = 0;
   std::uint32_t flat = 0;
-  for (const Record<T>* record : records) {
+  for (const CodedPlanes* record : records) {
     if (record->greatest == 0) {
       flat += static_cast<std::uint32_t>(record->header.base);
     } else {
@@ -141,15 +136,6 @@ void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, c
   }
   out.base = static_cast<std::int32_t>(static_cast<std::uint32_t>(out.base) + flat);
 }
-
-template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
-                         PlanesOut&) noexcept;
-template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
-                         PlanesOut&) noexcept;
-template void sum_planes(std::span<const Record<f16>* const>, std::size_t, const IntKernels&,
-                         PlanesOut&) noexcept;
-template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
-                         PlanesOut&) noexcept;
 
 void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
   if (planes.bytes == 0) return;  // the widths may be unwritten

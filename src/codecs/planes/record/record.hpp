@@ -6,23 +6,27 @@
 
 namespace taut::planes {
 
-// A record that was checked; every pointer stays inside it.
-template <class T>
-struct Record {
+// The coded differences of a record that was checked; every pointer stays inside the record.
+struct CodedPlanes {
   RecordHeader header;
-  std::size_t count = 0;  // values
   const std::byte* payload = nullptr;
   Widths widths;
   unsigned greatest = 0;
+
+  PlanesIn planes() const noexcept {
+    return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
+  }
+};
+
+template <class T>
+struct Record : CodedPlanes {
+  std::size_t count = 0;  // values
   const std::byte* runs = nullptr;
   std::size_t run_count = 0;
   const std::byte* layers = nullptr;
   std::size_t layer_count = 0;
 
   bool simple() const noexcept { return (header.flags & (wide | has_runs | has_layers)) == 0; }
-  PlanesIn planes() const noexcept {
-    return {payload, &widths, greatest, static_cast<std::int32_t>(header.base)};
-  }
   Runs<T> run_list() const noexcept { return {runs, run_count, header.has(wide)}; }
 };
 
@@ -33,29 +37,10 @@ template <class T>
 bool read_record(ConstBytes in, const std::byte* end, std::size_t count, const WidthKernels& kernels,
                  Record<T>& record) noexcept;
 
-extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                                 Record<float>&) noexcept;
-extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                                 Record<double>&) noexcept;
-extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                                 Record<f16>&) noexcept;
-extern template bool read_record(ConstBytes, const std::byte*, std::size_t, const WidthKernels&,
-                                 Record<bf16>&) noexcept;
-
 // Sums the planes of records that are not wide and have the same predictor. Records without planes only
 // change the base. The planes of a single record are copied unchanged.
-template <class T>
-void sum_planes(std::span<const Record<T>* const> records, std::size_t groups, const IntKernels& kernels,
+void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups, const IntKernels& kernels,
                 PlanesOut& out) noexcept;
-
-extern template void sum_planes(std::span<const Record<float>* const>, std::size_t, const IntKernels&,
-                                PlanesOut&) noexcept;
-extern template void sum_planes(std::span<const Record<double>* const>, std::size_t, const IntKernels&,
-                                PlanesOut&) noexcept;
-extern template void sum_planes(std::span<const Record<f16>* const>, std::size_t, const IntKernels&,
-                                PlanesOut&) noexcept;
-extern template void sum_planes(std::span<const Record<bf16>* const>, std::size_t, const IntKernels&,
-                                PlanesOut&) noexcept;
 
 // Drops the second differences in the groups of a chunk behind its blocks.
 void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;

@@ -4,7 +4,6 @@
 
 #include <immintrin.h>
 
-#include "codecs/planes/general/large_range.hpp"
 #include "codecs/planes/kernels/kernels.hpp"
 
 namespace taut::planes {
@@ -62,7 +61,8 @@ void write_values(__m256i q, float step, Half* to) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), x);
 }
 
-// Converts integers to floats that round to the same halves, as float_for_half does.
+// Converts integers to floats that round to the same halves: the bits far below the last
+// bit of a half are replaced by one sticky bit.
 inline __m256 floats_for_halves(__m256i q) {
   const __m256i low = _mm256_set1_epi32(0xFF), most = _mm256_set1_epi32((1 << 24) - 1);
   const __m256i magnitude = _mm256_abs_epi32(q),
@@ -73,17 +73,10 @@ inline __m256 floats_for_halves(__m256i q) {
   return _mm256_cvtepi32_ps(_mm256_blendv_epi8(q, jammed, big));
 }
 
-template <class T>
-void dequantise(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* to) noexcept {
-  if constexpr (!is_half<T>) {
-    dequantise_large(q, groups, z, to);
-  } else {
-    for (std::size_t i = 0; i < groups * group_values; i += 8) {
-      const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + i));
-      const __m256 x = _mm256_mul_ps(floats_for_halves(integers), _mm256_set1_ps(z.step));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), narrowed(x, to));
-    }
-  }
+template <class Half>
+void write_large(__m256i q, float step, Half* to) {
+  const __m256 x = _mm256_mul_ps(floats_for_halves(q), _mm256_set1_ps(step));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), narrowed(x, to));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // AVX-512: conversion between values of each type and groups of integers. Included by kernel_set.cpp only.
 #pragma once
 
-#include "codecs/planes/general/large_range.hpp"
 #include "codecs/planes/kernels/avx512/halves.hpp"
 #include "codecs/planes/kernels/avx512/integers.hpp"
 
@@ -84,7 +83,8 @@ void write_values(const Integers& q, float step, Half* to) {
   }
 }
 
-// Converts integers to floats that round to the same halves, as float_for_half does.
+// Converts integers to floats that round to the same halves: the bits far below the last
+// bit of a half are replaced by one sticky bit.
 inline __m512 floats_for_halves(__m512i q) {
   const __m512i low = _mm512_set1_epi32(0xFF), most = _mm512_set1_epi32(1 << 24);
   const __mmask16 big = _mm512_cmpge_epu32_mask(_mm512_abs_epi32(q), most);
@@ -93,17 +93,12 @@ inline __m512 floats_for_halves(__m512i q) {
   return _mm512_cvtepi32_ps(_mm512_mask_or_epi32(cut, inexact, cut, _mm512_set1_epi32(0x80)));
 }
 
-template <class T>
-void dequantise(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* to) noexcept {
-  if constexpr (!is_half<T>) {
-    dequantise_large(q, groups, z, to);
-  } else {
-    const __m512 step = _mm512_set1_ps(z.step);
-    for (std::size_t i = 0; i < groups * group_values; i += 32) {
-      const __m512 a = _mm512_mul_ps(floats_for_halves(_mm512_loadu_si512(q + i)), step);
-      const __m512 b = _mm512_mul_ps(floats_for_halves(_mm512_loadu_si512(q + i + 16)), step);
-      _mm512_storeu_si512(to + i, narrowed<false>(a, b, to));
-    }
+template <class Half>
+void write_large(const Integers& q, float step, Half* to) {
+  for (unsigned r = 0; r < 4; r += 2, to += 32) {
+    const __m512 a = _mm512_mul_ps(floats_for_halves(q.part[r]), _mm512_set1_ps(step));
+    const __m512 b = _mm512_mul_ps(floats_for_halves(q.part[r + 1]), _mm512_set1_ps(step));
+    _mm512_storeu_si512(to, narrowed<false>(a, b, to));
   }
 }
 

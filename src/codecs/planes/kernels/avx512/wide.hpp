@@ -89,78 +89,36 @@ class WideReader {
   const std::uint8_t* width_ = nullptr;
 };
 
-template <Predictor P>
-std::size_t pack_blocks(const std::int64_t* q, std::size_t blocks, std::byte* out, Widths& widths) {
-  WideWriter writer(out, widths);
-  __m512i previous = _mm512_set1_epi64(q[0]), previous_difference = _mm512_setzero_si512();
-  constexpr int back = static_cast<int>(lag(P));
-  for (std::size_t b = 0; b < blocks; ++b) {
-    const __m512i v = _mm512_loadu_si512(q + b * block_values);
-    __m512i d = back == 0 ? v : _mm512_sub_epi64(v, _mm512_alignr_epi64(v, previous, 8 - back));
-    previous = v;
-    if constexpr (P == Predictor::second) {
-      const __m512i before = _mm512_alignr_epi64(d, previous_difference, 7);
-      previous_difference = d;
-      d = _mm512_sub_epi64(d, before);
-    }
-    writer.next(d);
+struct WideAvx512 {
+  using Wide = __m512i;
+  using WideWriter = planes::WideWriter;
+  using WideReader = planes::WideReader;
+
+  static Wide load(const std::int64_t* from) { return _mm512_loadu_si512(from); }
+  static void store(std::int64_t* to, Wide v) { _mm512_storeu_si512(to, v); }
+  static Wide add(Wide a, Wide b) { return _mm512_add_epi64(a, b); }
+  static Wide subtract(Wide a, Wide b) { return _mm512_sub_epi64(a, b); }
+  static Wide all(std::int64_t value) { return _mm512_set1_epi64(value); }
+
+  template <std::size_t back>
+  static Wide behind(Wide v, Wide before) {
+    return _mm512_alignr_epi64(v, before, 8 - back);
   }
-  return writer.bytes();
-}
 
-std::size_t pack(const std::int64_t* q, std::size_t blocks, Predictor predictor, std::byte* out,
-                 Widths& widths) noexcept {
-  return with_predictor(predictor, [&]<Predictor P>() { return pack_blocks<P>(q, blocks, out, widths); });
-}
-
-// Computes the inclusive prefix sum over 8 lanes; for pairs, over the even and the odd lanes separately.
-template <Predictor P>
-__m512i scan(__m512i v) {
-  const __m512i zero = _mm512_setzero_si512();
-  if constexpr (P != Predictor::pairs) v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 7));
-  v = _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 6));
-  return _mm512_add_epi64(v, _mm512_alignr_epi64(v, zero, 4));
-}
-
-// Sums up 8 lanes. `carry`: the integer before, in every lane; on return, the last integer.
-template <Predictor P>
-__m512i sum_up(__m512i v, __m512i& carry) {
-  v = _mm512_add_epi64(scan<P>(v), carry);
-  const __m512i ends =
-      P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7);
-  carry = _mm512_permutexvar_epi64(ends, v);
-  return v;
-}
-
-template <Predictor P>
-void unpack_blocks(const WidePlanes& in, std::size_t blocks, std::int64_t* q) {
-  WideReader reader(in);
-  __m512i carry = _mm512_set1_epi64(in.base), carried_difference = _mm512_setzero_si512();
-  for (std::size_t b = 0; b < blocks; ++b) {
-    __m512i v = reader.next();
-    if constexpr (P == Predictor::second) v = sum_up<P>(v, carried_difference);
-    if constexpr (P != Predictor::none) v = sum_up<P>(v, carry);
-    std::int64_t* const to = q + b * block_values;
-    _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_loadu_si512(to), v));
+  template <Predictor P>
+  static Wide scan(Wide v) {
+    const Wide zero = _mm512_setzero_si512();
+    if constexpr (P != Predictor::pairs) v = add(v, behind<1>(v, zero));
+    v = add(v, behind<2>(v, zero));
+    return add(v, behind<4>(v, zero));
   }
-}
 
-void unpack_add(const WidePlanes& in, std::size_t blocks, Predictor predictor, std::int64_t* q) noexcept {
-  with_predictor(predictor, [&]<Predictor P>() { unpack_blocks<P>(in, blocks, q); });
-}
-
-std::size_t sum(const WidePlanes* in, std::size_t n, std::size_t blocks, std::byte* out,
-                Widths& widths) noexcept {
-  WideReader readers[max_operands];
-  for (std::size_t k = 0; k < n; ++k) readers[k] = WideReader(in[k]);
-  WideWriter writer(out, widths);
-  for (std::size_t b = 0; b < blocks; ++b) {
-    __m512i d = readers[0].next();
-    for (std::size_t k = 1; k < n; ++k) d = _mm512_add_epi64(d, readers[k].next());
-    writer.next(d);
+  template <Predictor P>
+  static Wide last(Wide v) {
+    return _mm512_permutexvar_epi64(
+        P == Predictor::pairs ? _mm512_set_epi64(7, 6, 7, 6, 7, 6, 7, 6) : _mm512_set1_epi64(7), v);
   }
-  return writer.bytes();
-}
+};
 
 }  // namespace
 }  // namespace taut::planes

@@ -1,5 +1,5 @@
 // Tests of the detection of packed integers from a few pieces of a message.
-#include "core/packing.hpp"
+#include "core/packed_integers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t count = 50000;
 
 template <class T>
-Packing packing(const std::vector<T>& x) {
-  return packing_of({{x.data(), x.size(), dtype_of<T>}});
+PackedIntegers packing(const std::vector<T>& x) {
+  return find_packed_integers({{x.data(), x.size(), dtype_of<T>}});
 }
 
 template <class T>
@@ -26,9 +26,9 @@ std::vector<T> field(auto value) {
 }
 
 TEST(PackingOf, BuffersOfPrograms) {
-  EXPECT_EQ(packing(lammps(9000).values), Packing::marked);
-  EXPECT_EQ(packing(gromacs(9000).values), Packing::marked);
-  EXPECT_EQ(packing(amrex(9000).values), Packing::marked);
+  EXPECT_EQ(packing(lammps(9000).values), PackedIntegers::small);
+  EXPECT_EQ(packing(gromacs(9000).values), PackedIntegers::small);
+  EXPECT_EQ(packing(amrex(9000).values), PackedIntegers::small);
 }
 
 template <class T>
@@ -38,14 +38,14 @@ TYPED_TEST_SUITE(PackingOfFields, Reals);
 
 TYPED_TEST(PackingOfFields, NumbersAreNone) {
   using T = TypeParam;
-  EXPECT_EQ(packing(field<T>([](std::size_t i) { return coordinate(i, 0); })), Packing::none);
-  EXPECT_EQ(packing(field<T>([](std::size_t) { return 0; })), Packing::none);
+  EXPECT_EQ(packing(field<T>([](std::size_t i) { return coordinate(i, 0); })), PackedIntegers::none);
+  EXPECT_EQ(packing(field<T>([](std::size_t) { return 0; })), PackedIntegers::none);
   EXPECT_EQ(packing(field<T>([](std::size_t i) { return i % 50 < 20 ? 9.96921e36 : coordinate(i, 0); })),
-            Packing::none);
+            PackedIntegers::none);
   EXPECT_EQ(packing(field<T>([](std::size_t i) { return i % 9 < 2 ? NAN : coordinate(i, 0); })),
-            Packing::none);
-  EXPECT_EQ(packing(std::vector<T>{}), Packing::none);
-  EXPECT_EQ(packing(std::vector<T>{T{1}}), Packing::none);
+            PackedIntegers::none);
+  EXPECT_EQ(packing(std::vector<T>{}), PackedIntegers::none);
+  EXPECT_EQ(packing(std::vector<T>{T{1}}), PackedIntegers::none);
 }
 
 // A tail that decreases smoothly below the zone of numbers: exp(-x).
@@ -55,7 +55,7 @@ TYPED_TEST(PackingOfFields, TailsAreNone) {
               const double x = static_cast<double>(i % 600) / 600;
               return std::exp(-most * x) * (1 + 0.1 * std::sin(static_cast<double>(i)));
             })),
-            Packing::none);
+            PackedIntegers::none);
 }
 
 // Integers of any bits, with or without numbers beside them.
@@ -66,7 +66,7 @@ TYPED_TEST(PackingOfFields, HashesAreSpread) {
   for (const std::size_t one_in : {1u, 2u, 8u}) {
     std::vector<T> x = field<T>([](std::size_t i) { return coordinate(i, 0); });
     for (std::size_t i = 0; i < count; i += one_in) x[i] = std::bit_cast<T>(static_cast<Word>(random()));
-    EXPECT_EQ(packing(x), Packing::spread) << one_in;
+    EXPECT_EQ(packing(x), PackedIntegers::large) << one_in;
   }
 }
 
@@ -76,14 +76,15 @@ TEST(PackingOf, LargeIndicesBesideNumbersAreSpread) {
     for (int axis = 0; axis < 3; ++axis) b.number(coordinate(i, axis));
     b.integer(static_cast<std::int32_t>(300'000'000 + i));
   }
-  EXPECT_EQ(packing(b.values), Packing::spread);
+  EXPECT_EQ(packing(b.values), PackedIntegers::large);
 }
 
 TEST(PackingOf, OtherTypesAreNone) {
   const std::vector<std::uint16_t> x(count, 3);
-  EXPECT_EQ(packing_of({{x.data(), x.size(), DType::f16}}), Packing::none);
+  EXPECT_EQ(find_packed_integers({{x.data(), x.size(), DType::f16}}), PackedIntegers::none);
   const auto pairs = gromacs(9000);
-  EXPECT_EQ(packing_of({{pairs.values.data(), pairs.values.size() / 2, DType::c64}}), Packing::marked);
+  EXPECT_EQ(find_packed_integers({{pairs.values.data(), pairs.values.size() / 2, DType::c64}}),
+            PackedIntegers::small);
 }
 
 // ---- The range of a message

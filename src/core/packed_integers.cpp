@@ -1,4 +1,4 @@
-#include "core/packing.hpp"
+#include "core/packed_integers.hpp"
 
 #include <limits>
 
@@ -8,27 +8,28 @@
 namespace taut {
 namespace {
 
-// Counts over the pieces of a message: values, packed values, and pairs of neighbours by kind and distance.
-struct Signs {
+// Counts over the pieces of a message: values, packed values, and pairs of adjacent values by kind and
+// distance.
+struct PairCounts {
   std::size_t values = 0, packed = 0;
   std::size_t far_numbers = 0;          // pairs far apart, neither value packed
-  std::size_t declines = 0, steps = 0;  // pairs with one packed value: near each other; far apart
+  std::size_t declines = 0, jumps = 0;  // pairs with one packed value: near each other; far apart
 
-  Packing packing() const noexcept {
+  PackedIntegers result() const noexcept {
     constexpr std::size_t one_in = 64;
-    if (far_numbers > 0 && far_numbers * one_in >= values) return Packing::spread;
-    return packed > 0 && declines <= steps ? Packing::marked : Packing::none;
+    if (far_numbers > 0 && far_numbers * one_in >= values) return PackedIntegers::large;
+    return packed > 0 && declines <= jumps ? PackedIntegers::small : PackedIntegers::none;
   }
 };
 
 template <class T>
 inline constexpr std::int32_t far_apart = sizeof(T) == 8 ? 128 : 48;
 
-// Marker in place of the exponent field of a value that does not count as a neighbour.
+// Marker in place of the exponent field of a value that is left out.
 constexpr std::int32_t no_exponent = -1;
 
 template <class T>
-void look_at(const T* x, std::size_t n, Signs& signs) noexcept {
+void count_pairs(const T* x, std::size_t n, PairCounts& pairs) noexcept {
   using Zone = NumberZone<T>;
   using Word = typename Zone::Word;
   constexpr Word infinity = magnitude_of(std::numeric_limits<T>::infinity());
@@ -44,34 +45,34 @@ void look_at(const T* x, std::size_t n, Signs& signs) noexcept {
     exponent[i] = counts ? static_cast<std::int32_t>(m >> Zone::fraction_bits) : no_exponent;
   }
   constexpr auto least = static_cast<std::int32_t>(Zone::least >> Zone::fraction_bits);
-  signs.values += n;
-  for (std::size_t i = 0; i < n; ++i) signs.packed += (exponent[i] >= 0) & (exponent[i] < least);
+  pairs.values += n;
+  for (std::size_t i = 0; i < n; ++i) pairs.packed += (exponent[i] >= 0) & (exponent[i] < least);
   for (std::size_t i = 1; i < n; ++i) {
     const std::int32_t a = exponent[i - 1], b = exponent[i], distance = a < b ? b - a : a - b;
     const bool both = (a >= 0) & (b >= 0), far = distance >= far_apart<T>;
     const bool first = a < least, second = b < least;
-    signs.far_numbers += both & far & !first & !second;
-    signs.steps += both & far & (first != second);
-    signs.declines += both & !far & (first != second);
+    pairs.far_numbers += both & far & !first & !second;
+    pairs.jumps += both & far & (first != second);
+    pairs.declines += both & !far & (first != second);
   }
 }
 
 template <class T>
-Packing packing_of_pieces(const T* x, std::size_t count) noexcept {
-  Signs signs;
+PackedIntegers find_in_pieces(const T* x, std::size_t count) noexcept {
+  PairCounts counts;
   const Pieces pieces(count);
-  for (std::size_t i = 0; i < pieces.count; ++i) look_at(x + pieces.first(i), pieces.values, signs);
-  return signs.packing();
+  for (std::size_t i = 0; i < pieces.count; ++i) count_pairs(x + pieces.first(i), pieces.values, counts);
+  return counts.result();
 }
 
 }  // namespace
 
-Packing packing_of(ConstSlice values) noexcept {
+PackedIntegers find_packed_integers(ConstSlice values) noexcept {
   const ConstSlice parts{values.components()};
   switch (parts.type) {
-    case DType::f32: return packing_of_pieces(static_cast<const float*>(parts.data), parts.count);
-    case DType::f64: return packing_of_pieces(static_cast<const double*>(parts.data), parts.count);
-    default: return Packing::none;
+    case DType::f32: return find_in_pieces(static_cast<const float*>(parts.data), parts.count);
+    case DType::f64: return find_in_pieces(static_cast<const double*>(parts.data), parts.count);
+    default: return PackedIntegers::none;
   }
 }
 

@@ -1,0 +1,122 @@
+// Collectives by point-to-point calls that compress each message before sending and decompress it after
+// receiving: the baseline (CPR-P2P) of Huang et al., "C-Coll", IPDPS 2024, and Zhou et al., "Designing
+// high-performance MPI libraries with on-the-fly compression for modern GPU clusters", IPDPS 2021. For
+// comparison; never chosen automatically. Ring allreduce and allgather, binomial broadcast:
+//
+//              steps          messages of a rank               encodes                combines   decodes
+//   allreduce  2(P-1)         2(P-1)                           P-1                    P-1        P
+//   allgather  P-1            P-1                              P-1                    -          P
+//   bcast      ceil(log2 P)   root ceil(log2 P), P-1 in all    root ceil(log2 P)      -          1
+//
+//   error: of moved data one bound for each hop (one, if the codec is idempotent): P-1, bcast ceil(log2 P);
+//   of a sum 2(P-1), P from the reduce-scatter and one for each later hop (P, if the codec is idempotent)
+#include <algorithm>
+
+#include "algorithms/ring.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+Task<> recoding_share(Team team, Frames mine, Blocks<Slice> values) {
+  const int P = team.size(), me = team.rank();
+  const int left = mod(me - 1, P), right = mod(me + 1, P);
+  auto chunk = [&](int i) { return team.chunk(values, i); };
+
+  Frames frame = std::move(mine);
+  team.decode(frame, chunk(me));  // as all other ranks will do
+  for (int s = 0; s < P - 1; ++s) {
+    const Slice next = chunk(me - s - 1);
+    frame = co_await team.exchange(frame, right, left, next);
+    const Status known = team.decode(frame, next);
+    if (s < P - 2) frame = team.encode(next, known);
+  }
+}
+
+Task<> allgather(Team team, Operands data) {
+  co_await recoding_share(team, team.encode(team.whole(data.in)), data.out);
+}
+
+Task<> allreduce(Team team, Operands data) {
+  Frames total = co_await ring_reduce(team, data.in, data.op);
+  co_await recoding_share(team, std::move(total), data.out);
+}
+
+Task<> bcast(Team team, Operands data) {
+  const int P = team.size(), me = mod(team.rank() - data.root, P);  // counted from the root
+  const Slice values = team.whole(data.out);
+  auto rank = [&](int i) { return mod(i + data.root, P); };
+
+  // The parent of a rank is the rank with its lowest bit cleared; below that bit are its children.
+  int span = 1 << log2_ceil(P);
+  Status known = Status::ok;
+  if (me != 0) {
+    span = me & -me;
+    known = team.decode(co_await team.recv(rank(me - span), values), values);
+  }
+  Frames frame;
+  for (int d = span / 2; d > 0; d /= 2) {
+    if (me + d >= P) continue;
+    frame = team.encode(values, known);
+    co_await team.send(frame, rank(me + d));
+  }
+  if (me == 0 && P > 1) team.decode(frame, values);  // as all other ranks have done
+}
+
+Cost ring_cost(int P, int steps, int combines) {
+  return {.steps = steps,
+          .messages = P * steps,
+          .messages_a_rank = steps,
+          .frames = P * steps,
+          .encodes = std::max(P - 1, 1),
+          .combines = combines,
+          .decodes = P};
+}
+
+Cost cost_of_bcast(int P) {
+  const int k = log2_ceil(P);
+  return {.steps = k,
+          .messages = P - 1,
+          .messages_a_rank = k,
+          .frames = P - 1,
+          .encodes = k,
+          .combines = 0,
+          .decodes = P > 1};
+}
+
+}  // namespace
+
+extern constinit const AlgorithmInfo cpr_p2p_allgather{
+    .name = "cpr_p2p",
+    .collective = Collective::allgather,
+    .paper = "Huang et al. 2024; Zhou et al. 2021",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return ring_cost(P, P - 1, 0); },
+    .growth = [](int P, Arithmetic) { return std::max(P - 1, 1); },
+    .run = allgather,
+    .any_blocks = true,
+    .recodes = true,
+};
+
+extern constinit const AlgorithmInfo cpr_p2p_allreduce{
+    .name = "cpr_p2p",
+    .collective = Collective::allreduce,
+    .paper = "Huang et al. 2024; Zhou et al. 2021",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return ring_cost(P, 2 * (P - 1), P - 1); },
+    .growth = [](int P, Arithmetic) { return std::max(2 * (P - 1), 1); },
+    .run = allreduce,
+    .recodes = true,
+};
+
+extern constinit const AlgorithmInfo cpr_p2p_bcast{
+    .name = "cpr_p2p",
+    .collective = Collective::bcast,
+    .paper = "Huang et al. 2024; Zhou et al. 2021",
+    .unit = AlgorithmInfo::Unit::whole,
+    .cost = cost_of_bcast,
+    .growth = [](int P, Arithmetic) { return std::max(log2_ceil(P), 1); },
+    .run = bcast,
+    .recodes = true,
+};
+
+}  // namespace taut::algorithms

@@ -1,0 +1,132 @@
+// Direct exchange: reduce-scatter and allgather in which every rank sends to every other rank, and the
+// two-shot allreduce made of them, whose frames cross the network twice, whatever P is. The pairwise exchange
+// and the long-message alltoall of Thakur, Rabenseifner and Gropp, "Optimization of collective communication
+// operations in MPICH", IJHPCA 19 (2005), with several messages in flight and one sum of the received frames;
+// the allreduce: Rabenseifner, "Optimization of collective reduction operations", ICCS 2004. Frames: Huang et
+// al., "C-Coll", IPDPS 2024, "hZCCL", SC24.
+//
+//                   steps                      messages of a rank   encodes   combines   decodes
+//   reduce_scatter  P-1, independent           P-1                  P         P-1        1
+//   allgather       P-1, independent           P-1                  1         -          P
+//   allreduce       the first, then the other  2(P-1)               P         P-1        P
+//
+//   combines: up to 7 at once
+//   error of a sum: by frames P times the codec's bound; by values one more for each round of 7 frames
+#include <algorithm>
+#include <array>
+
+#include "core/algorithm.hpp"
+#include "core/round.hpp"
+
+namespace taut::algorithms {
+namespace {
+
+// Rank r ends with the frame of block r of the reduction.
+Task<Frames> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
+  const int P = team.size(), me = team.rank();
+  auto chunk = [&](int i) { return team.chunk(values, i); };
+
+  // After a round, `total` holds block me, reduced over the ranks me-last+1 .. me (modulo P).
+  Frames total = team.encode(chunk(me));
+  for (int first = 1; first < P; first += Round::most) {
+    const int last = std::min(first + Round::most, P);
+    Round round(team);
+    for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me));
+    for (int d = first; d < last; ++d) round.send(team.encode(chunk(me + d)), mod(me + d, P));
+    std::array<Frames, Round::most> others;
+    for (int i = 0; i < last - first; ++i) others[static_cast<std::size_t>(i)] = co_await round[i];
+    total = team.combine(total, std::span(others).first(static_cast<std::size_t>(last - first)), op);
+    co_await round;
+  }
+  co_return total;
+}
+
+// `mine` is the frame of block `rank`. Every rank ends with all blocks decoded, its own included.
+Task<> direct_share(Team team, Frames mine, Blocks<Slice> values) {
+  const int P = team.size(), me = team.rank();
+  auto chunk = [&](int i) { return team.chunk(values, i); };
+
+  for (int first = 1; first < P; first += Round::most) {
+    const int last = std::min(first + Round::most, P);
+    Round round(team);
+    for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me - d));
+    for (int d = first; d < last; ++d) round.send(mine, mod(me + d, P));
+    for (int d = first; d < last; ++d) team.decode(co_await round[d - first], chunk(me - d));
+    co_await round;
+  }
+  team.decode(mine, chunk(me));
+}
+
+Task<> reduce_scatter(Team team, Operands data) {
+  const Frames total = co_await direct_reduce(team, data.in, data.op);
+  team.decode(total, team.whole(data.out));
+}
+
+Task<> allgather(Team team, Operands data) {
+  co_await direct_share(team, team.encode(team.whole(data.in)), data.out);
+}
+
+Task<> allreduce(Team team, Operands data) {
+  Frames total = co_await direct_reduce(team, data.in, data.op);
+  co_await direct_share(team, std::move(total), data.out);
+}
+
+// Cost of `exchanges` exchanges with all other ranks.
+Cost direct_cost(int P, int exchanges, int encodes, int combines, int decodes) {
+  return {.steps = exchanges * (P - 1),
+          .messages = exchanges * P * (P - 1),
+          .messages_a_rank = exchanges * (P - 1),
+          .frames = exchanges * P * (P - 1),
+          .encodes = encodes,
+          .combines = combines,
+          .decodes = decodes};
+}
+
+int growth(int P, Arithmetic how) {
+  const int rounds = (P - 1 + Round::most - 1) / Round::most;
+  return how == Arithmetic::frames ? P : P + rounds;
+}
+
+Scratch scratch_of_reduce(int P, int) {
+  return {.frames = 1, .buffers = 2 * std::min(P - 1, Round::most) + 2};
+}
+Scratch scratch_of_share(int P, int) { return {.frames = 1, .buffers = std::min(P - 1, Round::most) + 1}; }
+
+}  // namespace
+
+extern constinit const AlgorithmInfo direct_reduce_scatter{
+    .name = "direct",
+    .collective = Collective::reduce_scatter,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return direct_cost(P, 1, P, P - 1, 1); },
+    .growth = growth,
+    .run = reduce_scatter,
+    .any_blocks = true,
+    .scratch = scratch_of_reduce,
+};
+
+extern constinit const AlgorithmInfo direct_allgather{
+    .name = "direct",
+    .collective = Collective::allgather,
+    .paper = "Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return direct_cost(P, 1, 1, 0, P); },
+    .growth = coded_once,
+    .run = allgather,
+    .any_blocks = true,
+    .scratch = scratch_of_share,
+};
+
+extern constinit const AlgorithmInfo two_shot_allreduce{
+    .name = "two_shot",
+    .collective = Collective::allreduce,
+    .paper = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005",
+    .unit = AlgorithmInfo::Unit::block,
+    .cost = [](int P) { return direct_cost(P, 2, P, P - 1, P); },
+    .growth = growth,
+    .run = allreduce,
+    .scratch = scratch_of_reduce,
+};
+
+}  // namespace taut::algorithms
