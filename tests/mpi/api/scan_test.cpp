@@ -80,7 +80,7 @@ TEST(Scans, InPlaceAndAnyCount) {
 
 TEST(Scans, ExclusivePrefixesHaveTheBitsOfTheRankBefore) {
   for (const char* more :
-       {"", ",segments=3", ",algorithm=chain,reduction=values", ",algorithm=chain,codec=szx"}) {
+       {"", ",segments=3", ",algorithm=recursive_doubling", ",reduction=values", ",codec=szx"}) {
     const Comm comm((std::string("abs:1e-3,min_bytes=0,when=always") + more).c_str());
     const int me = comm.rank(), P = comm.size();
     const Numbers in = between_steps(me, 9001, 1e-4);
