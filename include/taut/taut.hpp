@@ -167,6 +167,14 @@ class Communicator {
         TAUT_Scan(std::data(in), std::data(out), detail::count(in), detail::type_in<In, Out>(), op, comm_));
   }
 
+  // Computes the reduction over the ranks before this one. On rank 0 `out` is not touched.
+  template <class In, class Out>
+  void exscan(const In& in, Out&& out, MPI_Op op = MPI_SUM) const {
+    detail::check_size(out, "out", std::size(in));
+    detail::check_mpi(
+        TAUT_Exscan(std::data(in), std::data(out), detail::count(in), detail::type_in<In, Out>(), op, comm_));
+  }
+
   // Here and in gather, `out` matters at the root alone.
   template <class In, class Out>
   void reduce(const In& in, Out&& out, int root = 0, MPI_Op op = MPI_SUM) const {

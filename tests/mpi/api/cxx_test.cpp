@@ -110,9 +110,13 @@ TEST_F(CxxCalls, Reduce) {
   comm.scan(mine, out);
   for (std::size_t r = 0; r <= static_cast<std::size_t>(comm.rank()); ++r) prefix += value(r, 7);
   EXPECT_NEAR(out[7], prefix, bound + 1e-5);
+  std::vector<float> before(n, -7);
+  comm.exscan(mine, before);
+  prefix -= value(static_cast<std::size_t>(comm.rank()), 7);
+  EXPECT_NEAR(before[7], comm.rank() == 0 ? -7 : prefix, bound + 1e-5);
   comm.allreduce(mine, out, MPI_MAX);
   for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(out[i], value(ranks - 1, i), bound);
-  expect_compressed(5);
+  expect_compressed(6);
 
   const auto blocks = wave<double>(comm.rank(), ranks * 1000);
   std::vector<double> block(1000);
