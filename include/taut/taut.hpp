@@ -59,6 +59,21 @@ void check_size(const Array& values, const char* name, std::size_t needed) {
 }
 }  // namespace detail
 
+// Blocks of one buffer of a call: for each block a count, a displacement in bytes and a datatype.
+struct TypedBlocks {
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  std::vector<MPI_Datatype> types;
+};
+
+namespace detail {
+inline void check_blocks(const TypedBlocks& blocks, std::size_t needed) {
+  for (const std::size_t n : {blocks.counts.size(), blocks.displacements.size(), blocks.types.size()})
+    if (n != needed)
+      throw Error(TAUT_ERR_COUNT, std::to_string(n) + " blocks; the call needs " + std::to_string(needed));
+}
+}  // namespace detail
+
 // Call in flight. Its arrays must stay alive and unmodified until wait() or test() reports completion.
 class Request {
  public:
@@ -222,6 +237,15 @@ class Communicator {
       throw Error(TAUT_ERR_COUNT, "in: its size is no multiple of the number of ranks");
     const MPI_Datatype type = detail::type_in<In, Out>();
     detail::check_mpi(TAUT_Alltoall(std::data(in), block, type, std::data(out), block, type, comm_));
+  }
+
+  // `sent` and `received` have one block for each rank.
+  void alltoallw(const void* in, const TypedBlocks& sent, void* out, const TypedBlocks& received) const {
+    detail::check_blocks(sent, ranks());
+    detail::check_blocks(received, ranks());
+    detail::check_mpi(TAUT_Alltoallw(in, sent.counts.data(), sent.displacements.data(), sent.types.data(),
+                                     out, received.counts.data(), received.displacements.data(),
+                                     received.types.data(), comm_));
   }
 
   // ---- Messages

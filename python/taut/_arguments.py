@@ -14,7 +14,7 @@ from . import _half
 from ._arrays import address_of
 from ._errors import ArgumentError
 from ._layer import average, handle
-from ._message import IN_PLACE, NOTHING, Message, message, vector_message
+from ._message import IN_PLACE, NOTHING, Message, message, typed_message, vector_message
 
 
 class Average:
@@ -162,3 +162,11 @@ def alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
     send, recv = vector_message(sendbuf, False, ranks), vector_message(recvbuf, True, ranks)
     words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
     return Call("Alltoallv", words, [send, recv])
+
+
+def alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Alltoallv` with a datatype for each block, and displacements in bytes."""
+    ranks = comm.Get_size()
+    send, recv = typed_message(sendbuf, False, ranks), typed_message(recvbuf, True, ranks)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Alltoallw", words, [send, recv])

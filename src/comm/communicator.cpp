@@ -153,11 +153,30 @@ AgreementRecord Communicator::complete_record(CollectiveCall& call, Bound bound,
 
 // ---- After the agreement: the same decision on every rank
 
-Verdict Communicator::conclude(const AgreementRecord& agreed, const Plan& plan, std::size_t chosen,
-                               Status failure) const noexcept {
+namespace {
+
+// Returns true if ranks may use different types: blocks between them may be empty.
+bool types_may_differ(const Call& call) noexcept { return !call.bytes_known && !has_root(call.collective); }
+
+// Returns the verdict on the types that the ranks use.
+Verdict verdict_on_types(const AgreementRecord& agreed, const Call& call) noexcept {
+  if (agreed.type_low == 0 || agreed.type_low == AgreementRecord::any_type) return {Fallback::type};
+  if (agreed.type_low == agreed.type_high) return {};
+  return types_may_differ(call) ? Verdict{Fallback::type} : Verdict{Fallback::none, Status::rank_mismatch};
+}
+
+// Gives a call without values the type of the other ranks.
+void adopt_type(CollectiveCall& call, const AgreementRecord& agreed) noexcept {
+  if (call.any_type) call.type = call.data.in.type = call.data.out.type = DType(agreed.type_low);
+}
+
+}  // namespace
+
+Verdict Communicator::conclude(const CollectiveCall& call, const AgreementRecord& agreed, const Plan& plan,
+                               std::size_t chosen, Status failure) const noexcept {
   if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Fallback::type};
-  if (agreed.type_low != agreed.type_high) return {Fallback::none, Status::rank_mismatch};
+  const Verdict types = verdict_on_types(agreed, call);
+  if (types.plain != Fallback::none || types.status != Status::ok) return types;
   if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
   if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
     return {Fallback::memory};                            // a rank may have had no memory to make a plan
@@ -199,8 +218,9 @@ Task<Verdict> Communicator::find_rule(CollectiveCall& call, Lane lane, std::opti
                                       bool adds) {
   const AgreementRecord known = co_await agree(transport_, lane, local_record(call, nullptr));
   if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
-  if (known.type_low == 0) co_return Verdict{Fallback::type};
-  if (known.type_low != known.type_high) co_return Verdict{Fallback::none, Status::rank_mismatch};
+  const Verdict types = verdict_on_types(known, call);
+  if (types.plain != Fallback::none || types.status != Status::ok) co_return types;
+  adopt_type(call, known);
   call.bytes = static_cast<std::size_t>(known.bytes_high);
   Call agreed = call;
   agreed.sites = known.sites;
@@ -240,6 +260,8 @@ Task<Verdict> Communicator::serve(CollectiveCall& call, CallRecord& record,
         co_await agree(transport_, lane + agreement_lane, local_record(call, &policy));
     if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
     if ((known.obstacles & AgreementRecord::on_device) != 0) co_return Verdict{Fallback::device};
+    if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
+    adopt_type(call, known);
     bound = resolved(bound, known.range);
     call.bytes = static_cast<std::size_t>(known.bytes_high);
     ++rounds;
@@ -255,7 +277,7 @@ Task<Verdict> Communicator::serve(CollectiveCall& call, CallRecord& record,
   const std::size_t chosen = best_candidate(made.candidates, agreed.ratio_low);
   record.agreed(rounds, transport_.size(), agreed.ratio_low[chosen]);
   if (resources.packed) record.saw_packed();
-  Verdict verdict = conclude(agreed, made, chosen, failure);
+  Verdict verdict = conclude(call, agreed, made, chosen, failure);
   session.on_verdict(chosen, agreed.ratio_low[chosen], agreed.timing(rooted), verdict);
   if (verdict.plain != Fallback::none || verdict.status != Status::ok) co_return verdict;
 

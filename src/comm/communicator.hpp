@@ -88,8 +88,8 @@ class Communicator {
   void look_for_packed(const CollectiveCall& call, const Policy& policy, CallResources& resources,
                        AgreementRecord& mine) const noexcept;
   float estimate_ratio(const CollectiveCall& call, const Codec& coder, Place& place);
-  Verdict conclude(const AgreementRecord& agreed, const Plan& plan, std::size_t chosen,
-                   Status failure) const noexcept;
+  Verdict conclude(const CollectiveCall& call, const AgreementRecord& agreed, const Plan& plan,
+                   std::size_t chosen, Status failure) const noexcept;
 
   Transport& transport_;
   Place& place_;

@@ -148,7 +148,10 @@ float Communicator::estimate_ratio(const CollectiveCall& call, const Codec& code
 AgreementRecord Communicator::local_record(const CollectiveCall& call, const Policy* policy) noexcept {
   AgreementRecord mine;
   mine.set_signature(signature(call));
-  mine.set_type(static_cast<std::uint8_t>(call.type));
+  if (call.any_type && !call.coded())
+    mine.set_any_type();
+  else
+    mine.set_type(static_cast<std::uint8_t>(call.type));
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
   mine.bytes_high = call.bytes;
   if (call.on_device) mine.obstacles = AgreementRecord::on_device;

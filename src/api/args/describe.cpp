@@ -73,17 +73,14 @@ Described reduction_to_blocks(const MpiCall& call, const Group& group) {
 
 // ---- Data movement
 
-// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts; nothing if MPI has to
-// report an error.
+// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts and datatypes; nothing
+// if MPI has to report an error.
 std::optional<Side> side_of(const BufferArg& buffer, bool any_size, int blocks) {
   if (!any_size) return Side(buffer.at, buffer.count * blocks, buffer.type);
   Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
   if (layout == nullptr) return {};
-  return Side(buffer.at, std::move(layout), buffer.type);
-}
-
-std::optional<std::size_t> bytes_of_all(const Side& side) noexcept {
-  return message_bytes(side.count, side.type, 1);
+  if (buffer.types == nullptr) return Side(buffer.at, std::move(layout), buffer.type);
+  return Side(buffer.at, std::move(layout), std::vector(buffer.types, buffer.types + blocks));
 }
 
 // Describes a call that sends every rank's block to every rank, or to the root.

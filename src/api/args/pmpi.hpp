@@ -7,6 +7,12 @@
 
 namespace taut::api {
 
+// Number of blocks in the arrays of a call.
+struct BlockCounts {
+  int send = 0, recv = 0;
+};
+BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept;
+
 // Counts and displacements of one buffer in the types of plain MPI: 0 and null if the buffer is not
 // significant on this rank. `buffer` must outlive the object.
 class PmpiBuffer {
@@ -48,7 +54,7 @@ struct PmpiArgs {
   PmpiBuffer send, recv;
 
  private:
-  PmpiArgs(const MpiCall& call, const Significance& matters, int blocks);
+  PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts blocks);
 };
 
 // Makes MPI's blocking call on the communicator of the call. Returns an MPI error code, already raised.

@@ -20,8 +20,7 @@ bool takes_mean(const MpiCall& call) noexcept { return call.reduces() && is_aver
 
 CollectiveRequest::~CollectiveRequest() {
   if (plain_is_persistent_) PMPI_Request_free(&plain_);
-  for (MPI_Datatype& type : kept_types_)
-    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+  for (MPI_Datatype& type : kept_types_) PMPI_Type_free(&type);
 }
 
 bool CollectiveRequest::freed() const noexcept {
@@ -66,16 +65,23 @@ bool CollectiveRequest::keep_types() {
   if (comm == MPI_COMM_NULL || inter != 0) return false;
   PMPI_Comm_rank(comm, &group.rank);
   const Significance matters(call_, group.rank == call_.root);
-  bool any = false;
-  const auto keep = [&](MPI_Datatype& type, MPI_Datatype& kept) {
+  const BlockCounts blocks = blocks_of(call_, comm);
+  const auto keep = [&](MPI_Datatype& type) {
     if (!is_derived(type)) return;
-    if (PMPI_Type_dup(type, &kept) != MPI_SUCCESS) throw std::bad_alloc();
-    type = kept;
-    any = true;
+    kept_types_.reserve(kept_types_.size() + 1);
+    if (PMPI_Type_dup(type, &type) != MPI_SUCCESS) throw std::bad_alloc();
+    kept_types_.push_back(type);
   };
-  if (matters.send && call_.send.type != MPI_DATATYPE_NULL) keep(call_.send.type, kept_types_[0]);
-  if (matters.recv) keep(call_.recv.type, kept_types_[1]);
-  return any;
+  const auto keep_all = [&](BufferArg& buffer, int n, std::vector<MPI_Datatype>& list) {
+    if (buffer.types == nullptr) return keep(buffer.type);
+    list.assign(buffer.types, buffer.types + n);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (buffer.counts[i] != 0) keep(list[i]);
+    buffer.types = list.data();
+  };
+  if (matters.send) keep_all(call_.send, blocks.send, type_lists_[0]);
+  if (matters.recv) keep_all(call_.recv, blocks.recv, type_lists_[1]);
+  return !kept_types_.empty();
 }
 
 std::optional<CollectiveCall> CollectiveRequest::describe() const {

@@ -132,6 +132,21 @@ TEST_F(CxxCalls, Move) {
   for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(block[i], value(ranks - 1, i), 3 * bound);
 }
 
+TEST_F(CxxCalls, MoveTypedBlocks) {
+  taut::TypedBlocks blocks;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    blocks.counts.push_back(static_cast<MPI_Count>(n));
+    blocks.displacements.push_back(static_cast<MPI_Aint>(r * n * sizeof(float)));
+    blocks.types.push_back(MPI_FLOAT);
+  }
+  std::vector<float> all, exchanged(ranks * n);
+  for (std::size_t r = 0; r < ranks; ++r) all.insert(all.end(), mine.begin(), mine.end());
+  comm.alltoallw(all.data(), blocks, exchanged.data(), blocks);
+  for (std::size_t i = 0; i < ranks * n; ++i) ASSERT_NEAR(exchanged[i], value(i / n, i % n), bound);
+  blocks.types.pop_back();
+  EXPECT_THROW(comm.alltoallw(all.data(), blocks, exchanged.data(), blocks), taut::Error);
+}
+
 TEST_F(CxxCalls, GoOnAsRequests) {
   std::vector<float> out(n), values = mine, field = mine;
   taut::Request sum_request = comm.iallreduce(mine, out), bcast = comm.ibcast(field);

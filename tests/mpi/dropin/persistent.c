@@ -94,6 +94,10 @@ static void vectors(void) {
   MPI_Alltoallv_init(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm,
                      MPI_INFO_NULL, &request);
   repeat(&request, "Alltoallv_init", (long)size * own, NULL);
+  const struct typed bytes = lay_out_bytes(&all);
+  MPI_Alltoallw_init(send, counts, bytes.from, bytes.types, receive, all.mine, bytes.to, bytes.types, comm,
+                     MPI_INFO_NULL, &request);
+  repeat(&request, "Alltoallw_init", (long)size * own, NULL);
 }
 
 /* MPICH reads the arrays of a vector call when the call is created: arrays that mpi4py passes do not last. */
