@@ -352,14 +352,61 @@ TAUT_API int TAUT_Alltoallv(const void* sendbuf, const MPI_Count sendcounts[], c
                             MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                             const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
 
+/* TAUT_Alltoallv with a datatype for each block, and displacements in bytes. The blocks may have any
+ * datatypes of one kind of values, on all ranks; otherwise plain MPI serves the call. The datatypes of empty
+ * blocks do not matter. */
+TAUT_API int TAUT_Alltoallw(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
+
+/* The following collectives exchange blocks with the neighbours in the topology of the communicator: a
+ * Cartesian topology, a graph or a distributed graph. Blocks are in MPI's order of the neighbours. Those of
+ * MPI_PROC_NULL are not touched. What a rank sends to itself is copied without coding. MPI_IN_PLACE is not
+ * allowed. As in the calls with blocks of any size, min_bytes refers to the most that any rank sends or
+ * receives, and every call begins with an exchange of 152 bytes. Exception: with blocks of one size in a
+ * Cartesian topology, the size of a message is that of all blocks, those of MPI_PROC_NULL included. */
+
+/* Sends each rank's block to all its neighbours. Like MPI_Neighbor_allgather. The block is coded once, and
+ * all neighbours hold the same bits; a rank that is its own neighbour decodes its block as well. */
+TAUT_API int TAUT_Neighbor_allgather(
+    const void* sendbuf, /* sendcount elements */
+    MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, /* recvcount elements for each neighbour that the rank receives from */
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* TAUT_Neighbor_allgather with blocks of any size. */
+TAUT_API int TAUT_Neighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                      MPI_Datatype recvtype, MPI_Comm comm);
+
+/* Sends block i of each rank's sendbuf to its i-th neighbour. Like MPI_Neighbor_alltoall. */
+TAUT_API int TAUT_Neighbor_alltoall(
+    const void* sendbuf, /* sendcount elements for each neighbour that the rank sends to */
+    MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, /* recvcount elements for each neighbour that the rank receives from */
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* TAUT_Neighbor_alltoall with blocks of any size. */
+TAUT_API int TAUT_Neighbor_alltoallv(const void* sendbuf, const MPI_Count sendcounts[],
+                                     const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                     MPI_Datatype recvtype, MPI_Comm comm);
+
+/* TAUT_Neighbor_alltoallv with a datatype for each block, as in TAUT_Alltoallw. */
+TAUT_API int TAUT_Neighbor_alltoallw(const void* sendbuf, const MPI_Count sendcounts[],
+                                     const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                     const MPI_Datatype recvtypes[], MPI_Comm comm);
+
 /* ---- Nonblocking and persistent calls ----
  *
  * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind tell when the call is complete.
  * Until then the program must not read the receive buffers, must not write to any buffer, and must not change
- * arrays of counts and displacements. Types and operators may be freed once the call is started. Any number
- * of calls may be in flight, on any communicators, and complete in any order. All ranks of a communicator
- * start the calls in the same order, blocking calls among them. Results, bounds, bits and errors are those of
- * the blocking calls. Errors that the ranks have to agree on are reported at completion, on every rank.
+ * arrays of counts, displacements and types. Types and operators may be freed once the call is started. Any
+ * number of calls may be in flight, on any communicators, and complete in any order. All ranks of a
+ * communicator start the calls in the same order, blocking calls among them. Results, bounds, bits and errors
+ * are those of the blocking calls. Errors that the ranks have to agree on are reported at completion, on
+ * every rank.
  *
  * - Calls progress inside TAUT_ calls (and in a thread, under TAUT_PROGRESS=1): calls that complete
  *   requests, and blocking calls that are compressed, advance all calls in flight in the process, and
@@ -416,11 +463,33 @@ TAUT_API int TAUT_Ialltoallv(const void* sendbuf, const MPI_Count sendcounts[], 
                              MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                              const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                              TAUT_Request* request);
+TAUT_API int TAUT_Ialltoallw(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                             TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                       MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                     TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_alltoallv(const void* sendbuf, const MPI_Count sendcounts[],
+                                      const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                      MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_alltoallw(const void* sendbuf, const MPI_Count sendcounts[],
+                                      const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                      const MPI_Datatype recvtypes[], MPI_Comm comm, TAUT_Request* request);
 
 /* Persistent calls bind arguments for repeated use. The request is inactive until TAUT_Start and after
  * each completion; TAUT_Request_free frees it. The request keeps the policy that the communicator has when
  * the request is created; without a policy, `info` is passed to MPI. Collective over comm. Buffers are
- * read anew at each start. Arrays of counts and displacements must not change until the request is freed. */
+ * read anew at each start. Arrays of counts and displacements must not change until the request is freed;
+ * arrays of types are copied. */
 TAUT_API int TAUT_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Reduce_scatter_block_init(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
@@ -463,6 +532,30 @@ TAUT_API int TAUT_Alltoallv_init(const void* sendbuf, const MPI_Count sendcounts
                                  MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                                  const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                                  MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Alltoallw_init(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                                 const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                                 MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                          MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                           void* recvbuf, const MPI_Count recvcounts[],
+                                           const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                           MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                         MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_alltoallv_init(const void* sendbuf, const MPI_Count sendcounts[],
+                                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                          TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_alltoallw_init(const void* sendbuf, const MPI_Count sendcounts[],
+                                          const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                          void* recvbuf, const MPI_Count recvcounts[],
+                                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                          MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 
 /* Starts a persistent call. */
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */

@@ -14,7 +14,7 @@ from . import _half
 from ._arrays import address_of
 from ._errors import ArgumentError
 from ._layer import average, handle
-from ._message import IN_PLACE, NOTHING, Message, message, vector_message
+from ._message import IN_PLACE, NOTHING, Message, message, typed_message, vector_message
 
 
 class Average:
@@ -179,3 +179,52 @@ def alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
     send, recv = vector_message(sendbuf, False, ranks), vector_message(recvbuf, True, ranks)
     words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
     return Call("Alltoallv", words, [send, recv])
+
+
+def alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Alltoallv` with a datatype for each block, and displacements in bytes."""
+    ranks = comm.Get_size()
+    send, recv = typed_message(sendbuf, False, ranks), typed_message(recvbuf, True, ranks)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Alltoallw", words, [send, recv])
+
+
+def _degrees(comm: MPI.Comm) -> tuple[int, int]:
+    """Returns the number of neighbours that the rank receives from and sends to."""
+    if not isinstance(comm, MPI.Topocomm):
+        raise ArgumentError("the communicator has no topology: create it with Create_cart, Create_graph or Create_dist_graph")
+    return comm.indegree, comm.outdegree
+
+
+def neighbor_allgather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """Collects one block from each neighbour in the communicator's topology."""
+    return _pair("Neighbor_allgather", message(sendbuf, False), message(recvbuf, True, _degrees(comm)[0]), handle(comm))
+
+
+def neighbor_allgatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Neighbor_allgather` with blocks of any size."""
+    send, recv = message(sendbuf, False), vector_message(recvbuf, True, _degrees(comm)[0])
+    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Neighbor_allgatherv", words, [send, recv])
+
+
+def neighbor_alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """Sends one block to each neighbour in the communicator's topology."""
+    sources, targets = _degrees(comm)
+    return _pair("Neighbor_alltoall", message(sendbuf, False, targets), message(recvbuf, True, sources), handle(comm))
+
+
+def neighbor_alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Neighbor_alltoall` with blocks of any size."""
+    sources, targets = _degrees(comm)
+    send, recv = vector_message(sendbuf, False, targets), vector_message(recvbuf, True, sources)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Neighbor_alltoallv", words, [send, recv])
+
+
+def neighbor_alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Neighbor_alltoallv` with a datatype for each block, and displacements in bytes."""
+    sources, targets = _degrees(comm)
+    send, recv = typed_message(sendbuf, False, targets), typed_message(recvbuf, True, sources)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Neighbor_alltoallw", words, [send, recv])

@@ -23,6 +23,9 @@ _NAMED = {
 }
 
 
+_HANDLE_BYTES = MPI._sizeof(MPI.Datatype)
+
+
 @dataclass
 class Message:
     """Buffer, count and type of one side of a call, as the C function takes them."""
@@ -33,6 +36,7 @@ class Message:
     counts: Optional[np.ndarray] = None  # for vector calls: one for each rank
     displs: Optional[np.ndarray] = None
     array: Optional[np.ndarray] = None
+    types: Optional[np.ndarray] = None  # of vector calls with a type for each block; `type` is its address
 
     def vector(self) -> tuple[int, int]:
         """Returns the addresses of counts and displacements; 0 if they do not matter."""
@@ -116,9 +120,9 @@ def message(spec: Any, writes: bool, blocks: int = 1) -> Message:
     array, address, mpi_type, room = _resolve(buffer, kind, writes)
     displ = int(displ or 0)
     if count is None:
-        if (room - displ) % blocks:
+        if blocks and (room - displ) % blocks:
             raise ArgumentError(f"the array has {room - displ} elements, which {blocks} ranks cannot share evenly")
-        count = (room - displ) // blocks
+        count = (room - displ) // blocks if blocks else 0
     if array is not None and displ + int(count) * blocks > room and mpi_type.is_predefined:
         raise ArgumentError(f"the array has {room} elements, the message {displ + int(count) * blocks}")
     address += displ * (mpi_type.Get_extent()[1] if displ else 0)
@@ -134,18 +138,35 @@ def vector_message(spec: Any, writes: bool, ranks: int) -> Message:
     buffer, counts, displs, kind = split(spec)
     array, address, mpi_type, room = _resolve(buffer, kind, writes)
     if counts is None:
-        if room % ranks:
+        if ranks and room % ranks:
             raise ArgumentError(f"the array has {room} elements, which {ranks} ranks cannot share evenly: give counts")
-        counts = room // ranks
+        counts = room // ranks if ranks else 0
     counts = _numbers(counts, ranks, "counts")
     if displs is None:
-        displs = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        displs = np.concatenate([[0], np.cumsum(counts)])[:ranks]
     elif np.ndim(displs) == 0:
         displs = np.arange(ranks) * int(displs)
     displs = _numbers(displs, ranks, "displacements")
     if array is not None and mpi_type.is_predefined and int((displs + counts)[counts > 0].max(initial=0)) > room:
         raise ArgumentError(f"the array has {room} elements, the blocks reach to {int((displs + counts).max())}")
     return Message(address, 0, handle(mpi_type), counts, displs, array)
+
+
+def typed_message(spec: Any, writes: bool, blocks: int) -> Message:
+    """Returns a message with a count, a displacement in bytes and a type for each block: [array, types],
+    [array, (counts, displacements), types] or [array, counts, displacements, types]. Defaults: count 1, displacement 0."""
+    if spec is MPI.IN_PLACE:
+        return IN_PLACE
+    if not isinstance(spec, (list, tuple)) or not 2 <= len(spec) <= 4:
+        raise ArgumentError("a message is [array, types] or [array, counts, displacements, types]")
+    buffer, *numbers, types = spec
+    counts, displs = (1, 0) if not numbers else numbers if len(numbers) == 2 else numbers[0]
+    array, address, _, _ = _resolve(buffer, MPI.BYTE, writes)
+    handles = np.array([handle(one) % (1 << 8 * _HANDLE_BYTES) for one in types], f"u{_HANDLE_BYTES}")
+    if handles.shape != (blocks,):
+        raise ArgumentError(f"{handles.size} types for {blocks} blocks")
+    counts, displs = _numbers(counts, blocks, "counts"), _numbers(displs, blocks, "displacements")
+    return Message(address, 0, address_of(handles), counts, displs, array, handles)
 
 
 def _numbers(values: Any, ranks: int, what: str) -> np.ndarray:

@@ -18,6 +18,7 @@ struct AgreementRecord {
     on_device = 4,  // the rank's values are in memory of a GPU
     packed = 8,  // its values look like packed integers, not recognisable singly (core/packed_integers.hpp)
   };
+  static constexpr std::uint8_t any_type = 0xFF;
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
   static constexpr std::uint64_t tag = 0x3130'5455'4154;  // "TAUT10": changes with this struct
 
@@ -27,7 +28,7 @@ struct AgreementRecord {
   float ratio_low[max_candidates] = {};                 // estimated ratio by candidate
   std::uint64_t bytes_high = 0;                         // size of the message, if ranks know only their part
   std::uint64_t sites = ~std::uint64_t{0};   // bit i: the call site is that of rule i, on all ranks
-  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: that rank's type is not compressed
+  std::uint8_t type_low = 0, type_high = 0;  // DType; 0: some rank's type is not compressed
   std::uint16_t obstacles = 0;               // Obstacles of any rank
   float timing_low[5] = {unknown_timing, unknown_timing, unknown_timing, unknown_timing,
                          unknown_timing};  // members of Timing
@@ -36,6 +37,10 @@ struct AgreementRecord {
 
   void set_signature(std::uint64_t signature) noexcept { signature_low = signature_high = signature; }
   void set_type(std::uint8_t type) noexcept { type_low = type_high = type; }
+  void set_any_type() noexcept {  // neutral in the merge; remains if no rank has a type
+    type_low = any_type;
+    type_high = 0;
+  }
   // Sets the timings of this rank, to be merged with those of the others. If all ranks complete together, the
   // last rank to arrive knows best how long the call took: the least time counts. If some ranks complete
   // before others (`rooted`), the greatest time counts. For the predicted time the least counts in any case:

@@ -15,11 +15,18 @@ constexpr Lane agreement_lane = max_segments;
 static_assert(max_segments < lanes_of_a_call);
 
 // Compares the calls of all ranks. The verdict is good if they are equivalent and compressed types.
-Verdict compared(const AgreementRecord& agreed) noexcept {
+Verdict compared(const AgreementRecord& agreed, const Call& call) noexcept {
   if (!agreed.same_signature()) return {Fallback::none, Status::rank_mismatch};
-  if (agreed.type_low == 0) return {Fallback::type};
-  if (agreed.type_low != agreed.type_high) return {Fallback::none, Status::rank_mismatch};
-  return {};
+  if (agreed.type_low == 0 || agreed.type_low == AgreementRecord::any_type) return {Fallback::type};
+  if (agreed.type_low == agreed.type_high) return {};
+  const bool may_differ =
+      !call.bytes_known && !has_root(call.collective);  // blocks between ranks may be empty
+  return may_differ ? Verdict{Fallback::type} : Verdict{Fallback::none, Status::rank_mismatch};
+}
+
+// Gives a call without values the type of the other ranks.
+void adopt_type(CollectiveCall& call, const AgreementRecord& agreed) noexcept {
+  if (call.any_type) call.type = call.data.in.type = call.data.out.type = DType(agreed.type_low);
 }
 
 // Returns true if the time of plain MPI is compared with that of compressed calls after such a fallback.
@@ -83,7 +90,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane) {
   lane_ = lane;
   if (early_.policy_state != nullptr) co_return Verdict{};
   const AgreementRecord known = co_await exchange(local_record(nullptr));
-  if (const Verdict verdict = compared(known); !verdict.good()) co_return verdict;
+  if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
+  adopt_type(call_, known);
   call_.bytes = static_cast<std::size_t>(known.bytes_high);
   Call agreed = call_;
   agreed.sites = known.sites;
@@ -104,6 +112,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
     if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
     if ((known.obstacles & AgreementRecord::on_device) != 0) co_return Verdict{Fallback::device};
+    if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
+    adopt_type(call_, known);
     bound_ = resolved(bound_, known.range);
     call_.bytes = static_cast<std::size_t>(known.bytes_high);
   }
@@ -189,7 +199,7 @@ Task<AgreementRecord> Communicator::ActiveCall::exchange(const AgreementRecord& 
 }
 
 Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {
-  if (const Verdict verdict = compared(agreed); !verdict.good()) return verdict;
+  if (const Verdict verdict = compared(agreed, call_); !verdict.good()) return verdict;
   if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
   if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
     return {Fallback::memory};                              // a rank may have had no memory to make a plan

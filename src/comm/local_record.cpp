@@ -8,6 +8,7 @@
 #include "core/device_memory.hpp"
 #include "core/hierarchical.hpp"
 #include "core/packed_integers.hpp"
+#include "core/round.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -43,6 +44,11 @@ ValueRange range_of_all(const Blocks<ConstSlice>& values, const Coding& coding) 
   for (std::size_t i = 0; i < values.layout->counts.size(); ++i)
     range.merge(range_of(values.at(i, values.layout->counts.size()), coding.fill, coding.bits));
   return range;
+}
+
+int most_neighbours(const Operands& data) noexcept {
+  const Neighbours* const all = data.neighbours;
+  return all == nullptr ? 0 : static_cast<int>(std::max(all->from.size(), all->to.size()));
 }
 
 bool values_on_device(const CollectiveCall& call) noexcept {
@@ -84,7 +90,7 @@ std::uint64_t Communicator::ActiveCall::signature() const noexcept {
   mix(signature, call_.collective);
   mix(signature, static_cast<std::uint64_t>(call_.bytes_known ? call_.bytes : 0));
   mix(signature, call_.bytes_known);
-  if (call_.bytes_known)  // then the sizes of all blocks are known as well
+  if (call_.bytes_known && !of_neighbours(call_.collective))  // then all know the sizes of all blocks
     for (const BlockLayout* layout : {call_.data.in.layout, call_.data.out.layout})
       if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
   mix(signature, call_.op);
@@ -99,7 +105,10 @@ std::uint64_t Communicator::ActiveCall::signature() const noexcept {
 AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) const noexcept {
   AgreementRecord mine;
   mine.set_signature(signature());
-  mine.set_type(static_cast<std::uint8_t>(call_.type));
+  if (call_.any_type && !call_.coded())
+    mine.set_any_type();
+  else
+    mine.set_type(static_cast<std::uint8_t>(call_.type));
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
   mine.bytes_high = call_.bytes;
   if (call_.on_device) mine.obstacles = AgreementRecord::on_device;
@@ -166,7 +175,10 @@ void Communicator::ActiveCall::reserve() {
   }
   const int me = plan_.by_nodes ? comm_.nodes_.node(rank()) : rank();
   const int root = plan_.by_nodes ? comm_.nodes_.node(data.root) : data.root;
-  Scratch scratch = plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
+  const int neighbours = most_neighbours(data);
+  Scratch scratch = of_neighbours(call_.collective)
+                        ? plan_.algorithm->scratch(neighbours, 0)
+                        : plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
   if (plan_.how == Arithmetic::values && reduces(call_.collective)) ++scratch.buffers;
   std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
   if (plan_.by_nodes && reduces(call_.collective)) {
@@ -174,7 +186,8 @@ void Communicator::ActiveCall::reserve() {
     scratch.buffers += buffers_by_nodes;
   }
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
-  reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
+  const auto rounds = static_cast<std::size_t>(neighbours / Round::most);
+  reserve_coroutine_frames(coroutines_of_a_call + (coroutines_of_a_segment + rounds) * segments);
 }
 
 // Looks for packed integers in the values of this rank, if a bound must not change them.

@@ -124,6 +124,7 @@ def collectives_header():
     reducing = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].reduces)
     rooted = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].has_root)
     prefixing = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].prefixes)
+    of_neighbours = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].of_neighbours)
     return f"""// Made by collectives.py.
 #pragma once
 
@@ -143,6 +144,7 @@ constexpr bool computes_prefixes(Collective collective) noexcept {{ return {pref
 constexpr bool completes_apart(Collective collective) noexcept {{
   return has_root(collective) || computes_prefixes(collective);
 }}
+constexpr bool of_neighbours(Collective collective) noexcept {{ return {of_neighbours}; }}
 
 }}  // namespace taut
 """
@@ -155,7 +157,7 @@ def flag(value):
 def functions_header():
     names = ", ".join(c.name for c in collectives())
     rows = "\n".join(
-        f'    {{"{c.name}", Collective::{c.served_as}, {flag(c.has_root)}, {flag("counts" in c.kinds)}, '
+        f'    {{"{c.name}", Collective::{c.served_as}, {flag(c.has_root)}, {flag("counts" in c.kinds)}, {flag(c.int_displacement == "int")}, '
         f"{flag(c.at_root('send'))}, {flag(c.at_root('recv'))}}},"
         for c in collectives()
     )
@@ -172,10 +174,11 @@ struct FunctionInfo {{
   const char* name;
   Collective collective;
   bool has_root, has_counts;  // has_counts: a count for each block
+  bool int_displs;  // displacements are of type int in the function with int counts
   bool send_at_root, recv_at_root;  // the side matters at the root alone
 }};
 inline constexpr FunctionInfo function_table[] = {{
-    {{"", Collective{{}}, false, false, false, false}},
+    {{"", Collective{{}}, false, false, true, false, false}},
 {rows}
 }};
 constexpr const FunctionInfo& info_of(Function function) noexcept {{

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <set>
 
 namespace taut::dropin {
 namespace {
@@ -86,6 +88,15 @@ void* c_buffer(void* address) noexcept {
       {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
   if (is_one_of(in_place, address)) return MPI_IN_PLACE;
   return is_one_of(bottom, address) ? MPI_BOTTOM : address;
+}
+
+TypesFrom::TypesFrom(const MPI_Fint* types, int n, bool lasts) : own_(positive(n)) {
+  std::transform(types, types + own_.size(), own_.begin(), [](MPI_Fint one) { return PMPI_Type_f2c(one); });
+  if (!lasts) return;
+  static std::mutex mutex;
+  static auto* const all = new std::set<std::vector<MPI_Datatype>>;
+  const std::lock_guard lock(mutex);
+  lasting_ = all->insert(std::move(own_)).first->data();
 }
 #endif
 

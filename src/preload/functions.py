@@ -34,6 +34,12 @@ class Parameter:
         return self.array and self.type == "const int"
 
 
+    @property
+    def of_types(self):
+        """True for an array of datatypes."""
+        return self.array and self.type == "const MPI_Datatype"
+
+
 REQUEST = Parameter("MPI_Request*", "request", False)
 INFO = Parameter("MPI_Info", "info", False)
 

@@ -109,11 +109,14 @@ _Static_assert(sizeof taut_wrapped / sizeof *taut_wrapped <= taut_most_wrapped, 
 
 def widening(function, p):
     """Returns number type and size of the array of wider numbers that replaces the array `p`."""
+    number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
     root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
     count = f"blocks(comm, {root})"
-    if p.name in ("sendcounts", "sdispls") and root == "every_rank":
+    if "eighbor" in function.name:
+        return number, f"taut::api::degrees_of(comm).{'out' if p.name.startswith('s') else 'in'}"
+    if p.name in ("sendcounts", "sdispls", "sendtypes") and root == "every_rank":
         count = f"sendbuf == MPI_IN_PLACE ? 0 : {count}"
-    return "MPI_Aint" if "displs" in p.name else "MPI_Count", count
+    return number, count
 
 
 def blocking_body(function):
@@ -129,6 +132,8 @@ def blocking_body(function):
 def nonblocking_argument(function, p):
     if p == REQUEST:
         return "call"
+    if p.of_types:  # MPI lets the program change them no sooner than Taut needs them
+        return p.name
     number, count = widening(function, p)
     return f"kept.copied<{number}>({p.name}, {count})" if p.array else p.name
 
@@ -164,10 +169,14 @@ def collective_wrapper(function):
 def narrowed(function, p):
     if p.type == "MPI_Count":
         return f"narrowed({p.name})"
+    if p.of_types:
+        return p.name
     return f"narrowed_for_good({p.name}, {widening(function, p)[1]})" if p.array else p.name
 
 
 def narrow_type(p):
+    if p.of_types:
+        return f"{p.type}*"
     return "const int*" if p.array else p.type.replace("MPI_Count", "int")
 
 
@@ -293,13 +302,23 @@ def from_fortran(p):
     handles = {"MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Comm": "Comm", "MPI_Info": "Info"}
     if p.type in ("const void*", "void*"):
         return f"c_buffer({p.name})"
+    if p.of_types:
+        return f"c_{p.name}.data()"
     if p.array:
         return p.name
     return f"PMPI_{handles[p.type]}_f2c(*{p.name})" if p.type in handles else f"*{p.name}"
 
 
+def types_from_fortran(function, p):
+    """Returns the definition of the C datatypes for the Fortran datatypes `p`. They last if MPI may read them after the call."""
+    count = widening(function, p)[1].replace("sendbuf", "c_buffer(sendbuf)").replace("comm", "PMPI_Comm_f2c(*comm)")
+    lasting = "true" if function.nonblocking or function.persistent else "false"
+    return f"const TypesFrom c_{p.name}({p.name}, {count}, {lasting});"
+
+
 def fortran_types(function):
-    return ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in function.parameters)
+    types = {"const void*": "void", "void*": "void", "const MPI_Aint": "MPI_Aint"}
+    return ", ".join(f"{types.get(p.type, 'MPI_Fint')}* {p.name}" for p in function.parameters)
 
 
 def fortran_creation(function, kind, spellings):
@@ -355,7 +374,8 @@ def fortran_wrapper(function):
     if function.creates:
         return fortran_creation(function, "fortran", fortran_names(function))
     parameters = function.parameters
-    begin = f"TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{\n  "
+    lists = "".join(f"{types_from_fortran(function, p)}\n  " for p in parameters if p.of_types)
+    begin = f"TAUT_API void taut_fortran_{function.name}({fortran_types(function)}, MPI_Fint* ierror) {{\n  {lists}"
     if function.nonblocking or function.persistent:
         passed = ", ".join([from_fortran(p) for p in parameters[:-1]] + ["&made"])
         return f"""{begin}MPI_Request made = MPI_REQUEST_NULL;
@@ -378,6 +398,7 @@ def fortran(all_functions):
     return f"""// Made by generate.py.
 #include <taut/taut.h>
 
+#include "dropin/count_widening.hpp"
 #include "dropin/fortran.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/unserved.hpp"

@@ -11,27 +11,41 @@
 
 namespace taut::api {
 
-// Buffer of a call: elements of one datatype, contiguous or in one block per rank.
+// Buffer of a call: elements of one datatype, contiguous or in blocks; or blocks of one datatype each.
 struct Side {
   void* at;
   MPI_Count count;  // number of elements in all blocks
   MPI_Datatype type;
-  Layout blocks = {};  // in elements; null: blocks of equal size, one after another
-  std::optional<DatatypeLayout> elements = datatype_layout_of(type);
+  Layout blocks = {};                    // in elements; null: blocks of equal size, one after another
+  bool typed = false;                    // each block has a datatype of its own, and its offset is in bytes
+  std::vector<MPI_Datatype> types = {};  // these datatypes
+  std::optional<DatatypeLayout> elements = datatype_layout_of(type);  // what the datatypes have in common
 
   Side(const void* data, MPI_Count n, MPI_Datatype of) noexcept;
   Side(const void* data, Layout layout, MPI_Datatype of) noexcept;
+  Side(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks);
 
   bool known() const noexcept { return elements.has_value(); }
   bool staged() const noexcept { return known() && !elements->dense; }
+  // Returns true if no datatype matters: blocks with datatypes of their own are all empty, or there are none.
+  bool any_type() const noexcept {
+    return count == 0 && (typed || (blocks != nullptr && blocks->counts.empty()));
+  }
 
-  // Return the number of elements in block i of n, and the address of its first element.
+  // Return the number of elements in block i of n, their datatype, and the address of the first element.
   MPI_Count count_of(std::size_t i, std::size_t n) const noexcept;
+  MPI_Datatype type_of(std::size_t i) const noexcept { return typed ? types[i] : type; }
   void* address_of(std::size_t i, std::size_t n) const noexcept;
 
-  // Returns the number of values in `of` elements. The type must be known().
+  // Return the number of values in `of` elements of `type`, in block i, and in all blocks. The datatypes must
+  // be known().
   std::size_t values(MPI_Count of) const noexcept { return static_cast<std::size_t>(of) * elements->values; }
+  std::size_t values_in_block(std::size_t i) const noexcept;
+  std::size_t all_values() const noexcept;
 };
+
+// Returns the bytes of all blocks; nothing if MPI has to report an error in the arguments.
+std::optional<std::size_t> bytes_of_all(const Side& side) noexcept;
 
 // Buffers that are significant on a rank. `sends`: the values that the call reads.
 struct BufferArgs {

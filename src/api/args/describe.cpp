@@ -3,6 +3,7 @@
 #include "api/args/average.hpp"
 #include "api/args/call_buffers.hpp"
 #include "api/args/datatypes.hpp"
+#include "api/args/neighbour_calls.hpp"
 
 namespace taut::api {
 namespace {
@@ -90,17 +91,14 @@ Described reduction_to_blocks(const MpiCall& call, const Group& group) {
 
 // ---- Data movement
 
-// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts; nothing if MPI has to
-// report an error.
+// Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts and datatypes; nothing
+// if MPI has to report an error.
 std::optional<Side> side_of(const BufferArg& buffer, bool any_size, int blocks) {
   if (!any_size) return Side(buffer.at, buffer.count * blocks, buffer.type);
   Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
   if (layout == nullptr) return {};
-  return Side(buffer.at, std::move(layout), buffer.type);
-}
-
-std::optional<std::size_t> bytes_of_all(const Side& side) noexcept {
-  return message_bytes(side.count, side.type, 1);
+  if (buffer.types == nullptr) return Side(buffer.at, std::move(layout), buffer.type);
+  return Side(buffer.at, std::move(layout), std::vector(buffer.types, buffer.types + blocks));
 }
 
 // Describes a call that sends every rank's block to every rank, or to the root.
@@ -160,6 +158,20 @@ Described exchange(const MpiCall& call, const Group& group) {
   return describe_move(Collective::alltoall, group, std::move(sides), 0, *bytes, !any_size);
 }
 
+Described exchange_with_neighbours(const MpiCall& call, const Group& group, const Topology& topology) {
+  std::optional<BufferArgs> sides = neighbour_buffers(call, topology);
+  if (!sides) return {};
+  const auto sent = bytes_of_all(*sides->in), received = bytes_of_all(*sides->out);
+  const bool known =
+      topology.same_degrees && !call.info().has_counts;  // the blocks of all ranks have one size
+  const auto bytes =
+      known ? message_bytes(call.recv.count, call.recv.type, topology.degrees.in) : std::max(sent, received);
+  if (!sent || !received || !bytes) return {};
+  Described made = describe_move(call.info().collective, group, std::move(*sides), 0, *bytes, known);
+  made->data.neighbours = &topology.neighbours;
+  return made;
+}
+
 Described broadcast(const MpiCall& call, const Group& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
@@ -168,8 +180,10 @@ Described broadcast(const MpiCall& call, const Group& group) {
                        {{}, Side(call.recv.at, call.recv.count, call.recv.type), sends}, call.root, *bytes);
 }
 
-Described describe_arguments(const MpiCall& call, const Group& group) {
+Described describe_arguments(const MpiCall& call, const Group& group, const Topology* topology) {
   if (call.info().has_root && !group.has(call.root)) return {};
+  if (of_neighbours(call.info().collective))
+    return topology != nullptr ? exchange_with_neighbours(call, group, *topology) : Described{};
   switch (call.info().collective) {
     case Collective::allreduce:
       return reduction(call, reduced(call), call.recv.writable(), call.recv.count, 1);
@@ -184,16 +198,14 @@ Described describe_arguments(const MpiCall& call, const Group& group) {
     case Collective::gather: return gathering(call, group);
     case Collective::scatter: return scattering(call, group);
     case Collective::alltoall: return exchange(call, group);
-    case Collective::send:
-    case Collective::recv: break;  // these are messages
+    default: return {};  // messages
   }
-  return {};
 }
 
 }  // namespace
 
-Described describe(const MpiCall& call, const Group& group) {
-  Described made = describe_arguments(call, group);
+Described describe(const MpiCall& call, const Group& group, const Topology* topology) {
+  Described made = describe_arguments(call, group, topology);
   if (made) made->site = call.site;
   return made;
 }

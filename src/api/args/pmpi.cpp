@@ -1,6 +1,7 @@
 #include "api/args/pmpi.hpp"
 
 #include "api/args/average.hpp"
+#include "api/args/topology.hpp"
 #include "collective_pmpi.hpp"
 
 namespace taut::api {
@@ -13,17 +14,6 @@ bool is_root(MPI_Comm comm, int root) noexcept {
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &rank);
   return inter != 0 ? root == MPI_ROOT : rank == root;
-}
-
-// Returns the number of blocks in the count arrays of a call.
-int blocks_on(MPI_Comm comm) noexcept {
-  int size = 0, inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
-  if (inter != 0)
-    PMPI_Comm_remote_size(comm, &size);
-  else
-    PMPI_Comm_size(comm, &size);
-  return size;
 }
 
 bool asks_for_root(const MpiCall& call) noexcept {
@@ -40,14 +30,29 @@ int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
 
 }  // namespace
 
+BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept {
+  int size = 0, inter = 0;
+  if (!call.info().has_counts) return {};
+  if (of_neighbours(call.info().collective)) {
+    const Degrees degrees = degrees_of(on);
+    return {degrees.out, degrees.in};
+  }
+  PMPI_Comm_test_inter(on, &inter);
+  if (inter != 0)
+    PMPI_Comm_remote_size(on, &size);
+  else
+    PMPI_Comm_size(on, &size);
+  return {size, size};
+}
+
 PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm on)
     : PmpiArgs(call, Significance(call, asks_for_root(call) && is_root(on, call.root)),
-               call.info().has_counts && !pmpi::has_large_counts ? blocks_on(on) : 0) {}
+               pmpi::has_large_counts ? BlockCounts{} : blocks_of(call, on)) {}
 
-PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, int blocks)
+PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts blocks)
     : op(plain_operator(call.op)),
-      send(call.send, blocks, matters.send),
-      recv(call.recv, blocks, matters.recv) {}
+      send(call.send, blocks.send, matters.send, call.info().int_displs),
+      recv(call.recv, blocks.recv, matters.recv, call.info().int_displs) {}
 
 // Makes a blocking call of plain MPI. Flattened, because this function is most of Taut's overhead in a small
 // plain call.

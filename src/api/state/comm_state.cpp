@@ -65,6 +65,16 @@ void CommState::read_name(MPI_Comm comm) noexcept {
   std::string_view(text).copy(observed_->name.data(), observed_->name.size() - 1);
 }
 
+std::optional<CollectiveCall> CommState::describe(const MpiCall& call) {
+  const bool of_neighbours = taut::of_neighbours(call.info().collective);
+  return api::describe(call, group_, of_neighbours ? topology(call.comm) : nullptr);
+}
+
+const Topology* CommState::topology(MPI_Comm comm) {
+  if (!topology_) topology_ = topology_of(comm);
+  return topology_->get();
+}
+
 void CommState::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
   finish_calls();
@@ -164,7 +174,7 @@ int serve(const MpiCall& call) noexcept {
 
 int CommState::serve(const MpiCall& call) {
   if (is_repeated(call)) return fall_back_again(call);
-  const std::optional<CollectiveCall> request = describe(call, group_);
+  const std::optional<CollectiveCall> request = describe(call);
   const EarlyDecision early = decide(call.comm, request, false);
   if (early.plain != Fallback::none) {
     if (request) remember(call, *request, early);
@@ -195,7 +205,7 @@ bool CommState::is_repeated(const MpiCall& call) noexcept {
 // call needs its entry.
 void CommState::remember(const MpiCall& call, const CollectiveCall& request,
                          const EarlyDecision& early) noexcept {
-  if (!request.coded() || call.info().has_counts || recorder() != nullptr) return;
+  if (!request.coded() || !request.bytes_known || call.info().has_counts || recorder() != nullptr) return;
   if (!known_datatype(telling_buffer(call, group_.rank).type)) return;
   if (early.autotuner != nullptr || request.bytes < rules_.least_bytes())
     repeated_ = {call, request.key(), request.bytes, early.plain, early.autotuner};

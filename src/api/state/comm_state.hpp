@@ -10,6 +10,7 @@
 
 #include "api/args/group.hpp"
 #include "api/args/mpi_call.hpp"
+#include "api/args/topology.hpp"
 #include "api/messages/messages.hpp"
 #include "api/state/finalize_reports.hpp"
 #include "comm/in_flight.hpp"
@@ -34,6 +35,12 @@ class CommState : public std::enable_shared_from_this<CommState> {
 
   // Reads the communicator's name, for reports.
   void read_name(MPI_Comm comm) noexcept;
+
+  // Describes a call on the user's communicator, as api::describe() does.
+  std::optional<CollectiveCall> describe(const MpiCall& call);
+
+  // Returns the topology of the user's communicator, null if it has none. MPI is asked once.
+  const Topology* topology(MPI_Comm comm);
 
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
@@ -140,7 +147,8 @@ class CommState : public std::enable_shared_from_this<CommState> {
     std::uint32_t calls = 0;         // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
-  std::vector<std::shared_ptr<CommState>> spares_;  // the same number on all ranks
+  std::vector<std::shared_ptr<CommState>> spares_;           // the same number on all ranks
+  std::optional<std::shared_ptr<const Topology>> topology_;  // empty: not asked for yet
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

@@ -3,7 +3,6 @@
 #include "api/args/average.hpp"
 #include "api/args/datatype_layout.hpp"
 #include "api/args/datatypes.hpp"
-#include "api/args/describe.hpp"
 #include "api/errors.hpp"
 #include "api/state/comm_registry.hpp"
 
@@ -27,8 +26,7 @@ std::unique_ptr<CollectiveRequest> make_request(const MpiCall& call, bool persis
 
 CollectiveRequest::~CollectiveRequest() {
   if (plain_is_persistent_) PMPI_Request_free(&plain_);
-  for (MPI_Datatype& type : kept_types_)
-    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+  for (MPI_Datatype& type : kept_types_) PMPI_Type_free(&type);
 }
 
 bool CollectiveRequest::freed() const noexcept {
@@ -73,21 +71,26 @@ bool CollectiveRequest::keep_types() {
   if (comm == MPI_COMM_NULL || inter != 0) return false;
   PMPI_Comm_rank(comm, &group.rank);
   const Significance matters(call_, group.rank == call_.root);
-  bool any = false;
-  const auto keep = [&](MPI_Datatype& type, MPI_Datatype& kept) {
+  const BlockCounts blocks = blocks_of(call_, comm);
+  const auto keep = [&](MPI_Datatype& type) {
     if (!is_derived(type)) return;
-    if (PMPI_Type_dup(type, &kept) != MPI_SUCCESS) throw std::bad_alloc();
-    type = kept;
-    any = true;
+    kept_types_.reserve(kept_types_.size() + 1);
+    if (PMPI_Type_dup(type, &type) != MPI_SUCCESS) throw std::bad_alloc();
+    kept_types_.push_back(type);
   };
-  if (matters.send && call_.send.type != MPI_DATATYPE_NULL) keep(call_.send.type, kept_types_[0]);
-  if (matters.recv) keep(call_.recv.type, kept_types_[1]);
-  return any;
+  const auto keep_all = [&](BufferArg& buffer, int n, std::vector<MPI_Datatype>& list) {
+    if (buffer.types == nullptr) return keep(buffer.type);
+    list.assign(buffer.types, buffer.types + n);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (buffer.counts[i] != 0) keep(list[i]);
+    buffer.types = list.data();
+  };
+  if (matters.send) keep_all(call_.send, blocks.send, type_lists_[0]);
+  if (matters.recv) keep_all(call_.recv, blocks.recv, type_lists_[1]);
+  return !kept_types_.empty();
 }
 
-std::optional<CollectiveCall> CollectiveRequest::describe() const {
-  return api::describe(call_, comm_state_->group());
-}
+std::optional<CollectiveCall> CollectiveRequest::describe() const { return comm_state_->describe(call_); }
 
 int CollectiveRequest::start() {
   if (freed() && !plain_is_persistent_)
@@ -112,6 +115,10 @@ int CollectiveRequest::start_plain() {
 }
 
 int CollectiveRequest::start_plain_on(MPI_Comm comm) {
+  if (of_neighbours(call_.info().collective) && comm != call_.comm) {
+    const Topology* const topology = comm_state_->topology(call_.comm);
+    return topology != nullptr ? messages_.start(call_, *topology, comm) : raise(comm, MPI_ERR_TOPOLOGY);
+  }
   plain_args_.emplace(call_, comm);
   return api::start_plain(call_, *plain_args_, comm, &plain_);
 }
@@ -125,7 +132,8 @@ void CollectiveRequest::issue() {
 bool CollectiveRequest::ready() {
   if (plain_complete_) return true;
   int complete = 0;
-  plain_code_ = PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
+  plain_code_ =
+      messages_.started() ? messages_.test(complete) : PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
   plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
   return plain_complete_;
 }
@@ -140,7 +148,7 @@ bool CollectiveRequest::complete() noexcept { return in_flight_ ? in_flight_->do
 
 void CollectiveRequest::wait() noexcept {
   if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
-    plain_code_ = PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
+    plain_code_ = messages_.started() ? messages_.wait() : PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
     plain_complete_ = true;
   }
   for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());

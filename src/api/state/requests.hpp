@@ -3,6 +3,7 @@
 
 #include <taut/taut.h>
 
+#include "api/args/neighbour_calls.hpp"
 #include "api/args/pmpi.hpp"
 #include "api/state/comm_state.hpp"
 
@@ -75,13 +76,15 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
   int start_plain_on(MPI_Comm comm);
 
   MpiCall call_;
-  std::optional<PmpiArgs> plain_args_;     // arguments that plain MPI may read until completion
-  Group group_;                            // ranks, for a mean
-  std::shared_ptr<CommState> comm_state_;  // null: no policy serves the call
-  std::shared_ptr<CommState> apart_from_;  // state of the user's communicator, if set_apart()
-  std::array<MPI_Datatype, 2> kept_types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-  std::optional<CallInFlight> in_flight_;  // call of the last start; empty: it fell back early
+  std::optional<PmpiArgs> plain_args_;                   // arguments that plain MPI may read until completion
+  Group group_;                                          // ranks, for a mean
+  std::shared_ptr<CommState> comm_state_;                // null: no policy serves the call
+  std::shared_ptr<CommState> apart_from_;                // state of the user's communicator, if set_apart()
+  std::vector<MPI_Datatype> kept_types_;                 // duplicates of derived types
+  std::array<std::vector<MPI_Datatype>, 2> type_lists_;  // datatypes of the blocks, kept ones among them
+  std::optional<CallInFlight> in_flight_;                // call of the last start; empty: it fell back early
   MPI_Request plain_ = MPI_REQUEST_NULL;
+  NeighbourMessages messages_;  // in place of plain_ on a private communicator
   bool plain_is_persistent_ = false, plain_complete_ = false;
   int plain_code_ = MPI_SUCCESS;
 };

@@ -44,7 +44,7 @@ bool is_form_of(std::string_view form, std::string_view call) {
   if (!equal(form.substr(0, call.size()), call)) return false;
   const std::string rest = lower(form.substr(call.size()));
   return rest.empty() || rest == "v" || rest == "w" || rest == "_block" || rest == "_init" ||
-         rest == "v_init";
+         rest == "v_init" || rest == "w_init";
 }
 
 // Returns a size in the largest unit that divides it.

@@ -140,6 +140,50 @@ TEST_F(CxxCalls, Move) {
   for (std::size_t i = 0; i < n; ++i) ASSERT_NEAR(block[i], value(ranks - 1, i), 3 * bound);
 }
 
+TEST_F(CxxCalls, MoveTypedBlocks) {
+  taut::TypedBlocks blocks;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    blocks.counts.push_back(static_cast<MPI_Count>(n));
+    blocks.displacements.push_back(static_cast<MPI_Aint>(r * n * sizeof(float)));
+    blocks.types.push_back(MPI_FLOAT);
+  }
+  std::vector<float> all, exchanged(ranks * n);
+  for (std::size_t r = 0; r < ranks; ++r) all.insert(all.end(), mine.begin(), mine.end());
+  comm.alltoallw(all.data(), blocks, exchanged.data(), blocks);
+  for (std::size_t i = 0; i < ranks * n; ++i) ASSERT_NEAR(exchanged[i], value(i / n, i % n), bound);
+  blocks.types.pop_back();
+  EXPECT_THROW(comm.alltoallw(all.data(), blocks, exchanged.data(), blocks), taut::Error);
+}
+
+TEST_F(CxxCalls, ReachNeighbours) {
+  const int size = comm.size(), periodic = 1, before = (comm.rank() + size - 1) % size,
+            after = (comm.rank() + 1) % size;
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &grid);
+  {
+    const taut::Communicator ring(grid, "abs:1e-3,min_bytes=0");
+    std::vector<float> both(mine), got(2 * n);
+    both.insert(both.end(), mine.rbegin(), mine.rend());
+    ring.neighbor_alltoall(both, got);
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_NEAR(got[i], value(static_cast<std::size_t>(before), n - 1 - i), bound);
+      ASSERT_NEAR(got[n + i], value(static_cast<std::size_t>(after), i), bound);
+    }
+    ring.neighbor_allgather(mine, got);
+    for (std::size_t i = 0; i < 2 * n; ++i)
+      ASSERT_NEAR(got[i], value(static_cast<std::size_t>(i < n ? before : after), i % n), bound);
+    taut::TypedBlocks blocks{{1, 1}, {0, static_cast<MPI_Aint>(n * sizeof(float))}, {MPI_FLOAT, MPI_FLOAT}};
+    blocks.counts.assign(2, static_cast<MPI_Count>(n));
+    ring.neighbor_alltoallw(both.data(), blocks, got.data(), blocks);
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_NEAR(got[n + i], value(static_cast<std::size_t>(after), i), bound);
+    got.pop_back();
+    EXPECT_THROW(ring.neighbor_alltoall(both, got), taut::Error);
+    EXPECT_THROW(comm.neighbor_alltoall(both, got), taut::Error);  // without a topology
+  }
+  MPI_Comm_free(&grid);
+}
+
 TEST_F(CxxCalls, GoOnAsRequests) {
   std::vector<float> out(n), values = mine, field = mine;
   taut::Request sum_request = comm.iallreduce(mine, out), bcast = comm.ibcast(field);

@@ -21,8 +21,9 @@ program calls
   type(MPI_Request) :: requests(4)
   type(MPI_Status) :: status
   type(MPI_Comm) :: other
+  type(MPI_Datatype) :: types(0:most_ranks - 1)
 #else
-  integer :: requests(4), status(MPI_STATUS_SIZE), other
+  integer :: requests(4), status(MPI_STATUS_SIZE), other, types(0:most_ranks - 1)
 #endif
   integer :: sent
   integer, asynchronous :: got
@@ -149,6 +150,33 @@ program calls
   end do
   call MPI_Alltoallv(send, counts, displs, MPI_REAL, receive, mine, places, MPI_REAL, MPI_COMM_WORLD, ierror)
   call finish('Alltoallv', ranks*own)
+  call start()
+  displs = 4*displs
+  places = 4*places
+  types = MPI_REAL
+  call MPI_Alltoallw(send, counts, displs, types, receive, mine, places, types, MPI_COMM_WORLD, ierror)
+  call finish('Alltoallw', ranks*own)
+
+  ! The neighbours in the ring of ranks.
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., other, ierror)
+  do r = 0, 1
+    do i = 0, block - 1
+      exact(r*block + i) = value(modulo(rank + 2*r - 1, ranks), (1 - r)*block + i)
+    end do
+  end do
+  call start()
+  call MPI_Neighbor_alltoall(send, block, MPI_REAL, receive, block, MPI_REAL, other, ierror)
+  call finish('Neighbor_alltoall', 2*block)
+  call start()
+  call MPI_Neighbor_alltoallv(send, [block, block], [0, block], MPI_REAL, receive, [block, block], [0, block], &
+                              MPI_REAL, other, ierror)
+  call finish('Neighbor_alltoallv', 2*block)
+  call start()
+  types = MPI_REAL
+  call MPI_Neighbor_alltoallw(send, [block, block], [0_MPI_ADDRESS_KIND, 4_MPI_ADDRESS_KIND*block], types, receive, &
+                              [block, block], [0_MPI_ADDRESS_KIND, 4_MPI_ADDRESS_KIND*block], types, other, ierror)
+  call finish('Neighbor_alltoallw', 2*block)
+  call MPI_Comm_free(other, ierror)
 
   ! What is not a number.
   call start()
@@ -208,7 +236,20 @@ program calls
   end do
   call finish('Iallreduce,first', n)
   call MPI_Comm_free(other, ierror)
-  nonblocking = 3
+  call start()
+  places = 4*displs
+  do r = 0, ranks - 1
+    do i = 0, block - 1
+      exact(r*block + i) = value(r, rank*block + i)
+    end do
+  end do
+  call MPI_Ialltoallw(send, counts, places, types, receive, counts, places, types, MPI_COMM_WORLD, requests(1), ierror)
+  call MPI_Wait(requests(1), status, ierror)
+  call finish('Ialltoallw', n)
+  do i = 0, n - 1
+    exact(i) = sum_at(i)
+  end do
+  nonblocking = 4
 
 #if defined(PERSISTENT)
   ! Persistent ones, started again and again among messages.

@@ -108,6 +108,33 @@ static void vectors(void) {
   expect_row(&all);
   MPI_Alltoallv(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm);
   end("Alltoallv", (long)size * own);
+  const struct typed bytes = lay_out_bytes(&all);
+  begin();
+  MPI_Alltoallw(send, counts, bytes.from, bytes.types, receive, all.mine, bytes.to, bytes.types, comm);
+  end("Alltoallw", (long)size * own);
+}
+
+/* A transposition as FFTs make it: from rows of a matrix to columns, by subarrays. */
+static void transposition(void) {
+  const int rows = 128, columns = block / rows, wide[2] = {rows, size * columns},
+            high[2] = {size * rows, columns};
+  const int part[2] = {rows, columns};
+  int ones[most_ranks], zeros[most_ranks] = {0};
+  MPI_Datatype from[most_ranks], to[most_ranks];
+  for (int r = 0; r < size; ++r) {
+    const int column[2] = {0, r * columns}, row[2] = {r * rows, 0};
+    ones[r] = 1;
+    MPI_Type_create_subarray(2, wide, part, column, MPI_ORDER_C, MPI_FLOAT, &from[r]);
+    MPI_Type_create_subarray(2, high, part, row, MPI_ORDER_C, MPI_FLOAT, &to[r]);
+    MPI_Type_commit(&from[r]), MPI_Type_commit(&to[r]);
+  }
+  for (int i = 0; i < size * rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      exact[i * columns + j] = value(i / rows, (long)(i % rows) * size * columns + rank * columns + j);
+  begin();
+  MPI_Alltoallw(send, ones, zeros, from, receive, ones, zeros, to, comm);
+  end("Alltoallw,subarrays", (long)size * block);
+  for (int r = 0; r < size; ++r) MPI_Type_free(&from[r]), MPI_Type_free(&to[r]);
 }
 
 /* MPI_Pcontrol(0) leaves calls to plain MPI; MPI_Pcontrol(2) writes the report so far. */
@@ -126,6 +153,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   reductions();
   movements();
   vectors();
+  transposition();
   datatypes();
   switched_off();
 }

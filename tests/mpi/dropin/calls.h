@@ -100,6 +100,21 @@ static void expect_row(const struct vectors* all) {
     for (long i = 0; i < own; ++i) exact[r * own + i] = value(r, all->displs[rank] + i);
 }
 
+/* Datatypes and byte displacements of the same layouts, for calls with a datatype for each block. */
+struct typed {
+  int from[most_ranks], to[most_ranks];
+  MPI_Datatype types[most_ranks];
+};
+static struct typed lay_out_bytes(const struct vectors* all) {
+  struct typed bytes;
+  for (int r = 0; r < size; ++r) {
+    bytes.from[r] = all->displs[r] * (int)sizeof(float);
+    bytes.to[r] = all->places[r] * (int)sizeof(float);
+    bytes.types[r] = MPI_FLOAT;
+  }
+  return bytes;
+}
+
 static void fail(const char* what) {
   fprintf(stderr, "rank %d: %s: not as MPI says\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 1);

@@ -90,6 +90,41 @@ class Calls:
         comm.Alltoallv([self.send, counts, displs, MPI.FLOAT], [received := self.received(), *packed, MPI.FLOAT])
         self.end("Alltoallv", received, numpy.concatenate([value(r, displs[rank], own) for r in range(size)]))
 
+    def transpositions(self):
+        """Turns rows of a matrix into columns, by subarrays, as mpi4py-fft does."""
+        comm, rank, size, rows = self.comm, self.rank, self.size, 128
+        columns = BLOCK // rows
+        wide, high, part = (rows, size * columns), (size * rows, columns), (rows, columns)
+        of_rows = [MPI.FLOAT.Create_subarray(wide, part, (0, r * columns)).Commit() for r in range(size)]
+        of_columns = [MPI.FLOAT.Create_subarray(high, part, (r * rows, 0)).Commit() for r in range(size)]
+        exact = numpy.concatenate([value(r, 0, size * BLOCK).reshape(wide)[:, rank * columns :][:, :columns] for r in range(size)])
+        numbers = ([1] * size, [0] * size)
+        comm.Alltoallw([self.send, numbers, of_rows], [received := self.received(), numbers, of_columns])
+        self.end("Alltoallw", received, exact.ravel())
+        request = comm.Ialltoallw([self.send, numbers, of_rows], [received := self.received(), numbers, of_columns])
+        for one in of_rows + of_columns:
+            one.Free()
+        request.Wait()
+        self.end("Ialltoallw", received, exact.ravel())
+        self.started += 1
+
+    def neighbours(self):
+        """Exchanges blocks with both neighbours in the ring of ranks."""
+        ring = self.comm.Create_cart([self.size], periods=[True])
+        before, after = ring.Shift(0, 1)
+        sent = self.send[: 2 * BLOCK] if self.size > 1 else numpy.resize(self.send, 2 * BLOCK)
+        exact = numpy.concatenate([value(before, BLOCK, BLOCK), value(after, 0, BLOCK)])
+        ring.Neighbor_alltoall(sent, received := numpy.full(2 * BLOCK, -1, "f4"))
+        self.end("Neighbor_alltoall", received, exact)
+        numbers = ([BLOCK, BLOCK], [0, BLOCK])
+        ring.Neighbor_alltoallv([sent, *numbers, MPI.FLOAT], [received := numpy.full(2 * BLOCK, -1, "f4"), *numbers, MPI.FLOAT])
+        self.end("Neighbor_alltoallv", received, exact)
+        numbers = ([BLOCK, BLOCK], [0, 4 * BLOCK])
+        received = numpy.full(2 * BLOCK, -1, "f4")
+        ring.Neighbor_alltoallw([sent, numbers, [MPI.FLOAT] * 2], [received, numbers, [MPI.FLOAT] * 2])
+        self.end("Neighbor_alltoallw", received, exact)
+        ring.Free()
+
     def nonblocking(self):
         """Makes nonblocking calls among messages and completes them together; the first rank waits in another
         call before that."""
@@ -161,6 +196,8 @@ class Calls:
         self.reductions()
         self.movements()
         self.vectors()
+        self.transpositions()
+        self.neighbours()
         self.nonblocking()
         self.messages()
         return numpy.array([self.made - self.started, self.started])

@@ -89,6 +89,11 @@ static void vectors(void) {
   expect_row(&all);
   MPI_Ialltoallv(send, counts, displs, MPI_FLOAT, receive, all.mine, all.places, MPI_FLOAT, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ialltoallv", (long)size * own);
+  const struct typed bytes = lay_out_bytes(&all);
+  begin();
+  MPI_Ialltoallw(send, counts, bytes.from, bytes.types, receive, all.mine, bytes.to, bytes.types, comm,
+                 &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ialltoallw", (long)size * own);
 }
 
 /* ---- Two calls and two messages at a time */

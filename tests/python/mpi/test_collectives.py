@@ -11,7 +11,7 @@ from mpi4py import MPI
 N = 3000
 BOUND = 1e-3
 REDUCTIONS = ["Allreduce", "Reduce", "Reduce_scatter_block", "Reduce_scatter", "Scan", "Exscan"]
-MOVES = ["Bcast", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Gather", "Gatherv", "Scatter", "Scatterv"]
+MOVES = ["Bcast", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Gather", "Gatherv", "Scatter", "Scatterv"]
 
 
 def counts(comm):
@@ -54,10 +54,26 @@ def arguments(name, comm, dtype):
     if name == "Scatterv":
         target = np.zeros(sizes[rank], dtype)
         return [[wave(whole, 0, dtype), (sizes, starts)], target], target
+    if name == "Alltoallw":
+        return turned(comm, dtype)
     assert name == "Alltoallv"
     out_starts, out_whole = spread([sizes[rank]] * ranks)
     target = np.zeros(out_whole, dtype)
     return [[wave(whole, rank, dtype), (sizes, starts)], [target, ([sizes[rank]] * ranks, out_starts)]], target
+
+
+def turned(comm, dtype):
+    """Returns the arguments of a transposition as mpi4py-fft makes it: from rows of a matrix to columns, by subarrays."""
+    rank, ranks = comm.Get_rank(), comm.Get_size()
+    kind, shape = MPI._typedict[np.dtype(dtype).char], (60, 60)
+    cuts = [60 * r // ranks for r in range(ranks + 1)]
+    parts = [(cuts[r], cuts[r + 1] - cuts[r]) for r in range(ranks)]
+    rows, columns = (parts[rank][1], shape[1]), (shape[0], parts[rank][1])
+    of_rows = [kind.Create_subarray(rows, (rows[0], n), (0, first)).Commit() for first, n in parts]
+    of_columns = [kind.Create_subarray(columns, (n, columns[1]), (first, 0)).Commit() for first, n in parts]
+    sent, received = wave(rows[0] * rows[1], rank, dtype), np.zeros(columns, dtype)
+    numbers = ([1] * ranks, [0] * ranks)
+    return [[sent, numbers, of_rows], [received, numbers, of_columns]], received
 
 
 def run(comm, name, how, messages, **more):
