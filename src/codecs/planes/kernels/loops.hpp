@@ -77,9 +77,11 @@ void unpack(const PlanesIn& in, std::size_t groups, const Prediction& p, std::in
 template <class Isa, class T>
 void decode_lagged(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                    std::int32_t* q, T* values) noexcept {
-  unpack<Isa>(in, groups, {z.predictor, lags}, q);
-  for (std::size_t i = 0; i < groups * group_values; i += Isa::lanes)
-    Isa::template put<false>(Isa::load(q + i, groups), z.step, values + i);
+  Isa::read(in, groups, z.predictor, [=, step = z.step](std::size_t first, const auto& r) {
+    const auto sum = Isa::predicted(r, q + first, lags);
+    Isa::store(sum, q + first);
+    Isa::template put<false>(sum, step, values + first);
+  });
 }
 
 // Returns the bits that the sums of n chunks may need.

@@ -107,7 +107,7 @@ inline Slices<8> slices(const Rows<8>& rows, std::size_t batch) {
   return s;
 }
 
-inline Slices<16> slices(const Rows<16>& rows, std::size_t batch) {
+[[gnu::always_inline]] inline Slices<16> slices(const Rows<16>& rows, std::size_t batch) {
   __m256i r[16];
   for (unsigned x = 0; x < 16; ++x) r[x] = load256(rows.of[batch][x]);
   interleave_each<std::uint8_t, 16, 1, 8, 4, 2>(r);  // b, k2, k1, k0 leave p3, p2, p1, p0
