@@ -84,8 +84,8 @@ double at_share(std::vector<double> times, double share) {
 }
 
 void report(const Steps& steps, const std::vector<double> (&times)[4]) {
-  std::printf("# ratio %.2f, %zu segments, %zu rounds; milliseconds: least, quartile, median\n", steps.ratio(),
-              steps.segments(), times[0].size());
+  std::printf("# ratio %.2f, %zu segments, %zu rounds; milliseconds: least, quartile, median\n",
+              steps.ratio(), steps.segments(), times[0].size());
   const char* const names[] = {"encode", "wire", "decode", "message"};
   for (std::size_t i = 0; i < 4; ++i)
     std::printf("%-8s %8.2f %8.2f %8.2f\n", names[i], at_share(times[i], 0), at_share(times[i], 0.25),
