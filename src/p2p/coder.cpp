@@ -12,13 +12,13 @@ std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLay
 }
 
 Coder::Coder(const Policy& policy, const MessageFormat& format, int threads)
-    : policy_(policy), coder_(policy_, format, place_, options().kernels, std::max(threads, 1)) {}
+    : policy_(policy), coder_(policy_, format, *place_, options().kernels, std::max(threads, 1)) {}
 
 ConstSlice Coder::values_in_a_row(const SendArguments& message, const api::DatatypeLayout& kind,
                                   Buffer& memory) {
   const std::size_t bytes = bytes_of_values(message, kind), n = bytes / size_of(kind.type());
   if (kind.dense) return {{message.buf, n, kind.type()}};
-  memory = place_.scratch(bytes);
+  memory = scratch(bytes);
   api::pack_values(message.buf, message.count, message.type, memory.bytes().first(bytes));
   return {{memory.data(), n, kind.type()}};
 }

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <mutex>
 
 #include "api/args/datatype_layout.hpp"
@@ -44,12 +45,13 @@ class Coder {
   // Decodes frames into `values`, which they must fill and must not overlap. `type`: DType of the values.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
 
-  // Returns memory from the pool. Throws Error.
-  Buffer scratch(std::size_t bytes) { return place_.scratch(bytes); }
+  // Returns memory from the pool, which must outlive it. Throws Error.
+  Buffer scratch(std::size_t bytes) { return place_->scratch(bytes); }
+  const std::shared_ptr<SharedPlace>& place() const noexcept { return place_; }
 
  private:
   Policy policy_;
-  SharedPlace place_;
+  std::shared_ptr<SharedPlace> place_ = std::make_shared<SharedPlace>();
   std::mutex mutex_;
   MessageCoder coder_;
 };

@@ -59,7 +59,7 @@ OutgoingMessage& OutgoingMessage::operator=(OutgoingMessage&& other) noexcept {
 OutgoingMessage::~OutgoingMessage() { release(); }
 
 void OutgoingMessage::release() noexcept {
-  if (left_ != 0) keep_pending(std::move(made_), std::move(sends_));
+  if (left_ != 0) keep_pending(coder_->place(), std::move(made_), std::move(sends_));
   left_ = 0;
 }
 

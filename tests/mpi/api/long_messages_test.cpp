@@ -239,6 +239,29 @@ TEST_F(LongMessages, TheCommunicatorMayBeFreedBeforeTheEnd) {
   expect_values_of(ring_.left);
 }
 
+// Segments that wait for their receiver outlive the communicator.
+TEST_F(LongMessages, SegmentsWaitLongerThanTheirCommunicatorLives) {
+  MPI_Comm own;
+  MPI_Comm_dup(MPI_COMM_WORLD, &own);
+  ASSERT_EQ(TAUT_Comm_set_policy(own, "abs:1e-3"), MPI_SUCCESS);
+  const Values mine = values_of(ring_.rank);
+  TAUT_Request request = TAUT_REQUEST_NULL;
+  if (ring_.left == 0) {
+    EXPECT_EQ(TAUT_Irecv(got_.data(), long_count, MPI_FLOAT, 0, 0, own, &request), MPI_SUCCESS);
+  }
+  if (ring_.rank == 0) {
+    EXPECT_EQ(send(mine, ring_.right, 0, own), MPI_SUCCESS);
+  }
+  MPI_Barrier(own);
+  MPI_Comm_free(&own);
+  EXPECT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  if (ring_.left == 0) expect_values_of(0);
+  EXPECT_EQ(TAUT_Sendrecv(mine.slice().data, long_count, MPI_FLOAT, ring_.right, 0, got_.data(), long_count,
+                          MPI_FLOAT, ring_.left, 0, comm_, MPI_STATUS_IGNORE),
+            MPI_SUCCESS);
+  expect_values_of(ring_.left);
+}
+
 // Rank 1 gets the pieces of a message and returns them to rank 0, which sends them again, one damaged.
 TEST_F(LongMessages, ADamagedSegmentIsAnError) {
   if (alone(comm_) || ring_.rank > 1) return;

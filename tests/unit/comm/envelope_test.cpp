@@ -84,6 +84,26 @@ TEST(Envelope, WhatIsNotInTheFormatIsRefused) {
   EXPECT_FALSE(has_mark(format, message));
 }
 
+// The first segment of a long message.
+TEST(Envelope, NamesTheSegmentsThatFollow) {
+  const Following following{.segments = 15, .source = 3, .tag = 700};
+  Message message(format.length(following.header_bytes() + 500), std::byte{7});
+  EXPECT_EQ(seal(format, 1, 9000000, 500, message, following), message.size());
+  const auto read = open_message(format, message);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->bytes, 9000000u);
+  EXPECT_EQ(read->following.segments, 15);
+  EXPECT_EQ(read->following.source, 3u);
+  EXPECT_EQ(read->following.tag, 700u);
+  EXPECT_EQ(read->frames.data(), message.data() + 32);
+  EXPECT_EQ(read->frames.size(), 500u);
+  for (const std::size_t at : {19u, 24u, 28u, 32u}) {
+    Message bad = message;
+    bad[at] ^= std::byte{1};
+    EXPECT_FALSE(open_message(format, bad)) << at;
+  }
+}
+
 TEST(Envelope, MarksDiffer) { EXPECT_NE(random_mark(), random_mark()); }
 
 }  // namespace
