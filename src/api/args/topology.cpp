@@ -1,5 +1,7 @@
 #include "api/args/topology.hpp"
 
+#include <algorithm>
+
 #include "api/errors.hpp"
 
 namespace taut::api {
@@ -52,6 +54,34 @@ void add(int rank, std::size_t block, std::vector<int>& ranks, std::vector<std::
   blocks.push_back(block);
 }
 
+// Returns true if two blocks that this rank sends to itself, along a ring of one rank, change places.
+bool turns_own_blocks(bool blocking) noexcept {
+  const int one = 1, sent[] = {0, 1};
+  int got[] = {1, 0};
+  MPI_Comm ring = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &ring) != MPI_SUCCESS) return true;
+  if (blocking) {
+    PMPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring);
+  } else {
+    PMPI_Ineighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring, &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  PMPI_Comm_free(&ring);
+  return got[0] == 1;
+}
+
+// Returns true if what a neighbour in a grid sends in one direction comes from the other direction, as
+// MPI-4.1 (8.6) says. Intel MPI (2021.19) and nonblocking calls of Open MPI (4.1, 5.0) match the blocks of
+// two ranks in their order instead. It matters where a rank is a neighbour twice, and there Taut does what
+// this MPI does.
+bool turns_directions(std::vector<int> ranks, bool blocking) {
+  std::ranges::sort(ranks);
+  if (std::ranges::adjacent_find(ranks) == ranks.end()) return true;
+  static const bool turns[] = {turns_own_blocks(false), turns_own_blocks(true)};
+  return turns[blocking];
+}
+
 }  // namespace
 
 Degrees degrees_of(MPI_Comm comm) noexcept {
@@ -69,10 +99,8 @@ Degrees degrees_of(MPI_Comm comm) noexcept {
   }
 }
 
-// If several edges join two ranks, the receiver lists them in the order in which the sender does: that of the
-// blocks in a graph. In a Cartesian topology, what a neighbour sends in one direction comes from the other
-// direction, so that the two directions of a dimension change places (MPI-4.1, 8.6).
-std::shared_ptr<const Topology> topology_of(MPI_Comm comm) {
+// If several edges join two ranks, the receiver lists them in the order in which the sender does.
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool blocking) {
   const int kind = kind_of(comm);
   if (kind == MPI_UNDEFINED) return nullptr;
   auto made = std::make_shared<Topology>();
@@ -80,8 +108,9 @@ std::shared_ptr<const Topology> topology_of(MPI_Comm comm) {
   made->same_degrees = kind == MPI_CART;
   const Lists lists = lists_of(comm, kind, made->degrees);
   for (std::size_t i = 0; i < lists.to.size(); ++i) add(lists.to[i], i, made->neighbours.to, made->to_blocks);
+  const bool turned = kind == MPI_CART && turns_directions(lists.from, blocking);
   for (std::size_t i = 0; i < lists.from.size(); ++i) {
-    const std::size_t block = kind == MPI_CART ? i ^ 1 : i;
+    const std::size_t block = turned ? i ^ 1 : i;
     add(lists.from[block], block, made->neighbours.from, made->from_blocks);
   }
   return made;

@@ -24,7 +24,8 @@ struct Topology {
   std::vector<std::size_t> from_blocks, to_blocks;  // number of each neighbour's block in the buffers
 };
 
-// Returns the topology of a communicator; null if it has none. Local; throws.
-std::shared_ptr<const Topology> topology_of(MPI_Comm comm);
+// Returns the topology of a communicator as blocking or other calls of this MPI see it; null if it has none.
+// Local; throws.
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool blocking);
 
 }  // namespace taut::api

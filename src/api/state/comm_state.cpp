@@ -65,14 +65,15 @@ void CommState::read_name(MPI_Comm comm) noexcept {
   std::string_view(text).copy(observed_->name.data(), observed_->name.size() - 1);
 }
 
-std::optional<CollectiveCall> CommState::describe(const MpiCall& call) {
+std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool blocking) {
   const bool of_neighbours = taut::of_neighbours(call.info().collective);
-  return api::describe(call, group_, of_neighbours ? topology(call.comm) : nullptr);
+  return api::describe(call, group_, of_neighbours ? topology(call.comm, blocking) : nullptr);
 }
 
-const Topology* CommState::topology(MPI_Comm comm) {
-  if (!topology_) topology_ = topology_of(comm);
-  return topology_->get();
+const Topology* CommState::topology(MPI_Comm comm, bool blocking) {
+  auto& known = topology_[blocking];
+  if (!known) known = topology_of(comm, blocking);
+  return known->get();
 }
 
 void CommState::connect(MPI_Comm comm) {
@@ -174,7 +175,7 @@ int serve(const MpiCall& call) noexcept {
 
 int CommState::serve(const MpiCall& call) {
   if (is_repeated(call)) return fall_back_again(call);
-  const std::optional<CollectiveCall> request = describe(call);
+  const std::optional<CollectiveCall> request = describe(call, true);
   const EarlyDecision early = decide(call.comm, request, false);
   if (early.plain != Fallback::none) {
     if (request) remember(call, *request, early);

@@ -36,11 +36,11 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Reads the communicator's name, for reports.
   void read_name(MPI_Comm comm) noexcept;
 
-  // Describes a call on the user's communicator, as api::describe() does.
-  std::optional<CollectiveCall> describe(const MpiCall& call);
+  // Describes a blocking call on the user's communicator, or another call, as api::describe() does.
+  std::optional<CollectiveCall> describe(const MpiCall& call, bool blocking);
 
-  // Returns the topology of the user's communicator, null if it has none. MPI is asked once.
-  const Topology* topology(MPI_Comm comm);
+  // Returns the topology of the user's communicator for such calls, null if it has none. MPI is asked once.
+  const Topology* topology(MPI_Comm comm, bool blocking);
 
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
@@ -143,12 +143,21 @@ class CommState : public std::enable_shared_from_this<CommState> {
     CallKey key{};
     std::size_t bytes = 0;
     Fallback why = Fallback::none;
+<<<<<<< ours
     Autotuner* autotuner = nullptr;  // in back-off; valid until another call comes. Null: the call is small
     std::uint32_t calls = 0;         // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
   std::vector<std::shared_ptr<CommState>> spares_;           // the same number on all ranks
   std::optional<std::shared_ptr<const Topology>> topology_;  // empty: not asked for yet
+=======
+    bool backs_off = false;                         // its kind is in back-off; valid until another call comes
+    std::uint32_t calls = 0;                        // repeated calls in back-off since then
+    std::uint64_t nanoseconds = 0;                  // time of the last timed call
+  } again_;                                         // the last call that fell back early, and will again
+  std::vector<std::shared_ptr<CommState>> spares_;  // the same number on all ranks
+  std::optional<std::shared_ptr<const Topology>> topology_[2];  // [blocking]; empty: not asked for yet
+>>>>>>> theirs
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

@@ -90,7 +90,9 @@ bool CollectiveRequest::keep_types() {
   return !kept_types_.empty();
 }
 
-std::optional<CollectiveCall> CollectiveRequest::describe() const { return comm_state_->describe(call_); }
+std::optional<CollectiveCall> CollectiveRequest::describe() const {
+  return comm_state_->describe(call_, false);
+}
 
 int CollectiveRequest::start() {
   if (freed() && !plain_is_persistent_)
@@ -116,7 +118,7 @@ int CollectiveRequest::start_plain() {
 
 int CollectiveRequest::start_plain_on(MPI_Comm comm) {
   if (of_neighbours(call_.info().collective) && comm != call_.comm) {
-    const Topology* const topology = comm_state_->topology(call_.comm);
+    const Topology* const topology = comm_state_->topology(call_.comm, false);
     return topology != nullptr ? messages_.start(call_, *topology, comm) : raise(comm, MPI_ERR_TOPOLOGY);
   }
   plain_args_.emplace(call_, comm);

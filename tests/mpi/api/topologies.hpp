@@ -37,8 +37,9 @@ inline Topology distributed_graph(MPI_Comm parent, const char* name,
       if (target == me) made.sources.push_back(r);
   std::vector<int> from = made.sources, to = made.targets;
   from.push_back(0), to.push_back(0);  // never empty: some MPIs reject null arrays
-  MPI_Dist_graph_create_adjacent(parent, static_cast<int>(made.sources.size()), from.data(), MPI_UNWEIGHTED,
-                                 static_cast<int>(made.targets.size()), to.data(), MPI_UNWEIGHTED,
+  const std::vector<int> weights(std::max(from.size(), to.size()), 1);
+  MPI_Dist_graph_create_adjacent(parent, static_cast<int>(made.sources.size()), from.data(), weights.data(),
+                                 static_cast<int>(made.targets.size()), to.data(), weights.data(),
                                  MPI_INFO_NULL, 0, &made.comm);
   return made;
 }

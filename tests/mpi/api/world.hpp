@@ -26,8 +26,9 @@ inline MPI_Comm with_all_as_neighbours(MPI_Comm parent) {
   const int P = size_of_comm(parent);
   std::vector<int> all(static_cast<std::size_t>(P));
   for (int r = 0; r < P; ++r) all[static_cast<std::size_t>(r)] = r;
+  const std::vector<int> weights(all.size(), 1);  // GCC warns of Open MPI's MPI_UNWEIGHTED
   MPI_Comm made = MPI_COMM_NULL;
-  MPI_Dist_graph_create_adjacent(parent, P, all.data(), MPI_UNWEIGHTED, P, all.data(), MPI_UNWEIGHTED,
+  MPI_Dist_graph_create_adjacent(parent, P, all.data(), weights.data(), P, all.data(), weights.data(),
                                  MPI_INFO_NULL, 0, &made);
   return made;
 }

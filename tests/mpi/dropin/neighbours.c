@@ -12,11 +12,14 @@ struct neighbours {
   int n, sources[most_neighbours], sent_as[most_neighbours];
 };
 
+/* The numbers of the blocks are those of this MPI, where two ranks are neighbours in both directions. */
 static struct neighbours make_grid(int periodic) {
-  struct neighbours made = {MPI_COMM_NULL, 2, {0, 0}, {1, 0}};
-  MPI_Cart_create(comm, 1, &size, &periodic, 0, &made.comm);
-  MPI_Cart_shift(made.comm, 0, 1, &made.sources[0], &made.sources[1]);
-  return made;
+  struct neighbours grid = {MPI_COMM_NULL, 2, {0, 0}, {1, 0}};
+  const int numbers[] = {0, 1};
+  MPI_Cart_create(comm, 1, &size, &periodic, 0, &grid.comm);
+  MPI_Cart_shift(grid.comm, 0, 1, &grid.sources[0], &grid.sources[1]);
+  MPI_Neighbor_alltoall(numbers, 1, MPI_INT, grid.sent_as, 1, MPI_INT, grid.comm), ++made;
+  return grid;
 }
 
 /* The next rank but one and the next rank; in a pair of ranks the rank itself and the other one. */
