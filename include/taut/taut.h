@@ -347,6 +347,26 @@ TAUT_API int TAUT_Alltoallw(const void* sendbuf, const MPI_Count sendcounts[], c
                             const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm);
 
+/* The following collectives exchange blocks with the neighbours in the topology of the communicator: a
+ * Cartesian topology, a graph or a distributed graph. Blocks are in MPI's order of the neighbours. Those of
+ * MPI_PROC_NULL are not touched. What a rank sends to itself is copied without coding. MPI_IN_PLACE is not
+ * allowed. As in the calls with blocks of any size, min_bytes refers to the most that any rank sends or
+ * receives, and every call begins with an exchange of 152 bytes. Exception: with blocks of one size in a
+ * Cartesian topology, the size of a message is that of all blocks, those of MPI_PROC_NULL included. */
+
+/* Sends block i of each rank's sendbuf to its i-th neighbour. Like MPI_Neighbor_alltoall. */
+TAUT_API int TAUT_Neighbor_alltoall(
+    const void* sendbuf, /* sendcount elements for each neighbour that the rank sends to */
+    MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, /* recvcount elements for each neighbour that the rank receives from */
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* TAUT_Neighbor_alltoall with blocks of any size. */
+TAUT_API int TAUT_Neighbor_alltoallv(const void* sendbuf, const MPI_Count sendcounts[],
+                                     const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                     MPI_Datatype recvtype, MPI_Comm comm);
+
 /* ---- Nonblocking and persistent calls ----
  *
  * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind tell when the call is complete.
@@ -412,6 +432,13 @@ TAUT_API int TAUT_Ialltoallw(const void* sendbuf, const MPI_Count sendcounts[], 
                              const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                              TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                     void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                     TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_alltoallv(const void* sendbuf, const MPI_Count sendcounts[],
+                                      const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                      MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
 
 /* Persistent calls bind arguments for repeated use. The request is inactive until TAUT_Start and after
  * each completion; TAUT_Request_free frees it. The request keeps the policy that the communicator has when
@@ -460,6 +487,14 @@ TAUT_API int TAUT_Alltoallw_init(const void* sendbuf, const MPI_Count sendcounts
                                  const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                                  MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                         void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                         MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_alltoallv_init(const void* sendbuf, const MPI_Count sendcounts[],
+                                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                          TAUT_Request* request);
 
 /* Starts a persistent call. */
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */

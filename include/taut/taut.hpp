@@ -72,6 +72,33 @@ inline void check_blocks(const TypedBlocks& blocks, std::size_t needed) {
     if (n != needed)
       throw Error(TAUT_ERR_COUNT, std::to_string(n) + " blocks; the call needs " + std::to_string(needed));
 }
+
+// Number of neighbours in the topology of a communicator.
+struct Degrees {
+  int in = 0, out = 0;
+};
+inline Degrees degrees_of(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED, rank = 0, in = 0, out = 0, weighted = 0;
+  check_mpi(MPI_Topo_test(comm, &kind));
+  if (kind == MPI_UNDEFINED) throw Error(TAUT_ERR_ARGUMENT, "the communicator has no topology");
+  if (kind == MPI_DIST_GRAPH) {
+    check_mpi(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted));
+    return {in, out};
+  }
+  MPI_Comm_rank(comm, &rank);
+  check_mpi(kind == MPI_CART ? MPI_Cartdim_get(comm, &out) : MPI_Graph_neighbors_count(comm, rank, &out));
+  if (kind == MPI_CART) out *= 2;
+  return {out, out};
+}
+
+// Returns the size of the blocks of two arrays that hold m and n of them.
+template <class In, class Out>
+MPI_Count block_of(const In& in, int m, const Out& out, int n) {
+  const MPI_Count block = m > 0 ? count(in) / m : n > 0 ? count(out) / n : 0;
+  check_size(in, "in", static_cast<std::size_t>(block * m));
+  check_size(out, "out", static_cast<std::size_t>(block * n));
+  return block;
+}
 }  // namespace detail
 
 // Call in flight. Its arrays must stay alive and unmodified until wait() or test() reports completion.
@@ -246,6 +273,15 @@ class Communicator {
     detail::check_mpi(TAUT_Alltoallw(in, sent.counts.data(), sent.displacements.data(), sent.types.data(),
                                      out, received.counts.data(), received.displacements.data(),
                                      received.types.data(), comm_));
+  }
+
+  // `in` and `out` hold one block for each neighbour in the communicator's topology.
+  template <class In, class Out>
+  void neighbor_alltoall(const In& in, Out&& out) const {
+    const detail::Degrees neighbours = detail::degrees_of(comm_);
+    const MPI_Count block = detail::block_of(in, neighbours.out, out, neighbours.in);
+    const MPI_Datatype type = detail::type_in<In, Out>();
+    detail::check_mpi(TAUT_Neighbor_alltoall(std::data(in), block, type, std::data(out), block, type, comm_));
   }
 
   // ---- Messages

@@ -170,3 +170,24 @@ def alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
     send, recv = typed_message(sendbuf, False, ranks), typed_message(recvbuf, True, ranks)
     words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
     return Call("Alltoallw", words, [send, recv])
+
+
+def _degrees(comm: MPI.Comm) -> tuple[int, int]:
+    """Returns the number of neighbours that the rank receives from and sends to."""
+    if not isinstance(comm, MPI.Topocomm):
+        raise ArgumentError("the communicator has no topology: create it with Create_cart, Create_graph or Create_dist_graph")
+    return comm.indegree, comm.outdegree
+
+
+def neighbor_alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """Sends one block to each neighbour in the communicator's topology."""
+    sources, targets = _degrees(comm)
+    return _pair("Neighbor_alltoall", message(sendbuf, False, targets), message(recvbuf, True, sources), handle(comm))
+
+
+def neighbor_alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Neighbor_alltoall` with blocks of any size."""
+    sources, targets = _degrees(comm)
+    send, recv = vector_message(sendbuf, False, targets), vector_message(recvbuf, True, sources)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Neighbor_alltoallv", words, [send, recv])

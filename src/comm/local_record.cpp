@@ -8,6 +8,7 @@
 #include "core/device_memory.hpp"
 #include "core/hierarchical.hpp"
 #include "core/packing.hpp"
+#include "core/round.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -60,6 +61,15 @@ Blocks<ConstSlice> own_values(const CollectiveCall& call, int rank) noexcept {
   return data.in;
 }
 
+namespace {
+
+int most_neighbours(const Operands& data) noexcept {
+  const Neighbours* const all = data.neighbours;
+  return all == nullptr ? 0 : static_cast<int>(std::max(all->from.size(), all->to.size()));
+}
+
+}  // namespace
+
 // Fills in the members that the caller of the library need not know.
 void Communicator::complete(CollectiveCall& call) noexcept {
   call.data.op = call.op;
@@ -75,7 +85,7 @@ std::uint64_t Communicator::signature(const CollectiveCall& call) const noexcept
   mix(signature, call.collective);
   mix(signature, static_cast<std::uint64_t>(call.bytes_known ? call.bytes : 0));
   mix(signature, call.bytes_known);
-  if (call.bytes_known)  // then the sizes of all blocks are known as well
+  if (call.bytes_known && !of_neighbours(call.collective))  // then the sizes of all blocks are known as well
     for (const BlockLayout* layout : {call.data.in.layout, call.data.out.layout})
       if (layout != nullptr) signature = hash(std::as_bytes(std::span(layout->counts)), signature);
   mix(signature, call.op);
@@ -113,7 +123,10 @@ void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCa
   }
   const int me = plan.by_nodes ? nodes_.node(transport_.rank()) : transport_.rank();
   const int root = plan.by_nodes ? nodes_.node(data.root) : data.root;
-  Scratch scratch = plan.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
+  const int neighbours = most_neighbours(data);
+  Scratch scratch = of_neighbours(call.collective)
+                        ? plan.algorithm->scratch(neighbours, 0)
+                        : plan.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
   if (plan.how == Arithmetic::values && reduces(call.collective)) ++scratch.buffers;
   std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
   if (plan.by_nodes && reduces(call.collective)) {
@@ -121,7 +134,8 @@ void Communicator::prepare(const CollectiveCall& call, const Plan& plan, CodecCa
     scratch.buffers += buffers_by_nodes;
   }
   resources.place.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
-  reserve_coroutine_frames(coroutines_of_a_call + coroutines_of_a_segment * segments);
+  const std::size_t of_neighbours = static_cast<std::size_t>(neighbours / Round::most);
+  reserve_coroutine_frames(coroutines_of_a_call + (coroutines_of_a_segment + of_neighbours) * segments);
 }
 
 // Looks for packed integers in the values of this rank, if a bound must not change them.

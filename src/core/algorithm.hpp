@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/collective.hpp"
+#include "core/neighbours.hpp"
 #include "core/team.hpp"
 
 namespace taut {
@@ -20,14 +21,17 @@ class Nodes;
 //   reduce          all values          all values, root (may be `in`)
 //   gather          own block           P blocks, root (own one may be `in`)
 //   alltoall        P blocks            P blocks (may be `in`)
+//   neighbor_alltoall    one block for each of neighbours->to, and for each of neighbours->from
 //
-// An operand marked `root` exists at the root only. The blocks of a scatter, gather or alltoall have one
-// size, or the sizes in `layout`; a rank knows only the sizes of the blocks that it sends or receives.
+// An operand marked `root` exists at the root only. The blocks of a scatter, gather, alltoall or
+// neighbor_alltoall have one size, or the sizes in `layout`; a rank knows only the sizes of the blocks that
+// it sends or receives.
 struct Operands {
   Blocks<ConstSlice> in;
   Blocks<Slice> out;
   Reduction op = Reduction::sum;
   int root = 0;
+  const Neighbours* neighbours = nullptr;  // of a neighbourhood collective
 };
 
 // Cost of an algorithm for P ranks and one segment.
@@ -63,7 +67,8 @@ struct AlgorithmInfo {
   int (*growth)(int P, Arithmetic how);
   Task<> (*run)(Team team, Operands data);
   bool any_blocks = false;  // also serves blocks of different sizes (BlockLayout)
-  // Returns the scratch memory of rank `me`, counted from the root.
+  // Returns the scratch memory of rank `me`, counted from the root. In a neighbourhood collective P is the
+  // number of this rank's neighbours.
   Scratch (*scratch)(int P, int me) = [](int, int) { return Scratch{}; };
   int (*blocks)(int P) = [](int P) { return P; };  // number of blocks that a message is cut into
   // True if the algorithm decodes and encodes again at each hop. Its reductions are by values only, and all

@@ -39,6 +39,7 @@ struct Blocks : S {
   S most() const noexcept {
     if (layout == nullptr) return *this;
     const auto& counts = layout->counts;
+    if (counts.empty()) return {{nullptr, 0, this->type}};
     const auto largest = std::max_element(counts.begin(), counts.end()) - counts.begin();
     return at(static_cast<std::size_t>(largest), counts.size());
   }

@@ -118,6 +118,7 @@ def collectives_header():
     values = ", ".join(f"{name} = {i}" for i, name in enumerate([*listed, "send", "recv"], 1))
     reducing = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].reduces)
     rooted = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].has_root)
+    of_neighbours = " || ".join(f"collective == Collective::{name}" for name in listed if one[name].of_neighbours)
     return f"""// Made by collectives.py.
 #pragma once
 
@@ -131,6 +132,7 @@ inline constexpr const char* collective_names[] = {{"", {names}"send", "recv"}};
 
 constexpr bool reduces(Collective collective) noexcept {{ return {reducing}; }}
 constexpr bool has_root(Collective collective) noexcept {{ return {rooted}; }}
+constexpr bool of_neighbours(Collective collective) noexcept {{ return {of_neighbours}; }}
 
 }}  // namespace taut
 """
@@ -143,7 +145,7 @@ def flag(value):
 def functions_header():
     names = ", ".join(c.name for c in collectives())
     rows = "\n".join(
-        f'    {{"{c.name}", Collective::{c.served_as}, {flag(c.has_root)}, {flag("counts" in c.kinds)}, '
+        f'    {{"{c.name}", Collective::{c.served_as}, {flag(c.has_root)}, {flag("counts" in c.kinds)}, {flag(c.int_displacement == "int")}, '
         f"{flag(c.at_root('send'))}, {flag(c.at_root('recv'))}}},"
         for c in collectives()
     )
@@ -160,10 +162,11 @@ struct FunctionInfo {{
   const char* name;
   Collective collective;
   bool has_root, has_counts;  // has_counts: a count for each block
+  bool int_displs;  // displacements are of type int in the function with int counts
   bool send_at_root, recv_at_root;  // the side matters at the root alone
 }};
 inline constexpr FunctionInfo function_table[] = {{
-    {{"", Collective{{}}, false, false, false, false}},
+    {{"", Collective{{}}, false, false, true, false, false}},
 {rows}
 }};
 constexpr const FunctionInfo& info_of(Function function) noexcept {{

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "api/args/topology.hpp"
+
 namespace taut::dropin {
 
 inline constexpr int every_rank = -1;  // in place of a root: the blocks matter on every rank

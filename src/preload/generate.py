@@ -109,11 +109,14 @@ _Static_assert(sizeof taut_wrapped / sizeof *taut_wrapped <= taut_most_wrapped, 
 
 def widening(function, p):
     """Returns number type and size of the array of wider numbers that replaces the array `p`."""
+    number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
     root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
     count = f"blocks(comm, {root})"
+    if "eighbor" in function.name:
+        return number, f"taut::api::degrees_of(comm).{'out' if p.name.startswith('s') else 'in'}"
     if p.name in ("sendcounts", "sdispls", "sendtypes") and root == "every_rank":
         count = f"sendbuf == MPI_IN_PLACE ? 0 : {count}"
-    return "MPI_Aint" if "displs" in p.name else "MPI_Count", count
+    return number, count
 
 
 def blocking_body(function):
@@ -314,7 +317,8 @@ def types_from_fortran(function, p):
 
 
 def fortran_types(function):
-    return ", ".join(f"{'void' if 'void*' in p.type else 'MPI_Fint'}* {p.name}" for p in function.parameters)
+    types = {"const void*": "void", "void*": "void", "const MPI_Aint": "MPI_Aint"}
+    return ", ".join(f"{types.get(p.type, 'MPI_Fint')}* {p.name}" for p in function.parameters)
 
 
 def fortran_creation(function, kind, spellings):

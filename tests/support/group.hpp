@@ -138,15 +138,21 @@ class Job {
  public:
   Job(Collective collective, int P, std::size_t count, DType type, Pattern pattern, std::uint64_t seed,
       Reduction op = Reduction::sum, int root = 0, bool in_place = false)
-      : collective_(collective), P_(P), op_(op), root_(root), in_place_(in_place) {
+      : collective_(collective),
+        P_(P),
+        op_(op),
+        root_(root),
+        in_place_(in_place && !of_neighbours(collective)) {
     if (equal_blocks()) count = count / ranks() * ranks();
     for (int r = 0; r < P; ++r) {
+      all_ranks_.from.push_back(r);
+      all_ranks_.to.push_back(r);
       inputs.push_back(make_values(type, count, pattern, seed * 131 + static_cast<std::uint64_t>(r)));
       outputs.push_back(Values(type, count));
       for (std::size_t i = 0; i < outputs.back().numbers(); ++i) outputs.back().set(i, -7777);
     }
     for (int r = 0; r < P; ++r)
-      if (in_place || (collective == Collective::bcast && r == root)) outputs[index(r)] = inputs[index(r)];
+      if (in_place_ || (collective == Collective::bcast && r == root)) outputs[index(r)] = inputs[index(r)];
   }
 
   std::size_t count() const noexcept { return inputs[0].count(); }
@@ -156,9 +162,9 @@ class Job {
     const std::size_t r = index(rank);
     const Slice out = outputs[r].slice();
     const ConstSlice in = in_place_ ? ConstSlice(out) : std::as_const(inputs[r]).slice();
-    Operands data{in, out, op_, root_};
+    Operands data{in, out, op_, root_, of_neighbours(collective_) ? &all_ranks_ : nullptr};
     if (collective_ == Collective::reduce_scatter) data.out = block(out, r, ranks());
-    if (collective_ == Collective::allgather) data.in = block(in, r, ranks());
+    if (gathers_everywhere()) data.in = block(in, r, ranks());
     if (collective_ == Collective::bcast) data.in = {};
     if (collective_ == Collective::scatter) {
       data.out = block(out, r, ranks());
@@ -181,13 +187,12 @@ class Job {
     if (reduces(collective_)) return reduce_exactly(inputs, i, op_);
     std::size_t source = index(root_);
     const std::size_t parts = components_of(inputs[0].type());
-    const bool from_all = collective_ == Collective::allgather || collective_ == Collective::gather ||
-                          collective_ == Collective::alltoall;
+    const bool from_all = gathers_everywhere() || collective_ == Collective::gather || exchanges();
     if (from_all)
       for (source = 0; i / parts >= part_range(count(), source, ranks()).first +
                                         part_range(count(), source, ranks()).count;)
         ++source;
-    if (collective_ == Collective::alltoall)  // block `source` here is block `rank` there
+    if (exchanges())  // block `source` here is block `rank` there
       i = i + (index(rank) - source) * (count() / ranks()) * parts;
     const long double x = inputs[source].at(i);
     return {x, std::abs(x)};
@@ -236,8 +241,12 @@ class Job {
 
  private:
   bool equal_blocks() const noexcept {
-    return collective_ == Collective::scatter || collective_ == Collective::gather ||
-           collective_ == Collective::alltoall;
+    return collective_ == Collective::scatter || collective_ == Collective::gather || exchanges();
+  }
+  // In the neighbourhood collectives of a job, all ranks are neighbours of all ranks, themselves included.
+  bool gathers_everywhere() const noexcept { return collective_ == Collective::allgather; }
+  bool exchanges() const noexcept {
+    return collective_ == Collective::alltoall || collective_ == Collective::neighbor_alltoall;
   }
   bool to_root() const noexcept {
     return collective_ == Collective::reduce || collective_ == Collective::gather;
@@ -250,6 +259,7 @@ class Job {
   Reduction op_;
   int root_;
   bool in_place_;
+  Neighbours all_ranks_;
 };
 
 // Runs the task make_task(rank) for each rank on the hub.

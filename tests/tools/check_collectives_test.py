@@ -17,8 +17,9 @@ class CheckCollectives(unittest.TestCase):
         self.assertEqual(len([*check.undeclared(header.replace("TAUT_Ibcast(", ""))]), 1)
 
     def test_a_collective_without_algorithm_or_row(self):
-        self.assertEqual(len([*check.without_algorithm("")]), 8)
-        self.assertEqual(len([*check.undocumented("", "")]), 16)
+        number = len({function.served_as for function in check.collectives()})
+        self.assertEqual(len([*check.without_algorithm("")]), number)
+        self.assertEqual(len([*check.undocumented("", "")]), 2 * number)
 
     def test_a_name_that_no_function_has(self):
         bench, calibrate = '    {"allreduce", true, true,', 'CALLS = ("bcast", "cast")'

@@ -1,7 +1,7 @@
 #include "api/args/describe.hpp"
 
-#include "api/args/call_buffers.hpp"
 #include "api/args/datatypes.hpp"
+#include "api/args/neighbour_calls.hpp"
 
 namespace taut::api {
 namespace {
@@ -140,6 +140,20 @@ Described exchange(const MpiCall& call, const Group& group) {
   return describe_move(Collective::alltoall, group, std::move(sides), 0, *bytes, !any_size);
 }
 
+Described exchange_with_neighbours(const MpiCall& call, const Group& group, const Topology& topology) {
+  std::optional<BufferArgs> sides = neighbour_buffers(call, topology);
+  if (!sides) return {};
+  const auto sent = bytes_of_all(*sides->in), received = bytes_of_all(*sides->out);
+  const bool known =
+      topology.same_degrees && !call.info().has_counts;  // the blocks of all ranks have one size
+  const auto bytes =
+      known ? message_bytes(call.recv.count, call.recv.type, topology.degrees.in) : std::max(sent, received);
+  if (!sent || !received || !bytes) return {};
+  Described made = describe_move(call.info().collective, group, std::move(*sides), 0, *bytes, known);
+  made->data.neighbours = &topology.neighbours;
+  return made;
+}
+
 Described broadcast(const MpiCall& call, const Group& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
@@ -148,8 +162,10 @@ Described broadcast(const MpiCall& call, const Group& group) {
                        {{}, Side(call.recv.at, call.recv.count, call.recv.type), sends}, call.root, *bytes);
 }
 
-Described describe_arguments(const MpiCall& call, const Group& group) {
+Described describe_arguments(const MpiCall& call, const Group& group, const Topology* topology) {
   if (call.info().has_root && !group.has(call.root)) return {};
+  if (of_neighbours(call.info().collective))
+    return topology != nullptr ? exchange_with_neighbours(call, group, *topology) : Described{};
   switch (call.info().collective) {
     case Collective::allreduce:
       return reduction(call, reduced(call), call.recv.writable(), call.recv.count, 1);
@@ -162,16 +178,14 @@ Described describe_arguments(const MpiCall& call, const Group& group) {
     case Collective::gather: return gathering(call, group);
     case Collective::scatter: return scattering(call, group);
     case Collective::alltoall: return exchange(call, group);
-    case Collective::send:
-    case Collective::recv: break;  // these are messages
+    default: return {};  // messages
   }
-  return {};
 }
 
 }  // namespace
 
-Described describe(const MpiCall& call, const Group& group) {
-  Described made = describe_arguments(call, group);
+Described describe(const MpiCall& call, const Group& group, const Topology* topology) {
+  Described made = describe_arguments(call, group, topology);
   if (made) made->site = call.site;
   return made;
 }

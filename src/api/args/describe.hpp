@@ -5,12 +5,14 @@
 
 #include "api/args/group.hpp"
 #include "api/args/mpi_call.hpp"
+#include "api/args/topology.hpp"
 #include "comm/collective_call.hpp"
 
 namespace taut::api {
 
 // Describes a call; returns nothing if MPI has to report an error in the arguments. Does not read arguments
-// that are not significant on this rank.
-std::optional<CollectiveCall> describe(const MpiCall& call, const Group& group);
+// that are not significant on this rank. `topology`: that of the communicator, for neighbourhood collectives;
+// it must outlive the call.
+std::optional<CollectiveCall> describe(const MpiCall& call, const Group& group, const Topology* topology);
 
 }  // namespace taut::api

@@ -1,6 +1,7 @@
 #include "api/args/pmpi.hpp"
 
 #include "api/args/average.hpp"
+#include "api/args/topology.hpp"
 #include "collective_pmpi.hpp"
 
 namespace taut::api {
@@ -30,6 +31,10 @@ int fault_of(const MpiCall& call, const PmpiArgs& args, MPI_Comm on) noexcept {
 BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept {
   int size = 0, inter = 0;
   if (!call.info().has_counts) return {};
+  if (of_neighbours(call.info().collective)) {
+    const Degrees degrees = degrees_of(on);
+    return {degrees.out, degrees.in};
+  }
   PMPI_Comm_test_inter(on, &inter);
   if (inter != 0)
     PMPI_Comm_remote_size(on, &size);
@@ -44,8 +49,8 @@ PmpiArgs::PmpiArgs(const MpiCall& call, MPI_Comm on)
 
 PmpiArgs::PmpiArgs(const MpiCall& call, const Significance& matters, BlockCounts blocks)
     : op(plain_operator(call.op)),
-      send(call.send, blocks.send, matters.send),
-      recv(call.recv, blocks.recv, matters.recv) {}
+      send(call.send, blocks.send, matters.send, call.info().int_displs),
+      recv(call.recv, blocks.recv, matters.recv, call.info().int_displs) {}
 
 // Makes a blocking call of plain MPI. Flattened, because this function is most of Taut's overhead in a small
 // plain call.

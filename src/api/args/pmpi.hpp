@@ -14,11 +14,13 @@ struct BlockCounts {
 BlockCounts blocks_of(const MpiCall& call, MPI_Comm on) noexcept;
 
 // Counts and displacements of one buffer in the types of plain MPI: 0 and null if the buffer is not
-// significant on this rank. `buffer` must outlive the object.
+// significant on this rank. `int_displs`: the function has displacements of int before MPI 4. `buffer` must
+// outlive the object.
 class PmpiBuffer {
  public:
 #if MPI_VERSION >= 4
-  PmpiBuffer(const BufferArg& buffer, int, bool matters) noexcept : buffer_(buffer), matters_(matters) {}
+  PmpiBuffer(const BufferArg& buffer, int, bool matters, bool) noexcept
+      : buffer_(buffer), matters_(matters) {}
   MPI_Count count() const noexcept { return matters_ ? buffer_.count : 0; }
   const MPI_Count* counts() const noexcept { return matters_ ? buffer_.counts : nullptr; }
   const MPI_Aint* displs() const noexcept { return matters_ ? buffer_.displs : nullptr; }
@@ -28,10 +30,10 @@ class PmpiBuffer {
   const BufferArg& buffer_;
   bool matters_;
 #else
-  PmpiBuffer(const BufferArg& buffer, int blocks, bool matters)
+  PmpiBuffer(const BufferArg& buffer, int blocks, bool matters, bool int_displs)
       : count_(pmpi::count(buffer.count, matters)),
         counts_(matters ? buffer.counts : nullptr, blocks),
-        displs_(matters ? buffer.displs : nullptr, blocks),
+        displs_(matters && int_displs ? buffer.displs : nullptr, blocks),
         fits_((!matters || pmpi::fits(buffer.count)) && counts_.fit() && displs_.fit()) {}
   int count() const noexcept { return count_; }
   const int* counts() const noexcept { return counts_.data(); }

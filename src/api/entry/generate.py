@@ -57,6 +57,8 @@ def argument(function, parameter):
         return "c.send.at" if side == "send" else "c.recv.writable()"
     if parameter.kind in ("type", "types"):
         return f"c.{side}.{parameter.kind}"
+    if parameter.kind == "displacements" and function.int_displacement == "MPI_Aint":
+        return f"c.{side}.displs"
     return f"a.{side}.{FIELDS[parameter.kind]}()"
 
 

@@ -1,6 +1,5 @@
 #include "api/entry/verbs.hpp"
 
-#include "api/args/describe.hpp"
 #include "api/args/pmpi.hpp"
 #include "api/errors.hpp"
 #include "api/state/requests.hpp"
@@ -16,7 +15,7 @@ int serve_by(CommState& comm_state, const MpiCall& call) {
     finish_calls();
     return comm_state.run_again(plain);
   }
-  const std::optional<CollectiveCall> described = describe(call, comm_state.group());
+  const std::optional<CollectiveCall> described = comm_state.describe(call, true);
   const Fallback why = comm_state.early_fallback(described, call);
   if (why != Fallback::none) {
     finish_calls();

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "api/args/datatypes.hpp"
+#include "api/args/describe.hpp"
 #include "api/errors.hpp"
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
@@ -61,6 +62,17 @@ void CommState::disconnect() noexcept {
 }
 
 void CommState::name_after(MPI_Comm comm) noexcept { read_name(comm, observed_->name); }
+
+std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool blocking) {
+  const bool of_neighbours = taut::of_neighbours(call.info().collective);
+  return api::describe(call, group_, of_neighbours ? topology(call.comm, blocking) : nullptr);
+}
+
+const Topology* CommState::topology(MPI_Comm comm, bool blocking) {
+  auto& known = topology_[blocking];
+  if (!known) known = topology_of(comm, blocking);
+  return known->get();
+}
 
 void CommState::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
@@ -129,7 +141,8 @@ Fallback CommState::early_fallback(const std::optional<CollectiveCall>& request,
 // earlier calls; a kind of call in back-off counts its calls. With a trace nothing is remembered, since each
 // call needs its entry.
 void CommState::remember(const MpiCall& as_called, const CollectiveCall& request, Fallback why) noexcept {
-  if (!request.coded() || as_called.function == Function::none || as_called.info().has_counts) return;
+  if (!request.coded() || !request.bytes_known) return;
+  if (as_called.function == Function::none || as_called.info().has_counts) return;
   if (!known_datatype(telling_buffer(as_called, group_.rank).type) || recorder() != nullptr) return;
   const bool backs_off = communicator_ != nullptr && communicator_->backs_off();
   if (backs_off || request.bytes < rules_.least_bytes())

@@ -10,6 +10,7 @@
 
 #include "api/args/group.hpp"
 #include "api/args/mpi_call.hpp"
+#include "api/args/topology.hpp"
 #include "api/messages/messages.hpp"
 #include "api/state/finalize_reports.hpp"
 #include "comm/in_flight.hpp"
@@ -33,6 +34,12 @@ class CommState : public std::enable_shared_from_this<CommState> {
 
   // Reads the communicator's name, for reports.
   void name_after(MPI_Comm comm) noexcept;
+
+  // Describes a blocking call on the user's communicator, or another call, as api::describe() does.
+  std::optional<CollectiveCall> describe(const MpiCall& call, bool blocking);
+
+  // Returns the topology of the user's communicator for such calls, null if it has none. MPI is asked once.
+  const Topology* topology(MPI_Comm comm, bool blocking);
 
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
@@ -171,6 +178,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     std::uint64_t nanoseconds = 0;                  // time of the last timed call
   } again_;                                         // the last call that fell back early, and will again
   std::vector<std::shared_ptr<CommState>> spares_;  // the same number on all ranks
+  std::optional<std::shared_ptr<const Topology>> topology_[2];  // [blocking]; empty: not asked for yet
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

@@ -3,7 +3,6 @@
 #include "api/args/average.hpp"
 #include "api/args/datatype_layout.hpp"
 #include "api/args/datatypes.hpp"
-#include "api/args/describe.hpp"
 #include "api/state/rule_binding.hpp"
 
 namespace taut::api {
@@ -85,7 +84,7 @@ bool CollectiveRequest::keep_types() {
 }
 
 std::optional<CollectiveCall> CollectiveRequest::describe() const {
-  return api::describe(call_, comm_state_->group());
+  return comm_state_->describe(call_, false);
 }
 
 int CollectiveRequest::start() {
@@ -110,6 +109,10 @@ int CollectiveRequest::start_plain() {
 }
 
 int CollectiveRequest::start_plain_on(MPI_Comm comm) {
+  if (of_neighbours(call_.info().collective) && comm != call_.comm) {
+    const Topology* const topology = comm_state_->topology(call_.comm, false);
+    return topology != nullptr ? messages_.start(call_, *topology, comm) : raise(comm, MPI_ERR_TOPOLOGY);
+  }
   plain_args_.emplace(call_, comm);
   return api::start_plain(call_, *plain_args_, comm, &plain_);
 }
@@ -123,7 +126,8 @@ void CollectiveRequest::issue() {
 bool CollectiveRequest::ready() {
   if (plain_complete_) return true;
   int complete = 0;
-  plain_code_ = PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
+  plain_code_ =
+      messages_.started() ? messages_.test(complete) : PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
   plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
   return plain_complete_;
 }
@@ -138,7 +142,7 @@ bool CollectiveRequest::complete() noexcept { return in_flight_ ? in_flight_->do
 
 void CollectiveRequest::wait() noexcept {
   if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
-    plain_code_ = PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
+    plain_code_ = messages_.started() ? messages_.wait() : PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
     plain_complete_ = true;
   }
   for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());

@@ -3,6 +3,7 @@
 
 #include <taut/taut.h>
 
+#include "api/args/neighbour_calls.hpp"
 #include "api/args/pmpi.hpp"
 #include "api/state/comm_state.hpp"
 
@@ -83,6 +84,7 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
   std::array<std::vector<MPI_Datatype>, 2> type_lists_;  // datatypes of the blocks, kept ones among them
   std::optional<CallInFlight> in_flight_;                // call of the last start; empty: it fell back early
   MPI_Request plain_ = MPI_REQUEST_NULL;
+  NeighbourMessages messages_;  // in place of plain_ on a private communicator
   bool plain_is_persistent_ = false, plain_complete_ = false;
   int plain_code_ = MPI_SUCCESS;
 };

@@ -12,7 +12,7 @@ constexpr double seconds_a_round = 10e-6, seconds_of_samples = 20e-6;
 constexpr double least_message = 64 << 10;  // least bytes of a message that travels as frames
 
 const AlgorithmInfo* usual(Collective collective) noexcept {
-  for (const char* name : {"ring", "binomial", "linear", "pairwise"})
+  for (const char* name : {"ring", "binomial", "linear", "pairwise", "direct"})
     if (const AlgorithmInfo* found = find_algorithm(collective, name)) return found;
   return nullptr;
 }
@@ -30,7 +30,7 @@ double frame(const AlgorithmInfo& algorithm, int ranks) noexcept { return 1.0 / 
 }  // namespace
 
 double carried(Collective collective, int ranks) noexcept {
-  if (collective == Collective::send) return 1;
+  if (collective == Collective::send || of_neighbours(collective)) return 1;
   const double others = 1 - 1.0 / ranks;
   const bool twice = collective == Collective::allreduce || collective == Collective::bcast ||
                      collective == Collective::reduce;

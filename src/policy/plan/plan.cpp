@@ -62,7 +62,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
   };
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
-  for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise"})
+  for (const char* name : {by_size(policy, call), "ring", "binomial", "linear", "pairwise", "direct"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }

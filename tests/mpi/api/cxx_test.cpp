@@ -147,6 +147,27 @@ TEST_F(CxxCalls, MoveTypedBlocks) {
   EXPECT_THROW(comm.alltoallw(all.data(), blocks, exchanged.data(), blocks), taut::Error);
 }
 
+TEST_F(CxxCalls, ReachNeighbours) {
+  const int size = comm.size(), periodic = 1, before = (comm.rank() + size - 1) % size,
+            after = (comm.rank() + 1) % size;
+  MPI_Comm grid;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &grid);
+  {
+    const taut::Communicator ring(grid, "abs:1e-3,min_bytes=0");
+    std::vector<float> both(mine), got(2 * n);
+    both.insert(both.end(), mine.rbegin(), mine.rend());
+    ring.neighbor_alltoall(both, got);
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_NEAR(got[i], value(static_cast<std::size_t>(before), n - 1 - i), bound);
+      ASSERT_NEAR(got[n + i], value(static_cast<std::size_t>(after), i), bound);
+    }
+    got.pop_back();
+    EXPECT_THROW(ring.neighbor_alltoall(both, got), taut::Error);
+    EXPECT_THROW(comm.neighbor_alltoall(both, got), taut::Error);  // without a topology
+  }
+  MPI_Comm_free(&grid);
+}
+
 TEST_F(CxxCalls, GoOnAsRequests) {
   std::vector<float> out(n), values = mine, field = mine;
   taut::Request sum_request = comm.iallreduce(mine, out), bcast = comm.ibcast(field);

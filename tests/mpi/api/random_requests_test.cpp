@@ -11,7 +11,7 @@ TEST(Requests, RandomMixtures) {
                           number_from_environment("TEST_COUNT", size_of_comm(MPI_COMM_WORLD) > 4 ? 8 : 25);
   for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "TEST_SEED=" << seed << " TEST_COUNT=1");
-    MixtureOfCalls(seed, MPI_COMM_WORLD).run();
+    MixtureOfCalls(seed, world_of_neighbours()).run();
   }
 }
 }  // namespace

@@ -20,10 +20,29 @@ inline int size_of_comm(MPI_Comm comm) {
   return size;
 }
 
-// A communicator for one test, which returns errors.
+// Returns a communicator of the same ranks with a graph in which every rank is a neighbour of all ranks,
+// itself included. The caller frees it.
+inline MPI_Comm with_all_as_neighbours(MPI_Comm parent) {
+  const int P = size_of_comm(parent);
+  std::vector<int> all(static_cast<std::size_t>(P));
+  for (int r = 0; r < P; ++r) all[static_cast<std::size_t>(r)] = r;
+  const std::vector<int> weights(all.size(), 1);  // GCC warns of Open MPI's MPI_UNWEIGHTED
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Dist_graph_create_adjacent(parent, P, all.data(), weights.data(), P, all.data(), weights.data(),
+                                 MPI_INFO_NULL, 0, &made);
+  return made;
+}
+
+// Returns such a communicator of all ranks, always the same one.
+inline MPI_Comm world_of_neighbours() {
+  static const MPI_Comm made = with_all_as_neighbours(MPI_COMM_WORLD);
+  return made;
+}
+
+// A communicator for one test, which returns errors. It has the topology of its parent.
 class Comm {
  public:
-  explicit Comm(const char* policy = nullptr, MPI_Comm parent = MPI_COMM_WORLD) {
+  explicit Comm(const char* policy = nullptr, MPI_Comm parent = world_of_neighbours()) {
     MPI_Comm_dup(parent, &comm_);
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     if (policy != nullptr) {
@@ -104,7 +123,7 @@ int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool
   void* const out = job.outputs[r].slice().data;
   const Operands data = job.operands(me);
   const bool only_at_root = collective == Collective::reduce || collective == Collective::gather;
-  const bool takes_in_place = in_place && (!only_at_root || me == root);
+  const bool takes_in_place = in_place && !of_neighbours(collective) && (!only_at_root || me == root);
   const void* const in = takes_in_place ? MPI_IN_PLACE : std::as_const(job.inputs[r]).slice().data;
   const void* const block = takes_in_place ? MPI_IN_PLACE : data.in.data;
   const auto move = [&](auto blocking, auto nonblocking, auto persistent, const void* from, void* to,
@@ -133,6 +152,8 @@ int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool
     case Collective::gather:
       return move(TAUT_Gather, TAUT_Igather, TAUT_Gather_init, block, data.out.data, root);
     case Collective::alltoall: return move(TAUT_Alltoall, TAUT_Ialltoall, TAUT_Alltoall_init, in, out);
+    case Collective::neighbor_alltoall:
+      return move(TAUT_Neighbor_alltoall, TAUT_Ineighbor_alltoall, TAUT_Neighbor_alltoall_init, in, out);
     default: break;
   }
   return MPI_ERR_OTHER;

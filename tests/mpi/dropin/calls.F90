@@ -145,6 +145,22 @@ program calls
   call MPI_Alltoallw(send, counts, displs, types, receive, mine, places, types, MPI_COMM_WORLD, ierror)
   call finish('Alltoallw', ranks*own)
 
+  ! The neighbours in the ring of ranks.
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., other, ierror)
+  do r = 0, 1
+    do i = 0, block - 1
+      exact(r*block + i) = value(modulo(rank + 2*r - 1, ranks), (1 - r)*block + i)
+    end do
+  end do
+  call start()
+  call MPI_Neighbor_alltoall(send, block, MPI_REAL, receive, block, MPI_REAL, other, ierror)
+  call finish('Neighbor_alltoall', 2*block)
+  call start()
+  call MPI_Neighbor_alltoallv(send, [block, block], [0, block], MPI_REAL, receive, [block, block], [0, block], &
+                              MPI_REAL, other, ierror)
+  call finish('Neighbor_alltoallv', 2*block)
+  call MPI_Comm_free(other, ierror)
+
   ! What is not a number.
   call start()
   do i = 0, block - 1

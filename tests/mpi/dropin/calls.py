@@ -103,6 +103,19 @@ class Calls:
         self.end("Ialltoallw", received, exact.ravel())
         self.started += 1
 
+    def neighbours(self):
+        """Exchanges blocks with both neighbours in the ring of ranks."""
+        ring = self.comm.Create_cart([self.size], periods=[True])
+        before, after = ring.Shift(0, 1)
+        sent = self.send[: 2 * BLOCK] if self.size > 1 else numpy.resize(self.send, 2 * BLOCK)
+        exact = numpy.concatenate([value(before, BLOCK, BLOCK), value(after, 0, BLOCK)])
+        ring.Neighbor_alltoall(sent, received := numpy.full(2 * BLOCK, -1, "f4"))
+        self.end("Neighbor_alltoall", received, exact)
+        numbers = ([BLOCK, BLOCK], [0, BLOCK])
+        ring.Neighbor_alltoallv([sent, *numbers, MPI.FLOAT], [received := numpy.full(2 * BLOCK, -1, "f4"), *numbers, MPI.FLOAT])
+        self.end("Neighbor_alltoallv", received, exact)
+        ring.Free()
+
     def nonblocking(self):
         """Makes nonblocking calls among messages and completes them together; the first rank waits in another
         call before that."""
@@ -175,6 +188,7 @@ class Calls:
         self.movements()
         self.vectors()
         self.transpositions()
+        self.neighbours()
         self.nonblocking()
         self.messages()
         return numpy.array([self.made - self.started, self.started])

@@ -61,6 +61,7 @@ MPIS = {
 PROGRAMS = {
     "c": "calls.c",
     "nonblocking": "nonblocking.c",
+    "neighbours": "neighbours.c",
     "persistent": "persistent.c",
     "messages": "messages.c",
     "probes": "probes.c",

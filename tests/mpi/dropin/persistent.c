@@ -100,6 +100,22 @@ static void vectors(void) {
   repeat(&request, "Alltoallw_init", (long)size * own, NULL);
 }
 
+/* Exchange with both neighbours in the ring of ranks. */
+static void neighbours(void) {
+  const int around[2] = {(rank + size - 1) % size, (rank + 1) % size};
+  MPI_Comm ring;
+  MPI_Request request;
+  MPI_Dist_graph_create_adjacent(comm, 2, around, MPI_UNWEIGHTED, 2, around, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &ring);
+  for (int i = 0; i < 2; ++i)
+    for (long k = 0; k < block; ++k) /* in a pair, block i of the other rank */
+      exact[i * (long)block + k] = value(around[i], (size == 2 ? i : 1 - i) * (long)block + k);
+  MPI_Neighbor_alltoall_init(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, ring, MPI_INFO_NULL,
+                             &request);
+  repeat(&request, "Neighbor_alltoall_init", 2 * block, NULL);
+  MPI_Comm_free(&ring);
+}
+
 /* MPICH reads the arrays of a vector call when the call is created: arrays that mpi4py passes do not last. */
 static void arrays_that_go(void) {
 #ifdef MPICH_VERSION
@@ -269,6 +285,7 @@ static void all_calls(MPI_Comm on, const char* title) {
   reductions();
   movements();
   vectors();
+  neighbours();
   arrays_that_go();
   completions();
   waits_elsewhere();

@@ -36,7 +36,23 @@ void draw_sizes(Draw& draw, Call& call) {
       for (std::size_t j = 0; j < i; ++j) sizes[i][j] = sizes[j][i];
 }
 
+// Draws a directed graph: some ranks may have no edges, some pairs of ranks several.
+void draw_neighbours(Draw& draw, Call& call) {
+  call.neighbours.resize(index(call.P));
+  for (int edges = draw.pick(draw.one_in(8) ? 20 * call.P : 4 * call.P); edges > 0; --edges) {
+    const int from = draw.pick(call.P), to = draw.pick(call.P);
+    auto& there = call.neighbours[index(to)].from;
+    call.neighbours[index(from)].to.push_back(to);
+    const auto last = std::find(there.rbegin(), there.rend(), from).base();  // keeps the order of a pair
+    there.insert(last + draw.pick(static_cast<int>(there.end() - last) + 1), from);
+  }
+}
+
 }  // namespace
+
+const Neighbours* Call::neighbours_of(int rank) const noexcept {
+  return neighbours.empty() ? nullptr : &neighbours[index(rank)];
+}
 
 bool equal_blocks(Collective c) noexcept {
   return c == Collective::scatter || c == Collective::gather || c == Collective::alltoall;
@@ -50,11 +66,15 @@ std::size_t Call::size_between(int from, int to) const noexcept {
 
 std::vector<std::size_t> Call::blocks_in(int rank) const {
   const bool many = collective == Collective::reduce_scatter || collective == Collective::alltoall ||
-                    collective == Collective::scatter;
+                    collective == Collective::scatter || collective == Collective::neighbor_alltoall;
   if (collective == Collective::bcast || (collective == Collective::scatter && rank != root)) return {};
   if (collective == Collective::allreduce || collective == Collective::reduce) return {count};
   if (!many) return {size_between(rank, root)};
   std::vector<std::size_t> blocks;
+  if (const Neighbours* const mine = neighbours_of(rank)) {
+    for (const int to : mine->to) blocks.push_back(size_between(rank, to));
+    return blocks;
+  }
   for (int to = 0; to < P; ++to) blocks.push_back(size_between(rank, to));
   return blocks;
 }
@@ -66,6 +86,10 @@ std::vector<std::size_t> Call::blocks_out(int rank) const {
   if (collective == Collective::reduce_scatter) return {size_between(rank, rank)};
   if (reduces(collective) || collective == Collective::bcast) return {count};
   std::vector<std::size_t> blocks;
+  if (const Neighbours* const mine = neighbours_of(rank)) {
+    for (const int from : mine->from) blocks.push_back(size_between(from, rank));
+    return blocks;
+  }
   for (int from = 0; from < P; ++from) blocks.push_back(size_between(from, rank));
   return blocks;
 }
@@ -73,6 +97,16 @@ std::vector<std::size_t> Call::blocks_out(int rank) const {
 Call::Source Call::source(int rank, std::size_t block) const noexcept {
   if (collective == Collective::bcast) return {root, 0};
   if (collective == Collective::scatter) return {root, index(rank)};
+  if (const Neighbours* const mine = neighbours_of(rank)) {
+    const int from = mine->from[block];
+    if (collective != Collective::neighbor_alltoall) return {from, 0};
+    const auto end = mine->from.begin() + static_cast<std::ptrdiff_t>(block);
+    auto before = std::count(mine->from.begin(), end, from);  // edges of this pair that come first
+    const std::vector<int>& to = neighbours[index(from)].to;
+    std::size_t i = 0;
+    while (to[i] != rank || before-- > 0) ++i;
+    return {from, i};
+  }
   return {static_cast<int>(block), collective == Collective::alltoall ? index(rank) : 0};
 }
 
@@ -96,12 +130,13 @@ Nodes nodes_of(const Call& call) {
 
 void draw_data(Draw& draw, Call& call, bool any_blocks) {
   call.root = draw.pick(call.P);
-  call.in_place = draw.one_in(3) && call.collective != Collective::bcast;
+  call.in_place = draw.one_in(3) && call.collective != Collective::bcast && !of_neighbours(call.collective);
   call.null_if_empty = draw.one_in(2);
   call.seed = draw.bits();
   call.count = draw_count(draw, call.P);
   if (equal_blocks(call.collective)) call.count = call.count / index(call.P) * index(call.P);
-  if (any_blocks) draw_sizes(draw, call);
+  if (of_neighbours(call.collective)) draw_neighbours(draw, call);
+  if (any_blocks || of_neighbours(call.collective)) draw_sizes(draw, call);
   call.scale = std::pow(10.0, draw.one_in(8) ? draw.pick(41) - 20 : draw.pick(7) - 3);
   const auto content = static_cast<Content>(draw.pick(contents));
   const bool differ = draw.one_in(4);

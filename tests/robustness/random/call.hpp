@@ -34,6 +34,7 @@ struct Call {
   DType type = DType::f32;
   std::size_t count = 0;                        // values of the whole message, in nearly equal blocks; or:
   std::vector<std::vector<std::size_t>> sizes;  // [i][j]: values sent from rank i to rank j
+  std::vector<Neighbours> neighbours;           // of each rank, in a neighbourhood collective
   bool in_place = false;
   bool mean = false;              // true if the sum is divided by P
   bool apart = false;             // true if values have gaps between them in the memory of some ranks
@@ -44,6 +45,7 @@ struct Call {
 
   bool any_blocks() const noexcept { return !sizes.empty(); }
   std::size_t size_between(int from, int to) const noexcept;
+  const Neighbours* neighbours_of(int rank) const noexcept;  // null: no neighbourhood collective
   // Returns the number of values in each block that a rank sends, or receives: one number for all blocks, its
   // own block, or one for each rank. Empty: no buffer.
   std::vector<std::size_t> blocks_in(int rank) const;

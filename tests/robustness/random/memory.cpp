@@ -193,6 +193,7 @@ Operands Memory::addresses(int rank) {
   Operands data;
   data.op = call_->op;
   data.root = call_->root;
+  data.neighbours = call_->neighbours_of(rank);
   data.in.type = data.out.type = call_->type;
   const std::size_t in = call_->blocks_in(rank).size(), out = call_->blocks_out(rank).size();
   Rank& mine = ranks_[index(rank)];

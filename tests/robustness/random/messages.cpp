@@ -19,6 +19,7 @@ Messages::Messages(Draw& draw, int P, const std::string& policy, double scale)
     call.root = 0;
     call.mean = call.apart = call.in_place = false;
     call.sizes.clear();
+    call.neighbours.clear();
     messages_.push_back(std::make_unique<Message>(draw.pick(P), draw.pick(P), std::move(call)));
   }
   for (int r = 0; r < P && count > 0; ++r) ranks_.push_back(std::make_unique<Rank>(policy_));

@@ -198,7 +198,7 @@ std::string broken_block(const Promise& promise, const Memory& memory, Errors& e
 
 std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank) {
   const Call& call = memory.call();
-  const bool same = promise.same_bits && Job::same_everywhere(call.collective);
+  const bool same = promise.same_bits && call.neighbours.empty() && Job::same_everywhere(call.collective);
   for (int r = 0; r < call.P; ++r) {
     if (rank >= 0 && r != rank) continue;
     for (std::size_t block = 0; block < call.blocks_out(r).size(); ++block) {

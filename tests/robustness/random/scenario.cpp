@@ -100,8 +100,10 @@ bool make_other(CollectiveCall& request, const Scenario& s) {
           request.collective == Collective::allreduce ? Collective::bcast : Collective::allreduce;
       return true;
     default: {
-      const bool changed = type != request.data.in.type;
-      request.type = request.data.in.type = request.data.out.type = type;
+      const bool may_differ =
+          !request.bytes_known && !has_root(request.collective);  // then plain MPI serves it
+      const bool changed = type != request.data.in.type && !may_differ;
+      if (changed) request.type = request.data.in.type = request.data.out.type = type;
       return changed;
     }
   }

@@ -1,0 +1,31 @@
+// Neighbourhood collectives: the buffers of a call, and the messages that stand for a call of plain MPI.
+#pragma once
+
+#include "api/args/call_buffers.hpp"
+#include "api/args/mpi_call.hpp"
+#include "api/args/topology.hpp"
+
+namespace taut::api {
+
+// Returns the buffers of a call: one block for each neighbour, in their order; in an allgather the only block
+// that is sent. Blocks for MPI_PROC_NULL are left out. Returns nothing if MPI has to report an error.
+std::optional<BufferArgs> neighbour_buffers(const MpiCall& call, const Topology& topology);
+
+// Messages of a call of plain MPI on a communicator that has the ranks of the user's communicator but not its
+// topology: a private one of Taut. MPI's own collectives exchange the same messages.
+class NeighbourMessages {
+ public:
+  // Starts the messages. Returns an MPI error code, already raised; throws.
+  int start(const MpiCall& call, const Topology& topology, MPI_Comm on);
+  bool started() const noexcept { return started_; }
+
+  // Return an MPI error code. test() sets `complete` when all messages are complete.
+  int test(int& complete) noexcept;
+  int wait() noexcept;
+
+ private:
+  std::vector<MPI_Request> requests_;
+  bool started_ = false;
+};
+
+}  // namespace taut::api

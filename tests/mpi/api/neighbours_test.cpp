@@ -1,0 +1,216 @@
+// Compares the neighbourhood collectives with those of plain MPI, on all kinds of topologies: the
+// same blocks in the same order within the bound, and unchanged memory for MPI_PROC_NULL and between blocks.
+#include "mpi/api/topologies.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr float untouched = -7777;
+
+// Blocks with gaps between them; those of `ranks` hold length(rank) values.
+struct Layout {
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> displacements;
+  std::vector<int> int_counts, int_displacements;
+  std::size_t extent = 1;
+
+  Layout(const std::vector<int>& ranks, const std::function<int(int)>& length) {
+    for (const int rank : ranks) {
+      int_counts.push_back(rank == MPI_PROC_NULL ? 7 : length(rank));
+      int_displacements.push_back(static_cast<int>(extent));
+      counts.push_back(int_counts.back());
+      displacements.push_back(int_displacements.back());
+      extent += static_cast<std::size_t>(counts.back()) + 2;
+    }
+    counts.push_back(0), displacements.push_back(0), int_counts.push_back(0), int_displacements.push_back(0);
+  }
+};
+
+std::vector<float> wave(std::size_t count, int salt) {
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = std::sin(0.001F * static_cast<float>(i + static_cast<std::size_t>(salt) * 1000));
+  return values;
+}
+
+using Case = std::tuple<const char*, Mode::Kind>;
+
+class NeighbourCalls : public testing::TestWithParam<Case> {
+ protected:
+  const char* const policy = std::get<0>(GetParam());
+  const bool off = std::strcmp(policy, "off") == 0;
+  const double bound = std::strchr(policy, ':') != nullptr ? 1e-3 : 0;
+
+  // Makes the call of plain MPI, blocking or not: in grids with one or two ranks in a dimension, the order of
+  // the blocks may differ in an MPI.
+  template <class Blocking, class Nonblocking, class... Arguments>
+  static void plain(Blocking blocking, Nonblocking nonblocking, const Arguments&... arguments) {
+    if (std::get<1>(GetParam()) == Mode::blocking) {
+      blocking(arguments...);
+    } else {
+      MPI_Request request = MPI_REQUEST_NULL;
+      nonblocking(arguments..., &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+  }
+
+  template <class Blocking, class Nonblocking, class Persistent, class... Arguments>
+  int run(Blocking blocking, Nonblocking nonblocking, Persistent persistent,
+          const Arguments&... arguments) const {
+    TAUT_Request request = TAUT_REQUEST_NULL;
+    const Mode mode{std::get<1>(GetParam()), &request};
+    int code = mode(blocking, nonblocking, persistent, arguments...);
+    for (int start = 0; mode.kind == Mode::persistent && start < 2 && code == MPI_SUCCESS; ++start) {
+      code = TAUT_Start(&request);
+      if (code == MPI_SUCCESS) code = TAUT_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (mode.kind == Mode::nonblocking && code == MPI_SUCCESS) code = TAUT_Wait(&request, MPI_STATUS_IGNORE);
+    TAUT_Request_free(&request);
+    return code;
+  }
+
+  void expect_alike(const std::vector<float>& got, const std::vector<float>& want) const {
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double error = std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i]));
+      ASSERT_LE(error, want[i] == untouched ? 0 : bound) << i;
+    }
+  }
+
+  // Runs check(topology, communicator with the policy) on each topology of the world and of its parts.
+  void on_each(const std::function<void(const Topology&, const Comm&)>& check) const {
+    const auto work = [&](const Topology& on) {
+      const Comm comm(policy, on.comm);
+      check(on, comm);
+      const bool served =
+          !off && std::strstr(policy, "min_bytes=0") != nullptr && comm.size() > 1 && on.name != "no edges";
+      if (served) {
+        EXPECT_GT(comm.stats().compressed_calls, 0u);
+      }
+    };
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank_of(MPI_COMM_WORLD) % 2, -rank_of(MPI_COMM_WORLD), &half);
+    with_topologies(MPI_COMM_WORLD, work);
+    with_topologies(half, work);
+    MPI_Comm_free(&half);
+  }
+};
+
+TEST_P(NeighbourCalls, Alltoall) {
+  on_each([&](const Topology& on, const Comm& comm) {
+    const int block = 6007;
+    const auto in = wave(on.targets.size() * block + 1, comm.rank());
+    std::vector<float> got(on.sources.size() * block + 1, untouched), want = got;
+    plain(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, in.data(), block, MPI_FLOAT, want.data(), block,
+          MPI_FLOAT, on.comm);
+    ASSERT_EQ(run(TAUT_Neighbor_alltoall, TAUT_Ineighbor_alltoall, TAUT_Neighbor_alltoall_init, in.data(),
+                  block, MPI_FLOAT, got.data(), block, MPI_FLOAT, comm),
+              MPI_SUCCESS);
+    expect_alike(got, want);
+  });
+}
+
+TEST_P(NeighbourCalls, Alltoallv) {
+  on_each([&](const Topology& on, const Comm& comm) {
+    const int me = comm.rank();
+    const auto length = [](int from, int to) {
+      return (from + 2 * to) % 3 == 0 ? 0 : 3000 + 501 * from + 77 * to;
+    };
+    const Layout from(on.targets, [&](int to) { return length(me, to); }),
+        to(on.sources, [&](int source) { return length(source, me); });
+    const auto in = wave(from.extent, me);
+    std::vector<float> got(to.extent, untouched), want = got;
+    plain(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, in.data(), from.int_counts.data(),
+          from.int_displacements.data(), MPI_FLOAT, want.data(), to.int_counts.data(),
+          to.int_displacements.data(), MPI_FLOAT, on.comm);
+    ASSERT_EQ(run(TAUT_Neighbor_alltoallv, TAUT_Ineighbor_alltoallv, TAUT_Neighbor_alltoallv_init, in.data(),
+                  from.counts.data(), from.displacements.data(), MPI_FLOAT, got.data(), to.counts.data(),
+                  to.displacements.data(), MPI_FLOAT, comm),
+              MPI_SUCCESS);
+    expect_alike(got, want);
+  });
+}
+
+// Columns of a matrix on one side, consecutive values on the other.
+TEST_P(NeighbourCalls, OfDatatypesWithGaps) {
+  on_each([&](const Topology& on, const Comm& comm) {
+    MPI_Datatype vector, column;
+    MPI_Type_vector(2000, 1, 3, MPI_FLOAT, &vector);
+    MPI_Type_create_resized(vector, 0, 6000 * 4, &column);
+    MPI_Type_commit(&column);
+    const auto in = wave(on.targets.size() * 2000 + 1, comm.rank());
+    std::vector<float> got(on.sources.size() * 6000 + 1, untouched), want = got;
+    plain(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, in.data(), 2000, MPI_FLOAT, want.data(), 1, column,
+          on.comm);
+    EXPECT_EQ(run(TAUT_Neighbor_alltoall, TAUT_Ineighbor_alltoall, TAUT_Neighbor_alltoall_init, in.data(),
+                  2000, MPI_FLOAT, got.data(), 1, column, comm),
+              MPI_SUCCESS);
+    expect_alike(got, want);
+    MPI_Type_free(&vector);
+    MPI_Type_free(&column);
+  });
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& test) {
+  const char* const kinds[] = {"Blocking", "Nonblocking", "Persistent"};
+  return std::string(kinds[std::get<1>(test.param)]) + std::to_string(test.index);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, NeighbourCalls,
+    testing::Combine(testing::Values("abs:1e-3,codec=planes,min_bytes=0", "lossless,codec=raw,min_bytes=0",
+                                     "rel:1e-4,codec=planes,min_bytes=0,segments=2", "off", "abs:1e-3"),
+                     testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
+    name_of_case);
+
+// Calls that the ranks leave to plain MPI by agreement: nonblocking ones run without the topology, on Taut's
+// own communicator.
+class PlainNeighbourCalls : public testing::TestWithParam<Mode::Kind> {};
+
+TEST_P(PlainNeighbourCalls, AreMpisBitForBit) {
+  with_topologies(MPI_COMM_WORLD, [&](const Topology& on) {
+    const Comm comm("abs:1e-3,min_bytes=0", on.comm);
+    const Layout from(on.targets, [](int) { return 900; }), to(on.sources, [](int) { return 900; });
+    std::vector<int> in(from.extent), got(to.extent, -1), want = got;
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = comm.rank() * 100000 + static_cast<int>(i);
+    MPI_Request plain = MPI_REQUEST_NULL;
+    if (GetParam() == Mode::blocking)
+      MPI_Neighbor_alltoallv(in.data(), from.int_counts.data(), from.int_displacements.data(), MPI_INT,
+                             want.data(), to.int_counts.data(), to.int_displacements.data(), MPI_INT,
+                             on.comm);
+    else
+      MPI_Ineighbor_alltoallv(in.data(), from.int_counts.data(), from.int_displacements.data(), MPI_INT,
+                              want.data(), to.int_counts.data(), to.int_displacements.data(), MPI_INT,
+                              on.comm, &plain);
+    MPI_Wait(&plain, MPI_STATUS_IGNORE);
+    TAUT_Request request = TAUT_REQUEST_NULL;
+    const Mode mode{GetParam(), &request};
+    ASSERT_EQ(mode(TAUT_Neighbor_alltoallv, TAUT_Ineighbor_alltoallv, TAUT_Neighbor_alltoallv_init, in.data(),
+                   from.counts.data(), from.displacements.data(), MPI_INT, got.data(), to.counts.data(),
+                   to.displacements.data(), MPI_INT, comm),
+              MPI_SUCCESS);
+    if (mode.kind == Mode::persistent) {
+      ASSERT_EQ(TAUT_Start(&request), MPI_SUCCESS);
+    }
+    if (mode.kind != Mode::blocking) {
+      ASSERT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    }
+    TAUT_Request_free(&request);
+    EXPECT_TRUE(got == want);
+    EXPECT_EQ(comm.stats().compressed_calls, 0u);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlainNeighbourCalls,
+                         testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent));
+
+// Without a topology the call is an error, which MPI reports.
+TEST(NeighbourCallsWithoutTopology, AreMpisErrors) {
+  const Comm comm("abs:1e-3,min_bytes=0", MPI_COMM_WORLD);
+  std::vector<float> values(100);
+  EXPECT_NE(TAUT_Neighbor_alltoall(values.data(), 1, MPI_FLOAT, values.data() + 50, 1, MPI_FLOAT, comm),
+            MPI_SUCCESS);
+}
+
+}  // namespace
+}  // namespace taut::test
