@@ -354,6 +354,19 @@ TAUT_API int TAUT_Alltoallw(const void* sendbuf, const MPI_Count sendcounts[], c
  * receives, and every call begins with an exchange of 152 bytes. Exception: with blocks of one size in a
  * Cartesian topology, the size of a message is that of all blocks, those of MPI_PROC_NULL included. */
 
+/* Sends each rank's block to all its neighbours. Like MPI_Neighbor_allgather. The block is coded once, and
+ * all neighbours hold the same bits; a rank that is its own neighbour decodes its block as well. */
+TAUT_API int TAUT_Neighbor_allgather(
+    const void* sendbuf, /* sendcount elements */
+    MPI_Count sendcount, MPI_Datatype sendtype,
+    void* recvbuf, /* recvcount elements for each neighbour that the rank receives from */
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
+/* TAUT_Neighbor_allgather with blocks of any size. */
+TAUT_API int TAUT_Neighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                      MPI_Datatype recvtype, MPI_Comm comm);
+
 /* Sends block i of each rank's sendbuf to its i-th neighbour. Like MPI_Neighbor_alltoall. */
 TAUT_API int TAUT_Neighbor_alltoall(
     const void* sendbuf, /* sendcount elements for each neighbour that the rank sends to */
@@ -432,6 +445,12 @@ TAUT_API int TAUT_Ialltoallw(const void* sendbuf, const MPI_Count sendcounts[], 
                              const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                              TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                      MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                       MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
 TAUT_API int TAUT_Ineighbor_alltoall(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                                      TAUT_Request* request);
@@ -487,6 +506,13 @@ TAUT_API int TAUT_Alltoallw_init(const void* sendbuf, const MPI_Count sendcounts
                                  const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                                  const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                                  MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_allgather_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                          MPI_Comm comm, MPI_Info info, TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_allgatherv_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                           void* recvbuf, const MPI_Count recvcounts[],
+                                           const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                           MPI_Info info, TAUT_Request* request);
 TAUT_API int TAUT_Neighbor_alltoall_init(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                          void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                          MPI_Comm comm, MPI_Info info, TAUT_Request* request);

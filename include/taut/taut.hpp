@@ -275,6 +275,15 @@ class Communicator {
                                      received.types.data(), comm_));
   }
 
+  // `in` holds one block, `out` one block for each neighbour in the communicator's topology.
+  template <class In, class Out>
+  void neighbor_allgather(const In& in, Out&& out) const {
+    detail::block_of(in, 1, out, detail::degrees_of(comm_).in);
+    const MPI_Datatype type = detail::type_in<In, Out>();
+    detail::check_mpi(TAUT_Neighbor_allgather(std::data(in), detail::count(in), type, std::data(out),
+                                              detail::count(in), type, comm_));
+  }
+
   // `in` and `out` hold one block for each neighbour in the communicator's topology.
   template <class In, class Out>
   void neighbor_alltoall(const In& in, Out&& out) const {

@@ -179,6 +179,18 @@ def _degrees(comm: MPI.Comm) -> tuple[int, int]:
     return comm.indegree, comm.outdegree
 
 
+def neighbor_allgather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """Collects one block from each neighbour in the communicator's topology."""
+    return _pair("Neighbor_allgather", message(sendbuf, False), message(recvbuf, True, _degrees(comm)[0]), handle(comm))
+
+
+def neighbor_allgatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Neighbor_allgather` with blocks of any size."""
+    send, recv = message(sendbuf, False), vector_message(recvbuf, True, _degrees(comm)[0])
+    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Neighbor_allgatherv", words, [send, recv])
+
+
 def neighbor_alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
     """Sends one block to each neighbour in the communicator's topology."""
     sources, targets = _degrees(comm)

@@ -21,6 +21,7 @@ class Nodes;
 //   reduce          all values          all values, root (may be `in`)
 //   gather          own block           P blocks, root (own one may be `in`)
 //   alltoall        P blocks            P blocks (may be `in`)
+//   neighbor_allgather   own block, and one block for each of neighbours->from
 //   neighbor_alltoall    one block for each of neighbours->to, and for each of neighbours->from
 //
 // An operand marked `root` exists at the root only. The blocks of a scatter, gather, alltoall or

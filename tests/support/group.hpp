@@ -234,17 +234,21 @@ class Job {
 
   // Returns true if all ranks get the same values.
   static bool same_everywhere(Collective c) noexcept {
-    return c == Collective::allreduce || c == Collective::allgather || c == Collective::bcast;
+    return c == Collective::allreduce || c == Collective::allgather || c == Collective::bcast ||
+           c == Collective::neighbor_allgather;
   }
 
   std::vector<Values> inputs, outputs;
 
  private:
   bool equal_blocks() const noexcept {
-    return collective_ == Collective::scatter || collective_ == Collective::gather || exchanges();
+    return collective_ == Collective::scatter || collective_ == Collective::gather || exchanges() ||
+           collective_ == Collective::neighbor_allgather;
   }
   // In the neighbourhood collectives of a job, all ranks are neighbours of all ranks, themselves included.
-  bool gathers_everywhere() const noexcept { return collective_ == Collective::allgather; }
+  bool gathers_everywhere() const noexcept {
+    return collective_ == Collective::allgather || collective_ == Collective::neighbor_allgather;
+  }
   bool exchanges() const noexcept {
     return collective_ == Collective::alltoall || collective_ == Collective::neighbor_alltoall;
   }

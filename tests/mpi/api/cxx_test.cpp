@@ -161,6 +161,9 @@ TEST_F(CxxCalls, ReachNeighbours) {
       ASSERT_NEAR(got[i], value(static_cast<std::size_t>(before), n - 1 - i), bound);
       ASSERT_NEAR(got[n + i], value(static_cast<std::size_t>(after), i), bound);
     }
+    ring.neighbor_allgather(mine, got);
+    for (std::size_t i = 0; i < 2 * n; ++i)
+      ASSERT_NEAR(got[i], value(static_cast<std::size_t>(i < n ? before : after), i % n), bound);
     got.pop_back();
     EXPECT_THROW(ring.neighbor_alltoall(both, got), taut::Error);
     EXPECT_THROW(comm.neighbor_alltoall(both, got), taut::Error);  // without a topology

@@ -131,6 +131,36 @@ TEST_P(NeighbourCalls, Alltoallv) {
   });
 }
 
+TEST_P(NeighbourCalls, Allgather) {
+  on_each([&](const Topology& on, const Comm& comm) {
+    const int block = 6007;
+    const auto in = wave(block, comm.rank());
+    std::vector<float> got(on.sources.size() * block + 1, untouched), want = got;
+    plain(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, in.data(), block, MPI_FLOAT, want.data(), block,
+          MPI_FLOAT, on.comm);
+    ASSERT_EQ(run(TAUT_Neighbor_allgather, TAUT_Ineighbor_allgather, TAUT_Neighbor_allgather_init, in.data(),
+                  block, MPI_FLOAT, got.data(), block, MPI_FLOAT, comm),
+              MPI_SUCCESS);
+    expect_alike(got, want);
+  });
+}
+
+TEST_P(NeighbourCalls, Allgatherv) {
+  on_each([&](const Topology& on, const Comm& comm) {
+    const auto length = [](int from) { return from % 3 == 2 ? 0 : 3000 + 501 * from; };
+    const Layout to(on.sources, length);
+    const auto in = wave(static_cast<std::size_t>(length(comm.rank())), comm.rank());
+    std::vector<float> got(to.extent, untouched), want = got;
+    plain(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, in.data(), static_cast<int>(in.size()),
+          MPI_FLOAT, want.data(), to.int_counts.data(), to.int_displacements.data(), MPI_FLOAT, on.comm);
+    ASSERT_EQ(run(TAUT_Neighbor_allgatherv, TAUT_Ineighbor_allgatherv, TAUT_Neighbor_allgatherv_init,
+                  in.data(), static_cast<MPI_Count>(in.size()), MPI_FLOAT, got.data(), to.counts.data(),
+                  to.displacements.data(), MPI_FLOAT, comm),
+              MPI_SUCCESS);
+    expect_alike(got, want);
+  });
+}
+
 // Columns of a matrix on one side, consecutive values on the other.
 TEST_P(NeighbourCalls, OfDatatypesWithGaps) {
   on_each([&](const Topology& on, const Comm& comm) {

@@ -152,6 +152,9 @@ int call(Collective collective, Job& job, DType dtype, MPI_Op op, int root, bool
     case Collective::gather:
       return move(TAUT_Gather, TAUT_Igather, TAUT_Gather_init, block, data.out.data, root);
     case Collective::alltoall: return move(TAUT_Alltoall, TAUT_Ialltoall, TAUT_Alltoall_init, in, out);
+    case Collective::neighbor_allgather:
+      return move(TAUT_Neighbor_allgather, TAUT_Ineighbor_allgather, TAUT_Neighbor_allgather_init, block,
+                  out);
     case Collective::neighbor_alltoall:
       return move(TAUT_Neighbor_alltoall, TAUT_Ineighbor_alltoall, TAUT_Neighbor_alltoall_init, in, out);
     default: break;

@@ -47,6 +47,11 @@ static void expect_from(const struct neighbours* all, const int places[], int co
 static void exchange(const struct neighbours* all, const char* title) {
   const int places[] = {0, block}, turned[] = {block, 0}, counts[] = {block - 5, block - 5};
   char name[100];
+  begin(), expect_from(all, places, block, 1), snprintf(name, sizeof name, "%s,allgather", title);
+  MPI_Neighbor_allgather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, all->comm), end(name, 2 * block);
+  begin(), expect_from(all, places, block - 5, 1), snprintf(name, sizeof name, "%s,allgatherv", title);
+  MPI_Neighbor_allgatherv(send, block - 5, MPI_FLOAT, receive, counts, places, MPI_FLOAT, all->comm);
+  end(name, 2 * block);
   begin(), expect_from(all, places, block, 0), snprintf(name, sizeof name, "%s,alltoall", title);
   MPI_Neighbor_alltoall(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, all->comm), end(name, 2 * block);
   begin(), expect_from(all, turned, block - 5, 0), snprintf(name, sizeof name, "%s,alltoallv", title);
@@ -62,6 +67,13 @@ static void came(const char* name, long n) {
 static void start_and_wait(const struct neighbours* all) {
   const int places[] = {0, block}, counts[] = {block - 5, block - 5};
   MPI_Request request;
+  begin(), expect_from(all, places, block, 1);
+  MPI_Ineighbor_allgather(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, all->comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ineighbor_allgather", 2 * block);
+  begin(), expect_from(all, places, block - 5, 1);
+  MPI_Ineighbor_allgatherv(send, block - 5, MPI_FLOAT, receive, counts, places, MPI_FLOAT, all->comm,
+                           &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ineighbor_allgatherv", 2 * block);
   begin(), expect_from(all, places, block, 0);
   MPI_Ineighbor_alltoall(send, block, MPI_FLOAT, receive, block, MPI_FLOAT, all->comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ineighbor_alltoall", 2 * block);

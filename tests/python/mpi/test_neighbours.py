@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 N = 3000
 BOUND = 1e-3
-NAMES = ["Neighbor_alltoall", "Neighbor_alltoallv"]
+NAMES = ["Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv"]
 
 
 def topology(kind):

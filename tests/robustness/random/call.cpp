@@ -28,7 +28,8 @@ void draw_sizes(Draw& draw, Call& call) {
   for (std::size_t i = 0; i < P; ++i)
     for (std::size_t j = 0; j < P; ++j) call.sizes[i][j] = draw.one_in(4) ? 0 : draw.bits() % (most + 1);
   auto& sizes = call.sizes;
-  if (call.collective == Collective::allgather || call.collective == Collective::gather)
+  if (call.collective == Collective::allgather || call.collective == Collective::gather ||
+      call.collective == Collective::neighbor_allgather)
     for (auto& row : sizes) std::fill(row.begin(), row.end(), row[0]);
   if (call.collective == Collective::reduce_scatter) std::fill(sizes.begin(), sizes.end(), sizes[0]);
   if (call.collective == Collective::alltoall && call.in_place)
