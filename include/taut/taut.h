@@ -380,6 +380,12 @@ TAUT_API int TAUT_Neighbor_alltoallv(const void* sendbuf, const MPI_Count sendco
                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                      MPI_Datatype recvtype, MPI_Comm comm);
 
+/* TAUT_Neighbor_alltoallv with a datatype for each block, as in TAUT_Alltoallw. */
+TAUT_API int TAUT_Neighbor_alltoallw(const void* sendbuf, const MPI_Count sendcounts[],
+                                     const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                     const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                     const MPI_Datatype recvtypes[], MPI_Comm comm);
+
 /* ---- Nonblocking and persistent calls ----
  *
  * TAUT_I<call> starts a call and returns; TAUT_Wait, TAUT_Test and their kind tell when the call is complete.
@@ -458,6 +464,10 @@ TAUT_API int TAUT_Ineighbor_alltoallv(const void* sendbuf, const MPI_Count sendc
                                       const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
                                       const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                       MPI_Datatype recvtype, MPI_Comm comm, TAUT_Request* request);
+TAUT_API int TAUT_Ineighbor_alltoallw(const void* sendbuf, const MPI_Count sendcounts[],
+                                      const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void* recvbuf,
+                                      const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                      const MPI_Datatype recvtypes[], MPI_Comm comm, TAUT_Request* request);
 
 /* Persistent calls bind arguments for repeated use. The request is inactive until TAUT_Start and after
  * each completion; TAUT_Request_free frees it. The request keeps the policy that the communicator has when
@@ -521,6 +531,11 @@ TAUT_API int TAUT_Neighbor_alltoallv_init(const void* sendbuf, const MPI_Count s
                                           const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                           TAUT_Request* request);
+TAUT_API int TAUT_Neighbor_alltoallw_init(const void* sendbuf, const MPI_Count sendcounts[],
+                                          const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                          void* recvbuf, const MPI_Count recvcounts[],
+                                          const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                          MPI_Comm comm, MPI_Info info, TAUT_Request* request);
 
 /* Starts a persistent call. */
 TAUT_API int /* MPI_SUCCESS or an error of the call; TAUT_ERR_ARGUMENT: not an inactive persistent request */

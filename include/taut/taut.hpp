@@ -293,6 +293,17 @@ class Communicator {
     detail::check_mpi(TAUT_Neighbor_alltoall(std::data(in), block, type, std::data(out), block, type, comm_));
   }
 
+  // `sent` and `received` have one block for each neighbour.
+  void neighbor_alltoallw(const void* in, const TypedBlocks& sent, void* out,
+                          const TypedBlocks& received) const {
+    const detail::Degrees neighbours = detail::degrees_of(comm_);
+    detail::check_blocks(sent, static_cast<std::size_t>(neighbours.out));
+    detail::check_blocks(received, static_cast<std::size_t>(neighbours.in));
+    detail::check_mpi(TAUT_Neighbor_alltoallw(in, sent.counts.data(), sent.displacements.data(),
+                                              sent.types.data(), out, received.counts.data(),
+                                              received.displacements.data(), received.types.data(), comm_));
+  }
+
   // ---- Messages
 
   template <class Array>

@@ -203,3 +203,11 @@ def neighbor_alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
     send, recv = vector_message(sendbuf, False, targets), vector_message(recvbuf, True, sources)
     words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
     return Call("Neighbor_alltoallv", words, [send, recv])
+
+
+def neighbor_alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+    """`Neighbor_alltoallv` with a datatype for each block, and displacements in bytes."""
+    sources, targets = _degrees(comm)
+    send, recv = typed_message(sendbuf, False, targets), typed_message(recvbuf, True, sources)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    return Call("Neighbor_alltoallw", words, [send, recv])

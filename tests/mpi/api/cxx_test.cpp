@@ -164,6 +164,11 @@ TEST_F(CxxCalls, ReachNeighbours) {
     ring.neighbor_allgather(mine, got);
     for (std::size_t i = 0; i < 2 * n; ++i)
       ASSERT_NEAR(got[i], value(static_cast<std::size_t>(i < n ? before : after), i % n), bound);
+    taut::TypedBlocks blocks{{1, 1}, {0, static_cast<MPI_Aint>(n * sizeof(float))}, {MPI_FLOAT, MPI_FLOAT}};
+    blocks.counts.assign(2, static_cast<MPI_Count>(n));
+    ring.neighbor_alltoallw(both.data(), blocks, got.data(), blocks);
+    for (std::size_t i = 0; i < n; ++i)
+      ASSERT_NEAR(got[n + i], value(static_cast<std::size_t>(after), i), bound);
     got.pop_back();
     EXPECT_THROW(ring.neighbor_alltoall(both, got), taut::Error);
     EXPECT_THROW(comm.neighbor_alltoall(both, got), taut::Error);  // without a topology

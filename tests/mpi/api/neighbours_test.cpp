@@ -1,6 +1,7 @@
 // Compares the neighbourhood collectives with those of plain MPI, on all kinds of topologies: the
 // same blocks in the same order within the bound, and unchanged memory for MPI_PROC_NULL and between blocks.
 #include "mpi/api/topologies.hpp"
+#include "mpi/api/typed_blocks.hpp"
 
 namespace taut::test {
 namespace {
@@ -158,6 +159,33 @@ TEST_P(NeighbourCalls, Allgatherv) {
                   to.displacements.data(), MPI_FLOAT, comm),
               MPI_SUCCESS);
     expect_alike(got, want);
+  });
+}
+
+// Shapes of datatypes that differ from block to block.
+TEST_P(NeighbourCalls, Alltoallw) {
+  on_each([&](const Topology& on, const Comm& comm) {
+    const int me = comm.rank();
+    const auto length = [](int from, int to) {
+      return (from + 2 * to) % 3 == 0 ? 0 : values_of_shapes * (200 + 51 * from + 7 * to);
+    };
+    const auto values = [&](const std::vector<int>& ranks, bool sends) {
+      return [=](int i) {
+        const int rank = ranks[static_cast<std::size_t>(i)];
+        return rank == MPI_PROC_NULL ? values_of_shapes : sends ? length(me, rank) : length(rank, me);
+      };
+    };
+    const int out = static_cast<int>(on.targets.size()), in = static_cast<int>(on.sources.size());
+    TypedArea from(out, me, values(on.targets, true), me);
+    TypedArea got(in, me + 2, values(on.sources, false)), want(in, me + 2, values(on.sources, false));
+    plain(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, from.at(), from.int_counts.data(),
+          from.displacements.data(), from.types.data(), want.at(), want.int_counts.data(),
+          want.displacements.data(), want.types.data(), on.comm);
+    ASSERT_EQ(run(TAUT_Neighbor_alltoallw, TAUT_Ineighbor_alltoallw, TAUT_Neighbor_alltoallw_init, from.at(),
+                  from.counts.data(), from.displacements.data(), from.types.data(), got.at(),
+                  got.counts.data(), got.displacements.data(), got.types.data(), comm),
+              MPI_SUCCESS);
+    taut::test::expect_alike(got, want, bound);
   });
 }
 

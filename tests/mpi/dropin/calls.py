@@ -114,6 +114,10 @@ class Calls:
         numbers = ([BLOCK, BLOCK], [0, BLOCK])
         ring.Neighbor_alltoallv([sent, *numbers, MPI.FLOAT], [received := numpy.full(2 * BLOCK, -1, "f4"), *numbers, MPI.FLOAT])
         self.end("Neighbor_alltoallv", received, exact)
+        numbers = ([BLOCK, BLOCK], [0, 4 * BLOCK])
+        received = numpy.full(2 * BLOCK, -1, "f4")
+        ring.Neighbor_alltoallw([sent, numbers, [MPI.FLOAT] * 2], [received, numbers, [MPI.FLOAT] * 2])
+        self.end("Neighbor_alltoallw", received, exact)
         ring.Free()
 
     def nonblocking(self):

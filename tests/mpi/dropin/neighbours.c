@@ -59,6 +59,16 @@ static void exchange(const struct neighbours* all, const char* title) {
   end(name, 2 * block);
 }
 
+static void exchange_typed(const struct neighbours* all, const char* title) {
+  const int places[] = {0, block}, counts[] = {block - 5, block - 5};
+  const MPI_Aint bytes[] = {0, block * (MPI_Aint)sizeof(float)};
+  const MPI_Datatype types[] = {MPI_FLOAT, MPI_FLOAT};
+  char name[100];
+  begin(), expect_from(all, places, block - 5, 0), snprintf(name, sizeof name, "%s,alltoallw", title);
+  MPI_Neighbor_alltoallw(send, counts, bytes, types, receive, counts, bytes, types, all->comm);
+  end(name, 2 * block);
+}
+
 static void came(const char* name, long n) {
   end(name, n);
   ++nonblocking;
@@ -83,13 +93,25 @@ static void start_and_wait(const struct neighbours* all) {
   MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ineighbor_alltoallv", 2 * block);
 }
 
+static void start_and_wait_typed(const struct neighbours* all) {
+  const int places[] = {0, block}, counts[] = {block - 5, block - 5};
+  const MPI_Aint bytes[] = {0, block * (MPI_Aint)sizeof(float)};
+  const MPI_Datatype types[] = {MPI_FLOAT, MPI_FLOAT};
+  MPI_Request request;
+  begin(), expect_from(all, places, block - 5, 0);
+  MPI_Ineighbor_alltoallw(send, counts, bytes, types, receive, counts, bytes, types, all->comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE), came("Ineighbor_alltoallw", 2 * block);
+}
+
 static void all_calls(MPI_Comm on, const char* title) {
   use(on, title);
   struct neighbours ring = make_grid(1), line = make_grid(0), graph = make_graph();
   exchange(&ring, "ring");
   exchange(&line, "line");
   exchange(&graph, "graph");
+  exchange_typed(&ring, "ring"), exchange_typed(&line, "line"), exchange_typed(&graph, "graph");
   start_and_wait(&graph);
+  start_and_wait_typed(&graph);
   MPI_Comm_free(&ring.comm), MPI_Comm_free(&line.comm), MPI_Comm_free(&graph.comm);
 }
 

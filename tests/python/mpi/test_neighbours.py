@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 N = 3000
 BOUND = 1e-3
-NAMES = ["Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv"]
+NAMES = ["Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv", "Neighbor_alltoallw"]
 
 
 def topology(kind):
@@ -30,6 +30,10 @@ def arguments(name, comm):
     counts = [N - 5] * sources, [N * i for i in range(sources)]
     if name == "Neighbor_allgatherv":
         return [[sent, N - 5, MPI.DOUBLE], [received, counts, MPI.DOUBLE]], received
+    if name == "Neighbor_alltoallw":
+        apart = MPI.DOUBLE.Create_vector(N // 3, 1, 3).Commit()
+        numbers = [([1] * degree, [8 * N * i for i in range(degree)]) for degree in (targets, sources)]
+        return [[sent, numbers[0], [apart] * targets], [received, numbers[1], [apart] * sources]], received
     return [[sent, ([N - 5] * targets, [N * i for i in range(targets)]), MPI.DOUBLE], [received, counts, MPI.DOUBLE]], received
 
 
