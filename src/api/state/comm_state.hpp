@@ -143,21 +143,12 @@ class CommState : public std::enable_shared_from_this<CommState> {
     CallKey key{};
     std::size_t bytes = 0;
     Fallback why = Fallback::none;
-<<<<<<< ours
     Autotuner* autotuner = nullptr;  // in back-off; valid until another call comes. Null: the call is small
     std::uint32_t calls = 0;         // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
-  std::vector<std::shared_ptr<CommState>> spares_;           // the same number on all ranks
-  std::optional<std::shared_ptr<const Topology>> topology_;  // empty: not asked for yet
-=======
-    bool backs_off = false;                         // its kind is in back-off; valid until another call comes
-    std::uint32_t calls = 0;                        // repeated calls in back-off since then
-    std::uint64_t nanoseconds = 0;                  // time of the last timed call
-  } again_;                                         // the last call that fell back early, and will again
-  std::vector<std::shared_ptr<CommState>> spares_;  // the same number on all ranks
+  std::vector<std::shared_ptr<CommState>> spares_;              // the same number on all ranks
   std::optional<std::shared_ptr<const Topology>> topology_[2];  // [blocking]; empty: not asked for yet
->>>>>>> theirs
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;
