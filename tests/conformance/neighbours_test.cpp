@@ -144,7 +144,7 @@ class OnGraphs : public testing::TestWithParam<const AlgorithmInfo*> {
       comms.push_back(std::make_unique<Communicator>(hub.transport(r), places[static_cast<std::size_t>(r)],
                                                      parse_policy(policy)));
     for (const Verdict& verdict : run_all<Verdict>(
-             hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->start(job.request(r)); })) {
+             hub, [&](int r) { return comms[static_cast<std::size_t>(r)]->run(job.request(r)); })) {
       ASSERT_EQ(verdict.status, Status::ok) << describe(verdict.status);
       ASSERT_EQ(verdict.plain, Fallback::none);
     }
