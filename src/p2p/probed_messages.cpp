@@ -7,6 +7,7 @@
 #include "api/args/pmpi_counts.hpp"
 #include "api/errors.hpp"
 #include "p2p/bypass.hpp"
+#include "p2p/open_receive.hpp"
 
 namespace taut::p2p {
 namespace {
@@ -194,6 +195,7 @@ bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceiv
 int ProbeQueue::probe(const MatchKey& key, const MessageFormat& format, int* there,
                       MPI_Status& status) noexcept {
   const BypassScope scope;
+  advance_receives();  // the program may look for messages until a receive is complete that it has freed
   return api::guard(key.comm, [&]() -> int {
     *there = 0;
     Found found = find(key);

@@ -1,7 +1,5 @@
 #include "api/args/topology.hpp"
 
-#include <algorithm>
-
 #include "api/errors.hpp"
 
 namespace taut::api {
@@ -54,33 +52,41 @@ void add(int rank, std::size_t block, std::vector<int>& ranks, std::vector<std::
   blocks.push_back(block);
 }
 
-// Returns true if two blocks that this rank sends to itself, along a ring of one rank, change places.
-bool turns_own_blocks(bool blocking) noexcept {
-  const int one = 1, sent[] = {0, 1};
-  int got[] = {1, 0};
-  MPI_Comm ring = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &ring) != MPI_SUCCESS) return true;
-  if (blocking) {
-    PMPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring);
-  } else {
-    PMPI_Ineighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, ring, &request);
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
-  }
-  PMPI_Comm_free(&ring);
-  return got[0] == 1;
-}
+// Order in which this MPI delivers two blocks that a rank sends to itself, along a ring of one rank: true if
+// they change places. By function (alltoall, alltoallv, alltoallw), and for nonblocking and blocking calls.
+struct OrderOfMpi {
+  bool turns[3][2] = {};
 
-// Returns true if what a neighbour in a grid sends in one direction comes from the other direction, as
-// MPI-4.1 (8.6) says. Intel MPI (2021.19) and nonblocking calls of Open MPI (4.1, 5.0) match the blocks of
-// two ranks in their order instead. It matters where a rank is a neighbour twice, and there Taut does what
-// this MPI does.
-bool turns_directions(std::vector<int> ranks, bool blocking) {
-  std::ranges::sort(ranks);
-  if (std::ranges::adjacent_find(ranks) == ranks.end()) return true;
-  static const bool turns[] = {turns_own_blocks(false), turns_own_blocks(true)};
-  return turns[blocking];
-}
+  OrderOfMpi() noexcept {
+    const int one = 1;
+    MPI_Comm ring = MPI_COMM_NULL;
+    if (PMPI_Cart_create(MPI_COMM_SELF, 1, &one, &one, 0, &ring) != MPI_SUCCESS) return;
+    for (int function = 0; function < 3; ++function)
+      for (const bool blocking : {false, true})
+        turns[function][blocking] = first_comes_last(function, blocking, ring);
+    PMPI_Comm_free(&ring);
+  }
+
+  static bool first_comes_last(int function, bool blocking, MPI_Comm ring) noexcept {
+    const int sent[] = {0, 1}, counts[] = {1, 1}, displs[] = {0, 1};
+    const MPI_Aint bytes[] = {0, sizeof(int)};
+    const MPI_Datatype type = MPI_INT, types[] = {type, type};
+    int got[] = {1, 0};
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (function == 0 && blocking) PMPI_Neighbor_alltoall(sent, 1, type, got, 1, type, ring);
+    if (function == 0 && !blocking) PMPI_Ineighbor_alltoall(sent, 1, type, got, 1, type, ring, &request);
+    if (function == 1 && blocking)
+      PMPI_Neighbor_alltoallv(sent, counts, displs, type, got, counts, displs, type, ring);
+    if (function == 1 && !blocking)
+      PMPI_Ineighbor_alltoallv(sent, counts, displs, type, got, counts, displs, type, ring, &request);
+    if (function == 2 && blocking)
+      PMPI_Neighbor_alltoallw(sent, counts, bytes, types, got, counts, bytes, types, ring);
+    if (function == 2 && !blocking)
+      PMPI_Ineighbor_alltoallw(sent, counts, bytes, types, got, counts, bytes, types, ring, &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    return got[0] == 1;
+  }
+};
 
 }  // namespace
 
@@ -99,8 +105,14 @@ Degrees degrees_of(MPI_Comm comm) noexcept {
   }
 }
 
+bool turns_directions(const MpiCall& call, bool blocking) noexcept {
+  static const OrderOfMpi order;
+  const int function = call.send.types != nullptr ? 2 : call.send.counts != nullptr ? 1 : 0;
+  return order.turns[function][blocking];
+}
+
 // If several edges join two ranks, the receiver lists them in the order in which the sender does.
-std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool blocking) {
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool turned) {
   const int kind = kind_of(comm);
   if (kind == MPI_UNDEFINED) return nullptr;
   auto made = std::make_shared<Topology>();
@@ -108,9 +120,8 @@ std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool blocking) {
   made->same_degrees = kind == MPI_CART;
   const Lists lists = lists_of(comm, kind, made->degrees);
   for (std::size_t i = 0; i < lists.to.size(); ++i) add(lists.to[i], i, made->neighbours.to, made->to_blocks);
-  const bool turned = kind == MPI_CART && turns_directions(lists.from, blocking);
   for (std::size_t i = 0; i < lists.from.size(); ++i) {
-    const std::size_t block = turned ? i ^ 1 : i;
+    const std::size_t block = turned && kind == MPI_CART ? i ^ 1 : i;
     add(lists.from[block], block, made->neighbours.from, made->from_blocks);
   }
   return made;

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "api/args/mpi_call.hpp"
 #include "core/neighbours.hpp"
 
 namespace taut::api {
@@ -24,8 +25,13 @@ struct Topology {
   std::vector<std::size_t> from_blocks, to_blocks;  // number of each neighbour's block in the buffers
 };
 
-// Returns the topology of a communicator as blocking or other calls of this MPI see it; null if it has none.
-// Local; throws.
-std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool blocking);
+// Returns true if in such calls of this MPI, what a neighbour in a grid sends in one direction comes from the
+// other direction, as MPI-4.1 (8.6) says. It matters where a rank is a neighbour twice. Several MPIs match
+// the blocks of two ranks in their order instead, in some functions: Intel MPI 2021.19, MPICH 4.0 (alltoallv
+// and alltoallw), and nonblocking calls of Open MPI 4.1 and 5.0.
+bool turns_directions(const MpiCall& call, bool blocking) noexcept;
+
+// Returns the topology of a communicator; null if it has none. `turned`: as above, for grids. Local; throws.
+std::shared_ptr<const Topology> topology_of(MPI_Comm comm, bool turned);
 
 }  // namespace taut::api

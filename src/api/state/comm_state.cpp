@@ -67,12 +67,13 @@ void CommState::read_name(MPI_Comm comm) noexcept {
 
 std::optional<CollectiveCall> CommState::describe(const MpiCall& call, bool blocking) {
   const bool of_neighbours = taut::of_neighbours(call.info().collective);
-  return api::describe(call, group_, of_neighbours ? topology(call.comm, blocking) : nullptr);
+  return api::describe(call, group_, of_neighbours ? topology(call, blocking) : nullptr);
 }
 
-const Topology* CommState::topology(MPI_Comm comm, bool blocking) {
-  auto& known = topology_[blocking];
-  if (!known) known = topology_of(comm, blocking);
+const Topology* CommState::topology(const MpiCall& call, bool blocking) {
+  const bool turned = turns_directions(call, blocking);
+  auto& known = topology_[turned];
+  if (!known) known = topology_of(call.comm, turned);
   return known->get();
 }
 

@@ -39,8 +39,8 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Describes a blocking call on the user's communicator, or another call, as api::describe() does.
   std::optional<CollectiveCall> describe(const MpiCall& call, bool blocking);
 
-  // Returns the topology of the user's communicator for such calls, null if it has none. MPI is asked once.
-  const Topology* topology(MPI_Comm comm, bool blocking);
+  // Returns the topology of the communicator of a call, null if it has none. MPI is asked once.
+  const Topology* topology(const MpiCall& call, bool blocking);
 
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
@@ -148,7 +148,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
   std::vector<std::shared_ptr<CommState>> spares_;              // the same number on all ranks
-  std::optional<std::shared_ptr<const Topology>> topology_[2];  // [blocking]; empty: not asked for yet
+  std::optional<std::shared_ptr<const Topology>> topology_[2];  // [turned]; empty: not asked for yet
   std::optional<Messages> messages_;
   HostPlace place_;
   std::unique_ptr<MpiTransport> transport_;

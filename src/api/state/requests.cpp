@@ -118,7 +118,7 @@ int CollectiveRequest::start_plain() {
 
 int CollectiveRequest::start_plain_on(MPI_Comm comm) {
   if (of_neighbours(call_.info().collective) && comm != call_.comm) {
-    const Topology* const topology = comm_state_->topology(call_.comm, false);
+    const Topology* const topology = comm_state_->topology(call_, false);
     return topology != nullptr ? messages_.start(call_, *topology, comm) : raise(comm, MPI_ERR_TOPOLOGY);
   }
   plain_args_.emplace(call_, comm);

@@ -250,7 +250,7 @@ program calls
   call MPI_Wait(requests(1), status, ierror)
   call finish('Ialltoallw', n)
   do i = 0, n - 1
-    exact(i) = sum_at(i)
+    exact(i) = sum_at(ranks, i)
   end do
   nonblocking = 4
 
