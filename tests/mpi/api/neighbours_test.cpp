@@ -264,6 +264,9 @@ INSTANTIATE_TEST_SUITE_P(All, PlainNeighbourCalls,
 
 // Without a topology the call is an error, which MPI reports.
 TEST(NeighbourCallsWithoutTopology, AreMpisErrors) {
+#ifdef OPEN_MPI
+  GTEST_SKIP() << "Open MPI ends the program, whatever the communicator's error handler is";
+#endif
   const Comm comm("abs:1e-3,min_bytes=0", MPI_COMM_WORLD);
   std::vector<float> values(100);
   EXPECT_NE(TAUT_Neighbor_alltoall(values.data(), 1, MPI_FLOAT, values.data() + 50, 1, MPI_FLOAT, comm),
