@@ -20,7 +20,9 @@ int narrowed(Number number) {
 // until a request is freed, and Taut is not told of that. Throws Error.
 template <class Number>
 const int* narrowed_for_good(const Number* numbers, int n) {
-  if (numbers == nullptr || n == 0) return nullptr;
+  static const int none = 0;  // an array of no numbers is not null either
+  if (numbers == nullptr) return nullptr;
+  if (n == 0) return &none;
   auto narrow = std::make_unique<int[]>(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) narrow[static_cast<std::size_t>(i)] = narrowed(numbers[i]);
   return narrow.release();

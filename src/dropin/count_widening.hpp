@@ -26,13 +26,15 @@ template <class Number>
 class Widened {
  public:
   // Copies the first n of `numbers`; null stays null.
-  Widened(const int* numbers, int n) {
+  Widened(const int* numbers, int n) : null_(numbers == nullptr) {
+    numbers_.reserve(static_cast<std::size_t>(n) + 1);  // an array of no numbers is not null either
     if (numbers != nullptr) numbers_.assign(numbers, numbers + n);
   }
-  const Number* data() const noexcept { return numbers_.empty() ? nullptr : numbers_.data(); }
+  const Number* data() const noexcept { return null_ ? nullptr : numbers_.data(); }
 
  private:
   std::vector<Number> numbers_;
+  bool null_;
 };
 
 }  // namespace taut::dropin

@@ -42,6 +42,7 @@ class Numbers {
   const Number* numbers_;
 #else
   Numbers(const Number* numbers, int n) : null_(numbers == nullptr) {
+    numbers_.reserve(static_cast<std::size_t>(n) + 1);  // an array of no numbers is not null either
     for (int i = 0; i < (null_ ? 0 : n); ++i) {
       fit_ &= fits(static_cast<MPI_Count>(numbers[i]));
       numbers_.push_back(static_cast<int>(numbers[i]));
