@@ -33,6 +33,6 @@ function(taut_add_mpi_test name target)
     add_test(NAME ${name}.n${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS}
                                             $<TARGET_FILE:${target}> ${MPIEXEC_POSTFLAGS})
     set_tests_properties(
-      ${name}.n${ranks} PROPERTIES LABELS mpi TIMEOUT 300 RUN_SERIAL ON ENVIRONMENT "${TAUT_MPI_ENVIRONMENT}")
+      ${name}.n${ranks} PROPERTIES LABELS mpi TIMEOUT 1200 RUN_SERIAL ON ENVIRONMENT "${TAUT_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()
