@@ -38,9 +38,11 @@ enum {                                /* in addition to enum TAUT_Status, which 
 
 /* Coding of values; the same on all ranks that add up their frames. */
 typedef struct TAUT_Cuda_coding {
-  double bound;  /* finite and above 0 */
-  int snap;      /* 0: abs:bound, 1: snap:bound, as in TAUT_Encode */
-  int predictor; /* 0 none, 1 delta, 2 pairs, 3 second */
+  double bound;   /* finite and above 0 */
+  int snap;       /* 0: abs:bound, 1: snap:bound, as in TAUT_Encode */
+  int predictor;  /* 0 none, 1 delta, 2 pairs, 3 second */
+  int exact_bits; /* 1: integers packed into the values stay bit for bit, as with bits=exact; 0: they do not
+                   */
 } TAUT_Cuda_coding;
 
 /* Result of a call, in memory that the device can write: device memory, or pinned and mapped memory that

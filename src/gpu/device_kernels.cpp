@@ -19,12 +19,15 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const
   if (codec == "planes") {
     const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
     const auto inner = static_cast<int>(prediction.inner);  // numbered as in taut_cuda.h
-    return DeviceEncoder(Planes{{bound.value, bound.kind == Bound::Kind::snap, inner}, prediction.lags});
+    return DeviceEncoder(
+        Planes{{bound.value, bound.kind == Bound::Kind::snap, inner, coding.bits == PackedBits::exact},
+               prediction.lags});
   }
   constexpr std::string_view distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
   const auto* const found = std::ranges::find(distances, candidate.predictor);
   if (codec != "mpc" || found == std::end(distances)) return {};
-  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value});
+  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value,
+                                coding.bits == PackedBits::exact});
 }
 
 int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
@@ -32,7 +35,7 @@ int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, B
   const auto type = static_cast<int>(values.type);
   if (const auto* const lossless = std::get_if<Lossless>(&way_))
     return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
-                                  frame.data(), frame.size(), result, nullptr);
+                                  lossless->exact_bits, frame.data(), frame.size(), result, nullptr);
   const auto& [coding, lags] = std::get<Planes>(way_);
   if (!lags.any())
     return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result,

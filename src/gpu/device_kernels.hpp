@@ -27,6 +27,7 @@ class DeviceEncoder {
   struct Lossless {
     int distance;
     double relative;  // bound that mantissas are rounded to; 0: no rounding
+    bool exact_bits;
   };
   using Way = std::variant<Planes, Lossless>;
 

@@ -73,12 +73,12 @@ cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t) { return
 cudaError_t cudaFreeAsync(void* at, cudaStream_t) { return cudaFree(at); }
 
 cudaError_t cudaHostAlloc(void** at, std::size_t bytes, unsigned) {
-  *at = ::operator new(bytes, std::nothrow);
+  *at = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
   return *at != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t cudaFreeHost(void* at) {
-  ::operator delete(at);
+  ::operator delete (at, std::align_val_t{64});
   return cudaSuccess;
 }
 
@@ -103,3 +103,4 @@ cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
