@@ -76,7 +76,6 @@ int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda
     if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) || !aligned(frame, 16))
       return static_cast<int>(Status::invalid_argument);
     if (capacity < planes::max_frame_bytes(sizeof(T), call.count, 1)) return static_cast<int>(Status::buffer_too_small);
-    if (coding->exact_bits != 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
     StreamLauncher launcher = call.launcher;
     planes::cuda::encode(launcher, encoding(call, values, *coding),
                          FrameRoom{static_cast<std::byte*>(frame), capacity}, call.place());
@@ -92,7 +91,7 @@ int TAUT_Encode_slots_cuda(const void* values, size_t count, int type, const TAU
         slot_bytes % 4 != 0 || slot_bytes == 0 || slot_bytes > 1 << 20 || !aligned(slots, 4))
       return static_cast<int>(Status::invalid_argument);
     const auto values_of_call = encoding(call, values, *coding);
-    if (values_of_call.z.step == 0 || coding->exact_bits != 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};  // needs a stored frame
+    if (values_of_call.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};  // needs a stored frame
     StreamLauncher launcher = call.launcher;
     planes::cuda::encode(launcher, values_of_call,
                          Slots{words, static_cast<std::uint32_t*>(slots), static_cast<std::uint32_t>(slot_bytes / 4)},
@@ -151,7 +150,7 @@ int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, const void* valu
       return static_cast<int>(Status::invalid_argument);
     if (!call.holds_index(sum, capacity)) return static_cast<int>(Status::buffer_too_small);
     const auto own = encoding(call, values, *coding);
-    if (own.z.step == 0 || coding->exact_bits != 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
+    if (own.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
     StreamLauncher launcher = call.launcher;
     planes::cuda::accumulate(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes), own,
                              call.slots(), FrameRoom{static_cast<std::byte*>(sum), capacity}, call.place());

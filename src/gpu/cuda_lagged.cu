@@ -64,7 +64,6 @@ int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type, const TA
     if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) ||
         !aligned(frame, 16) || !read_lags(lags, n, components_of(call.type), read))
       return static_cast<int>(Status::invalid_argument);
-    if (coding->exact_bits != 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
     const planes::Lags reaching = read.within(call.count);
     const auto values_of_call = encoding(call, values, *coding);
     if (!reaching.any() || values_of_call.z.step == 0)

@@ -1,6 +1,7 @@
 // Implements the services that libtaut uses: device memory, and waiting for a stream.
+#include "gpu/cuda_services.hpp"
+
 #include "gpu/cuda_call.hpp"
-#include "gpu/device_services.hpp"
 
 namespace taut::api {
 namespace {
@@ -29,11 +30,15 @@ int use(int device, int* before) {
   return status_of(error == cudaSuccess ? cudaSetDevice(device) : error);
 }
 
-int allocate(void** memory, std::size_t bytes) { return status_of(cudaMallocAsync(memory, bytes, nullptr)); }
+int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+// Other streams may use the memory once the allocating stream has got to the allocation.
+int allocate(void** memory, std::size_t bytes) {
+  const int status = status_of(cudaMallocAsync(memory, bytes, nullptr));
+  return status == 0 ? wait(nullptr) : status;
+}
 
 void give_back(void* memory) { cudaFreeAsync(memory, nullptr); }
-
-int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
 int copy(void* to, const void* from, std::size_t bytes) {
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
@@ -55,17 +60,6 @@ int query(void* stream, int* idle) {
   *idle = error == cudaSuccess;
   return error == cudaErrorNotReady ? 0 : status_of(error);
 }
-
-int encode_lossless(const void* values, std::size_t count, int type, int distance, double relative, int exact_bits,
-                    void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) {
-  if (exact_bits != 0 && relative > 0) return TAUT_ERR_CUDA_NEEDS_HOST;
-  return TAUT_Encode_lossless_cuda(values, count, type, distance, relative, frame, capacity, result, stream);
-}
-
-// Arithmetic on values that has no kernel: the host does the work.
-int reduce_values(void*, const void*, std::size_t, int, int, void*) { return TAUT_ERR_CUDA_NEEDS_HOST; }
-int divide_values(void*, std::size_t, int, int, void*) { return TAUT_ERR_CUDA_NEEDS_HOST; }
-int range(const void*, std::size_t, int, const double*, int, DeviceRange*, void*) { return TAUT_ERR_CUDA_NEEDS_HOST; }
 
 }  // namespace
 }  // namespace taut::api
@@ -101,6 +95,6 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .decode_rate = TAUT_Decode_rate_cuda,
       .reduce_values = reduce_values,
       .divide_values = divide_values,
-      .range = range};
+      .range = range_of_values};
   return &services;
 }

@@ -15,6 +15,7 @@ std::string_view codec_of(const FrameHeader& header) {
 
 std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding,
                                                Bound bound) {
+  if (coding.checksum) return {};
   const std::string_view codec = candidate.codec->name;
   if (codec == "planes") {
     const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
