@@ -11,6 +11,9 @@ std::string_view codec_of(const FrameHeader& header) {
   return codec != nullptr && codec->serves(header.type, header.bound.kind) ? codec->name : "";
 }
 
+// `header`: that of a planes frame.
+bool has_lags(const FrameHeader& header) { return header.parameters[1] > 0; }
+
 }  // namespace
 
 std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding,
@@ -32,23 +35,29 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const
 }
 
 int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
-                              TAUT_Cuda_result* result) const {
+                              TAUT_Cuda_result* result, void* stream) const {
   const auto type = static_cast<int>(values.type);
   if (const auto* const lossless = std::get_if<Lossless>(&way_))
     return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
-                                  lossless->exact_bits, frame.data(), frame.size(), result, nullptr);
+                                  lossless->exact_bits, frame.data(), frame.size(), result, stream);
   const auto& [coding, lags] = std::get<Planes>(way_);
   if (!lags.any())
     return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result,
-                         nullptr);
+                         stream);
   return device.encode_lagged(values.data, values.count, type, &coding, lags.of, static_cast<int>(lags.n),
-                              frame.data(), frame.size(), result, nullptr);
+                              frame.data(), frame.size(), result, stream);
 }
 
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header) {
   const std::string_view codec = codec_of(header);
-  if (codec == "planes") return header.parameters[1] > 0 ? device.decode_lagged : device.decode;  // lags
+  if (codec == "planes") return has_lags(header) ? device.decode_lagged : device.decode;
   return codec == "mpc" ? device.decode_lossless : nullptr;
+}
+
+decltype(DeviceServices::decode) decoding_adder_of(const DeviceServices& device, const FrameHeader& header) {
+  const std::string_view codec = codec_of(header);
+  if (codec == "planes") return has_lags(header) ? device.decode_add_lagged : device.decode_add;
+  return codec == "mpc" ? device.decode_add_lossless : nullptr;
 }
 
 decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace taut::api {
@@ -72,6 +73,10 @@ struct DeviceServices {
 };
 
 inline constexpr unsigned device_services_version = 3;
+
+// Serialises launches of several threads: calls that share a stream share scratch memory, so that their
+// kernels must not interleave.
+inline std::mutex launching;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

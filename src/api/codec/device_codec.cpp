@@ -69,7 +69,7 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
   const DeviceEncoder encode = *DeviceEncoder::of(chosen, coding, bound);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
-    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to);
+    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to, nullptr);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);

@@ -6,6 +6,7 @@
 
 #include "gpu/kernels/on_host/launch.hpp"
 #include "support/gpu_driver.h"
+#include "support/gpu_faults.h"
 
 namespace {
 
@@ -60,6 +61,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
+  if (stand_in_note_call() != 0) return cudaErrorMemoryAllocation;
   *at = stand_in_allocate(bytes, current_device);
   return *at != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -73,6 +75,7 @@ cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t) { return
 cudaError_t cudaFreeAsync(void* at, cudaStream_t) { return cudaFree(at); }
 
 cudaError_t cudaHostAlloc(void** at, std::size_t bytes, unsigned) {
+  if (stand_in_note_call() != 0) return cudaErrorMemoryAllocation;
   *at = ::operator new (bytes, std::align_val_t{64}, std::nothrow);
   return *at != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -83,6 +86,7 @@ cudaError_t cudaFreeHost(void* at) {
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  if (stand_in_note_call() != 0) return cudaErrorInvalidValue;
   stand_in_copy(to, from, bytes);
   return cudaSuccess;
 }
@@ -102,5 +106,7 @@ cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t
   return cudaMemset(at, value, bytes);
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return stand_in_note_call() != 0 ? cudaErrorInvalidValue : cudaSuccess;
+}
 cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
