@@ -93,6 +93,8 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .decode_add_lossless = TAUT_Decode_add_lossless_cuda,
       .encode_rate = TAUT_Encode_rate_cuda,
       .decode_rate = TAUT_Decode_rate_cuda,
+      .encode_many = encode_many,
+      .decode_many = decode_many,
       .reduce_values = reduce_values,
       .divide_values = divide_values,
       .range = range_of_values};

@@ -6,6 +6,11 @@
 
 namespace taut::api {
 
+// cuda_batch.cu
+int encode_many(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding,
+                void* stream) noexcept;
+int decode_many(const DeviceFrameItem* items, int n, int type, int add, void* stream) noexcept;
+
 // cuda_lossless.cu
 int encode_lossless(const void* values, std::size_t count, int type, int distance, double relative,
                     int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,

@@ -18,6 +18,15 @@ struct DeviceRange {
   std::uint32_t done;
 };
 
+// A frame among several that one call encodes or decodes, and its values.
+struct DeviceFrameItem {
+  void* values;
+  std::size_t count;
+  void* frame;
+  std::size_t bytes;  // encoding: room at `frame`, at least the codec's max_bytes; decoding: readable bytes
+  TAUT_Cuda_result* result;
+};
+
 // Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
 // return 0 or a status of taut_cuda.h. Those with a `stream`, except `wait` and `query`, only enqueue work; a
 // null stream is the legacy default stream. Values are aligned as the components of their type.
@@ -60,6 +69,12 @@ struct DeviceServices {
   decltype(&TAUT_Encode_rate_cuda) encode_rate;
   decltype(&TAUT_Decode_rate_cuda) decode_rate;
 
+  // ---- Several planes frames together, each with the outcome of a call on it alone: as many launches as one
+  // frame takes, for every 8 frames. No item's memory overlaps another's.
+  int (*encode_many)(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding,
+                     void* stream);
+  int (*decode_many)(const DeviceFrameItem* items, int n, int type, int add, void* stream);
+
   // ---- Values. `type`: any TAUT_Type.
   // values <- values op operand, as reduce_values() of core/reduction.hpp. `op`: a Reduction that is defined
   // for the type. The bits of a NaN may differ.
@@ -72,7 +87,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 3;
+inline constexpr unsigned device_services_version = 4;
 
 // Serialises launches of several threads: calls that share a stream share scratch memory, so that their
 // kernels must not interleave.

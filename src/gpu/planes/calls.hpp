@@ -8,7 +8,7 @@
 
 #include "gpu/planes/decode.hpp"
 #include "gpu/planes/encode.hpp"
-#include "gpu/planes/seal_frame.hpp"
+#include "gpu/planes/end_call.hpp"
 #include "gpu/planes/sum_exact.hpp"
 
 namespace taut::planes::cuda {
@@ -126,6 +126,18 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, c
 }
 
 template <class T>
+struct DecodeEndKernel : EndKernel<T, DecodeExactKernel<T>> {};
+template <class T>
+struct SumEndKernel : EndKernel<T, SumExactKernel<T>> {};
+
+// Launches the last kernel of a call. Kernel: an EndKernel.
+template <class Kernel, class Exact, class Finish, class Launcher>
+void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, Finish finish) {
+  finish.blocks = blocks;
+  launcher.template launch<Kernel>(blocks, {exact, finish});
+}
+
+template <class T>
 OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
   OpenJob job{};
   job.values = count;
@@ -154,9 +166,10 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
   if (count > 0) {
     const DecodeJob<T> job = decode_job(source, values, count, add, place);
     launcher.template launch<DecodeKernel<T>>(job.chunks, job);
-    launcher.template launch<DecodeExactKernel<T>>(job.blocks, job);
+    end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, finish_job<T>({}, count, place));
+  } else {
+    launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
   }
-  launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
 }
 
 using taut::cuda::source_of;
@@ -187,14 +200,15 @@ void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& roo
   sum.scratch = place.scratch;
   sum.left = place.of_chunks();
   sum.blocks = std::min(sum.sink.chunks, exact_blocks);
-  if (sum.sink.chunks > 0) {
-    launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
-    launcher.template launch<SumExactKernel<T>>(sum.blocks, sum);
-  }
   FinishJob<T> job = finish_job<T>({}, call.count, place);
   job.frame = reinterpret_cast<std::uint32_t*>(room.at);
   job.of_sum = true;
-  launcher.template launch<FinishKernel<T>>(1, job);
+  if (sum.sink.chunks > 0) {
+    launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
+    end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, job);
+  } else {
+    launcher.template launch<FinishKernel<T>>(1, job);
+  }
 }
 
 template <class T, class Launcher>

@@ -43,6 +43,9 @@ void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count
   }
 }
 
+template <class T>
+struct LaggedEndKernel : EndKernel<T, LaggedExactKernel<T>> {};
+
 // Decodes as decode() does, and also decodes frames with lags.
 template <class T, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count,
@@ -57,9 +60,10 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
     launcher.template launch<RestsKernel<T>>(job.decode.chunks, job);
     undo_lags(launcher, room, count, place);
     launcher.template launch<LaggedValuesKernel<T>>(job.decode.chunks, job);
-    launcher.template launch<LaggedExactKernel<T>>(job.decode.blocks, job);
+    end_call<LaggedEndKernel<T>>(launcher, job, job.decode.blocks, finish_job<T>({}, count, place));
+  } else {
+    launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
   }
-  launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
 }
 
 // Encodes to the canonical frame, with lags where the CPU uses them. `frame` is exactly as long as the

@@ -59,7 +59,8 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
   } else if (lane == 0 && !job.of_sum) {
     shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor) | lags.n << 8;
   }
-  if (lane < lags.n) job.frame[header_words + lane] = lags.of[lane];
+  static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
+  if (lane < lags.n) job.frame[header_words + lane] = lane == 0 ? lags.of[0] : lags.of[1];
   write_header(simt, job.scratch->crc, shared.header, bytes, job.frame, job.result);
 }
 

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-ALL = [ROOT / f"src/gpu/{name}.cu" for name in ("cuda", "cuda_lagged", "cuda_lossless", "cuda_rate", "cuda_values")]
+ALL = [ROOT / f"src/gpu/{name}.cu" for name in ("cuda", "cuda_batch", "cuda_lagged", "cuda_lossless", "cuda_rate", "cuda_values")]
 FLOAT32 = [ROOT / "tests/gpu/kernels/fast_path.cu", ROOT / "tests/gpu/kernels/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
@@ -24,8 +24,8 @@ SKIPPED = 77
 
 # Registers that let two blocks of 512 threads reside on a multiprocessor, and one block where few chunks
 # come.
-REGISTERS = {"planes.DecodeExactKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
-REGISTERS |= {"planes.LaggedExactKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
+REGISTERS = {"planes.DecodeEndKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
+REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
 REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
 # mpc has 256 threads a block: five blocks reside on a multiprocessor, four for words of 8 bytes.
@@ -41,6 +41,7 @@ USUAL_VALUES_REGISTERS = 32
 SHARED_BYTES = 48 << 10  # limit without an explicit request for more
 # Bytes spilt in the code for chunks with values that have no integer.
 SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16"): 8}
+SPILLS |= {("planes.EncodeKernel.batch", "f64"): 24, ("planes.EncodeKernel.batch.exact", "f64"): 24}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
@@ -79,7 +80,8 @@ def architectures(nvcc):
 def name_of(mangled):
     """Returns (codec.kernel, value type) of a mangled name.
 
-    `.add` marks a kernel that adds to values, `.exact` one that keeps packed integers.
+    `.batch` marks a kernel for several frames, `.add` one that adds to values, `.exact` one that keeps packed
+    integers.
     """
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
@@ -89,6 +91,7 @@ def name_of(mangled):
     letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
     letters |= {"a": "i8", "s": "i16", "i": "i32", "l": "i64"}
     dtype = half or letters.get(letter, "any")
+    name += ".batch" if "BatchKernel" in mangled else ""
     form = ".add" if target == "Add" else ".exact" if exact == "1" else ""
     return f"{codec}.{name}{form}", dtype + (f" {dims}-D" if dims else "")
 
@@ -121,7 +124,7 @@ def registers_allowed(name, dtype):
         return VALUES_REGISTERS.get(name, USUAL_VALUES_REGISTERS)
     if name.startswith("zfp."):
         return RATE_REGISTERS[dtype]
-    return REGISTERS.get(name.removesuffix(".exact"), USUAL_REGISTERS)
+    return REGISTERS.get(name.removesuffix(".exact").removesuffix(".batch"), USUAL_REGISTERS)
 
 
 def limits(kernels):

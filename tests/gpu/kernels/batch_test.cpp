@@ -1,0 +1,179 @@
+// Tests batches: several frames are encoded or decoded by as many launches as one, and to the same bytes.
+#include <gtest/gtest.h>
+
+#include "codecs/planes/typed_codec.hpp"
+#include "gpu/device_services.hpp"
+#include "gpu/kernels/patterns.hpp"
+#include "support/on_gpu.hpp"
+
+namespace taut {
+namespace {
+
+using api::DeviceFrameItem;
+using test::OnGpu;
+
+int of(Status status) { return static_cast<int>(status); }
+const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
+
+// Number of kernels that `work` launches and waits for.
+template <class Work>
+unsigned long launches_of(const Work& work) {
+  const unsigned long before = stand_in_launches();
+  work();
+  EXPECT_EQ(services().wait(nullptr), 0);
+  return stand_in_launches() - before;
+}
+
+// A value array and its frame on the GPU.
+template <class T>
+struct Piece {
+  std::vector<T> x;
+  OnGpu<T> values, back;
+  OnGpu<std::byte> frame;
+  OnGpu<TAUT_Cuda_result> result{1};
+
+  explicit Piece(std::vector<T> of)
+      : x(std::move(of)),
+        values(x),
+        back(std::vector<T>(x.size())),
+        frame(planes::max_frame_bytes(sizeof(T), x.size(), 1)) {}
+
+  DeviceFrameItem encoding() const {
+    return {values.data(), x.size(), frame.data(), frame.size(), result.data()};
+  }
+  DeviceFrameItem decoding() const {
+    return {back.data(), x.size(), frame.data(), outcome().bytes, result.data()};
+  }
+  TAUT_Cuda_result outcome() const { return result.read()[0]; }
+};
+
+template <class T>
+class GpuBatch : public testing::Test {
+ public:
+  static constexpr int type = static_cast<int>(dtype_of<T>);
+  static constexpr Pattern patterns[] = {Pattern::walk,      Pattern::mixed, Pattern::zeros, Pattern::bits,
+                                         Pattern::sprinkled, Pattern::wave,  Pattern::tail,  Pattern::huge,
+                                         Pattern::masked,    Pattern::mixed};
+  static constexpr std::size_t sizes[] = {9001, 0, 4096, 12289, 1, 20000, 5000, 0, 4097, 8192};
+
+  void make_pieces(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      pieces.push_back(std::make_unique<Piece<T>>(make<T>(patterns[i], sizes[i], i)));
+  }
+  std::vector<DeviceFrameItem> items(DeviceFrameItem (Piece<T>::*item)() const) const {
+    std::vector<DeviceFrameItem> all;
+    for (const auto& piece : pieces) all.push_back((*piece.*item)());
+    return all;
+  }
+
+  std::vector<std::unique_ptr<Piece<T>>> pieces;
+};
+using Types = testing::Types<float, double, f16, bf16>;
+TYPED_TEST_SUITE(GpuBatch, Types);
+
+TYPED_TEST(GpuBatch, GivesWhatCallsOnSingleFramesGive) {
+  using T = TypeParam;
+  for (const int exact_bits : {0, 1}) {
+    this->pieces.clear();
+    this->make_pieces(10);
+    const TAUT_Cuda_coding coding{1e-3, 0, 1, exact_bits};
+    const auto encoding = this->items(&Piece<T>::encoding);
+    for (int repetition = 0; repetition < 3; ++repetition)  // scratch memory is used again
+      ASSERT_EQ(services().encode_many(encoding.data(), 10, this->type, &coding, nullptr), 0);
+    ASSERT_EQ(services().wait(nullptr), 0);
+    for (const auto& piece : this->pieces) {
+      const auto cpu = cpu_frame<T>(piece->x, {1e-3}, planes::Predictor::delta,
+                                    exact_bits != 0 ? PackedBits::exact : PackedBits::rounded);
+      ASSERT_EQ(piece->outcome().status, 0u);
+      ASSERT_EQ(piece->frame.read(piece->outcome().bytes) == cpu, true);
+    }
+    const auto decoding = this->items(&Piece<T>::decoding);
+    for (const int add : {0, 1})
+      ASSERT_EQ(services().decode_many(decoding.data(), 10, this->type, add, nullptr), 0);
+    ASSERT_EQ(services().wait(nullptr), 0);
+    for (const auto& piece : this->pieces) {
+      ASSERT_EQ(piece->outcome().status, 0u);
+      const auto codec = cpu_codec({1e-3}, planes::Predictor::delta);
+      std::vector<T> y(piece->x.size());
+      const Slice to{{y.data(), y.size(), dtype_of<T>}};
+      const auto frame = piece->frame.read(piece->frame.size());
+      ASSERT_EQ(codec->decode(frame, to), Status::ok);
+      ASSERT_EQ(codec->reduce(frame, to, Reduction::sum), Status::ok);
+      const std::vector<T> back = piece->back.read();
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto a = static_cast<double>(y[i]), b = static_cast<double>(back[i]);
+        ASSERT_EQ(a != a ? b != b : std::memcmp(&y[i], &back[i], sizeof(T)) == 0, true) << i;
+      }
+    }
+  }
+}
+
+// A two-shot allreduce on 8 ranks: a rank encodes a part for each rank, adds 8 frames, decodes 8 frames.
+TYPED_TEST(GpuBatch, NeedsEightLaunchesForATwoShotAllreduceOnEightRanks) {
+  using T = TypeParam;
+  for (int i = 0; i < 8; ++i)
+    this->pieces.push_back(std::make_unique<Piece<T>>(make<T>(Pattern::walk, 9001, i)));
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
+  const OnGpu<std::byte> sum(planes::max_frame_bytes(sizeof(T), 9001, 8));
+  const OnGpu<TAUT_Cuda_result> result(1);
+  const unsigned long all = launches_of([&] {
+    const auto encoding = this->items(&Piece<T>::encoding);
+    EXPECT_EQ(services().encode_many(encoding.data(), 8, this->type, &coding, nullptr), 0);
+    EXPECT_EQ(services().wait(nullptr), 0);
+    const void* frames[8];
+    std::size_t bytes[8];
+    for (int i = 0; i < 8; ++i) {
+      frames[i] = this->pieces[static_cast<std::size_t>(i)]->frame.data();
+      bytes[i] = this->pieces[static_cast<std::size_t>(i)]->outcome().bytes;
+    }
+    EXPECT_EQ(services().add_frames(frames, bytes, 8, 9001, this->type, sum.data(), sum.size(), result.data(),
+                                    nullptr),
+              0);
+    const auto decoding = this->items(&Piece<T>::decoding);
+    EXPECT_EQ(services().decode_many(decoding.data(), 8, this->type, 0, nullptr), 0);
+  });
+  EXPECT_EQ(all, 8u);
+  EXPECT_EQ(result.read()[0].status, 0u);
+}
+
+// A damaged frame fails alone.
+TYPED_TEST(GpuBatch, ReportsTheItemThatFails) {
+  using T = TypeParam;
+  this->make_pieces(3);
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
+  const auto encoding = this->items(&Piece<T>::encoding);
+  ASSERT_EQ(services().encode_many(encoding.data(), 3, this->type, &coding, nullptr), 0);
+  ASSERT_EQ(services().wait(nullptr), 0);
+  auto decoding = this->items(&Piece<T>::decoding);
+  decoding[0].bytes -= 1;
+  ASSERT_EQ(services().decode_many(decoding.data(), 3, this->type, 0, nullptr), 0);
+  ASSERT_EQ(services().wait(nullptr), 0);
+  EXPECT_EQ(this->pieces[0]->outcome().status, static_cast<std::uint32_t>(Status::corrupt_frame));
+  EXPECT_EQ(this->pieces[1]->outcome().status, 0u);
+  EXPECT_EQ(this->pieces[2]->outcome().status, 0u);
+}
+
+TEST(GpuBatchMistakes, AreTold) {
+  const Piece<float> piece(make<float>(Pattern::walk, 100, 1));
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
+  const auto encode = [&](DeviceFrameItem second, int type = 1) {
+    const DeviceFrameItem both[] = {piece.encoding(), second};
+    return services().encode_many(both, 2, type, &coding, nullptr);
+  };
+  DeviceFrameItem item = piece.encoding();
+  EXPECT_EQ(encode(item, 7), of(Status::invalid_type));
+  item.bytes = 100;
+  EXPECT_EQ(encode(item), of(Status::buffer_too_small));
+  item.frame = nullptr;
+  EXPECT_EQ(encode(item), of(Status::invalid_argument));
+  item = piece.encoding();
+  item.count = planes::max_count + 1;
+  EXPECT_EQ(encode(item), of(Status::invalid_count));
+  EXPECT_EQ(services().encode_many(nullptr, 1, 1, &coding, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(services().encode_many(nullptr, 0, 1, &coding, nullptr), 0);
+  EXPECT_EQ(services().encode_many(nullptr, 0, 1, nullptr, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(services().decode_many(nullptr, -1, 1, 0, nullptr), of(Status::invalid_argument));
+}
+
+}  // namespace
+}  // namespace taut
