@@ -33,6 +33,21 @@ int add(const Call<T>& call, std::span<const Source> sources, const planes::cuda
   return 0;
 }
 
+// Loads the kernels of all calls on `type`.
+template <class T>
+void load_kernels(int type, void* stream) {
+  const Call<T> call(type, 1, nullptr, stream);
+  const planes::cuda::CallPlace place = call.place();
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  const FrameRoom room{memory, 0};
+  const Source sources[] = {planes::cuda::source_of(memory, 0)};
+  const planes::cuda::EncodeCall<T> values = encoding(call, memory, {1, 0, 0});
+  KernelLoader loader;
+  planes::cuda::encode(loader, values, room, place);
+  planes::cuda::decode(loader, sources[0], call.type, reinterpret_cast<T*>(memory), call.count, false, place);
+  planes::cuda::sum<T>(loader, {sources, call.type, call.count, values.z}, room, place);
+}
+
 }  // namespace
 }  // namespace taut::api
 
@@ -57,6 +72,7 @@ int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
     const Call<T> call(type, count, nullptr, stream);
     call.place();
     call.slots();
+    load_kernels<T>(type, stream);
     return 0;
   });
   return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // planes has no kernels for integers

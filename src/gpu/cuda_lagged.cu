@@ -38,6 +38,20 @@ int decode_lagged(const void* frame, size_t bytes, void* values, size_t count, i
   });
 }
 
+// Loads the kernels of all calls on `type`.
+template <class T>
+void load_kernels(int type, void* stream) {
+  const Call<T> call(type, 1, nullptr, stream);
+  const planes::cuda::CallPlace place = call.place();
+  const IntegersRoom room = integers_room(call);
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  const planes::cuda::Source source = planes::cuda::source_of(memory, 0);
+  KernelLoader loader;
+  planes::cuda::encode_lagged(loader, encoding(call, memory, {1, 0, 0}), planes::Lags{},
+                              planes::cuda::FrameRoom{memory, 0}, room, place);
+  planes::cuda::decode_lagged(loader, source, call.type, reinterpret_cast<T*>(memory), call.count, false, room, place);
+}
+
 }  // namespace
 }  // namespace taut::api
 
@@ -51,6 +65,7 @@ int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream) {
     const Call<T> call(type, count, nullptr, stream);
     call.place();
     integers_room(call);
+    load_kernels<T>(type, stream);
     return 0;
   });
 }

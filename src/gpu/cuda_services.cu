@@ -5,12 +5,6 @@
 namespace taut::api {
 namespace {
 
-int status_of(cudaError_t error) {
-  if (error != cudaSuccess) last_error() = cudaGetErrorString(error);
-  if (error == cudaErrorMemoryAllocation) return static_cast<int>(Status::out_of_memory);
-  return error == cudaSuccess ? 0 : TAUT_ERR_CUDA;
-}
-
 const char* why() {
   const char* text = "";
   TAUT_Cuda_available(&text);

@@ -101,7 +101,7 @@ void graph() {
   int wrong = status != 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const std::vector<float> x = make<float>(Pattern::walk, n, seed);
-    check(cudaMemcpy(values.at(), x.data(), n * 4, cudaMemcpyDefault));
+    values.write(x.data(), n * 4);
     check(cudaGraphLaunch(runnable, stream));
     check(cudaStreamSynchronize(stream));
     const auto cpu = cpu_encode(*codec, x);

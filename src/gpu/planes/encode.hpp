@@ -44,7 +44,9 @@ class ChunkEncoder {
       : group_(simt, shared.block_group), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
-    find(take_chunk(group_.simt(), job_.sink, shared_.chunk));
+    const std::uint32_t chunk = take_chunk(group_.simt(), job_.sink, shared_.chunk);
+    if (!has_chunk(group_.simt(), job_.sink, chunk)) return;
+    find(chunk);
     std::int32_t q[block_values];
     if (all_small(q)) {
       encode_integers(q, 0);

@@ -58,7 +58,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<
   const std::uint32_t chunk = simt.shuffle(k == 0 ? take_chunk(simt, job.sink) : 0u, 0);
   RecordHead head;  // head of a stored frame: that of a chunk of zeros
   bool good = true, alike = true, stored = false;
-  if (k < job.sources_count) {
+  if (chunk < job.sink.chunks && k < job.sources_count) {
     const OpenFrame& frame = job.scratch->opened[k];
     stored = frame.stored;
     alike = stored || frame.prediction.inner == job.scratch->total.prediction.inner;
@@ -87,6 +87,7 @@ class ChunkAdder {
     if (group_.warp() == 0) find_records(group_.simt(), job_, shared_);
     group_.simt().barrier();
     const std::uint32_t chunk = shared_.chunk;
+    if (!has_chunk(group_.simt(), job_.sink, chunk)) return;
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     const Operands operands = shared_.operands;

@@ -5,6 +5,7 @@
 // Slotted: chunk i is stored at i * slot_words, for data in flight; no chunk waits.
 #pragma once
 
+#include "core/status.hpp"
 #include "gpu/simt/simt.hpp"
 
 namespace taut::cuda {
@@ -67,6 +68,16 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::ui
   if (simt.thread() == 0) shared_word = take_chunk(simt, sink);
   simt.barrier();
   return shared_word;
+}
+
+// True if the block has a chunk to process. Otherwise reports a failure: the scratch memory is in the state
+// of a call that has stopped halfway, or two calls use it at the same time. Equal in all threads of the
+// block.
+template <class Simt>
+TAUT_DEVICE bool has_chunk(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
+  if (chunk < sink.chunks) return true;
+  if (simt.thread() == 0) simt.raise(&sink.control->failure, static_cast<std::uint32_t>(Status::internal));
+  return false;
 }
 
 // Publishes the size of a chunk's record. Called by one thread as soon as the size is known.

@@ -51,6 +51,11 @@ cudaError_t load(const KernelShape& shape) {
   });
 }
 
+void unload_kernels() {
+  const std::lock_guard lock(runtime().lock);
+  loaded().clear();
+}
+
 cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body, cudaStream_t stream) {
   return call(cudaErrorLaunchOutOfResources,
               [&] { return enqueue_kernel(shape, blocks, std::move(body), stream); });

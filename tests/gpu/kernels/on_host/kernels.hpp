@@ -17,6 +17,9 @@ struct KernelShape {
 // been loaded, because loading may do what a capture forbids ("Lazy loading" of the CUDA programming guide).
 cudaError_t load(const KernelShape& shape);
 
+// Forgets all loaded kernels, as if the process had just begun.
+void unload_kernels();
+
 // Enqueues a kernel of `blocks` blocks. The memory of the stream's device alone is accessible to it.
 cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body, cudaStream_t stream);
 

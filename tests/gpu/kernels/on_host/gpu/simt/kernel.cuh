@@ -1,4 +1,4 @@
-// Replaces the header of this name in src: launches the same kernels on the simulated GPUs.
+// Replaces the header of this name in src: launches and loads the same kernels on the simulated GPUs.
 #pragma once
 
 #include "gpu/kernels/on_host/kernels.hpp"
@@ -6,16 +6,22 @@
 namespace taut::cuda {
 
 template <class Kernel>
-void launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+on_host::KernelShape shape_of() {
   static const char identity = 0;
-  const on_host::KernelShape shape{&identity, Kernel::shape.threads, sizeof(typename Kernel::Shared)};
-  on_host::launch(
-      shape, blocks,
-      [job](shim::Thread thread, std::byte* shared) {
-        Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
-      },
-      stream);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) throw error;
+  return {&identity, Kernel::shape.threads, sizeof(typename Kernel::Shared)};
+}
+
+template <class Kernel>
+cudaError_t launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+  const auto run = [job](shim::Thread thread, std::byte* shared) {
+    Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
+  };
+  return on_host::launch(shape_of<Kernel>(), blocks, run, stream);
+}
+
+template <class Kernel>
+cudaError_t load() {
+  return on_host::load(shape_of<Kernel>());
 }
 
 }  // namespace taut::cuda
