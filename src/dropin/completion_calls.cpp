@@ -110,17 +110,17 @@ class Statuses {
   bool ignored_;
 };
 
-// Waits until every message that comes or goes in segments is whole. The calls of Taut advance meanwhile.
-void wait_for_segments(CompletionScope& completion) noexcept {
-  for (Backoff backoff; completion.hold_back() != 0; backoff.pause())
-    if (calls_in_progress()) progress_calls();
-}
-
-// Holds back the requests whose message is not whole. Returns true if there are any.
+// Holds back the requests whose message is not whole. If there are any, returns true and advances all calls
+// and receives of Taut.
 bool hold_back(CompletionScope& completion) noexcept {
   const bool held = completion.hold_back() != 0;
-  if (held && calls_in_progress()) progress_calls();
+  if (held) progress_calls();
   return held;
+}
+
+// Waits until every message that comes or goes in segments is whole.
+void wait_for_segments(CompletionScope& completion) noexcept {
+  for (Backoff backoff; hold_back(completion);) backoff.pause();
 }
 
 // Finishes request `i`, which has completed or failed.

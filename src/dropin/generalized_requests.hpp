@@ -58,7 +58,7 @@ void forget_freed() noexcept;
 // Returns true if one of these calls is not complete.
 bool calls_in_progress() noexcept;
 
-// Advances all calls by a step, and completes the requests of calls that have ended.
+// Advances all calls and open receives by a step, and completes the requests of calls that have ended.
 void progress_calls() noexcept;
 
 // Scope in which this thread advances the calls, and the progress thread leaves them alone.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/state/rule_binding.hpp"
+#include "dropin/generalized_requests.hpp"
 #include "dropin/imports.hpp"
 #include "dropin/interception.hpp"
 #include "dropin/message_counts.hpp"
@@ -145,7 +146,7 @@ p2p::SendBuffer ProgramSend::buffer() const noexcept {
 }
 
 int ProgramSend::send(p2p::SendFunction function) noexcept {
-  if (in_segments()) return outgoing_.send(message_, [] {});
+  if (in_segments()) return outgoing_.send(message_, progress_calls);
   return p2p::send(function, outgoing_.made(), message_);
 }
 

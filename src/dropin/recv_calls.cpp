@@ -2,6 +2,7 @@
 #include <taut/taut.h>
 
 #include "api/args/pmpi_counts.hpp"
+#include "dropin/generalized_requests.hpp"
 #include "dropin/large_counts.hpp"
 #include "dropin/messages.hpp"
 #include "p2p/open_receive.hpp"
@@ -33,7 +34,7 @@ int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* stat
   if (may_be_segmented(at)) open.emplace(at, posted.detached ? &posted.detached : nullptr, posted.request);
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
-  for (taut::Backoff backoff; open && !open->ready();) backoff.pause();
+  for (taut::Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
   StatusAt came(status);
   const int code = PMPI_Wait(&posted.request, &*came);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;

@@ -10,6 +10,7 @@
 #include "api/state/finalize_reports.hpp"
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
+#include "p2p/open_receive.hpp"
 #include "p2p/pending_segments.hpp"
 
 namespace taut::api {
@@ -160,6 +161,7 @@ void write_reports_so_far() noexcept {
 }
 
 void progress(CommState* first) noexcept {
+  p2p::advance_receives();
   if (!calls_in_flight()) return;
   if (first != nullptr) first->progress();
   progress_others(first);

@@ -11,6 +11,7 @@
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
 #include "core/device_memory.hpp"
+#include "p2p/open_receive.hpp"
 #include "policy/text/options.hpp"
 
 namespace taut::api {
@@ -256,6 +257,7 @@ Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early
   const std::lock_guard lock(driving_);
   Task<Verdict> task = communicator_->run(request, early);
   for (Backoff backoff; !task.advance(); backoff.pause()) {
+    p2p::advance_receives();
     if (!calls_in_flight()) continue;
     drive();
     progress_others(this);
