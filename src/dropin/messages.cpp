@@ -124,7 +124,7 @@ std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) no
   if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
   const BypassScope bypass;
   const auto kind = api::datatype_layout_of(type);
-  return kind && kind->is.computes ? kind : std::nullopt;
+  return kind && kind->value_type.computes ? kind : std::nullopt;
 }
 
 ProgramSend::ProgramSend(const p2p::SendArguments& message) noexcept

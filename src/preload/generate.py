@@ -135,14 +135,14 @@ def nonblocking_argument(function, p):
     if p.of_types:  # MPI lets the program change them no sooner than Taut needs them
         return p.name
     number, count = widening(function, p)
-    return f"kept.copied<{number}>({p.name}, {count})" if p.array else p.name
+    return f"copies.add<{number}>({p.name}, {count})" if p.array else p.name
 
 
 def making(function):
     """Returns the lambda that creates Taut's request behind the program's request."""
     passed = ", ".join(nonblocking_argument(function, p) for p in function.parameters)
-    kept = "KeptArrays& kept" if "kept." in passed else "KeptArrays&"
-    return f"[&]({kept}, TAUT_Request* call) {{\n    return {function.taut}({passed});\n  }}"
+    copies = "ArrayCopies& copies" if "copies." in passed else "ArrayCopies&"
+    return f"[&]({copies}, TAUT_Request* call) {{\n    return {function.taut}({passed});\n  }}"
 
 
 def nonblocking_body(function):
@@ -196,7 +196,7 @@ def persistent_wrapper(function):
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
   const auto next = next_as<int (*)({types})>(Wrapped::{function.name});
   int code = MPI_SUCCESS;
-  if (keep(comm, request, code, {making(function)})) return code;
+  if (create_persistent(comm, request, code, {making(function)})) return code;
   if (next != nullptr) return next({function.arguments});
   {lacking}
 }}

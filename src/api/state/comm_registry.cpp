@@ -241,7 +241,7 @@ CommState* find_or_bind_state(MPI_Comm comm) {
 
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
   CommRecord& record = record_of(comm);
-  if (comm_state != nullptr) comm_state->belong_to(record.freed);
+  if (comm_state != nullptr) comm_state->set_freed_flag(record.freed);
   record.comm_state = std::move(comm_state);
   record.settled = true;
 }

@@ -268,7 +268,7 @@ TEST(DatatypesLookedInto, AreDenseOrNot) {
       const auto elements = api::datatype_layout_of(shape.type());
       ASSERT_TRUE(elements.has_value()) << kind;
       EXPECT_EQ(elements->type(), DType::f32);
-      EXPECT_EQ(elements->values, static_cast<std::size_t>(shape.values()));
+      EXPECT_EQ(elements->values_per_element, static_cast<std::size_t>(shape.values()));
       EXPECT_EQ(elements->dense, dense[kind]) << kind;
       MPI_Datatype again;
       MPI_Type_dup(shape.type(), &again);

@@ -49,7 +49,7 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
-  const std::size_t bytes = finish_planes(record, h, planes.widths, kernels_.widths.inspect(planes.widths),
+  const std::size_t bytes = finish_planes(record, h, planes.widths, kernels_.widths.summarize(planes.widths),
                                           blocks_of(n), kernels_.widths);
   const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
   if (total > writer.left()) return false;
