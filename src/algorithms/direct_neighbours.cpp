@@ -16,7 +16,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/algorithm.hpp"
+#include "algorithms/costs.hpp"
 #include "core/round.hpp"
 
 namespace taut::algorithms {
@@ -93,16 +93,6 @@ Task<> alltoall(Team team, Operands data) {
   co_await all(both);
 }
 
-Cost neighbour_cost(int P, int encodes, int decodes) {
-  return {.steps = P - 1,
-          .messages = P * (P - 1),
-          .messages_a_rank = P - 1,
-          .frames = P * (P - 1),
-          .encodes = encodes,
-          .combines = 0,
-          .decodes = decodes};
-}
-
 Scratch scratch_of_allgather(int n, int) { return {.frames = 1, .buffers = std::min(n, Round::most) + 1}; }
 Scratch scratch_of_alltoall(int n, int) { return {.frames = 1, .buffers = n + std::min(n, Round::most)}; }
 
@@ -113,7 +103,7 @@ extern constinit const AlgorithmInfo direct_neighbor_allgather{
     .collective = Collective::neighbor_allgather,
     .paper = "MPI-4.1, section 8.6",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return neighbour_cost(P, 1, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, 1, 0, P); },
     .growth = coded_once,
     .run = allgather,
     .any_blocks = true,
@@ -125,7 +115,7 @@ extern constinit const AlgorithmInfo direct_neighbor_alltoall{
     .collective = Collective::neighbor_alltoall,
     .paper = "MPI-4.1, section 8.6",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return neighbour_cost(P, P - 1, P - 1); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P - 1, 0, P - 1); },
     .growth = coded_once,
     .run = alltoall,
     .any_blocks = true,
