@@ -68,7 +68,7 @@ TEST(DatatypesOfIntegers, AreServedWithoutLossAlone) {
 
 TEST(DatatypesWithAddresses, FromMpiBottom) {
   const Comm comm("abs:1e-3,codec=planes,min_bytes=0");
-  std::vector<float> first(5000, Area::untouched), second(first);
+  std::vector<float> first(5000, untouched), second(first);
   if (comm.rank() == 0)
     for (std::size_t i = 0; i < 5000; ++i) first[i] = second[i] = 0.001F * static_cast<float>(i);
   int lengths[] = {5000, 5000};
@@ -104,7 +104,7 @@ TEST(DatatypesWithoutElements, AreServedOrPlain) {
   MPI_Type_commit(&empty);
   EXPECT_EQ(TAUT_Bcast(area.at(), 100, empty, 0, comm), MPI_SUCCESS);
   MPI_Type_free(&empty);
-  for (const float value : area.floats) EXPECT_EQ(value, Area::untouched);
+  for (const float value : area.floats) EXPECT_EQ(value, untouched);
 }
 
 // Predefined types without a name must not be freed.
