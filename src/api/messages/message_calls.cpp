@@ -184,6 +184,7 @@ int RecvCall::receive(MPI_Status* status) {
 }
 
 void RecvCall::abandon(MPI_Request& request) noexcept {
+  open_.reset();  // no other thread may advance the receive any more
   if (!detached_) PMPI_Cancel(&request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
