@@ -154,7 +154,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
   if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
-  put_as_decoded(runs, count, each, z);
+  replace_by_decoded(runs, count, each, z);
 
   ChunkScratch bench(writer);
   if (is_wide) flags = wide | large;
