@@ -201,6 +201,24 @@ def send_wrapper(function):
 """
 
 
+def template_wrapper(function):
+    """Returns the wrapper of a call that a function template serves, with ints if the MPI lacks large counts."""
+    name = function.name.removeprefix("MPI_").removesuffix("_c")
+    body = f"return {name.lower()}(Wrapped::{function.name}, {function.arguments});"
+    if function.large:
+        counts = [p.name for p in function.parameters if p.type == "MPI_Count"]
+        passed = ", ".join(f"n_{p.name}" if p.name in counts else p.name for p in function.parameters)
+        comm = "comm" if any(p.name == "comm" for p in function.parameters) else "MPI_COMM_WORLD"
+        body = f"""const auto one = [&](Wrapped function, {", ".join(f"auto n_{count}" for count in counts)}) {{
+    return {name.lower()}(function, {passed});
+  }};
+  return by_large(Wrapped::{function.name}, Wrapped::MPI_{name}, {comm}, one, {", ".join(counts)});"""
+    return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
+  {body}
+}}
+"""
+
+
 def creation_wrapper(function):
     types = ", ".join(p.declaration for p in function.parameters)
     return f"""TAUT_API int taut_dropin_{function.name}({function.declaration}) {{
@@ -231,6 +249,8 @@ def wrapper(function):
         return creation_wrapper(function)
     if function.sends:
         return send_wrapper(function)
+    if function.by_template:
+        return template_wrapper(function)
     return persistent_wrapper(function) if function.persistent else collective_wrapper(function)
 
 
@@ -242,7 +262,8 @@ def dropin(all_functions):
 #include "api/errors.hpp"
 #include "api/args/pmpi_counts.hpp"
 #include "api/state/comm_registry.hpp"
-#include "dropin/large_counts.hpp"
+#include "dropin/isendrecv_calls.hpp"
+#include "dropin/matched_recv_calls.hpp"
 #include "dropin/nonblocking.hpp"
 #include "dropin/persistent.hpp"
 #include "dropin/send_calls.hpp"
