@@ -66,11 +66,15 @@ cudaError_t cudaMalloc(void** at, std::size_t bytes) {
 
 cudaError_t cudaFree(void* at) {
   stand_in_free(at);
-  return cudaSuccess;
+  return taut::shim::free_fails() ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t) { return cudaMalloc(at, bytes); }
-cudaError_t cudaFreeAsync(void* at, cudaStream_t) { return cudaFree(at); }
+cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t) {
+  return taut::shim::supports_pools() ? cudaMalloc(at, bytes) : cudaErrorNotSupported;
+}
+cudaError_t cudaFreeAsync(void* at, cudaStream_t) {
+  return taut::shim::supports_pools() ? cudaFree(at) : cudaErrorNotSupported;
+}
 
 cudaError_t cudaHostAlloc(void** at, std::size_t bytes, unsigned) {
   *at = ::operator new(bytes, std::nothrow);

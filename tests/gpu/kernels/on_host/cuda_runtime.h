@@ -5,7 +5,12 @@
 
 #include <cstddef>
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorNotSupported = 801
+};
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDefault = 4 };
 enum { cudaHostAllocMapped = 2 };
 using cudaStream_t = struct StandInStream*;
@@ -33,3 +38,5 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemset(void* at, int value, std::size_t bytes);
 cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+#include "gpu/kernels/on_host/memory_pools.h"
