@@ -22,9 +22,11 @@ inline const char*& last_error() {
   return text;
 }
 
-// Returns the status of an error, and notes its text.
+// Returns the status of an error, and notes its text. The runtime forgets the error, which it would report
+// again at the next launch.
 inline int status_of(cudaError_t error) {
   if (error == cudaSuccess) return 0;
+  cudaGetLastError();
   last_error() = cudaGetErrorString(error);
   return error == cudaErrorMemoryAllocation ? static_cast<int>(Status::out_of_memory) : TAUT_ERR_CUDA;
 }

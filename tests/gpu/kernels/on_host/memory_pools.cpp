@@ -1,8 +1,10 @@
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+
+#include "gpu/kernels/on_host/runtime.hpp"
+
+using taut::on_host::noted;
 
 struct StandInPool {
   int device;
@@ -27,7 +29,7 @@ bool free_fails() { return next_free_fails.exchange(false); }
 }  // namespace taut::shim
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  if (attribute != cudaDevAttrMemoryPoolsSupported) return cudaErrorInvalidValue;
+  if (attribute != cudaDevAttrMemoryPoolsSupported) return noted(cudaErrorInvalidValue);
   *value = supported ? 1 : 0;
   return cudaSuccess;
 }
@@ -35,15 +37,15 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   static StandInPool pools[] = {{0}, {1}};
   const int device = properties->location.id;
-  if (!supported) return cudaErrorNotSupported;
+  if (!supported) return noted(cudaErrorNotSupported);
   if (properties->location.type != cudaMemLocationTypeDevice || device < 0 || device > 1)
-    return cudaErrorInvalidValue;
+    return noted(cudaErrorInvalidValue);
   *pool = &pools[device];
   return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr attribute, void* value) {
-  if (attribute != cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
+  if (attribute != cudaMemPoolAttrReleaseThreshold) return noted(cudaErrorInvalidValue);
   kept_bytes = std::max<unsigned long long>(kept_bytes, *static_cast<std::uint64_t*>(value));
   return cudaSuccess;
 }
@@ -53,13 +55,11 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
   return cudaSuccess;
 }
 
-cudaError_t cudaMallocFromPoolAsync(void** at, std::size_t bytes, cudaMemPool_t pool, cudaStream_t) {
-  int before = 0;
-  if (!supported) return cudaErrorNotSupported;
+// The stream must belong to the pool's device.
+cudaError_t cudaMallocFromPoolAsync(void** at, std::size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  int current = 0;
+  cudaGetDevice(&current);
+  if (current != pool->device) return noted(cudaErrorInvalidValue);
   ++allocations;
-  cudaGetDevice(&before);
-  cudaSetDevice(pool->device);
-  const cudaError_t error = cudaMalloc(at, bytes);
-  cudaSetDevice(before);
-  return error;
+  return cudaMallocAsync(at, bytes, stream);
 }
