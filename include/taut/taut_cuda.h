@@ -58,10 +58,14 @@ typedef struct TAUT_Cuda_result {
  * that says what is missing (`why` may be NULL). */
 TAUT_CUDA_API int TAUT_Cuda_available(const char** why);
 
-/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream. */
+/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream, except for
+ * the calls that have a reservation of their own: TAUT_Frame_accumulate_cuda, which needs somewhat more than
+ * the size of the values, and those with lags. */
 TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, void* stream);
+TAUT_CUDA_API int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream);
 
-/* Frees all scratch memory. No call may be in flight. */
+/* Frees all scratch memory, and gives unused memory of Taut's pools back to the system. No call may be in
+ * flight. */
 TAUT_CUDA_API int TAUT_Cuda_release(void);
 
 /* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). */

@@ -34,7 +34,7 @@ int on_message(size_t count, int type, TAUT_Cuda_result* result, void* stream, A
 
 template <class Word>
 bool usable(const Message& message, const void* values, const void* frame) {
-  return message.result != nullptr && frame != nullptr && aligned(frame, 16) && aligned(values, sizeof(Word)) &&
+  return message.result != nullptr && aligned(message.result, alignof(TAUT_Cuda_result)) && frame != nullptr && aligned(frame, 16) && aligned(values, sizeof(Word)) &&
          (values != nullptr || message.words == 0);
 }
 

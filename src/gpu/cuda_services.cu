@@ -5,12 +5,6 @@
 namespace taut::api {
 namespace {
 
-int status_of(cudaError_t error) {
-  if (error != cudaSuccess) last_error() = cudaGetErrorString(error);
-  if (error == cudaErrorMemoryAllocation) return static_cast<int>(Status::out_of_memory);
-  return error == cudaSuccess ? 0 : TAUT_ERR_CUDA;
-}
-
 const char* why() {
   const char* text = "";
   TAUT_Cuda_available(&text);
@@ -29,9 +23,9 @@ int use(int device, int* before) {
   return status_of(error == cudaSuccess ? cudaSetDevice(device) : error);
 }
 
-int allocate(void** memory, std::size_t bytes) { return status_of(cudaMallocAsync(memory, bytes, nullptr)); }
+int allocate(void** memory, std::size_t bytes) { return status_of(device_memory().allocate(memory, bytes, nullptr)); }
 
-void give_back(void* memory) { cudaFreeAsync(memory, nullptr); }
+void give_back(void* memory) { device_memory().free(memory, nullptr); }
 
 int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 

@@ -28,7 +28,8 @@ inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (si
 template <class T>
 struct EncodeShared {
   BlockGroupShared block_group;
-  std::uint32_t chunk, at;
+  std::uint64_t at;
+  std::uint32_t chunk;
   PlanesShared planes;
   RunsShared<T> runs;
   alignas(16) std::uint32_t record[record_words<T>];
@@ -204,7 +205,7 @@ class ChunkEncoder {
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
     if (group_.thread() < warp_lanes) {
-      const std::uint32_t at = place(group_.simt(), sink, shared_.chunk, words_);
+      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words_);
       if (group_.thread() == 0) shared_.at = at;
     }
     group_.simt().barrier();
