@@ -14,7 +14,6 @@
 // The declared cost is that of P ranks which have all ranks as neighbours, themselves included.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "algorithms/costs.hpp"
 #include "core/round.hpp"
@@ -75,7 +74,7 @@ Task<> send_blocks(Team team, const Operands& data, std::size_t first) {
   co_await round;
 }
 
-void copy_own_blocks(const Team& team, const Operands& data) {
+void copy_own_blocks(Team& team, const Operands& data) {
   const auto& [from, to] = *data.neighbours;
   for (std::size_t i = 0, k = 0; i < to.size(); ++i) {
     if (to[i] != team.rank()) continue;
@@ -83,7 +82,7 @@ void copy_own_blocks(const Team& team, const Operands& data) {
     if (k == from.size()) return;
     const ConstSlice mine = block_of_neighbour(team, data.in, i, to.size());
     const Slice here = block_of_neighbour(team, data.out, k++, from.size());
-    if (here.count != 0) std::memcpy(here.data, mine.data, std::min(here.bytes(), mine.bytes()));
+    team.copy(mine, {here.part(0, std::min(here.count, mine.count))});
   }
 }
 

@@ -78,14 +78,15 @@ struct Call {
 
 inline bool usable(const TAUT_Cuda_coding* coding) {
   return coding != nullptr && coding->bound > 0 && std::isfinite(coding->bound) && coding->predictor >= 0 &&
-         coding->predictor <= 3;
+         coding->predictor <= 3 && (coding->exact_bits == 0 || coding->exact_bits == 1);
 }
 
 template <class T>
 planes::cuda::EncodeCall<T> encoding(const Call<T>& call, const void* values,
                                      const TAUT_Cuda_coding& coding) {
   const Bound bound{coding.snap != 0 ? Bound::Kind::snap : Bound::Kind::absolute, coding.bound};
-  const auto z = planes::Quantiser<T>::make(bound, static_cast<planes::Predictor>(coding.predictor));
+  const auto bits = coding.exact_bits != 0 ? PackedBits::exact : PackedBits::rounded;
+  const auto z = planes::Quantiser<T>::make(bound, static_cast<planes::Predictor>(coding.predictor), bits);
   const FrameHeader header{.codec = planes::frame_id,
                            .type = call.type,
                            .count = call.count / components_of(call.type),

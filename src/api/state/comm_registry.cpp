@@ -40,6 +40,7 @@ int copy_record(MPI_Comm, int, void*, void* from, void* to, int* copied) {
     auto record = std::make_unique<CommRecord>();
     record->comm_state = std::make_shared<CommState>(*original.comm_state, record->freed);
     record->settled = true;
+    record->stream = original.stream;
     *static_cast<void**>(to) = record.release();
     ++generation;
     return MPI_SUCCESS;
@@ -241,7 +242,10 @@ CommState* find_or_bind_state(MPI_Comm comm) {
 
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
   CommRecord& record = record_of(comm);
-  if (comm_state != nullptr) comm_state->set_freed_flag(record.freed);
+  if (comm_state != nullptr) {
+    comm_state->set_freed_flag(record.freed);
+    comm_state->set_stream(record.stream);
+  }
   record.comm_state = std::move(comm_state);
   record.settled = true;
 }

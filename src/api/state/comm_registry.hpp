@@ -49,6 +49,7 @@ void at_finalize(void (*function)() noexcept);
 struct CommRecord {
   std::shared_ptr<CommState> comm_state;  // null: no policy
   bool settled = false;                   // a policy is set, or the ranks have compared their rules
+  void* stream = nullptr;                 // of calls whose values are on a GPU
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
   std::atomic<Members> members = unknown;  // in_world: several ranks, all in MPI_COMM_WORLD

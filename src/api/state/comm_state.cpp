@@ -45,6 +45,7 @@ CommState::CommState(Rules rules, bool enabled, bool inter, Group group, std::ui
 CommState::CommState(const CommState& other, std::shared_ptr<const bool> freed)
     : CommState(other.rules_, other.enabled_, other.inter_, other.group_, other.mark_, other.segments_) {
   freed_ = std::move(freed);
+  stream_ = other.stream_;
 }
 
 CommState::~CommState() {
@@ -86,6 +87,7 @@ void CommState::connect(MPI_Comm comm) {
   communicator_ = std::make_unique<Communicator>(
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
+  communicator_->set_stream(stream_);
   begin_progress(group_.rank == 0);
 }
 
@@ -100,12 +102,21 @@ std::shared_ptr<CommState> CommState::state_for_request(MPI_Comm comm) {
       if (request_states_[i].use_count() == 1) mine |= std::uint64_t{1} << (i - first);
     check(PMPI_Allreduce(&mine, &common, 1, MPI_UINT64_T, MPI_BAND, comm), "MPI_Allreduce");
     std::atomic_thread_fence(std::memory_order_acquire);  // the previous request has finished
-    if (common != 0) return request_states_[first + static_cast<std::size_t>(std::countr_zero(common))];
+    if (common == 0) continue;
+    const auto& found = request_states_[first + static_cast<std::size_t>(std::countr_zero(common))];
+    found->set_stream(stream_);
+    return found;
   }
   auto made = std::make_shared<CommState>(*this, std::make_shared<const bool>(false));
   made->read_name(comm);
   made->connect(comm);
   return request_states_.emplace_back(std::move(made));
+}
+
+void CommState::set_stream(void* stream) noexcept {
+  const auto lock = stop_driving();
+  stream_ = stream;
+  if (communicator_ != nullptr) communicator_->set_stream(stream);
 }
 
 // Prepares a call. The name is read at the first call, when the program has set it.

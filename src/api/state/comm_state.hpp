@@ -82,6 +82,9 @@ class CommState : public std::enable_shared_from_this<CommState> {
   }
   const Policy& policy() const noexcept { return *rules_.only(); }  // valid if there are messages()
 
+  // Sets the stream of later calls whose values are on a GPU.
+  void set_stream(void* stream) noexcept;
+
   // Returns true if any call may be compressed; the same on every rank.
   bool usable() const noexcept { return enabled_ && !inter_ && group_.size > 1 && !rules_.off(); }
 
@@ -155,6 +158,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   std::optional<std::shared_ptr<const Topology>> topology_[2];  // [turned]; empty: not asked for yet
   std::optional<Messages> messages_;
   HostPlace place_;
+  void* stream_ = nullptr;  // of calls whose values are on a GPU
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
   mutable std::mutex driving_;  // held by the thread that uses communicator_ or in_flight_

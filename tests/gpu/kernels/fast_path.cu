@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(group_threads, 2)
   if (simt.thread() == 0) at = before;
 }
 
-__global__ void __launch_bounds__(group_threads, 2)
-    fast_encode(const __grid_constant__ EncodeJob<float> job) {
+template <PackedBits Bits>
+TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
   __shared__ EncodeShared<float> shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
   block_group.simt().barrier();  // the chunk has been taken
@@ -54,12 +54,23 @@ __global__ void __launch_bounds__(group_threads, 2)
   std::int32_t q[block_values];
   bool is_small = true;
   for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job.z, q[i]);
+  if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job.z);
   if (block_group.any(!is_small)) return;
   const std::int32_t base = difference(block_group, Predictor::delta, block_values, q);
   if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(base);
   const unsigned width = width_of(block_group.simt(), q);
   if (rows_of<std::int32_t>(block_group.simt(), width) != 1) return;
   write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(block_group.simt(), to, q, width); });
+}
+
+__global__ void __launch_bounds__(group_threads, 2)
+    fast_encode(const __grid_constant__ EncodeJob<float> job) {
+  encode_usual<PackedBits::rounded>(job);
+}
+
+__global__ void __launch_bounds__(group_threads, 2)
+    fast_encode_exact(const __grid_constant__ EncodeJob<float> job) {
+  encode_usual<PackedBits::exact>(job);
 }
 
 __global__ void __launch_bounds__(group_threads, 2)

@@ -11,8 +11,9 @@ namespace taut {
 template <class T>
 class GpuCodec {
  public:
-  GpuCodec(shim::Gpu& gpu, const Bound& bound, planes::Predictor predictor)
-      : launcher_(gpu), bound_(bound), z_(planes::Quantiser<T>::make(bound, predictor)) {}
+  GpuCodec(shim::Gpu& gpu, const Bound& bound, planes::Predictor predictor,
+           PackedBits bits = PackedBits::rounded)
+      : launcher_(gpu), bound_(bound), z_(planes::Quantiser<T>::make(bound, predictor, bits)) {}
 
   std::vector<std::byte> encode(const std::vector<T>& x) {
     use(x.size());
