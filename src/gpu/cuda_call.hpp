@@ -17,12 +17,12 @@ inline const char*& last_error() {
   return text;
 }
 
-// Returns the status of an error, and notes its text. CUDA forgets the error: it is reported here, and must
-// not be mistaken for one of a later call.
+// Returns the status of an error, and notes its text. The runtime forgets the error, which it would report
+// again for a later call.
 inline int status_of(cudaError_t error) {
   if (error == cudaSuccess) return 0;
-  last_error() = cudaGetErrorString(error);
   cudaGetLastError();
+  last_error() = cudaGetErrorString(error);
   return error == cudaErrorMemoryAllocation ? static_cast<int>(Status::out_of_memory) : TAUT_ERR_CUDA;
 }
 

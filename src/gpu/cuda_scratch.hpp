@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "gpu/cuda_memory.hpp"
 #include "gpu/simt/frame.hpp"
 
 namespace taut::api {
@@ -53,11 +54,12 @@ class CudaScratch {
             std::exchange(block, block.captured ? block : StreamScratch::Block{});
         if (freed.at != nullptr && !freed.captured) check(cudaFree(freed.at));
       }
+    check(device_memory().trim());
   }
 
   // Frees a block in the order of the stream, unless a graph may use it.
   static cudaError_t give_back(const StreamScratch::Block& block, cudaStream_t stream) {
-    return block.at == nullptr || block.captured ? cudaSuccess : cudaFreeAsync(block.at, stream);
+    return block.at == nullptr || block.captured ? cudaSuccess : device_memory().free(block.at, stream);
   }
 
   static void check(cudaError_t error) {
@@ -85,7 +87,7 @@ class CudaScratch {
 
   static StreamScratch::Block allocate(cudaStream_t stream, std::size_t bytes) {
     StreamScratch::Block block{nullptr, std::bit_ceil(std::max(bytes, least_bytes))};
-    check(cudaMallocAsync(reinterpret_cast<void**>(&block.at), block.bytes, stream));
+    check(device_memory().allocate(reinterpret_cast<void**>(&block.at), block.bytes, stream));
     if (const cudaError_t error = initialise(block, stream); error != cudaSuccess) {
       give_back(block, stream);
       throw error;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/algorithm.hpp"
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 

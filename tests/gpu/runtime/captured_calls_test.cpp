@@ -9,8 +9,9 @@ namespace taut::test {
 namespace {
 
 int reserve(std::size_t count, cudaStream_t stream) {
-  const int status = TAUT_Cuda_reserve(count, CudaCalls::f32, stream);
-  return status != 0 ? status : TAUT_Cuda_reserve_lagged(count, CudaCalls::f32, stream);
+  for (const auto of_calls : {TAUT_Cuda_reserve, TAUT_Cuda_reserve_accumulate, TAUT_Cuda_reserve_lagged})
+    if (const int status = of_calls(count, CudaCalls::f32, stream); status != 0) return status;
+  return 0;
 }
 
 // Captures a call, lets something happen, and launches the graph.

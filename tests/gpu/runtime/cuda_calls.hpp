@@ -41,6 +41,10 @@ class CudaCalls {
     add("accumulate", [=, this](cudaStream_t s) {
       return TAUT_Frame_accumulate_cuda(planes, room, x(), n, f32, &coding, out_.data(), room, result(), s);
     });
+    add("encode exact bits", [this](cudaStream_t s) {
+      constexpr TAUT_Cuda_coding exact{1e-3, 0, 1, 1};
+      return TAUT_Encode_cuda(x(), n, f32, &exact, out_.data(), room, result(), s);
+    });
     add("encode with a lag", [this](cudaStream_t s) {
       constexpr std::uint32_t lag = 100;
       return TAUT_Encode_lagged_cuda(x(), n, f32, &coding, &lag, 1, out_.data(), room, result(), s);
@@ -73,7 +77,7 @@ class CudaCalls {
 
  private:
   static constexpr std::size_t room = 8 * n;
-  static constexpr TAUT_Cuda_coding coding{1e-3, 0, 1};
+  static constexpr TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
 
   const float* x() const { return values_.data(); }
   TAUT_Cuda_result* result() const { return result_.data(); }

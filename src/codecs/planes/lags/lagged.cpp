@@ -38,7 +38,7 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   const std::size_t most = (layer_bytes - planes_bytes) / each,
                     count = general_.of<T>().take_runs(values, n, marks, most, q, runs);
   if (count > most) return false;
-  put_as_decoded(runs, count, each, z);
+  replace_by_decoded(runs, count, each, z);
 
   alignas(64) std::byte record[max_plane_record<std::int32_t>];
   RecordHeader h{static_cast<std::uint8_t>(flags | (count > 0 ? has_runs : 0)), 0, 0};
@@ -49,7 +49,7 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
-  const std::size_t bytes = finish_planes(record, h, planes.widths, kernels_.widths.inspect(planes.widths),
+  const std::size_t bytes = finish_planes(record, h, planes.widths, kernels_.widths.summarize(planes.widths),
                                           blocks_of(n), kernels_.widths);
   const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
   if (total > writer.left()) return false;

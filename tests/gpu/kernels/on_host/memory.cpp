@@ -92,15 +92,18 @@ cudaError_t cudaMalloc(void** at, std::size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void** at, std::size_t bytes, cudaStream_t stream) {
+  if (!taut::shim::supports_pools()) return noted(cudaErrorNotSupported);
   return call(cudaErrorMemoryAllocation, [&] { return allocate_ordered(at, bytes, stream); });
 }
 
 cudaError_t cudaFree(void* at) {
   const std::lock_guard lock(runtime().lock);
-  return noted(free_now(at));
+  const cudaError_t error = free_now(at);
+  return noted(error == cudaSuccess && taut::shim::free_fails() ? cudaErrorUnknown : error);
 }
 
 cudaError_t cudaFreeAsync(void* at, cudaStream_t stream) {
+  if (!taut::shim::supports_pools()) return noted(cudaErrorNotSupported);
   const std::lock_guard lock(runtime().lock);
   return noted(free_ordered(at, stream));
 }
