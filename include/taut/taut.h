@@ -238,16 +238,28 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   larger by half an ulp of it (for sums of 16-bit floats, and under snap:E, at any size); with
  *   reduction=values, by half an ulp of each of the P-1 partial sums. Under on=input a sum of P ranks is
  *   within P * E instead, or (2P-1) * E with reduction=values. MIN, MAX and moved values are within E.
- * - Values in memory of a GPU go to plain MPI, on all ranks. There a TAUT_Avg() is left as the sum, with
- *   TAUT_ERR_ARGUMENT. Message calls reject such memory with TAUT_ERR_ARGUMENT.
+ * - Values may be in memory of a GPU (CUDA), on any of the ranks. Kernels of libtaut_cuda then code and
+ *   reduce them there, and frames travel through host memory, with any MPI; results are the same to the
+ *   bit, but for those of NaN in sums. See TAUT_Cuda_comm_set_stream for the order of work. The following
+ *   go to plain MPI, as they are, for the same reason on every rank: values on several GPUs in one rank's
+ *   call, values that would be packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on,
+ *   and ranks without libtaut_cuda. Message calls reject such memory with TAUT_ERR_ARGUMENT.
  * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if
  *   the ranks differ in collective, bytes, type, operator or root; TAUT_ERR_ARGUMENT on a rank whose
  *   buffer is NULL, and TAUT_ERR_PEER on the other ranks; TAUT_ERR_FRAME, _FRAME_MISMATCH, _MEMORY or
- *   _TRANSPORT on a rank on which something failed, and TAUT_ERR_PEER on ranks that depend on it.
+ *   _TRANSPORT on a rank on which something failed (TAUT_ERR_CUDA of taut_cuda.h if CUDA reported it),
+ *   and TAUT_ERR_PEER on ranks that depend on it.
  * - Calls below min_bytes are unchecked plain MPI calls, as are calls in which the ranks' sizes lie on
  *   both sides of min_bytes; MPI decides what becomes of them. */
+
+/* Sets the stream, a cudaStream_t, on which the collective calls of this rank work on values in memory of a
+ * GPU. A call sees the results of all work that was enqueued on the stream before it, and returns, or
+ * completes, when its own result is there. NULL, also the default: the legacy default stream. Local; applies
+ * to calls made, and to persistent requests created, later on. Duplicates of a communicator with a policy
+ * inherit the stream. cudaStreamPerThread is not for calls that another thread completes. */
+TAUT_API int TAUT_Cuda_comm_set_stream(MPI_Comm comm, void* stream);
 
 /* Returns the operator of the mean over the ranks. The operator works in the reductions below, nonblocking
  * and persistent ones included, on floating-point types and intracommunicators; other reductions return

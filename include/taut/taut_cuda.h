@@ -38,9 +38,10 @@ enum {                                /* in addition to enum TAUT_Status, which 
 
 /* Coding of values; the same on all ranks that add up their frames. */
 typedef struct TAUT_Cuda_coding {
-  double bound;  /* finite and above 0 */
-  int snap;      /* 0: abs:bound, 1: snap:bound, as in TAUT_Encode */
-  int predictor; /* 0 none, 1 delta, 2 pairs, 3 second */
+  double bound;   /* finite and above 0 */
+  int snap;       /* 0: abs:bound, 1: snap:bound, as in TAUT_Encode */
+  int predictor;  /* 0 none, 1 delta, 2 pairs, 3 second */
+  int exact_bits; /* 0: bits=rounded, 1: bits=exact, as in TAUT_Encode; counts in the calls that encode */
 } TAUT_Cuda_coding;
 
 /* Result of a call, in memory that the device can write: device memory, or pinned and mapped memory that
@@ -58,10 +59,14 @@ typedef struct TAUT_Cuda_result {
  * that says what is missing (`why` may be NULL). */
 TAUT_CUDA_API int TAUT_Cuda_available(const char** why);
 
-/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream. */
+/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream, except for
+ * the calls that have a reservation of their own: TAUT_Frame_accumulate_cuda, which needs somewhat more than
+ * the size of the values, and those with lags. */
 TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, void* stream);
+TAUT_CUDA_API int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream);
 
-/* Frees all scratch memory. No call may be in flight. */
+/* Frees all scratch memory, and gives unused memory of Taut's pools back to the system. No call may be in
+ * flight. */
 TAUT_CUDA_API int TAUT_Cuda_release(void);
 
 /* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). */
@@ -133,7 +138,7 @@ TAUT_CUDA_API int TAUT_Decode_add_lagged_cuda(const void* frame, size_t bytes, v
  * number being two: 3 suits points in space one after another. 0 stands for 1, or 2 for complex numbers;
  * TAUT_Encode chooses by a sample, which would have to be read back here. `capacity` is at least 64 bytes
  * plus the size of the values: no frame is longer. `relative` is 0, or the bound of pwrel, finite, to
- * which mantissas are rounded first (not for integers: TAUT_ERR_TYPE). */
+ * which mantissas are rounded first, as with bits=rounded (not for integers: TAUT_ERR_TYPE). */
 TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance,
                                             double relative, void* frame, size_t capacity,
                                             TAUT_Cuda_result* result, void* stream);

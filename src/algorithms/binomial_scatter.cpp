@@ -5,7 +5,6 @@
 //   · decodes 1 (not the root)
 //   error: the codec's bound; the root's own block is copied
 #include <algorithm>
-#include <cstring>
 
 #include "algorithms/binomial.hpp"
 
@@ -48,8 +47,8 @@ Task<> run(Team team, Operands data) {
   const Frames frames = co_await binomial_spread(team, data.in, own, data.root);
   if (team.rank() != data.root) {
     team.decode(frames, 0, own);
-  } else if (data.out.data != nullptr && own.count != 0) {
-    std::memmove(own.data, team.chunk(data.in, data.root).data, own.bytes());
+  } else if (data.out.data != nullptr) {
+    team.copy(team.chunk(data.in, data.root), own);
   }
 }
 

@@ -14,9 +14,8 @@
 // The declared cost is that of P ranks which have all ranks as neighbours, themselves included.
 #include <algorithm>
 #include <array>
-#include <cstring>
 
-#include "core/algorithm.hpp"
+#include "algorithms/costs.hpp"
 #include "core/round.hpp"
 
 namespace taut::algorithms {
@@ -75,7 +74,7 @@ Task<> send_blocks(Team team, const Operands& data, std::size_t first) {
   co_await round;
 }
 
-void copy_own_blocks(const Team& team, const Operands& data) {
+void copy_own_blocks(Team& team, const Operands& data) {
   const auto& [from, to] = *data.neighbours;
   for (std::size_t i = 0, k = 0; i < to.size(); ++i) {
     if (to[i] != team.rank()) continue;
@@ -83,7 +82,7 @@ void copy_own_blocks(const Team& team, const Operands& data) {
     if (k == from.size()) return;
     const ConstSlice mine = block_of_neighbour(team, data.in, i, to.size());
     const Slice here = block_of_neighbour(team, data.out, k++, from.size());
-    if (here.count != 0) std::memcpy(here.data, mine.data, std::min(here.bytes(), mine.bytes()));
+    team.copy(mine, {here.part(0, std::min(here.count, mine.count))});
   }
 }
 
@@ -91,16 +90,6 @@ Task<> alltoall(Team team, Operands data) {
   copy_own_blocks(team, data);
   std::array<Task<>, 2> both{send_blocks(team, data, 0), receive_blocks(team, data)};
   co_await all(both);
-}
-
-Cost neighbour_cost(int P, int encodes, int decodes) {
-  return {.steps = P - 1,
-          .messages = P * (P - 1),
-          .messages_a_rank = P - 1,
-          .frames = P * (P - 1),
-          .encodes = encodes,
-          .combines = 0,
-          .decodes = decodes};
 }
 
 Scratch scratch_of_allgather(int n, int) { return {.frames = 1, .buffers = std::min(n, Round::most) + 1}; }
@@ -113,7 +102,7 @@ extern constinit const AlgorithmInfo direct_neighbor_allgather{
     .collective = Collective::neighbor_allgather,
     .paper = "MPI-4.1, section 8.6",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return neighbour_cost(P, 1, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, 1, 0, P); },
     .growth = coded_once,
     .run = allgather,
     .any_blocks = true,
@@ -125,7 +114,7 @@ extern constinit const AlgorithmInfo direct_neighbor_alltoall{
     .collective = Collective::neighbor_alltoall,
     .paper = "MPI-4.1, section 8.6",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return neighbour_cost(P, P - 1, P - 1); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P - 1, 0, P - 1); },
     .growth = coded_once,
     .run = alltoall,
     .any_blocks = true,

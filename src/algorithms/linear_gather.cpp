@@ -2,8 +2,6 @@
 // root's link once. Encoded once by the rank that has the values: Huang et al., "C-Coll", IPDPS 2024.
 //   steps 1 for each rank, P-1 at the root · messages P-1 · encodes 1 (not the root) · decodes P-1 (root)
 //   error: the codec's bound; the root's own block is copied
-#include <cstring>
-
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
@@ -16,7 +14,7 @@ Task<> run(Team team, Operands data) {
     co_await team.send(team.encode(own), data.root);
     co_return;
   }
-  if (own.count != 0) std::memmove(team.chunk(data.out, me).data, own.data, own.bytes());
+  team.copy(own, team.chunk(data.out, me));
   for (int i = 1; i < P; ++i) {
     const Slice block = team.chunk(data.out, me + i);
     team.decode(co_await team.recv(mod(me + i, P), block), block);

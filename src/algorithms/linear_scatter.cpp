@@ -3,8 +3,6 @@
 // IPDPS 2024.
 //   steps 1, P-1 at the root · messages P-1 · encodes P-1 (root) · decodes 1 (not the root)
 //   error: the codec's bound; the root's own block is copied
-#include <cstring>
-
 #include "core/algorithm.hpp"
 
 namespace taut::algorithms {
@@ -18,8 +16,7 @@ Task<> run(Team team, Operands data) {
     co_return;
   }
   for (int i = 1; i < P; ++i) co_await team.send(team.encode(team.chunk(data.in, me + i)), mod(me + i, P));
-  const ConstSlice block = team.chunk(data.in, me);
-  if (data.out.data != nullptr && block.count != 0) std::memmove(own.data, block.data, block.bytes());
+  if (data.out.data != nullptr) team.copy(team.chunk(data.in, me), own);
 }
 
 Cost cost(int P) {

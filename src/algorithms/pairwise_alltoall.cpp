@@ -5,7 +5,6 @@
 //   steps P (a rank pauses in the step in which it is its own partner) · messages of a rank P-1
 //   · encodes P-1 · decodes P-1
 //   error: the codec's bound; a rank's block for itself is copied
-#include <cstring>
 
 #include "core/algorithm.hpp"
 
@@ -21,8 +20,8 @@ Task<> run(Team team, Operands data) {
     if (partner != me) {
       const Frames mine = team.encode(from);
       team.decode(co_await team.exchange(mine, partner, partner, to), to);
-    } else if (from.count != 0) {
-      std::memmove(to.data, from.data, from.bytes());
+    } else {
+      team.copy(from, to);
     }
   }
 }

@@ -13,7 +13,7 @@ constexpr std::array statuses{
     Status::invalid_argument, Status::invalid_count, Status::invalid_type,        Status::invalid_policy,
     Status::buffer_too_small, Status::corrupt_frame, Status::unsupported_version, Status::frame_mismatch,
     Status::rank_mismatch,    Status::peer_failed,   Status::out_of_memory,       Status::transport_failed,
-    Status::internal};
+    Status::internal,         Status::device_failed};
 
 // MPI error class of a status, and an error code in it whose text changes with each message.
 struct Entry {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "gpu/device_values.hpp"
 
 namespace taut {
 
@@ -28,17 +29,24 @@ class Communicator::ActiveCall {
   // ---- The phase `plan` (local_record.cpp). It communicates nothing, and leaves the user's memory
   // unchanged.
   std::uint64_t signature() const noexcept;
-  AgreementRecord local_record(const Policy* policy) const noexcept;
+  AgreementRecord local_record(const Policy* policy) noexcept;
+  ValueRange range_of_own(const Coding& coding) noexcept;
   void gather() noexcept;
   void plan(AgreementRecord& mine);
   std::size_t block_values() const noexcept;
   void reserve();
-  void look_for_packed(AgreementRecord& mine) noexcept;
-  float estimate_ratio(const Codec& coder);
+  std::shared_ptr<const Codec> codec_of(const Candidate& candidate);
+  void sample(AgreementRecord& mine);
+  void look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept;
+  bool rounds_packed_integers() const noexcept;
+  float estimate_ratio(const Codec& coder, ConstSlice sampled);
+  static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
 
   // ---- The agreement
   Task<AgreementRecord> exchange(const AgreementRecord& mine);
+  bool has_kernels() const;
   Verdict conclude(const AgreementRecord& agreed) const noexcept;
+  Status finish() noexcept;
 
   Communicator& comm_;
   CollectiveCall call_;
@@ -53,11 +61,12 @@ class Communicator::ActiveCall {
   Status failure_ = Status::ok;
 
   // Resources that the call owns until it completes, independent of other calls.
+  std::optional<gpu::DeviceValues> device_;  // empty: the values are on the host, or out of reach
   std::array<Buffer, 2> staged_;
   bool gathered_ = false;
   bool packed_ = false;  // integers are packed into the values
   Reserve place_;
-  std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate
+  std::array<std::shared_ptr<const Codec>, max_candidates> codecs_;  // by candidate; null: no kernels
 };
 
 }  // namespace taut

@@ -15,12 +15,13 @@ struct AgreementRecord {
   enum Obstacles : std::uint16_t {  // reasons why a rank cannot compress
     failed = 1,                     // the rank has an error to report
     short_of_memory = 2,
-    on_device = 4,  // the rank's values are in memory of a GPU
+    on_device = 4,  // no obstacle: the rank's values are on a GPU, so that kernels have to serve the call
     packed = 8,  // its values look like packed integers, not recognisable singly (core/packed_integers.hpp)
+    out_of_reach = 16,  // its values are on a GPU, and the rank cannot serve the call there
   };
   static constexpr std::uint8_t any_type = 0xFF;
   static constexpr float unknown_timing = std::numeric_limits<float>::max();
-  static constexpr std::uint64_t tag = 0x3130'5455'4154;  // "TAUT10": changes with this struct
+  static constexpr std::uint64_t tag = 0x3131'5455'4154;  // "TAUT11": changes with this struct
 
   std::uint64_t version = tag;
   std::uint64_t signature_low = 0, signature_high = 0;  // hash of all that must be equal on the ranks

@@ -1,10 +1,8 @@
 #include "comm/communicator.hpp"
 
-#include <cstring>
-
 #include "comm/active_call.hpp"
 #include "core/hierarchical.hpp"
-#include "core/mean.hpp"
+#include "gpu/device_kernels.hpp"
 
 namespace taut {
 namespace {
@@ -111,7 +109,7 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
     if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
-    if ((known.obstacles & AgreementRecord::on_device) != 0) co_return Verdict{Fallback::device};
+    if ((known.obstacles & AgreementRecord::out_of_reach) != 0) co_return Verdict{Fallback::device};
     if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
     adopt_type(call_, known);
     bound_ = resolved(bound_, known.range);
@@ -164,15 +162,25 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
 Task<Verdict> Communicator::ActiveCall::execute() {
   if (compressed_ != nullptr) *compressed_ = true;
   record_.decided(plan_, plan_.candidates[chosen_]);
-  const Team team(comm_.transport_, *codecs_[chosen_], place_, record_.counters(), plan_.how, lane_);
+  const Team team(comm_.transport_, *codecs_[chosen_], place_, record_.counters(), plan_.how, lane_,
+                  device_ ? &*device_ : nullptr);
   co_await pipelined(*plan_.algorithm, team, call_.data, plan_.segments,
                      plan_.by_nodes ? &comm_.nodes_ : nullptr);
-  const Slice out = call_.data.out;
-  if (call_.mean && out.data != nullptr) divide(out, ranks());
-  if (call_.move_to != nullptr && out.count != 0) std::memmove(call_.move_to, out.data, out.bytes());
-  const Status status = record_.counters().status;
+  const Status status = finish();
   if (call_.staging != nullptr && status == Status::ok) call_.staging->spread(call_.data);
   co_return Verdict{Fallback::none, status};
+}
+
+// Completes the result in the user's memory. Returns the first failure of the call.
+Status Communicator::ActiveCall::finish() noexcept {
+  const Slice out = call_.data.out;
+  Place& values = device_ ? static_cast<Place&>(*device_) : place_;
+  CallCounters& counters = record_.counters();
+  if (call_.mean && out.data != nullptr) counters.note(values.divide(out, ranks()));
+  if (call_.move_to != nullptr && out.count != 0)
+    counters.note(values.copy(static_cast<std::byte*>(call_.move_to), out.as_bytes().data(), out.bytes()));
+  if (device_) counters.note(device_->device().wait());
+  return counters.status;
 }
 
 void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
@@ -198,14 +206,22 @@ Task<AgreementRecord> Communicator::ActiveCall::exchange(const AgreementRecord& 
   return taut::agree(comm_.transport_, lane_ + agreement_lane, mine);
 }
 
+// Returns true if kernels serve the chosen candidate. The same on all ranks.
+bool Communicator::ActiveCall::has_kernels() const {
+  return api::DeviceEncoder::of(plan_.candidates[chosen_], policy().coding, plan_.bound).has_value();
+}
+
 Verdict Communicator::ActiveCall::conclude(const AgreementRecord& agreed) const noexcept {
   if (const Verdict verdict = compared(agreed, call_); !verdict.good()) return verdict;
-  if ((agreed.obstacles & AgreementRecord::on_device) != 0) return {Fallback::device};
-  if ((agreed.obstacles & AgreementRecord::short_of_memory) != 0)
+  const auto has = [&](AgreementRecord::Obstacles some) { return (agreed.obstacles & some) != 0; };
+  if (has(AgreementRecord::out_of_reach)) return {Fallback::device};
+  if (has(AgreementRecord::short_of_memory))
     return {Fallback::memory};                              // a rank may have had no memory to make a plan
   if (plan_.plain != Fallback::none) return {plan_.plain};  // the same on all ranks, as the type is the same
-  if (agreed.obstacles == AgreementRecord::packed) return {Fallback::packed};
-  if (agreed.obstacles != 0) return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
+  if (has(AgreementRecord::failed))
+    return {Fallback::none, failure_ != Status::ok ? failure_ : Status::peer_failed};
+  if (has(AgreementRecord::packed)) return {Fallback::packed};
+  if (has(AgreementRecord::on_device) && !has_kernels()) return {Fallback::device};
   if (agreed.ratio_low[chosen_] < plan_.least_ratio) return {Fallback::no_gain};
   return {};
 }

@@ -11,6 +11,7 @@
 #include "comm/collective_call.hpp"
 #include "comm/tuner.hpp"
 #include "core/nodes.hpp"
+#include "gpu/device.hpp"
 
 namespace taut {
 
@@ -35,6 +36,9 @@ class Communicator {
 
   const CallTable& calls() const noexcept { return *observer_.table; }
 
+  // Sets the stream of later calls whose values are on a GPU; null: the legacy default stream.
+  void set_stream(void* stream) noexcept { devices_.set_stream(stream); }
+
   // Decides on a call, without communication. Every rank must ask once for each call, in the order of the
   // calls. `overlaps`: other calls may be in flight at the same time.
   EarlyDecision decide(const CollectiveCall& call, bool overlaps = false) noexcept {
@@ -56,6 +60,7 @@ class Communicator {
   Place& place_;
   Tuner tuner_;
   Nodes nodes_;
+  gpu::Devices devices_;
   std::uint64_t calls_ = 0;                             // number of calls that have asked for lanes
   std::array<std::uint64_t, calls_at_a_time> ended_{};  // number of completed calls that had the same lanes
   CallTable own_table_;

@@ -63,7 +63,7 @@ const char* describe(Fallback why) noexcept {
     case Fallback::communicator: return "a single rank or an intercommunicator";
     case Fallback::type: return "its type or operator is not compressed under this policy";
     case Fallback::memory: return "a rank lacked memory";
-    case Fallback::device: return "values in memory of a GPU";
+    case Fallback::device: return "values in memory of a GPU, and no kernel serves them";
     case Fallback::packed: return "integers packed into the values";
     case Fallback::sender: return "its sender did not compress it";
     case Fallback::slower: return "plain MPI proved to be faster";

@@ -10,6 +10,7 @@
 #include "core/packed_integers.hpp"
 #include "core/round.hpp"
 #include "core/sample.hpp"
+#include "gpu/frame_codec.hpp"
 
 namespace taut {
 namespace {
@@ -35,15 +36,6 @@ bool receives(const CollectiveCall& call, int rank) noexcept {
 template <class S>
 bool missing(const Blocks<S>& memory) noexcept {
   return memory.data == nullptr && memory.values() != 0;
-}
-
-// Returns the range of all values that this rank contributes.
-ValueRange range_of_all(const Blocks<ConstSlice>& values, const Coding& coding) noexcept {
-  if (values.layout == nullptr) return range_of(values, coding.fill, coding.bits);
-  ValueRange range;
-  for (std::size_t i = 0; i < values.layout->counts.size(); ++i)
-    range.merge(range_of(values.at(i, values.layout->counts.size()), coding.fill, coding.bits));
-  return range;
 }
 
 int most_neighbours(const Operands& data) noexcept {
@@ -74,14 +66,24 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       early_(early),
       compressed_(compressed),
       record_(comm.observer_, call_),
-      place_(comm.place_) {
+      device_(device_of(comm, call_)),
+      place_(device_ ? device_->device().pinned() : comm.place_) {
   call_.data.op = call_.op;
   call_.ranks = ranks();
   call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;
   call_.any_blocks =
       call_.data.in.layout != nullptr || call_.data.out.layout != nullptr || !call_.bytes_known;
   call_.sites = comm.tuner_.sites(call_.site);
-  call_.on_device = values_on_device(call_);
+}
+
+// Marks a call whose values are on a GPU, and returns the place of the values. Returns nothing if this rank
+// cannot serve them there.
+std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicator& comm,
+                                                                     CollectiveCall& call) noexcept {
+  call.on_device = values_on_device(call);
+  if (!call.on_device || call.staging != nullptr) return {};
+  std::shared_ptr<gpu::Device> device = comm.devices_.of(call.data.in.data, call.data.out.data);
+  return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
 }
 
 // Returns the hash of all that must be equal on the ranks.
@@ -101,8 +103,8 @@ std::uint64_t Communicator::ActiveCall::signature() const noexcept {
 }
 
 // Returns this rank's record of all that the calls must have in common, and the range of its values if the
-// bound of `policy` depends on the range. `policy` is null if it is not known yet.
-AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) const noexcept {
+// bound still depends on the range. `policy` is null if it is not known yet.
+AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noexcept {
   AgreementRecord mine;
   mine.set_signature(signature());
   if (call_.any_type && !call_.coded())
@@ -111,29 +113,60 @@ AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) con
     mine.set_type(static_cast<std::uint8_t>(call_.type));
   std::ranges::fill(mine.ratio_low, std::numeric_limits<float>::max());
   mine.bytes_high = call_.bytes;
-  if (call_.on_device) mine.obstacles = AgreementRecord::on_device;
-  const Blocks<ConstSlice> values = own_values(call_, rank());
+  if (call_.on_device) mine.obstacles = device_ ? AgreementRecord::on_device : AgreementRecord::out_of_reach;
   if (policy == nullptr)
     mine.sites = call_.sites;
-  else if (is_relative(policy->coding.bound) && values.data != nullptr && !call_.on_device)
-    mine.range = range_of_all(values, policy->coding);
+  else if (is_relative(bound_) && mine.obstacles != AgreementRecord::out_of_reach)
+    mine.range = range_of_own(policy->coding);
   return mine;
+}
+
+// Returns the range of all values that this rank contributes. Records a failure of the GPU that has them.
+ValueRange Communicator::ActiveCall::range_of_own(const Coding& coding) noexcept {
+  const Blocks<ConstSlice> values = own_values(call_, rank());
+  ValueRange all;
+  if (values.data == nullptr) return all;
+  const std::size_t n = values.layout == nullptr ? 1 : values.layout->counts.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    ValueRange one;
+    const ConstSlice part = values.at(i, n);
+    if (!device_)
+      one = range_of(part, coding.fill, coding.bits);
+    else if (const Status status = device_->range(part, coding, one); status != Status::ok)
+      failure_ = status;
+    all.merge(one);
+  }
+  return all;
 }
 
 // Makes the plan, and adds what it shows of this rank to the record. Throws Error if the rank cannot serve
 // the plan.
 void Communicator::ActiveCall::plan(AgreementRecord& mine) {
   plan_ = make_plan(policy(), call_, bound_, early_.policy_state->candidates, early_.route);
-  if (call_.on_device || plan_.plain != Fallback::none) return;
+  if ((mine.obstacles & AgreementRecord::out_of_reach) != 0 || plan_.plain != Fallback::none) return;
   gather();
   if (failure_ != Status::ok) return;
   reserve();
-  look_for_packed(mine);
+  sample(mine);
+}
+
+// Takes samples of this rank's values. Candidates without kernels lose if the values are on a GPU.
+void Communicator::ActiveCall::sample(AgreementRecord& mine) {
   const std::size_t candidates = plan_.candidates.size();
   if (early_.cached_candidate >= candidates) early_.cached_candidate.reset();
-  if (plan_.least_ratio == 0 && candidates == 1) return;  // no sample would matter
-  for (std::size_t i = 0; i < candidates; ++i)
-    mine.ratio_low[i] = i == early_.cached_candidate.value_or(i) ? estimate_ratio(*codecs_[i]) : 0;
+  const bool matters = plan_.least_ratio != 0 || candidates > 1, for_packed = rounds_packed_integers();
+  if (!matters && !for_packed) return;
+  ConstSlice sampled = own_values(call_, rank()).most();
+  std::optional<gpu::SampledParts> parts;
+  if (device_ && on_device(sampled.data)) {
+    parts.emplace(device_->device(), sampled, plan_.candidates, policy().coding.dims);
+    sampled = parts->values();
+  }
+  if (for_packed) look_for_packed(sampled, mine);
+  for (std::size_t i = 0; i < candidates && matters; ++i) {
+    const bool wanted = i == early_.cached_candidate.value_or(i) && codecs_[i] != nullptr;
+    mine.ratio_low[i] = wanted ? estimate_ratio(*codecs_[i], sampled) : 0;
+  }
 }
 
 // Gathers staged values once, and not before they are needed: most calls that fall back to plain MPI are
@@ -158,6 +191,14 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
   return part_range(part.count(), 0, static_cast<std::size_t>(plan_.algorithm->parts(part.ranks))).count;
 }
 
+// Returns the codec of this rank for a candidate; null if the values are on a GPU and no kernels serve it.
+std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
+  std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
+  if (!device_) return host;
+  const auto encoder = api::DeviceEncoder::of(candidate, policy().coding, plan_.bound);
+  return encoder ? std::make_shared<gpu::FrameCodec>(std::move(host), *encoder, *device_) : nullptr;
+}
+
 // Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
 // needs. Throws Error otherwise.
 void Communicator::ActiveCall::reserve() {
@@ -170,8 +211,8 @@ void Communicator::ActiveCall::reserve() {
   const std::uint32_t addends = plan_.how == Arithmetic::frames ? static_cast<std::uint32_t>(part.ranks) : 1;
   std::size_t frame = 0;
   for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {  // no codec is made later
-    codecs_[i] = early_.policy_state->codecs.of(plan_.candidates[i], plan_.bound);
-    frame = std::max(frame, codecs_[i]->max_bytes(data.out.type, values, addends));
+    codecs_[i] = codec_of(plan_.candidates[i]);
+    if (codecs_[i] != nullptr) frame = std::max(frame, codecs_[i]->max_bytes(data.out.type, values, addends));
   }
   const int me = plan_.by_nodes ? comm_.nodes_.node(rank()) : rank();
   const int root = plan_.by_nodes ? comm_.nodes_.node(data.root) : data.root;
@@ -179,28 +220,36 @@ void Communicator::ActiveCall::reserve() {
   Scratch scratch = of_neighbours(call_.collective)
                         ? plan_.algorithm->scratch(neighbours, 0)
                         : plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
-  if (plan_.how == Arithmetic::values && reduces(call_.collective)) ++scratch.buffers;
+  const bool needs_values = plan_.how == Arithmetic::values && reduces(call_.collective);
+  if (needs_values && !device_) ++scratch.buffers;
   std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
   if (plan_.by_nodes && reduces(call_.collective)) {
     bytes = std::max(bytes, part_range(part.count(), 0, segments).count * size_of(data.out.type));
     scratch.buffers += buffers_by_nodes;
   }
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
+  if (device_) {  // one frame, and values that the host would have in the buffers above
+    const std::size_t of_values = needs_values + (plan_.by_nodes ? buffers_by_nodes * segments : 0);
+    device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
+  }
   const auto rounds = static_cast<std::size_t>(neighbours / Round::most);
   reserve_coroutine_frames(coroutines_of_a_call + (coroutines_of_a_segment + rounds) * segments);
 }
 
-// Looks for packed integers in the values of this rank, if a bound must not change them.
-void Communicator::ActiveCall::look_for_packed(AgreementRecord& mine) noexcept {
-  if (policy().coding.bits == PackedBits::rounded || policy().coding.bound.exact()) return;
-  const PackedIntegers found = find_packed_integers(own_values(call_, rank()).most());
+// Returns true if the coding must not change packed integers, but would change large ones.
+bool Communicator::ActiveCall::rounds_packed_integers() const noexcept {
+  return policy().coding.bits != PackedBits::rounded && !policy().coding.bound.exact();
+}
+
+// Looks for packed integers in the values of this rank.
+void Communicator::ActiveCall::look_for_packed(ConstSlice sampled, AgreementRecord& mine) noexcept {
+  const PackedIntegers found = find_packed_integers(sampled);
   packed_ = found != PackedIntegers::none;
   if (found == PackedIntegers::large) mine.obstacles |= AgreementRecord::packed;
 }
 
 // Returns the ratio that samples of this rank's values reach.
-float Communicator::ActiveCall::estimate_ratio(const Codec& coder) {
-  const ConstSlice values = own_values(call_, rank()).most();
+float Communicator::ActiveCall::estimate_ratio(const Codec& coder, ConstSlice values) {
   if (values.count == 0) return std::numeric_limits<float>::max();
   const Buffer scratch = place_.scratch(sample_scratch(coder, values.type));
   const Sample sample = coder.sample(values, scratch.bytes());

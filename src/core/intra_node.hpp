@@ -52,7 +52,10 @@ class ValueSend final : public Waitable {
   void result() const noexcept { waiting_.over(pending_.result().bytes); }
 
  private:
+  ConstSlice staged(Team& team, ConstSlice values) noexcept;
+
   Waiting waiting_;
+  Buffer staging_;  // memory of the message, if the host cannot access the values
   Pending pending_;
 };
 
@@ -66,7 +69,9 @@ class ValueReceive final : public Waitable {
  private:
   Team& team_;
   Waiting waiting_;
+  Slice values_;
   std::size_t expected_;  // bytes
+  Buffer staging_;        // memory of the message, if the host cannot access the values
   Pending pending_;
 };
 

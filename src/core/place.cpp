@@ -5,7 +5,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/status.hpp"
+#include "core/mean.hpp"
 
 namespace taut {
 namespace {
@@ -22,11 +22,22 @@ std::size_t rounded(std::size_t bytes) noexcept {
 
 }  // namespace
 
-HostPlace::~HostPlace() {
-  for (const Block& block : free_) release(block);
+Status Place::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes != 0) std::memmove(to, from, bytes);
+  return Status::ok;
 }
 
-Buffer HostPlace::scratch(std::size_t bytes) {
+Status Place::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
+  reduce_values(values, operand, op);
+  return Status::ok;
+}
+
+Status Place::divide(Slice values, int n) noexcept {
+  taut::divide(values, n);
+  return Status::ok;
+}
+
+Buffer PooledPlace::scratch(std::size_t bytes) {
   const std::size_t wanted = rounded(bytes);
   std::size_t best = free_.size(), largest = free_.size();
   for (std::size_t i = 0; i < free_.size(); ++i) {
@@ -39,43 +50,50 @@ Buffer HostPlace::scratch(std::size_t bytes) {
     block = take(best);
   } else {
     if (largest < free_.size()) {  // too small: a larger block replaces it
-      release(take(largest));
+      release(take(largest).data);
       --blocks_;
     }
-    block = allocate(wanted);
+    block = new_block(wanted);
   }
   return Buffer(this, block.data, block.capacity);
 }
 
-void HostPlace::reserve(std::size_t bytes, std::size_t blocks) {
+void PooledPlace::reserve(std::size_t bytes, std::size_t blocks) {
   const std::size_t wanted = rounded(bytes);
   std::size_t enough = 0;
   for (const Block& block : free_) enough += block.capacity >= wanted;
-  for (; enough < blocks; ++enough) free_.push_back(allocate(wanted));
+  for (; enough < blocks; ++enough) free_.push_back(new_block(wanted));
 }
 
-HostPlace::Block HostPlace::allocate(std::size_t capacity) {
+PooledPlace::Block PooledPlace::new_block(std::size_t capacity) {
   free_.reserve(blocks_ + 1);  // room for the return of every block
-  void* const data = ::operator new(capacity, alignment, std::nothrow);
+  std::byte* const data = allocate(capacity);
   if (data == nullptr) throw Error(Status::out_of_memory, "no scratch memory");
   ++blocks_;
-  return {static_cast<std::byte*>(data), capacity};
+  return {data, capacity};
 }
 
-void HostPlace::copy(std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (bytes != 0) std::memcpy(to, from, bytes);
-}
-
-HostPlace::Block HostPlace::take(std::size_t i) noexcept {
+PooledPlace::Block PooledPlace::take(std::size_t i) noexcept {
   const Block block = free_[i];
   free_[i] = free_.back();
   free_.pop_back();
   return block;
 }
 
-void HostPlace::release(const Block& block) noexcept { ::operator delete(block.data, alignment); }
+void PooledPlace::recycle(std::byte* data, std::size_t capacity) noexcept {
+  free_.push_back({data, capacity});
+}
 
-void HostPlace::recycle(std::byte* data, std::size_t capacity) noexcept { free_.push_back({data, capacity}); }
+void PooledPlace::release_all() noexcept {
+  for (const Block& block : free_) release(block.data);
+  free_.clear();
+}
+
+std::byte* HostPlace::allocate(std::size_t bytes) noexcept {
+  return static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+}
+
+void HostPlace::release(std::byte* data) noexcept { ::operator delete(data, alignment); }
 
 Reserve::~Reserve() {
   while (free_ != nullptr) {

@@ -1,12 +1,14 @@
-// Place: the kind of memory that buffers are in, and its pool of scratch memory. This file has the interface
-// and host memory, the only place so far.
+// Place: the kind of memory that buffers are in, its pool of scratch memory, and arithmetic on values there.
+// This file has the interface and host memory; src/gpu has pinned memory and the memory of GPUs.
 #pragma once
 
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "core/reduction.hpp"
 #include "core/slice.hpp"
+#include "core/status.hpp"
 
 namespace taut {
 
@@ -52,42 +54,64 @@ class Place {
   virtual Buffer scratch(std::size_t bytes) = 0;
   // Ensures that the next `blocks` requests for up to `bytes` each succeed; throws Error(out_of_memory).
   virtual void reserve(std::size_t bytes, std::size_t blocks) = 0;
-  virtual void copy(std::byte* to, const std::byte* from, std::size_t bytes) = 0;
+
+  // True if the host can access the memory. The default implementations below are for such memory.
+  virtual bool on_host() const noexcept { return true; }
+  // Copies memory of this place, or between this place and the host. Both ranges may overlap.
+  virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  // reduce: values <- values op operand. divide: values <- values / n. As reduce_values() and divide().
+  virtual Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept;
+  virtual Status divide(Slice values, int n) noexcept;
 
  private:
   friend class Buffer;
   virtual void recycle(std::byte* data, std::size_t capacity) noexcept = 0;
 };
 
-// Memory of this process. Keeps returned blocks for reuse. For one thread at a time.
-class HostPlace final : public Place {
+// Place that keeps returned blocks for reuse. For one thread at a time.
+class PooledPlace : public Place {
  public:
-  HostPlace() = default;
-  HostPlace(const HostPlace&) = delete;
-  HostPlace& operator=(const HostPlace&) = delete;
-  ~HostPlace() override;
+  PooledPlace() = default;
+  PooledPlace(const PooledPlace&) = delete;
+  PooledPlace& operator=(const PooledPlace&) = delete;
 
   Buffer scratch(std::size_t bytes) override;
   void reserve(std::size_t bytes, std::size_t blocks) override;
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override;
+
+ protected:
+  void release_all() noexcept;  // for the destructor of the derived class
 
  private:
   struct Block {
     std::byte* data;
     std::size_t capacity;
   };
+  // Return memory from the system, aligned to 64 bytes, and give it back. allocate() returns null if there is
+  // none.
+  virtual std::byte* allocate(std::size_t bytes) noexcept = 0;
+  virtual void release(std::byte* data) noexcept = 0;
+
   Block take(std::size_t i) noexcept;
-  Block allocate(std::size_t capacity);
-  static void release(const Block& block) noexcept;
+  Block new_block(std::size_t capacity);
   void recycle(std::byte* data, std::size_t capacity) noexcept override;
 
   std::vector<Block> free_;
   std::size_t blocks_ = 0;  // number of blocks, free or in use
 };
 
+// Memory of this process.
+class HostPlace final : public PooledPlace {
+ public:
+  ~HostPlace() override { release_all(); }
+
+ private:
+  std::byte* allocate(std::size_t bytes) noexcept override;
+  void release(std::byte* data) noexcept override;
+};
+
 // Reserve: scratch memory for one of several users of a place, who must not take each other's memory.
 // reserve() takes memory from that place at once, and the destructor gives it back. Requests beyond the
-// reserve are served by that place.
+// reserve are served by that place, whose memory the host must be able to access.
 class Reserve final : public Place {
  public:
   explicit Reserve(Place& place) noexcept : place_(place) {}
@@ -97,9 +121,6 @@ class Reserve final : public Place {
 
   Buffer scratch(std::size_t bytes) override;
   void reserve(std::size_t bytes, std::size_t blocks) override;
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
-    place_.copy(to, from, bytes);
-  }
 
  private:
   struct Free {  // stored at the start of each free block

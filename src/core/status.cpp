@@ -18,6 +18,7 @@ const char* describe(Status status) noexcept {
     case Status::out_of_memory: return "out of memory";
     case Status::transport_failed: return "the transport below reported an error";
     case Status::internal: return "internal error";
+    case Status::device_failed: return "CUDA reports an error on the GPU that holds the values";
   }
   return "unknown status";
 }

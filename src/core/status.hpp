@@ -32,6 +32,7 @@ enum class Status : int {
   out_of_memory = 60,
   transport_failed = 80,
   internal = 99,
+  device_failed = 110,  // TAUT_ERR_CUDA of taut_cuda.h
 };
 
 // Returns a description for a person; never null.

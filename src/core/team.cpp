@@ -42,9 +42,9 @@ Team Team::of_segment() const noexcept {
 
 // ---- Frames and failures
 
-Buffer Team::scratch(std::size_t bytes) noexcept {
+Buffer Team::scratch(Place& place, std::size_t bytes) noexcept {
   try {
-    return place_->scratch(bytes);
+    return place.scratch(bytes);
   } catch (const Error& error) {
     note(error.status());
   } catch (...) {
@@ -112,21 +112,26 @@ void Team::copy(const Frames& from, int i, Frames& to) noexcept {
   to.bytes += frame.size();
 }
 
+void Team::copy(ConstSlice from, Slice to) noexcept {
+  if (to.data != from.data && to.count != 0)
+    note(values_->copy(to.as_bytes().data(), from.as_bytes().data(), to.bytes()));
+}
+
 // ---- Reductions
 
 // Computes out <- partial op own. By values, a sum can be fused with decoding.
 Sized Team::reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept {
   if (how_ == Arithmetic::frames) return codec_->arithmetic()->accumulate(partial, own, out);
-  const Buffer memory = scratch(own.bytes());
+  const Buffer memory = scratch(*values_, own.bytes());
   if (memory.data() == nullptr) return {Status::out_of_memory};
   const Slice values{{memory.data(), own.count, own.type}};
   Status status = Status::ok;
   if (op == Reduction::sum) {
-    place_->copy(memory.data(), own.as_bytes().data(), own.bytes());
-    status = codec_->reduce(partial, values, op);
+    status = values_->copy(memory.data(), own.as_bytes().data(), own.bytes());
+    if (status == Status::ok) status = codec_->reduce(partial, values, op);
   } else {
     status = codec_->decode(partial, values);
-    if (status == Status::ok) reduce_values(values, own, op);
+    if (status == Status::ok) status = values_->reduce(values, own, op);
   }
   return status == Status::ok ? codec_->encode(values, out) : Sized{status};
 }
@@ -134,7 +139,7 @@ Sized Team::reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) 
 // Computes out <- partials[0] op partials[1] op ...
 Sized Team::reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept {
   if (how_ == Arithmetic::frames) return codec_->arithmetic()->sum(partials, out);
-  const Buffer memory = scratch(like.bytes());
+  const Buffer memory = scratch(*values_, like.bytes());
   if (memory.data() == nullptr) return {Status::out_of_memory};
   const Slice values{{memory.data(), like.count, like.type}};
   Status status = codec_->decode(partials[0], values);

@@ -1,4 +1,6 @@
-// Team: transport, codec and place together. It is the only interface that an algorithm uses.
+// Team: transport, codec and places together. It is the only interface that an algorithm uses. Frames are in
+// memory that the host can access. Values may be elsewhere, for example on a GPU: the codec and `values`
+// access them.
 //
 // Failure rule: an operation of a team never throws for a local failure (no memory, a damaged frame, a
 // codec's refusal). The operation records the first failure in CallCounters and yields a failed frame, which
@@ -35,11 +37,13 @@ class Exchanging;
 
 class Team {
  public:
+  // `place`: memory for frames. `values`: memory that the values are in; null if it is `place`.
   Team(Transport& transport, const Codec& codec, Place& place, CallCounters& counters, Arithmetic how,
-       Lane lane) noexcept
+       Lane lane, Place* values = nullptr) noexcept
       : transport_(&transport),
         codec_(&codec),
         place_(&place),
+        values_(values != nullptr ? values : &place),
         counters_(&counters),
         lane_(lane),
         rank_(transport.rank()),
@@ -94,6 +98,7 @@ class Team {
                 int n) noexcept;  // blocks first .. first + n - 1
   void encode(ConstSlice values, Frames& to, Status known = Status::ok) noexcept;  // appends a frame
   void copy(const Frames& from, int i, Frames& to) noexcept;                       // appends frame i
+  void copy(ConstSlice from, Slice to) noexcept;  // uncoded; `to` may be `from`, and both may overlap
   Status decode(const Frames& frames, Slice values) noexcept { return decode(frames, 0, values); }
   Status decode(const Frames& frames, int i, Slice values) noexcept;
 
@@ -145,12 +150,15 @@ class Team {
   Sized reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
   Sized reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept;
   void append(Frames& to, Sized made, std::size_t count) noexcept;
-  Buffer scratch(std::size_t bytes) noexcept;  // an empty buffer if there is none; the failure is recorded
+  // Returns an empty buffer if there is no memory, and then records the failure.
+  Buffer scratch(std::size_t bytes) noexcept { return scratch(*place_, bytes); }
+  Buffer scratch(Place& place, std::size_t bytes) noexcept;
   void note(Status failure) noexcept { counters_->note(failure); }
 
   Transport* transport_;
   const Codec* codec_;
-  Place* place_;
+  Place* place_;   // of frames
+  Place* values_;  // of values
   CallCounters* counters_;
   Lane lane_;
   int segment_ = 0, part_ = 0, parts_ = 1;  // number of the segment; its part of a message; number of parts

@@ -13,10 +13,10 @@ int mrecv(Wrapped function, void* buf, Count count, MPI_Datatype type, MPI_Messa
           MPI_Status* status) noexcept {
   auto taken = p2p::receive_taken(message);
   if (!taken) return call_next(function, buf, count, type, message, status);
-  p2p::StatusAt at(status);
-  const int code = PMPI_Wait(&taken->posted.request, &*at);
+  p2p::ReadableStatus readable(status);
+  const int code = PMPI_Wait(&taken->posted.request, &*readable);
   if (code != MPI_SUCCESS) return code;
-  return p2p::deliver(taken->posted.detached, here(buf, count, type, taken->comm), *at);
+  return p2p::deliver(taken->posted.detached, here(buf, count, type, taken->comm), *readable);
 }
 
 template <class Count>

@@ -26,16 +26,16 @@ extern "C" {
 TAUT_API int taut_dropin_MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   const Endpoint* const endpoint = program_endpoint();
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Iprobe, source, tag, comm, flag, status);
-  StatusAt at(status);
-  return ProbeQueue().probe({source, tag, comm}, endpoint->format(), flag, *at);
+  ReadableStatus readable(status);
+  return ProbeQueue().probe({source, tag, comm}, endpoint->format(), flag, *readable);
 }
 
 TAUT_API int taut_dropin_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   const Endpoint* const endpoint = program_endpoint();
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Probe, source, tag, comm, status);
-  StatusAt at(status);
+  ReadableStatus readable(status);
   return look_until_there([&](int* there) {
-    return ProbeQueue().probe({source, tag, comm}, endpoint->format(), there, *at);
+    return ProbeQueue().probe({source, tag, comm}, endpoint->format(), there, *readable);
   });
 }
 
@@ -43,17 +43,17 @@ TAUT_API int taut_dropin_MPI_Improbe(int source, int tag, MPI_Comm comm, int* fl
                                      MPI_Status* status) {
   const Endpoint* const endpoint = program_endpoint();
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Improbe, source, tag, comm, flag, message, status);
-  StatusAt at(status);
-  return ProbeQueue().take({source, tag, comm}, endpoint->format(), flag, message, *at);
+  ReadableStatus readable(status);
+  return ProbeQueue().take({source, tag, comm}, endpoint->format(), flag, message, *readable);
 }
 
 TAUT_API int taut_dropin_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                                     MPI_Status* status) {
   const Endpoint* const endpoint = program_endpoint();
   if (endpoint == nullptr) return call_next(Wrapped::MPI_Mprobe, source, tag, comm, message, status);
-  StatusAt at(status);
+  ReadableStatus readable(status);
   return look_until_there([&](int* there) {
-    return ProbeQueue().take({source, tag, comm}, endpoint->format(), there, message, *at);
+    return ProbeQueue().take({source, tag, comm}, endpoint->format(), there, message, *readable);
   });
 }
 

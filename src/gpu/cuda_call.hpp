@@ -22,6 +22,15 @@ inline const char*& last_error() {
   return text;
 }
 
+// Returns the status of an error, and notes its text. The runtime forgets the error, which it would report
+// again at the next launch.
+inline int status_of(cudaError_t error) {
+  if (error == cudaSuccess) return 0;
+  cudaGetLastError();
+  last_error() = cudaGetErrorString(error);
+  return error == cudaErrorMemoryAllocation ? static_cast<int>(Status::out_of_memory) : TAUT_ERR_CUDA;
+}
+
 struct StreamLauncher {
   cudaStream_t stream;
 
@@ -37,8 +46,7 @@ int guarded(Action action) noexcept {
   try {
     return action();
   } catch (cudaError_t error) {
-    last_error() = cudaGetErrorString(error);
-    return TAUT_ERR_CUDA;
+    return status_of(error);
   } catch (const std::bad_alloc&) {
     return static_cast<int>(Status::out_of_memory);
   }

@@ -30,7 +30,7 @@ int decode_lagged(const void* frame, size_t bytes, void* values, size_t count, i
                   TAUT_Cuda_result* result, void* stream) noexcept {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if (!call.can_decode(frame, values)) return static_cast<int>(Status::invalid_argument);
+    if (!call.can_use(frame, values)) return static_cast<int>(Status::invalid_argument);
     StreamLauncher launcher = call.launcher;
     planes::cuda::decode_lagged(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes),
                                 call.type, static_cast<T*>(values), call.count, add, integers_room(call), call.place());
@@ -61,8 +61,7 @@ int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type, const TA
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
     planes::Lags read;
-    if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) ||
-        !aligned(frame, 16) || !read_lags(lags, n, components_of(call.type), read))
+    if (!call.can_use(frame, values) || !usable(coding) || !read_lags(lags, n, components_of(call.type), read))
       return static_cast<int>(Status::invalid_argument);
     const planes::Lags reaching = read.within(call.count);
     const auto values_of_call = encoding(call, values, *coding);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "gpu/cuda_call.hpp"
+#include "gpu/cuda_services.hpp"
 #include "gpu/mpc/calls.hpp"
 
 namespace taut::api {
@@ -34,7 +35,7 @@ int on_message(size_t count, int type, TAUT_Cuda_result* result, void* stream, A
 
 template <class Word>
 bool usable(const Message& message, const void* values, const void* frame) {
-  return message.result != nullptr && frame != nullptr && aligned(frame, 16) && aligned(values, sizeof(Word)) &&
+  return message.result != nullptr && aligned(message.result, alignof(TAUT_Cuda_result)) && frame != nullptr && aligned(frame, 16) && aligned(values, sizeof(Word)) &&
          (values != nullptr || message.words == 0);
 }
 
@@ -47,12 +48,13 @@ FrameHeader header_of(const Message& message, int distance, double relative) {
 }
 
 template <class Word>
-int encode(const Message& message, const void* values, const FrameHeader& header, const cuda::FrameRoom& room) {
+int encode(const Message& message, const void* values, const FrameHeader& header, PackedBits bits,
+           const cuda::FrameRoom& room) {
   if (!usable<Word>(message, values, room.at)) return static_cast<int>(Status::invalid_argument);
   if (room.bytes < frame_header_bytes + message.words * sizeof(Word)) return static_cast<int>(Status::buffer_too_small);
   StreamLauncher launcher{message.stream};
   const mpc::Rounding rounding =
-      header.bound.exact() ? mpc::Rounding{} : mpc::Rounding::within(header.bound.value, component_of(message.type));
+      header.bound.exact() ? mpc::Rounding{} : mpc::Rounding::within(header.bound.value, component_of(message.type), bits);
   mpc::cuda::encode<Word>(launcher, {static_cast<const Word*>(values), message.words, header, rounding}, room,
                           message.place<Word>());
   return 0;
@@ -70,6 +72,19 @@ int decode(const Message& message, const void* frame, size_t bytes, void* values
 }
 
 }  // namespace
+
+int encode_lossless(const void* values, std::size_t count, int type, int distance, double relative, int exact_bits,
+                    void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept {
+  return on_message(count, type, result, stream, [&](const Message& message) {
+    if (distance < 0 || distance > static_cast<int>(mpc::max_distance) || !(relative >= 0) || !std::isfinite(relative))
+      return static_cast<int>(Status::invalid_argument);
+    if (relative > 0 && info_of(message.type).family == Family::integer) return static_cast<int>(Status::invalid_type);
+    const FrameHeader header = header_of(message, distance, relative);
+    const PackedBits bits = exact_bits != 0 ? PackedBits::exact : PackedBits::rounded;
+    const cuda::FrameRoom room{static_cast<std::byte*>(frame), capacity};
+    return mpc::cuda::with_word(message.type, [&]<class Word>() { return encode<Word>(message, values, header, bits, room); });
+  });
+}
 
 int reserve_lossless(size_t count, int type, void* stream) noexcept {
   return on_message(count, type, nullptr, stream, [](const Message& message) {
@@ -89,14 +104,7 @@ extern "C" {
 
 int TAUT_Encode_lossless_cuda(const void* values, size_t count, int type, int distance, double relative, void* frame,
                               size_t capacity, TAUT_Cuda_result* result, void* stream) {
-  return on_message(count, type, result, stream, [&](const Message& message) {
-    if (distance < 0 || distance > static_cast<int>(mpc::max_distance) || !(relative >= 0) || !std::isfinite(relative))
-      return static_cast<int>(Status::invalid_argument);
-    if (relative > 0 && info_of(message.type).family == Family::integer) return static_cast<int>(Status::invalid_type);
-    const FrameHeader header = header_of(message, distance, relative);
-    const cuda::FrameRoom room{static_cast<std::byte*>(frame), capacity};
-    return mpc::cuda::with_word(message.type, [&]<class Word>() { return encode<Word>(message, values, header, room); });
-  });
+  return encode_lossless(values, count, type, distance, relative, 0, frame, capacity, result, stream);
 }
 
 int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count, int type,

@@ -58,7 +58,7 @@ int on_field(const void* values, const void* frame, const size_t* extents, int n
     std::size_t count = 0;
     if (const Status status = read_extents(extents, n, dims, count); status != Status::ok)
       return static_cast<int>(status);
-    if (result == nullptr || frame == nullptr || !aligned(frame, 16) || !aligned(values, sizeof(T)) ||
+    if (result == nullptr || !aligned(result, alignof(TAUT_Cuda_result)) || frame == nullptr || !aligned(frame, 16) || !aligned(values, sizeof(T)) ||
         (values == nullptr && count > 0))
       return static_cast<int>(Status::invalid_argument);
     const zfp::cuda::Field field = zfp::cuda::field_of(zfp::shape_of(dims, count));

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "gpu/cuda_memory.hpp"
 #include "gpu/simt/frame.hpp"
 
 namespace taut::api {
@@ -30,20 +31,24 @@ class CudaScratch {
     if (block.bytes >= bytes) return block.at;
     const std::size_t size = std::bit_ceil(std::max(bytes, least_bytes));
     std::byte* at = nullptr;
-    check(cudaMallocAsync(reinterpret_cast<void**>(&at), size, stream));
+    check(device_memory().allocate(reinterpret_cast<void**>(&at), size, stream));
     check(cudaMemsetAsync(at, 0, size, stream));
     static const cuda::HeaderCrc table = cuda::header_crc_table();
     check(cudaMemcpyAsync(at + offsetof(cuda::ScratchHead, crc), &table, sizeof table, cudaMemcpyHostToDevice,
                           stream));
-    if (block.at != nullptr) check(cudaFreeAsync(block.at, stream));
+    if (block.at != nullptr) check(device_memory().free(block.at, stream));
     block = {at, size};
     return at;
   }
 
   void release() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [key, block] : blocks_) check(cudaFree(block.at));
-    blocks_.clear();
+    while (!blocks_.empty()) {
+      void* const at = blocks_.begin()->second.at;
+      blocks_.erase(blocks_.begin());  // never freed again, even if CUDA reports an error now
+      check(cudaFree(at));
+    }
+    check(device_memory().trim());
   }
 
   static void check(cudaError_t error) {

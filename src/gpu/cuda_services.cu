@@ -1,15 +1,11 @@
 // Implements the services that libtaut uses: device memory, and waiting for a stream.
+#include "gpu/cuda_services.hpp"
+
 #include "gpu/cuda_call.hpp"
-#include "gpu/device_services.hpp"
+#include "gpu/cuda_memory.hpp"
 
 namespace taut::api {
 namespace {
-
-int status_of(cudaError_t error) {
-  if (error != cudaSuccess) last_error() = cudaGetErrorString(error);
-  if (error == cudaErrorMemoryAllocation) return static_cast<int>(Status::out_of_memory);
-  return error == cudaSuccess ? 0 : TAUT_ERR_CUDA;
-}
 
 const char* why() {
   const char* text = "";
@@ -29,15 +25,35 @@ int use(int device, int* before) {
   return status_of(error == cudaSuccess ? cudaSetDevice(device) : error);
 }
 
-int allocate(void** memory, std::size_t bytes) { return status_of(cudaMallocAsync(memory, bytes, nullptr)); }
-
-void give_back(void* memory) { cudaFreeAsync(memory, nullptr); }
-
 int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+// Other streams may use the memory once the allocating stream has got to the allocation.
+int allocate(void** memory, std::size_t bytes) {
+  const int status = status_of(device_memory().allocate(memory, bytes, nullptr));
+  return status == 0 ? wait(nullptr) : status;
+}
+
+void give_back(void* memory) { device_memory().free(memory, nullptr); }
 
 int copy(void* to, const void* from, std::size_t bytes) {
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
   return error == cudaSuccess ? wait(nullptr) : status_of(error);
+}
+
+int allocate_pinned(void** memory, std::size_t bytes) {
+  return status_of(cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+}
+
+void free_pinned(void* memory) { cudaFreeHost(memory); }
+
+int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
+  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)));
+}
+
+int query(void* stream, int* idle) {
+  const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
+  *idle = error == cudaSuccess;
+  return error == cudaErrorNotReady ? 0 : status_of(error);
 }
 
 }  // namespace
@@ -46,9 +62,34 @@ int copy(void* to, const void* from, std::size_t bytes) {
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
   using namespace taut::api;
   static constexpr DeviceServices services{
-      device_services_version, TAUT_Cuda_available, why, device_of, use, allocate, give_back, copy, wait,
-      TAUT_Encode_cuda,          TAUT_Decode_cuda,         TAUT_Frame_add_cuda,
-      TAUT_Encode_lagged_cuda,   TAUT_Decode_lagged_cuda,
-      TAUT_Encode_lossless_cuda, TAUT_Decode_lossless_cuda};
+      .version = device_services_version,
+      .available = TAUT_Cuda_available,
+      .why = why,
+      .device_of = device_of,
+      .use = use,
+      .allocate = allocate,
+      .free = give_back,
+      .allocate_pinned = allocate_pinned,
+      .free_pinned = free_pinned,
+      .copy = copy,
+      .copy_on = copy_on,
+      .wait = wait,
+      .query = query,
+      .encode = TAUT_Encode_cuda,
+      .decode = TAUT_Decode_cuda,
+      .decode_add = TAUT_Decode_add_cuda,
+      .add_frames = TAUT_Frame_add_cuda,
+      .accumulate = TAUT_Frame_accumulate_cuda,
+      .encode_lagged = TAUT_Encode_lagged_cuda,
+      .decode_lagged = TAUT_Decode_lagged_cuda,
+      .decode_add_lagged = TAUT_Decode_add_lagged_cuda,
+      .encode_lossless = encode_lossless,
+      .decode_lossless = TAUT_Decode_lossless_cuda,
+      .decode_add_lossless = TAUT_Decode_add_lossless_cuda,
+      .encode_rate = TAUT_Encode_rate_cuda,
+      .decode_rate = TAUT_Decode_rate_cuda,
+      .reduce_values = reduce_values,
+      .divide_values = divide_values,
+      .range = range_of_values};
   return &services;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/slice.hpp"
@@ -42,7 +41,7 @@ class DeviceCall {
   TAUT_Cuda_result run(const Launch& launch) {
     auto* const there = static_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
     TAUT_Cuda_result result{};
-    const std::lock_guard lock(one_at_a_time_);
+    const std::lock_guard lock(launching);
     const int status = launch(there);
     result.status = static_cast<std::uint32_t>(status);
     if (status == TAUT_ERR_CUDA) check(status);
@@ -51,10 +50,6 @@ class DeviceCall {
   }
 
  private:
-  // Serialises calls of several threads: their kernels would interleave on the default stream while they
-  // share scratch memory.
-  static inline std::mutex one_at_a_time_;
-
   void check(int status) const;
   void* allocate(std::size_t bytes);
   bool on_this_device(const void* memory, std::size_t alignment) const;

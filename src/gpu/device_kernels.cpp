@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codecs/zfp/shape.hpp"
+
 namespace taut::api {
 namespace {
 
@@ -11,40 +13,79 @@ std::string_view codec_of(const FrameHeader& header) {
   return codec != nullptr && codec->serves(header.type, header.bound.kind) ? codec->name : "";
 }
 
+// `header`: that of a planes frame.
+bool has_lags(const FrameHeader& header) { return header.parameters[1] > 0; }
+
+// Extents of a zfp field, as taut_cuda.h passes them.
+struct FieldExtents {
+  FieldExtents(const Dims& dims, std::size_t count) noexcept : shape(zfp::shape_of(dims, count)) {}
+
+  const std::size_t* data() const noexcept { return shape.extent.data() + max_dims - shape.dims; }
+  int size() const noexcept { return static_cast<int>(shape.dims); }
+
+  zfp::Shape shape;
+};
+
 }  // namespace
 
 std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const Coding& coding,
                                                Bound bound) {
+  if (coding.checksum) return {};
   const std::string_view codec = candidate.codec->name;
   if (codec == "planes") {
     const planes::Prediction prediction = planes::prediction_named(candidate.predictor, coding.dims);
     const auto inner = static_cast<int>(prediction.inner);  // numbered as in taut_cuda.h
-    return DeviceEncoder(Planes{{bound.value, bound.kind == Bound::Kind::snap, inner}, prediction.lags});
+    return DeviceEncoder(
+        Planes{{bound.value, bound.kind == Bound::Kind::snap, inner, coding.bits == PackedBits::exact},
+               prediction.lags});
   }
+  if (codec == "zfp" && bound.kind == Bound::Kind::rate && coding.bits == PackedBits::rounded)
+    return DeviceEncoder(Rate{bound.value, coding.dims});
   constexpr std::string_view distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
   const auto* const found = std::ranges::find(distances, candidate.predictor);
   if (codec != "mpc" || found == std::end(distances)) return {};
-  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value});
+  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value,
+                                coding.bits == PackedBits::exact});
 }
 
 int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
-                              TAUT_Cuda_result* result) const {
+                              TAUT_Cuda_result* result, void* stream) const {
   const auto type = static_cast<int>(values.type);
   if (const auto* const lossless = std::get_if<Lossless>(&way_))
     return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
-                                  frame.data(), frame.size(), result, nullptr);
+                                  lossless->exact_bits, frame.data(), frame.size(), result, stream);
+  if (const auto* const rate = std::get_if<Rate>(&way_)) {
+    const FieldExtents extents(rate->dims, values.count);
+    return device.encode_rate(values.data, extents.data(), extents.size(), type, rate->bits, frame.data(),
+                              frame.size(), result, stream);
+  }
   const auto& [coding, lags] = std::get<Planes>(way_);
   if (!lags.any())
     return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result,
-                         nullptr);
+                         stream);
   return device.encode_lagged(values.data, values.count, type, &coding, lags.of, static_cast<int>(lags.n),
-                              frame.data(), frame.size(), result, nullptr);
+                              frame.data(), frame.size(), result, stream);
+}
+
+int DeviceEncoder::decode(const DeviceServices& device, ConstBytes frame, Slice values,
+                          TAUT_Cuda_result* result, void* stream) const {
+  const auto* const rate = std::get_if<Rate>(&way_);
+  if (rate == nullptr) return TAUT_ERR_CUDA_NEEDS_HOST;
+  const FieldExtents extents(rate->dims, values.count);
+  return device.decode_rate(frame.data(), frame.size(), values.data, extents.data(), extents.size(),
+                            static_cast<int>(values.type), result, stream);
 }
 
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header) {
   const std::string_view codec = codec_of(header);
-  if (codec == "planes") return header.parameters[1] > 0 ? device.decode_lagged : device.decode;  // lags
+  if (codec == "planes") return has_lags(header) ? device.decode_lagged : device.decode;
   return codec == "mpc" ? device.decode_lossless : nullptr;
+}
+
+decltype(DeviceServices::decode) decoding_adder_of(const DeviceServices& device, const FrameHeader& header) {
+  const std::string_view codec = codec_of(header);
+  if (codec == "planes") return has_lags(header) ? device.decode_add_lagged : device.decode_add;
+  return codec == "mpc" ? device.decode_add_lossless : nullptr;
 }
 
 decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header) {

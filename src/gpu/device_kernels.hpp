@@ -12,12 +12,23 @@ namespace taut::api {
 // Encodes values in device memory to a frame in device memory, as a candidate does on the host.
 class DeviceEncoder {
  public:
-  // Returns the encoder for `candidate`, or nothing if no kernels exist for it.
+  // Returns the encoder for `candidate`, or nothing if no kernels exist for it. The same on all ranks.
   static std::optional<DeviceEncoder> of(const Candidate& candidate, const Coding& coding, Bound bound);
 
   // Launches the kernels, which write their outcome to `result`. Returns a status of taut_cuda.h.
-  int operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
-                 TAUT_Cuda_result* result) const;
+  int operator()(const DeviceServices& device, ConstSlice values, Bytes frame, TAUT_Cuda_result* result,
+                 void* stream) const;
+
+  // Decodes frames that this encoder makes, into device memory, if the header alone does not tell how
+  // (decoder_of): zfp frames of the encoder's extents. Returns TAUT_ERR_CUDA_NEEDS_HOST for other codecs.
+  int decode(const DeviceServices& device, ConstBytes frame, Slice values, TAUT_Cuda_result* result,
+             void* stream) const;
+
+  // Returns the coding of planes frames; null for other codecs.
+  const TAUT_Cuda_coding* planes_coding() const noexcept {
+    const auto* const planes = std::get_if<Planes>(&way_);
+    return planes != nullptr ? &planes->coding : nullptr;
+  }
 
  private:
   struct Planes {
@@ -27,16 +38,23 @@ class DeviceEncoder {
   struct Lossless {
     int distance;
     double relative;  // bound that mantissas are rounded to; 0: no rounding
+    bool exact_bits;
   };
-  using Way = std::variant<Planes, Lossless>;
+  struct Rate {
+    double bits;  // for each value
+    Dims dims;
+  };
+  using Way = std::variant<Planes, Lossless, Rate>;
 
   explicit DeviceEncoder(Way way) : way_(way) {}
 
   Way way_;
 };
 
-// Return the call that decodes, or adds, frames with this header; null if there is no such call.
+// Return the call that decodes frames with this header, adds their values to others, or adds such frames;
+// null if there is no such call.
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header);
+decltype(DeviceServices::decode) decoding_adder_of(const DeviceServices& device, const FrameHeader& header);
 decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header);
 
 }  // namespace taut::api

@@ -3,34 +3,80 @@
 
 #include <taut/taut_cuda.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace taut::api {
 
-// Table of functions that libtaut_cuda provides. All of them work on the default stream of the thread's
-// device. The functions return 0 or a status of taut_cuda.h.
+// Range of values that a kernel has found, in pinned memory. `done` becomes 1 once the other members are
+// written.
+struct DeviceRange {
+  double least, greatest;  // of the finite values; `greatest` is below `least` if there are none
+  std::uint32_t status;    // as in TAUT_Cuda_result
+  std::uint32_t done;
+};
+
+// Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
+// return 0 or a status of taut_cuda.h. Those with a `stream`, except `wait` and `query`, only enqueue work; a
+// null stream is the legacy default stream. Values are aligned as the components of their type.
 struct DeviceServices {
   unsigned version;  // device_services_version of the library that has created the table
   decltype(&TAUT_Cuda_available) available;
   const char* (*why)();  // text of the last TAUT_ERR_CUDA in this thread
 
+  // ---- Devices and memory
   int (*device_of)(const void* memory, int* device);
-  int (*use)(int device, int* before);  // makes `device` the current device of this thread
-  int (*allocate)(void** memory, std::size_t bytes);
+  int (*use)(int device, int* before);                // makes `device` the current device of this thread
+  int (*allocate)(void** memory, std::size_t bytes);  // device memory, at once usable on every stream
   void (*free)(void* memory);
-  int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before
-  int (*wait)(void* stream);
+  // Allocates pinned host memory, which every device accesses at the same address. Aligned to 64 bytes.
+  int (*allocate_pinned)(void** memory, std::size_t bytes);
+  void (*free_pinned)(void* memory);
 
+  // ---- Copies, between any kinds of memory, and order
+  int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before
+  int (*copy_on)(void* to, const void* from, std::size_t bytes, void* stream);
+  int (*wait)(void* stream);
+  // Sets `idle` to 1 if all work on the stream is done, else to 0. Returns an error that the work has met.
+  int (*query)(void* stream, int* idle);
+
+  // ---- Codecs
   decltype(&TAUT_Encode_cuda) encode;
   decltype(&TAUT_Decode_cuda) decode;
+  decltype(&TAUT_Decode_add_cuda) decode_add;
   decltype(&TAUT_Frame_add_cuda) add_frames;
+  decltype(&TAUT_Frame_accumulate_cuda) accumulate;
   decltype(&TAUT_Encode_lagged_cuda) encode_lagged;
   decltype(&TAUT_Decode_lagged_cuda) decode_lagged;
-  decltype(&TAUT_Encode_lossless_cuda) encode_lossless;
+  decltype(&TAUT_Decode_add_lagged_cuda) decode_add_lagged;
+  // As TAUT_Encode_lossless_cuda. `exact_bits`: packed integers are not rounded (bits=exact).
+  int (*encode_lossless)(const void* values, std::size_t count, int type, int distance, double relative,
+                         int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
+                         void* stream);
   decltype(&TAUT_Decode_lossless_cuda) decode_lossless;
+  decltype(&TAUT_Decode_add_lossless_cuda) decode_add_lossless;
+  decltype(&TAUT_Encode_rate_cuda) encode_rate;
+  decltype(&TAUT_Decode_rate_cuda) decode_rate;
+
+  // ---- Values. `type`: any TAUT_Type.
+  // values <- values op operand, as reduce_values() of core/reduction.hpp. `op`: a Reduction that is defined
+  // for the type. The bits of a NaN may differ.
+  int (*reduce_values)(void* values, const void* operand, std::size_t count, int type, int op, void* stream);
+  // values <- values / n, as divide() of core/mean.hpp.
+  int (*divide_values)(void* values, std::size_t count, int type, int n, void* stream);
+  // Finds the range of values as range_of() of core/value_range.hpp does. `fill`: value that is left out,
+  // null if there is none; it is read during the call. `exact_bits`: packed integers are left out.
+  int (*range)(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
+               DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 2;
+inline constexpr unsigned device_services_version = 3;
+
+// Serialises launches of several threads: calls that share a stream share scratch memory, so that their
+// kernels must not interleave.
+inline std::mutex launching;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

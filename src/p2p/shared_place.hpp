@@ -20,7 +20,6 @@ class SharedPlace final : public Place {
     const std::lock_guard lock(mutex_);
     pool_.reserve(bytes, blocks);
   }
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { pool_.copy(to, from, bytes); }
 
  private:
   void recycle(std::byte* data, std::size_t) noexcept override {

@@ -181,3 +181,26 @@ def unserved():
         name, number = line.split()
         if name not in served:
             yield Unserved(name, [f"a{i}" for i in range(int(number))])
+
+
+def without_buffer(function):
+    """True if the function probes for messages or completes requests, without a buffer argument."""
+    return (function.completes or function.message) and not any("void*" in p.type for p in function.parameters)
+
+
+def fortran_names(function):
+    """Returns the compilers' spellings of the function, and the name that Open MPI's module mpi_f08 calls."""
+    lower = function.name.lower()
+    return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
+
+
+def widening(function, p):
+    """Returns number type and size of the array of wider numbers that replaces the array `p`."""
+    number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
+    root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
+    count = f"blocks(comm, {root})"
+    if "eighbor" in function.name:
+        return number, f"taut::api::degrees_of(comm).{'out' if p.name.startswith('s') else 'in'}"
+    if p.name in ("sendcounts", "sdispls", "sendtypes") and root == "every_rank":
+        count = f"sendbuf == MPI_IN_PLACE ? 0 : {count}"
+    return number, count

@@ -15,7 +15,6 @@ class ShortPlace final : public Place {
     return host_.scratch(bytes);
   }
   void reserve(std::size_t, std::size_t) override {}
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override { host_.copy(to, from, bytes); }
   int requests = 0;
 
  private:

@@ -9,6 +9,7 @@
 #include "api/state/comm_registry.hpp"
 #include "core/device_memory.hpp"
 #include "core/mean.hpp"
+#include "gpu/device_values.hpp"
 
 namespace taut::api {
 namespace {
@@ -36,13 +37,17 @@ bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
 }
 
 int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept {
-  if (taut::on_device(values))
-    return raise(
-        comm, Status::invalid_argument,
-        "TAUT_Avg() of values in memory of a GPU: recvbuf holds the sum, to be divided by the ranks");
-  if (const auto known = known_datatype(type))
-    taut::divide({{values, static_cast<std::size_t>(count), known->type}}, ranks);
-  return MPI_SUCCESS;
+  const auto known = known_datatype(type);
+  if (!known) return MPI_SUCCESS;
+  return guard(comm, [&] {
+    const Slice sums{{values, static_cast<std::size_t>(count), known->type}};
+    if (!taut::on_device(values)) {
+      taut::divide(sums, ranks);
+      return MPI_SUCCESS;
+    }
+    const Status status = gpu::divide(sums, ranks);
+    return status == Status::ok ? MPI_SUCCESS : raise(comm, status);
+  });
 }
 
 void free_average() noexcept {

@@ -23,7 +23,8 @@ inline MPI_Op plain_operator(MPI_Op op) noexcept { return is_average(op) ? MPI_S
 bool has_average(MPI_Datatype type, MPI_Comm on) noexcept;
 
 // Divides values by the number of ranks. Their type must have an average. Returns an MPI error code, raised
-// on `comm`: TAUT_ERR_ARGUMENT if the values are in GPU memory; they stay the sum then.
+// on `comm`: TAUT_ERR_ARGUMENT if the values are in memory of a GPU that cannot be used; they stay the sum
+// then.
 int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept;
 
 // Frees the operator. To be called before MPI is finalised.

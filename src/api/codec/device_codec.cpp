@@ -18,8 +18,7 @@ constexpr std::size_t frame_alignment = 16;
 // Returns the candidates that have GPU kernels. Extents are dropped if the predictor is `auto`: they would
 // only add predictions across rows, for which a sample would need the values before its pieces.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
-  if (coding.checksum || coding.bits == PackedBits::exact) return {};
-  if (coding.predictor == "auto") coding.dims = {};
+  if (coding.predictor == "auto" && bound.kind != Bound::Kind::rate) coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
   std::erase_if(all,
                 [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });
@@ -70,7 +69,7 @@ std::optional<Sized> encode_by_kernel(DeviceCall& call, ConstSlice values, Codin
   const Bytes frame = call.room_on_device(out.first(most), frame_alignment);
   const DeviceEncoder encode = *DeviceEncoder::of(chosen, coding, bound);
   const auto result = call.run([&](TAUT_Cuda_result* to) {
-    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to);
+    return encode(call.services(), {{from.data(), values.count, values.type}}, frame, to, nullptr);
   });
   if (needs_host(result)) return {};
   const Sized size = sized(result);

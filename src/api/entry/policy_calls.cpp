@@ -150,4 +150,14 @@ int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   return guard(comm, [&] { return set_info(comm, info); });
 }
 
+int TAUT_Cuda_comm_set_stream(MPI_Comm comm, void* stream) {
+  return guard(comm, [&] {
+    expect_mpi_init();
+    CommRecord& record = record_of(comm);
+    record.stream = stream;
+    if (record.comm_state != nullptr) record.comm_state->set_stream(stream);
+    return MPI_SUCCESS;
+  });
+}
+
 }  // extern "C"

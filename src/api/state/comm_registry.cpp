@@ -10,6 +10,7 @@
 #include "api/state/finalize_reports.hpp"
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
+#include "p2p/open_receive.hpp"
 #include "p2p/pending_segments.hpp"
 
 namespace taut::api {
@@ -39,6 +40,7 @@ int copy_record(MPI_Comm, int, void*, void* from, void* to, int* copied) {
     auto record = std::make_unique<CommRecord>();
     record->comm_state = std::make_shared<CommState>(*original.comm_state, record->freed);
     record->settled = true;
+    record->stream = original.stream;
     *static_cast<void**>(to) = record.release();
     ++generation;
     return MPI_SUCCESS;
@@ -160,6 +162,7 @@ void write_reports_so_far() noexcept {
 }
 
 void progress(CommState* first) noexcept {
+  p2p::advance_receives();
   if (!calls_in_flight()) return;
   if (first != nullptr) first->progress();
   progress_others(first);
@@ -239,7 +242,10 @@ CommState* find_or_bind_state(MPI_Comm comm) {
 
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
   CommRecord& record = record_of(comm);
-  if (comm_state != nullptr) comm_state->belong_to(record.freed);
+  if (comm_state != nullptr) {
+    comm_state->set_freed_flag(record.freed);
+    comm_state->set_stream(record.stream);
+  }
   record.comm_state = std::move(comm_state);
   record.settled = true;
 }

@@ -13,8 +13,8 @@ namespace taut::api {
 void register_comm_state(CommState& comm_state);
 void unregister_comm_state(const CommState& comm_state) noexcept;
 
-// Advances all calls in flight in this process by one step, those of `first` before the others, because other
-// ranks may wait for any of them.
+// Advances all calls in flight and all open receives in this process by one step, because other ranks may
+// wait for any of them. The calls of `first` come before the others.
 void progress(CommState* first) noexcept;
 
 // Advances all calls in flight by one step, except those of `self`.
@@ -49,6 +49,7 @@ void at_finalize(void (*function)() noexcept);
 struct CommRecord {
   std::shared_ptr<CommState> comm_state;  // null: no policy
   bool settled = false;                   // a policy is set, or the ranks have compared their rules
+  void* stream = nullptr;                 // of calls whose values are on a GPU
   std::shared_ptr<bool> freed = std::make_shared<bool>(false);
   enum Members : std::uint8_t { unknown, in_world, elsewhere };
   std::atomic<Members> members = unknown;  // in_world: several ranks, all in MPI_COMM_WORLD

@@ -67,6 +67,23 @@ struct EncodeCall {
   FrameHeader header;
 };
 
+// Calls action.operator()<Bits>(), where Bits says which kernels serve the quantiser.
+template <class T, class Action>
+void with_bits(const Quantiser<T>& z, Action action) {
+  if constexpr (NumberZone<T>::limited)
+    if (z.exact_bits) return action.template operator()<PackedBits::exact>();
+  action.template operator()<PackedBits::rounded>();
+}
+
+template <class T, class Launcher>
+void launch_encoder(Launcher& launcher, const EncodeCall<T>& call, const Sink& sink,
+                    const OpenFrame* like = nullptr) {
+  with_bits(call.z, [&]<PackedBits Bits>() {
+    launcher.template launch<EncodeKernel<T, Bits>>(sink.chunks,
+                                                    {call.values, call.count, call.z, sink, like});
+  });
+}
+
 template <class T>
 FinishJob<T> finish_job(const FrameHeader& header, std::uint64_t count, const CallPlace& place) {
   FinishJob<T> job{};
@@ -96,10 +113,7 @@ void finish_encoding(Launcher& launcher, const EncodeCall<T>& call, const Lags& 
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
   const bool coded = call.z.step != 0;
-  const auto chunks = static_cast<unsigned>(chunks_of(call.count));
-  if (coded && chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(
-        chunks, {call.values, call.count, call.z, sink_of(room, call.count, place), nullptr});
+  if (coded && call.count > 0) launch_encoder(launcher, call, sink_of(room, call.count, place));
   finish_encoding(launcher, call, {}, room, place);
 }
 
@@ -107,10 +121,7 @@ void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room
 // fit in its slot is reported as buffer_too_small.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
-  const auto chunks = static_cast<unsigned>(chunks_of(call.count));
-  if (chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(
-        chunks, {call.values, call.count, call.z, sink_of(slots, call.count, place), nullptr});
+  if (call.count > 0) launch_encoder(launcher, call, sink_of(slots, call.count, place));
   launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
 }
 
@@ -221,11 +232,8 @@ void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& va
   const Source sources[] = {frame, source_of(slots)};
   const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
   open_all(launcher, call, room, place);
-  const auto chunks = static_cast<unsigned>(chunks_of(values.count));
-  if (chunks > 0)
-    launcher.template launch<EncodeKernel<T>>(
-        chunks,
-        {values.values, values.count, values.z, sink_of(slots, values.count, place), place.scratch->opened});
+  if (values.count > 0)
+    launch_encoder(launcher, values, sink_of(slots, values.count, place), place.scratch->opened);
   add_opened(launcher, call, room, place);
 }
 

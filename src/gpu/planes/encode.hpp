@@ -28,7 +28,8 @@ inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (si
 template <class T>
 struct EncodeShared {
   BlockGroupShared block_group;
-  std::uint32_t chunk, at;
+  std::uint64_t at;
+  std::uint32_t chunk;
   PlanesShared planes;
   RunsShared<T> runs;
   alignas(16) std::uint32_t record[record_words<T>];
@@ -37,7 +38,9 @@ struct EncodeShared {
 // Greatest number of values beyond the large range in a float64 chunk that is not wide.
 inline constexpr std::uint32_t tolerated_escapes = 64;
 
-template <class T, class Simt>
+// Bits: PackedBits::exact stores packed integers as exact values. The kernels for PackedBits::rounded contain
+// no code for that.
+template <class T, class Simt, PackedBits Bits>
 class ChunkEncoder {
  public:
   TAUT_DEVICE ChunkEncoder(Simt simt, EncodeShared<T>& shared, const EncodeJob<T>& job)
@@ -69,6 +72,7 @@ class ChunkEncoder {
     load_block(from(), values_, x);
     bool is_small = true;
     for (unsigned i = 0; i < block_values; ++i) is_small &= quantise_small(x[i], job_.z, q[i]);
+    if constexpr (Bits == PackedBits::exact) is_small &= has_no_packed(x, job_.z);
     return !group_.any(!is_small);
   }
 
@@ -78,6 +82,12 @@ class ChunkEncoder {
   }
   TAUT_DEVICE Predictor predictor() const {
     return job_.like != nullptr ? job_.like->prediction.inner : job_.z.predictor;
+  }
+  // Returns the quantiser, whose exact_bits the compiler knows.
+  TAUT_DEVICE Quantiser<T> quantiser() const {
+    Quantiser<T> z = job_.z;
+    z.exact_bits = Bits == PackedBits::exact;
+    return z;
   }
   TAUT_DEVICE std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_of(n_)); }
 
@@ -99,13 +109,15 @@ class ChunkEncoder {
   }
 
   // Computes the integers, of up to 22 bits, of a chunk in which some value needs more than 14 bits. Returns
-  // the number of values without an integer.
+  // the number of values without an integer, which `marked` marks. The integers of packed integers decide
+  // about the flag `large`, as on the CPU.
   TAUT_DEVICE std::uint32_t quantise_chunk(Int (&q)[block_values], std::uint32_t& marked,
                                            std::uint8_t& flags) {
     marked = quantise(large_bits, q);
     std::uint32_t seen = 0;
     for (unsigned i = 0; i < block_values; ++i)
       if ((marked >> i & 1) == 0) seen |= static_cast<std::uint32_t>(q[i] ^ (q[i] >> 31));
+    marked |= packed();
     const std::uint32_t escapes =
         group_.scan(static_cast<std::uint32_t>(group_.simt().population(marked))).all;
     const bool small_else = !group_.any(seen >> small_bits != 0);
@@ -122,7 +134,7 @@ class ChunkEncoder {
     if (escapes == 0 && !is_half<T>) return encode_integers(q, large);
     if constexpr (sizeof(T) == 8) {
       if (wants_wide(escapes)) {
-        marked = quantise(wide_bits, q);
+        marked = quantise(wide_bits, q) | packed();
         flags = wide | large;
       }
     }
@@ -145,10 +157,21 @@ class ChunkEncoder {
     return marked;
   }
 
+  // Marks the packed integers, if they have to be stored exactly.
+  TAUT_DEVICE std::uint32_t packed() const {
+    if constexpr (Bits == PackedBits::exact) {
+      T x[block_values];
+      load_block(from(), values_, x);
+      return packed_among(x);
+    } else {
+      return 0;
+    }
+  }
+
   TAUT_DEVICE bool wants_wide(std::uint32_t escapes) {
     if (escapes <= tolerated_escapes) return false;
     Int q[block_values];
-    const std::uint32_t marked = quantise(wide_bits, q);
+    const std::uint32_t marked = quantise(wide_bits, q) | packed();
     const std::uint32_t more = group_.scan(static_cast<std::uint32_t>(group_.simt().population(marked))).all;
     return n_ - more > n_ - escapes + tolerated_escapes;
   }
@@ -168,13 +191,13 @@ class ChunkEncoder {
       announce_words(layer_words<T>(n_), false);
       T x[block_values];
       load_block(from(), values_, x);
-      return write_layer(group_, job_.z, values_, n_, x, shared_.record);
+      return write_layer(group_, quantiser(), values_, n_, x, shared_.record);
     }
     announce_words(words, true);
     if (runs.count > 0) flags |= has_runs;
     write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
-    marked = quantise(is_wide ? wide_bits : large_bits, q);
+    marked = quantise(is_wide ? wide_bits : large_bits, q) | packed();
     hold_on(group_, marked, values_, q);
     put_runs(runs, is_wide, q, plan);
   }
@@ -189,7 +212,7 @@ class ChunkEncoder {
                             const PlanesPlan& plan) {
     T x[block_values];
     load_block(from(), values_, x);
-    write_runs(group_, shared_.runs, runs, job_.z, is_wide, x, q, shared_.record + plan.bytes() / 4);
+    write_runs(group_, shared_.runs, runs, quantiser(), is_wide, x, q, shared_.record + plan.bytes() / 4);
   }
 
   // Announces the size of the record. `coded`: the record is not a layer.
@@ -204,7 +227,7 @@ class ChunkEncoder {
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
     if (group_.thread() < warp_lanes) {
-      const std::uint32_t at = place(group_.simt(), sink, shared_.chunk, words_);
+      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words_);
       if (group_.thread() == 0) shared_.at = at;
     }
     group_.simt().barrier();
@@ -222,14 +245,14 @@ class ChunkEncoder {
   unsigned values_ = 0;  // number of values of this thread
 };
 
-template <class T>
+template <class T, PackedBits Bits = PackedBits::rounded>
 struct EncodeKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    ChunkEncoder<T, Simt>(simt, shared, job).run();
+    ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
   }
 };
 

@@ -25,9 +25,9 @@ TAUT_DEVICE std::uint32_t most_plane_bytes(std::uint32_t n, std::uint8_t flags) 
   return 8 + static_cast<std::uint32_t>(blocks_of(n)) * (bits + 1) + 4;
 }
 
-template <class T, class Simt>
-class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
-  using Base = ChunkEncoder<T, Simt>;
+template <class T, class Simt, PackedBits Bits>
+class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
+  using Base = ChunkEncoder<T, Simt, Bits>;
 
  public:
   TAUT_DEVICE LaggedChunkEncoder(Simt simt, EncodeShared<T>& shared, const LaggedEncodeJob<T>& job)
@@ -104,7 +104,7 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
 
   TAUT_DEVICE void encode_with_runs(std::int32_t (&r)[block_values], std::uint8_t flags) {
     Int unused[block_values];
-    const RunsPlan runs = this->runs_of(this->quantise(large_bits, unused));
+    const RunsPlan runs = this->runs_of(this->quantise(large_bits, unused) | this->packed());
     const std::int32_t base = difference(this->group_, this->job_.z.predictor, this->values_, r);
     const PlanesPlan plan = this->plan_of(r, false);
     this->announce_words((plan.bytes() + 4 + runs.count * run_bytes_of<T>(false) + 3) / 4, true);
@@ -118,25 +118,25 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt> {
   const LaggedEncodeJob<T>& lagged_;
 };
 
-template <class T>
+template <class T, PackedBits Bits>
 struct IntegersKernel {
   using Job = LaggedEncodeJob<T>;
   using Shared = EncodeShared<T>;
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkEncoder<T, Simt>(simt, shared, job).run_integers();
+    LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_integers();
   }
 };
 
-template <class T>
+template <class T, PackedBits Bits>
 struct LaggedRecordsKernel {
   using Job = LaggedEncodeJob<T>;
   using Shared = EncodeShared<T>;
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkEncoder<T, Simt>(simt, shared, job).run_records();
+    LaggedChunkEncoder<T, Simt, Bits>(simt, shared, job).run_records();
   }
 };
 
@@ -159,14 +159,14 @@ struct BeginAgainKernel {
 };
 
 // Encodes again without lags.
-template <class T>
+template <class T, PackedBits Bits>
 struct EncodeAgainKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    if (job.sink.control->again != 0) ChunkEncoder<T, Simt>(simt, shared, job).run();
+    if (job.sink.control->again != 0) ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
   }
 };
 

@@ -71,10 +71,12 @@ void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& la
   const EncodeJob<T> plain{call.values, call.count, call.z, sink_of(frame, call.count, place), nullptr};
   LaggedEncodeJob<T> job{plain, room.integers(), room.totals(), lags};
   job.encode.sink = sink_of(frame, call.count, place, lags.n);
-  launcher.template launch<IntegersKernel<T>>(plain.sink.chunks, job);
-  launcher.template launch<LaggedRecordsKernel<T>>(plain.sink.chunks, job);
-  launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});
-  launcher.template launch<EncodeAgainKernel<T>>(plain.sink.chunks, plain);
+  with_bits(call.z, [&]<PackedBits Bits>() {
+    launcher.template launch<IntegersKernel<T, Bits>>(plain.sink.chunks, job);
+    launcher.template launch<LaggedRecordsKernel<T, Bits>>(plain.sink.chunks, job);
+    launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});
+    launcher.template launch<EncodeAgainKernel<T, Bits>>(plain.sink.chunks, plain);
+  });
   finish_encoding(launcher, call, lags, frame, place);
 }
 

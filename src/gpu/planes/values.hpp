@@ -65,10 +65,32 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, std::int64_t& q) {
   return quantise_to(x, z, large_bits, q);
 }
 
+// Returns a bit for each packed integer among the values.
+template <class T, std::size_t N>
+TAUT_DEVICE std::uint32_t packed_among(const T (&x)[N]) {
+  std::uint32_t packed = 0;
+  for (unsigned i = 0; i < N; ++i) packed |= static_cast<std::uint32_t>(is_packed(x[i])) << i;
+  return packed;
+}
+
+// Returns true if the small integers of a thread's values can be used although packed integers are exact: no
+// value is tiny (computed as any_tiny() does), and the step is not coarse.
+template <class T, std::size_t N>
+TAUT_DEVICE bool has_no_packed(const T (&x)[N], const Quantiser<T>& z) {
+  using Word = typename NumberZone<T>::Word;
+  Word least = ~Word{0};
+  for (unsigned i = 0; i < N; ++i) {
+    const Word twice = std::bit_cast<Word>(x[i]) * 2 - 1;
+    least = twice < least ? twice : least;
+  }
+  return least >= 2 * NumberZone<T>::least - 1 && z.step < coarse_step<T>;
+}
+
 // Returns the value that a decoder restores: the multiple of its integer, or the value itself if it is sent
 // exactly.
 template <class T>
 TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z) {
+  if (z.exact_bits && is_packed(x)) return x;
   std::int64_t q = 0;
   const double step = static_cast<double>(z.step);
   if constexpr (std::is_same_v<T, float>) {

@@ -67,6 +67,15 @@ TEST(CodecCallsOnAGpu, FramesOfRoundedMantissasToo) {
   EXPECT_TRUE(round_trip(make<double>(Pattern::bits, 5000, 2), "pwrel:0.5,codec=mpc,predictor=d2"));
 }
 
+TEST(CodecCallsOnAGpu, PackedIntegersAreExactToo) {
+  std::vector<double> x = make<double>(Pattern::walk, 70001, 1);
+  for (std::size_t i = 0; i < x.size(); i += 50) x[i] = std::bit_cast<double>(std::uint64_t{4711} * i);
+  for (const char* const coding : {"abs:1e-3,bits=exact", "rel:1e-4,bits=exact", "pwrel:1e-3,bits=exact",
+                                   "abs:1e-3,predictor=delta+100,bits=exact"})
+    EXPECT_TRUE(round_trip(x, coding));
+  EXPECT_FALSE(same(encoded(x, "abs:1e-3,bits=exact"), encoded(x, "abs:1e-3")));
+}
+
 TEST(CodecCallsOnAGpu, WhatOnlyTheHostCodesGoesThroughIt) {
   const auto x = make<float>(Pattern::walk, 70000, 1);
   for (const char* const coding :

@@ -11,8 +11,9 @@ namespace taut {
 template <class T>
 class GpuCodec {
  public:
-  GpuCodec(shim::Gpu& gpu, const Bound& bound, planes::Predictor predictor)
-      : launcher_(gpu), bound_(bound), z_(planes::Quantiser<T>::make(bound, predictor)) {}
+  GpuCodec(shim::Gpu& gpu, const Bound& bound, planes::Predictor predictor,
+           PackedBits bits = PackedBits::rounded)
+      : launcher_(gpu), bound_(bound), z_(planes::Quantiser<T>::make(bound, predictor, bits)) {}
 
   std::vector<std::byte> encode(const std::vector<T>& x) {
     use(x.size());
@@ -103,6 +104,13 @@ class GpuCodec {
   }
 
   const planes::cuda::CallResult& result() const { return result_; }
+
+  // Prepares scratch memory for `count` values as `launches` earlier calls on fewer values leave it.
+  void after_launches(std::uint32_t launches, std::size_t count) {
+    scratch_.reset();
+    use(count);
+    reinterpret_cast<planes::cuda::Scratch*>(scratch_->data())->control.epoch = launches;
+  }
 
  private:
   // Copies the frame to memory of exactly its size, so that a read beyond its end is detected.

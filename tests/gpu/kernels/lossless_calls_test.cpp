@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <taut/taut_cuda.h>
 
+#include "gpu/cuda_services.hpp"
 #include "gpu/kernels/lossless_codec.hpp"
 #include "support/on_gpu.hpp"
 
@@ -43,6 +44,34 @@ TYPED_TEST(CudaLosslessCalls, EncodeDecodeAndAdd) {
   std::vector<T> twice = x;
   ASSERT_EQ(lossless_cpu_codec(2)->reduce(cpu, {twice.data(), n, dtype_of<T>}, Reduction::sum), Status::ok);
   EXPECT_EQ(std::memcmp(static_cast<const void*>(to.read().data()), twice.data(), n * sizeof(T)), 0);
+}
+
+// Rounds the mantissas of numbers, not those of packed integers.
+template <class T>
+class CudaLosslessPackedIntegers : public testing::Test {};
+using Floats = testing::Types<float, double, f16>;
+TYPED_TEST_SUITE(CudaLosslessPackedIntegers, Floats);
+
+TYPED_TEST(CudaLosslessPackedIntegers, AreExact) {
+  using T = TypeParam;
+  constexpr std::size_t n = 3001;
+  auto x = lossless_values<T>(Pattern::walk, n);
+  using Word = mpc::cuda::WordOf<sizeof(T)>;
+  for (std::size_t i = 0; i < n; i += 3)
+    x[i] = std::bit_cast<T>(static_cast<Word>((Word{1} << (8 * sizeof(T) - 7)) + i));
+  const auto cpu = lossless_cpu_frame(x, 2, 1e-2, PackedBits::exact);
+  const OnGpu<T> values(x);
+  const OnGpu<std::byte> frame(frame_header_bytes + n * sizeof(T));
+  const OnGpu<TAUT_Cuda_result> result(1);
+  const auto encode = [&](int exact_bits) {
+    EXPECT_EQ(api::encode_lossless(values.data(), n, static_cast<int>(dtype_of<T>), 2, 1e-2, exact_bits,
+                                   frame.data(), frame.size(), result.data(), nullptr),
+              0);
+    return frame.read(taken(result).bytes);
+  };
+  EXPECT_EQ(encode(1) == cpu, true);
+  EXPECT_EQ(encode(0) == lossless_cpu_frame(x, 2, 1e-2), true);
+  EXPECT_EQ(encode(1) == encode(0), sizeof(T) == 2);
 }
 
 TEST(CudaLosslessMistakes, AreTold) {

@@ -25,18 +25,21 @@ std::vector<T> lossless_values(Pattern pattern, std::size_t n) {
 }
 
 // relative: the bound that mantissas are rounded to; 0: no rounding.
-inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance, double relative = 0) {
+inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance, double relative = 0,
+                                                 PackedBits bits = PackedBits::rounded) {
   constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
   CodecOptions options;
   if (relative > 0) options.bound = {Bound::Kind::pointwise, relative};
+  options.bits = bits;
   options.predictor = distances[distance - 1];
   options.kernels = "scalar";
   return find_codec("mpc")->make(options);
 }
 
 template <class T>
-std::vector<std::byte> lossless_cpu_frame(const std::vector<T>& x, unsigned distance, double relative = 0) {
-  const auto codec = lossless_cpu_codec(distance, relative);
+std::vector<std::byte> lossless_cpu_frame(const std::vector<T>& x, unsigned distance, double relative = 0,
+                                          PackedBits bits = PackedBits::rounded) {
+  const auto codec = lossless_cpu_codec(distance, relative, bits);
   std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size(), 1));
   frame.resize(codec->encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
   return frame;

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-ALL = [ROOT / f"src/gpu/{name}.cu" for name in ("cuda", "cuda_lagged", "cuda_lossless", "cuda_rate")]
+ALL = [ROOT / f"src/gpu/{name}.cu" for name in ("cuda", "cuda_lagged", "cuda_lossless", "cuda_rate", "cuda_values")]
 FLOAT32 = [ROOT / "tests/gpu/kernels/fast_path.cu", ROOT / "tests/gpu/kernels/fast_lossless.cu"]
 FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src", f"-I{ROOT}/include"]
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
@@ -35,6 +35,9 @@ USUAL_LOSSLESS_REGISTERS = 48
 # dimensions a warp holds a block.
 RATE_REGISTERS = {"f32 1-D": 40, "f32 2-D": 56, "f32 3-D": 128, "f32 4-D": 64, "any": 40}
 RATE_REGISTERS |= {"f64 1-D": 48, "f64 2-D": 72, "f64 3-D": 224, "f64 4-D": 72}
+# Arrays of values: eight blocks of 256 threads reside on a multiprocessor, four of those that find a range.
+VALUES_REGISTERS = {"values.RangeKernel": 64, "values.RangeTotalKernel": 64}
+USUAL_VALUES_REGISTERS = 32
 SHARED_BYTES = 48 << 10  # limit without an explicit request for more
 # Bytes spilt in the code for chunks with values that have no integer.
 SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16"): 8}
@@ -42,12 +45,13 @@ SPILLS = {("planes.EncodeKernel", "bf16"): 8, ("planes.EncodeAgainKernel", "bf16
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
-INSTRUCTIONS = {"encode": 1160, "decode": 1170, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
+INSTRUCTIONS = {"encode": 1160, "encode exact": 1220, "decode": 1170, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
 # Number of times that a warp executes a part for 1024 values. planes: 4 warps; one warp of 16 does some work
 # for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half are
 # moved as records and all are moved as values, by four: a part moves 8.
 WAYS = {
     "encode": {"fast_encode": 4, "fast_place": 4 / 16},
+    "encode exact": {"fast_encode_exact": 4, "fast_place": 4 / 16},
     "decode": {"fast_decode": 4},
     "add": {"fast_add": 4, "fast_find": 4 / 16, "fast_place": 4 / 16},
     "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
@@ -73,15 +77,20 @@ def architectures(nvcc):
 
 
 def name_of(mangled):
-    """Returns (codec.kernel, value type) of a mangled name; `.add` marks a kernel that adds to values."""
+    """Returns (codec.kernel, value type) of a mangled name.
+
+    `.add` marks a kernel that adds to values, `.exact` one that keeps packed integers.
+    """
     if fast := re.search(r"(fast|lossless)_[a-z]+(_[a-z]+)?", mangled):
         return fast[0], "f32"
-    value = r"(?:([fdhtjm])(?:Lj(\d)E)?E|.*?[34](b?f16)E)"
-    kernel = re.search(rf"(planes|mpc|zfp)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
-    codec, name, target, letter, dims, half = kernel.groups()
+    value = r"(?:([fdahstijlm])(?:Lj(\d)E)?(?:LNS_10PackedBitsE(\d)E)?E|.*?[34](b?f16)E)"
+    kernel = re.search(rf"(planes|mpc|zfp|values)4cuda\d+([A-Z][a-zA-Z]+?Kernel)(?:I(?:NS\d*_\d(Add|Replace)I)?{value})?", mangled)
+    codec, name, target, letter, dims, exact, half = kernel.groups()
     letters = {"f": "f32", "d": "f64", "h": "u8", "t": "u16", "j": "u32", "m": "u64"}
+    letters |= {"a": "i8", "s": "i16", "i": "i32", "l": "i64"}
     dtype = half or letters.get(letter, "any")
-    return f"{codec}.{name}" + (".add" if target == "Add" else ""), dtype + (f" {dims}-D" if dims else "")
+    form = ".add" if target == "Add" else ".exact" if exact == "1" else ""
+    return f"{codec}.{name}{form}", dtype + (f" {dims}-D" if dims else "")
 
 
 def compile_cubin(nvcc, source, arch, to):
@@ -108,9 +117,11 @@ def compile_cubin(nvcc, source, arch, to):
 def registers_allowed(name, dtype):
     if name.startswith("mpc."):
         return LOSSLESS_REGISTERS.get(dtype, USUAL_LOSSLESS_REGISTERS)
+    if name.startswith("values."):
+        return VALUES_REGISTERS.get(name, USUAL_VALUES_REGISTERS)
     if name.startswith("zfp."):
         return RATE_REGISTERS[dtype]
-    return REGISTERS.get(name, USUAL_REGISTERS)
+    return REGISTERS.get(name.removesuffix(".exact"), USUAL_REGISTERS)
 
 
 def limits(kernels):
@@ -148,6 +159,8 @@ def faults_of_code(code):
     wide = {"planes.EncodeKernel": "LDG.E.128", "planes.DecodeKernel": "STG.E.128"}
     wide |= {"planes.IntegersKernel": "STG.E.128", "planes.RestsKernel": "STG.E.128", "planes.LaggedValuesKernel": "LDG.E.128"}
     wide |= {"mpc.EncodeKernel": "LDG.E.128", "mpc.DecodeKernel": "STG.E.128", "mpc.DecodeKernel.add": "STG.E.128"}
+    wide |= {"planes.EncodeKernel.exact": "LDG.E.128", "planes.IntegersKernel.exact": "STG.E.128"}
+    wide |= {"values.CombineKernel": "STG.E.128", "values.DivideKernel": "STG.E.128", "values.RangeKernel": "LDG.E.128"}
     wide |= {"zfp.EncodeKernel": "LDG.E.128", "zfp.DecodeKernel": "STG.E.128"}
     for (name, dtype), instructions in code.items():
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):

@@ -61,21 +61,25 @@ std::vector<T> make(Pattern pattern, std::size_t n, std::uint64_t seed) {
   return x;
 }
 
-inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, const char* prediction) {
+inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, const char* prediction,
+                                        PackedBits bits = PackedBits::rounded) {
   CodecOptions options{.bound = bound};
+  options.bits = bits;
   options.predictor = prediction;
   options.kernels = "scalar";
   return find_codec("planes")->make(options);
 }
-inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, planes::Predictor predictor) {
+inline std::unique_ptr<Codec> cpu_codec(const Bound& bound, planes::Predictor predictor,
+                                        PackedBits bits = PackedBits::rounded) {
   constexpr const char* names[] = {"none", "delta", "pairs", "second"};
-  return cpu_codec(bound, names[static_cast<int>(predictor)]);
+  return cpu_codec(bound, names[static_cast<int>(predictor)], bits);
 }
 
 // `Prediction`: a Predictor, or its name in the options.
 template <class T, class Prediction>
-std::vector<std::byte> cpu_frame(const std::vector<T>& x, const Bound& bound, Prediction prediction) {
-  const auto codec = cpu_codec(bound, prediction);
+std::vector<std::byte> cpu_frame(const std::vector<T>& x, const Bound& bound, Prediction prediction,
+                                 PackedBits bits = PackedBits::rounded) {
+  const auto codec = cpu_codec(bound, prediction, bits);
   std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size()));
   const Sized size = codec->encode({x.data(), x.size(), dtype_of<T>}, frame);
   frame.resize(size.bytes);

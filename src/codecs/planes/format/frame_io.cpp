@@ -63,6 +63,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::byte* const end = records.data() + records.size();
   if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
+  if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
   if (prediction_.lags.any() && (record.header.flags & (wide | has_layers)) != 0)
     return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;

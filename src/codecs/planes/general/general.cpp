@@ -122,7 +122,7 @@ std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8
   Widths widths{};
   h.plane_bytes =
       static_cast<std::uint16_t>(general_.pack(q, blocks_of(n), predictor, out + h.bytes(), widths));
-  return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
+  return finish_planes(out, h, widths, kernels_.widths.summarize(widths), blocks_of(n), kernels_.widths);
 }
 
 template <class T>
@@ -135,7 +135,7 @@ std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uin
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
-  return finish_planes(out, h, planes.widths, kernels_.widths.inspect(planes.widths), blocks_of(n),
+  return finish_planes(out, h, planes.widths, kernels_.widths.summarize(planes.widths), blocks_of(n),
                        kernels_.widths);
 }
 
@@ -154,7 +154,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
   if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
-  put_as_decoded(runs, count, each, z);
+  replace_by_decoded(runs, count, each, z);
 
   ChunkScratch bench(writer);
   if (is_wide) flags = wide | large;
@@ -246,9 +246,9 @@ std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size
   sum_planes({records, coded}, groups_of(n), kernels_.ints, planes);
   h.base = planes.base;
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
-  WidthFacts facts;
-  if (planes.bytes > 0) facts = kernels_.widths.inspect(planes.widths);
-  return finish_planes(out, h, planes.widths, facts, blocks_of(n), kernels_.widths);
+  WidthSummary summary;
+  if (planes.bytes > 0) summary = kernels_.widths.summarize(planes.widths);
+  return finish_planes(out, h, planes.widths, summary, blocks_of(n), kernels_.widths);
 }
 
 // Sums wide records. Differences of wide records add up directly; other records are converted to 64-bit
@@ -271,7 +271,7 @@ std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t
   RecordHeader h{flags, 0, static_cast<std::int64_t>(base)};
   Widths widths{};
   h.plane_bytes = static_cast<std::uint16_t>(general_.sum(in, coded, blocks_of(n), out + h.bytes(), widths));
-  return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
+  return finish_planes(out, h, widths, kernels_.widths.summarize(widths), blocks_of(n), kernels_.widths);
 }
 
 // Sums by adding the integers, for chunks of different widths or predictions.

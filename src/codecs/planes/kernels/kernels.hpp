@@ -57,14 +57,14 @@ struct Kernels {
   void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                         std::int32_t* q, T* values) noexcept;
 
-  // Returns true if a value is tiny; see any_tiny in core/packed_bits.hpp.
-  bool (*any_tiny)(const T* values, std::size_t n) noexcept;
+  // Returns true if a value is below the range of numbers: any_below_numbers() of core/number_range.hpp.
+  bool (*any_below_numbers)(const T* values, std::size_t n) noexcept;
 };
 
 inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 
 struct WidthKernels {
-  WidthFacts (*inspect)(const Widths& widths) noexcept;
+  WidthSummary (*summarize)(const Widths& widths) noexcept;
 
   // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;

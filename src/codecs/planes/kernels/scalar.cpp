@@ -92,14 +92,14 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integ
 }
 
 struct ScalarWidths : ByBits<ScalarWidths> {
-  static WidthFacts inspect(const Widths& widths) noexcept {
-    WidthFacts facts;
+  static WidthSummary summarize(const Widths& widths) noexcept {
+    WidthSummary summary;
     for (const std::uint8_t w : widths.of) {
-      facts.sum += w;
-      facts.coded += w != 0;
-      facts.greatest = std::max<unsigned>(facts.greatest, w);
+      summary.sum += w;
+      summary.coded += w != 0;
+      summary.greatest = std::max<unsigned>(summary.greatest, w);
     }
-    return facts;
+    return summary;
   }
 
   static std::uint64_t mask(const std::uint8_t* widths) noexcept {
@@ -124,7 +124,7 @@ struct ScalarWidths : ByBits<ScalarWidths> {
 
   static WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
     read_entries(table, chunk_blocks, false, widths.of);
-    return table_read(inspect(widths), chunk_blocks / 2);
+    return table_read(summarize(widths), chunk_blocks / 2);
   }
 };
 

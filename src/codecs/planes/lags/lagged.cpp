@@ -28,7 +28,7 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   const std::size_t most = (layer_bytes - planes_bytes) / each,
                     count = general_.of<T>().take_runs(values, n, marks, most, q, runs);
   if (count > most) return false;
-  put_as_decoded(runs, count, each, z);
+  replace_by_decoded(runs, count, each, z);
 
   alignas(64) std::byte record[max_plane_record<std::int32_t>];
   if (count > 0) flags |= has_runs;

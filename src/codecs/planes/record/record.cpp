@@ -143,11 +143,12 @@ void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
     planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});
 }
 
-std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
-                          std::size_t blocks, const WidthKernels& kernels) noexcept {
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
+                          const WidthSummary& summary, std::size_t blocks,
+                          const WidthKernels& kernels) noexcept {
   std::byte* at = out + header.bytes();
   if (header.plane_bytes > 0) {
-    const WidthTable table = choose_table(facts, blocks);
+    const WidthTable table = choose_table(summary, blocks);
     header.flags |= has_planes | table.flags;
     at += header.plane_bytes;
     kernels.write(at, widths, blocks, table);

@@ -1,0 +1,21 @@
+// Functions of the table of device_services.hpp that have no counterpart in taut_cuda.h and files of their
+// own.
+#pragma once
+
+#include "gpu/device_services.hpp"
+
+namespace taut::api {
+
+// cuda_lossless.cu
+int encode_lossless(const void* values, std::size_t count, int type, int distance, double relative,
+                    int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
+                    void* stream) noexcept;
+
+// cuda_values.cu
+int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
+                  void* stream) noexcept;
+int divide_values(void* values, std::size_t count, int type, int n, void* stream) noexcept;
+int range_of_values(const void* values, std::size_t count, int type, const double* fill, int exact_bits,
+                    DeviceRange* range, void* stream) noexcept;
+
+}  // namespace taut::api

@@ -1,0 +1,100 @@
+// Counts what the codec of values on a GPU asks of CUDA: sequences of kernels, copies and waits.
+#include <gtest/gtest.h>
+
+#include "gpu/frame_codec.hpp"
+#include "gpu/kernels/patterns.hpp"
+#include "support/on_gpu.hpp"
+
+namespace taut::test {
+namespace {
+
+struct Counts {
+  int sequences = 0, copies = 0, waits = 0;
+  friend bool operator==(const Counts&, const Counts&) = default;
+};
+Counts counts;
+
+// Replaces a function of the table by one that counts its calls.
+template <auto member, auto counter>
+void count(api::DeviceServices& services) {
+  static auto before = services.*member;
+  services.*member = []<class... Args>(int (*)(Args...)) {
+    return +[](Args... args) {
+      ++(counts.*counter);
+      return before(args...);
+    };
+  }(services.*member);
+}
+
+const api::DeviceServices& counting_services() {
+  using Services = api::DeviceServices;
+  static const Services services = [] {
+    Services table = api::device_services("a test");
+    count<&Services::encode, &Counts::sequences>(table);
+    count<&Services::decode, &Counts::sequences>(table);
+    count<&Services::decode_add, &Counts::sequences>(table);
+    count<&Services::add_frames, &Counts::sequences>(table);
+    count<&Services::accumulate, &Counts::sequences>(table);
+    count<&Services::copy_on, &Counts::copies>(table);
+    count<&Services::copy, &Counts::waits>(table);
+    count<&Services::wait, &Counts::waits>(table);
+    count<&Services::query, &Counts::waits>(table);
+    return table;
+  }();
+  return services;
+}
+
+class CallCosts : public testing::Test {
+ protected:
+  template <class Action>
+  Counts of(const Action& action) {
+    counts = {};
+    action();
+    return counts;
+  }
+
+  static constexpr std::size_t n = 9000;
+  std::shared_ptr<gpu::Device> device = std::make_shared<gpu::Device>(counting_services(), 0, nullptr);
+  gpu::DeviceValues values{device};
+  Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
+  Candidate candidate{coding.codec, "delta"};
+  std::shared_ptr<const Codec> host = candidate.make(coding, coding.bound, "");
+  gpu::FrameCodec codec{host, *api::DeviceEncoder::of(candidate, coding, coding.bound), values};
+  const OnGpu<float> x{make<float>(Pattern::walk, n, 1)};
+  const ConstSlice in{{x.data(), n, DType::f32}};
+  const Slice out{{x.data(), n, DType::f32}};
+  Buffer frame = device->pinned().scratch(codec.max_bytes(DType::f32, n, 2));
+  Buffer other = device->pinned().scratch(codec.max_bytes(DType::f32, n, 2));
+};
+
+TEST_F(CallCosts, OneSequenceAFrame) {
+  Sized made;
+  EXPECT_EQ(of([&] { made = codec.encode(in, frame.bytes()); }), (Counts{.sequences = 1}));
+  ASSERT_EQ(made.status, Status::ok);
+  const ConstBytes bytes = frame.bytes().first(made.bytes);
+  EXPECT_EQ(of([&] { EXPECT_EQ(codec.decode(bytes, out), Status::ok); }),
+            (Counts{.sequences = 1, .copies = 1}));
+  EXPECT_EQ(of([&] { EXPECT_EQ(codec.reduce(bytes, out, Reduction::sum), Status::ok); }),
+            (Counts{.sequences = 1, .copies = 1}));
+  const FrameArithmetic& frames = *codec.arithmetic();
+  EXPECT_EQ(of([&] { EXPECT_EQ(frames.accumulate(bytes, in, other.bytes()).status, Status::ok); }),
+            (Counts{.sequences = 1, .copies = 1}));
+  const ConstBytes both[] = {bytes, bytes};
+  EXPECT_EQ(of([&] { EXPECT_EQ(frames.sum(both, other.bytes()).status, Status::ok); }),
+            (Counts{.sequences = 1, .copies = 2}));
+}
+
+TEST_F(CallCosts, SteadyStateTakesNoMemory) {
+  const auto code = [&] {
+    const Sized made = codec.encode(in, frame.bytes());
+    EXPECT_EQ(codec.decode(frame.bytes().first(made.bytes), out), Status::ok);
+  };
+  code();
+  const std::size_t most = codec.max_bytes(DType::f32, n, 1);
+  const std::byte* const kept = device->memory().scratch(most).data();
+  code();
+  EXPECT_EQ(device->memory().scratch(most).data(), kept);
+}
+
+}  // namespace
+}  // namespace taut::test

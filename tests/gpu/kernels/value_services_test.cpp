@@ -1,0 +1,103 @@
+// Tests the services of libtaut_cuda on arrays of values, of every type, in the memory of a GPU.
+#include <gtest/gtest.h>
+
+#include "core/mean.hpp"
+#include "core/value_range.hpp"
+#include "gpu/device_services.hpp"
+#include "gpu/kernels/lossless_codec.hpp"
+#include "support/on_gpu.hpp"
+
+namespace taut {
+namespace {
+
+using api::DeviceRange;
+using test::OnGpu;
+
+int of(Status status) { return static_cast<int>(status); }
+const api::DeviceServices& services() { return *TAUT_Cuda_services(); }
+
+template <class T>
+class ValueServices : public testing::Test {
+ public:
+  static constexpr DType dtype = dtype_of<T>;
+  static constexpr int type = static_cast<int>(dtype);
+  static constexpr std::size_t n = 3001;
+
+  // The pattern has no NaN where T is a floating-point type.
+  std::vector<T> x = lossless_values<T>(Pattern::walk, n), y = lossless_values<T>(Pattern::tail, n);
+  OnGpu<T> values{x}, operand{y};
+
+  // Waits for the kernels, and compares the values.
+  bool values_are(const std::vector<T>& expected) const {
+    EXPECT_EQ(services().wait(nullptr), 0);
+    return std::memcmp(static_cast<const void*>(values.read().data()), expected.data(), n * sizeof(T)) == 0;
+  }
+};
+using Types = testing::Types<float, double, f16, bf16, std::complex<float>, std::complex<double>, std::int8_t,
+                             std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                             std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(ValueServices, Types);
+
+TYPED_TEST(ValueServices, ReduceAsTheHost) {
+  for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
+    SCOPED_TRACE(name_of(op));
+    const int status = services().reduce_values(this->values.data(), this->operand.data(), this->n,
+                                                this->type, static_cast<int>(op), nullptr);
+    if (!is_defined(op, this->dtype)) {
+      EXPECT_EQ(status, of(Status::invalid_argument));
+      continue;
+    }
+    ASSERT_EQ(status, 0);
+    reduce_values({this->x.data(), this->n, this->dtype}, {this->y.data(), this->n, this->dtype}, op);
+    EXPECT_TRUE(this->values_are(this->x));
+  }
+}
+
+TYPED_TEST(ValueServices, DivideAsTheHost) {
+  ASSERT_EQ(services().divide_values(this->values.data(), this->n, this->type, 7, nullptr), 0);
+  divide({this->x.data(), this->n, this->dtype}, 7);
+  EXPECT_TRUE(this->values_are(this->x));
+}
+
+TYPED_TEST(ValueServices, FindTheRangeThatTheHostFinds) {
+  const OnGpu<DeviceRange> result(1);
+  for (const int exact_bits : {0, 1}) {
+    const double fill = 0;
+    ASSERT_EQ(
+        services().range(this->values.data(), this->n, this->type, &fill, exact_bits, result.data(), nullptr),
+        0);
+    ASSERT_EQ(services().wait(nullptr), 0);
+    const DeviceRange found = result.read()[0];
+    const ValueRange expected = range_of({this->x.data(), this->n, this->dtype}, fill,
+                                         exact_bits != 0 ? PackedBits::exact : PackedBits::rounded);
+    EXPECT_EQ(found.least, expected.least);
+    EXPECT_EQ(found.greatest, expected.greatest);
+    EXPECT_EQ(found.status, 0u);
+    EXPECT_EQ(found.done, 1u);
+  }
+}
+
+TEST(ValueServicesMistakes, AreTold) {
+  const OnGpu<double> values(100);
+  const OnGpu<DeviceRange> result(1);
+  const auto reduce = [&](void* to, const void* from, std::size_t count, int type, int op) {
+    return services().reduce_values(to, from, count, type, op, nullptr);
+  };
+  EXPECT_EQ(reduce(values.data(), values.data(), 100, 2, 1), 0);
+  EXPECT_EQ(reduce(nullptr, nullptr, 0, 2, 1), 0);
+  EXPECT_EQ(reduce(values.data(), values.data(), 100, 0, 1), of(Status::invalid_type));
+  EXPECT_EQ(reduce(values.data(), values.data(), 100, 2, 0), of(Status::invalid_argument));
+  EXPECT_EQ(reduce(values.data(), values.data(), 100, 2, 4), of(Status::invalid_argument));
+  EXPECT_EQ(reduce(values.data(), nullptr, 100, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(reduce(nullptr, values.data(), 100, 2, 1), of(Status::invalid_argument));
+  EXPECT_EQ(reduce(values.data(), reinterpret_cast<std::byte*>(values.data()) + 4, 99, 2, 1),
+            of(Status::invalid_argument));
+  EXPECT_EQ(reduce(values.data(), values.data(), std::size_t{1} << 60, 2, 1), of(Status::invalid_count));
+  EXPECT_EQ(services().divide_values(nullptr, 1, 2, 7, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(services().divide_values(values.data(), 100, 2, 0, nullptr), of(Status::invalid_argument));
+  EXPECT_EQ(services().range(values.data(), 100, 2, nullptr, 0, nullptr, nullptr),
+            of(Status::invalid_argument));
+}
+
+}  // namespace
+}  // namespace taut
