@@ -17,7 +17,7 @@ constexpr Prediction predictions[] = {{"delta+64", 1, {64}, 1}, {"second+250+100
 std::unique_ptr<Codec> cpu_codec(const Prediction& prediction) {
   CodecOptions options{.bound = 1e-3};
   options.predictor = prediction.name;
-  return codecs::planes().make(options);
+  return codecs::planes.make(options);
 }
 
 TAUT_Cuda_coding coding_of(const Prediction& prediction) { return {1e-3, 0, prediction.predictor}; }

@@ -2,7 +2,7 @@
 #include "check.hpp"
 
 namespace taut::codecs {
-const CodecInfo& mpc() noexcept;
+extern const CodecInfo mpc;
 }
 
 namespace {
@@ -15,7 +15,7 @@ std::unique_ptr<Codec> cpu_codec(int distance, double relative = 0) {
   CodecOptions options;
   if (relative > 0) options.bound = {Bound::Kind::pointwise, relative};
   options.predictor = distances[distance - 1];
-  return codecs::mpc().make(options);
+  return codecs::mpc.make(options);
 }
 
 // True if the numbers have the same bits, or both are NaN: a NaN of the GPU has other bits than one of the
