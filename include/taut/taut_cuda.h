@@ -11,8 +11,9 @@
  *
  * A call is several kernels that share scratch memory. Host threads that share a stream therefore take turns:
  * a call has to return before another thread makes the next call on that stream. Calls of taut.h on memory of
- * a GPU take turns among themselves, on the legacy default stream. cudaStreamPerThread, which names another
- * stream in each thread, is for one thread.
+ * a GPU take turns among themselves; they are on the legacy default stream, or on the one that
+ * TAUT_Cuda_comm_set_stream names. cudaStreamPerThread, which names another stream in each thread, is for one
+ * thread.
  *
  * Pointers to values and frames are device pointers, or point to memory that the device can access. Frames
  * and sums are aligned to 16 bytes, values as their type requires (values aligned to 16 bytes are read
