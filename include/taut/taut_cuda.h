@@ -11,11 +11,11 @@
  * A call is several kernels that share scratch memory. Host threads may use the same stream: a call launches
  * all its kernels before the next one begins. A call that returns an error does not affect later calls.
  *
- * Calls can be captured in a graph after TAUT_Cuda_reserve (or TAUT_Cuda_reserve_lagged) for at least their
- * count, on the same stream; otherwise they return TAUT_ERR_CUDA. Scratch memory that a capture has used is
- * never freed, neither for larger calls nor by TAUT_Cuda_release, so graphs stay valid. A graph uses the
- * scratch memory of the stream that it was captured from: it must not run at the same time as other calls on
- * that stream, or as another graph that was captured from it.
+ * Calls can be captured in a graph after TAUT_Cuda_reserve (or the reservation of their own) for at least
+ * their count, on the same stream; otherwise they return TAUT_ERR_CUDA. Scratch memory that a capture has
+ * used is never freed, neither for larger calls nor by TAUT_Cuda_release, so graphs stay valid. A graph uses
+ * the scratch memory of the stream that it was captured from: it must not run at the same time as other calls
+ * on that stream, or as another graph that was captured from it.
  *
  * Pointers to values and frames are device pointers, or point to memory that the device can access. Frames
  * and sums are aligned to 16 bytes, values as their type requires (values aligned to 16 bytes are read

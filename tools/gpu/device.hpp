@@ -12,7 +12,7 @@
 #include "core/codec.hpp"
 
 namespace taut::codecs {
-const CodecInfo& planes() noexcept;
+extern const CodecInfo planes;
 }
 
 namespace taut::gpu {
@@ -77,7 +77,7 @@ inline constexpr const char* predictors[] = {"none", "delta", "pairs", "second"}
 inline std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
   CodecOptions options{.bound = bound};
   options.predictor = predictors[predictor];
-  return codecs::planes().make(options);
+  return codecs::planes.make(options);
 }
 
 template <class T>

@@ -60,6 +60,8 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
     shared.header[11] |= static_cast<std::uint32_t>(job.z.predictor) | lags.n << 8;
   }
   if (lane < lags.n) job.frame[header_words + lane] = lags.of[lane];
+  // The index of a frame without chunks is one word, which no block of another kernel writes.
+  if (lane == 0 && !stored && job.chunks == 0) job.frame[header_words] = 0;
   write_header(simt, job.scratch->crc, shared.header, bytes, job.frame, job.result);
 }
 

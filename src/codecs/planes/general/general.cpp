@@ -38,11 +38,11 @@ std::size_t marked_values(const Marks& marks) noexcept {
   return n;
 }
 
-// Pads the n integers of a chunk so that the padding causes no difference.
-template <class Int>
-void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noexcept {
-  const std::size_t back = lag(predictor), whole = (n + unit - 1) / unit * unit;
-  for (std::size_t i = n; i < whole; ++i) q[i] = back == 0 ? 0 : q[i < back ? 0 : i - back];
+// Pads the n integers of a chunk to whole blocks, so that the padding causes no difference.
+void complete(std::int64_t* q, std::size_t n, Predictor predictor) noexcept {
+  const std::size_t back = lag(predictor);
+  for (std::size_t i = n; i < blocks_of(n) * block_values; ++i)
+    q[i] = back == 0 ? 0 : q[i < back ? 0 : i - back];
 }
 
 // total <- total + q, modulo 2^64.
@@ -117,7 +117,7 @@ bool GeneralPath<T>::becomes_wide(const T* values, std::size_t n, const Quantise
 template <class T>
 std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                                       std::byte* out) const noexcept {
-  complete(q, n, block_values, predictor);
+  complete(q, n, predictor);
   RecordHeader h{flags, 0, predictor == Predictor::none ? 0 : q[0]};
   Widths widths{};
   h.plane_bytes =
@@ -127,11 +127,11 @@ std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8
 
 template <class T>
 std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
-                                        Predictor predictor, std::byte* out) const noexcept {
-  complete(q, n, group_values, predictor);
+                                        const Prediction& prediction, std::byte* out) const noexcept {
+  complete(q, n, prediction);
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());
-  kernels_.ints.pack(q, groups_of(n), {predictor, {}}, planes);
+  kernels_.ints.pack(q, groups_of(n), prediction, planes);
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
@@ -163,7 +163,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   if (is_wide) {
     bytes = pack_wide(wide_q, n, flags, z.predictor, bench.planes());
   } else {
-    bytes = pack_narrow(q, n, flags, z.predictor, bench.planes());
+    bytes = pack_narrow(q, n, flags, {z.predictor, {}}, bench.planes());
   }
   const std::size_t used = bytes + (count > 0 ? 4 + count * each : 0), total = whole_words(used);
   if (total >= layer_bytes) return write_layer(values, n, q, no_integer, z, writer), false;
@@ -294,7 +294,7 @@ std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::si
   if ((flags & wide) != 0) return pack_wide(q, n, flags, predictor, out);
   alignas(64) std::int32_t narrow[chunk_values];
   for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
-  return pack_narrow(narrow, n, flags, predictor, out);
+  return pack_narrow(narrow, n, flags, {predictor, {}}, out);
 }
 
 template <class T>

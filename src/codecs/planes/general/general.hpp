@@ -63,7 +63,7 @@ class GeneralPath {
                    const Quantiser<T>& z, Records& writer) const noexcept;
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                     Marks& marks) const noexcept;
-  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
+  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, const Prediction& prediction,
                           std::byte* out) const noexcept;
   std::size_t pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                         std::byte* out) const noexcept;

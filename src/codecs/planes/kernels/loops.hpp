@@ -93,7 +93,7 @@ inline unsigned sum_width(const PlanesIn* in, std::size_t n) noexcept {
 
 inline std::int32_t base_of_sum(const PlanesIn* in, std::size_t n) noexcept {
   std::int32_t sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum = sum_of_bases(sum, in[i].base);
+  for (std::size_t i = 0; i < n; ++i) sum = add_wrapping(sum, in[i].base);
   return sum;
 }
 

@@ -219,9 +219,12 @@ struct Scalar {
 
   template <bool add, class T, class Step>
   static void put(const View& q, Step step, T* to) noexcept {
-    for (std::size_t i = 0; i < q.n; ++i) {
-      const T x = decoded<T>(static_cast<ComputedIn<T>>(q.of[i]) * step);
-      to[i] = add ? combine(Reduction::sum, to[i], x) : x;
+    for (std::size_t i = 0; i < q.n; ++i) {  // without a copy of a half, which GCC does not vectorise
+      const auto product = static_cast<ComputedIn<T>>(q.of[i]) * step;
+      if constexpr (add)
+        to[i] = combine(Reduction::sum, to[i], decoded<T>(product));
+      else
+        to[i] = decoded<T>(product);
     }
   }
 
@@ -243,7 +246,5 @@ const KernelSet& KernelSet::scalar() noexcept {
       "scalar", []() noexcept { return true; }, scalar_general_kernels);
   return set;
 }
-
-std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 
 }  // namespace taut::planes

@@ -122,4 +122,5 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
+#include "gpu/kernels/on_host/device_facts.h"
 #include "gpu/kernels/on_host/memory_pools.h"

@@ -141,7 +141,7 @@ inline Starts starts_of(const __m256i (&last)[2], std::int32_t& carry) {
     const __m256i before = _mm256_set1_epi32(carry);
     store256(starts.of[i][0], _mm256_add_epi32(_mm256_cvtepi16_epi32(e), before));
     store256(starts.of[i][1], _mm256_add_epi32(_mm256_cvtepi16_epi32(o), before));
-    carry = sum_of_bases(carry, static_cast<std::int16_t>(total));
+    carry = add_wrapping(carry, static_cast<std::int16_t>(total));
   };
   lane(0, _mm256_castsi256_si128(even), _mm256_castsi256_si128(odd), _mm256_extract_epi16(upto, 7));
   lane(1, _mm256_extracti128_si256(even, 1), _mm256_extracti128_si256(odd, 1),

@@ -130,7 +130,7 @@ struct Avx2 {
   static bool add(const PlanesIn& in, const Source& source, Predictor predictor, std::size_t groups,
                   PlanesOut& out) {
     if (Integers d(lag(predictor)); served(predictor) && take(source, groups, d, out.base)) {
-      out.base = sum_of_bases(in.base, out.base);
+      out.base = add_wrapping(in.base, out.base);
       if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return true;
       if (add_in_class<16>(in, d, groups, out)) return true;
     }
