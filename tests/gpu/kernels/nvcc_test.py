@@ -58,7 +58,7 @@ ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 ENDING = ("planes.FinishKernel", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
-INSTRUCTIONS = {"encode": 1160, "encode exact": 1220, "decode": 1170, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
+INSTRUCTIONS = {"encode": 1160, "encode exact": 1220, "decode": 890, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
 # Number of times that a warp executes a part for 1024 values. planes: 4 warps; one warp of 16 does some work
 # for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half are
 # moved as records and all are moved as values, by four: a part moves 8.
