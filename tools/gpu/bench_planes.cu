@@ -34,7 +34,7 @@ class PlanesBench {
       : name_(std::move(name)),
         n_(x.size()),
         bytes_(n_ * sizeof(T)),
-        coding_{bound, 0, delta},
+        coding_{bound, 0, delta, 0},
         codec_(cpu_codec(bound, delta)),
         copied_(copy_rate(bytes_, stream)),
         stream_(stream),

@@ -12,7 +12,7 @@ using namespace taut::gpu;
 template <class T>
 int compare(Pattern pattern, std::size_t n, int predictor, double bound, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
-  const TAUT_Cuda_coding coding{bound, 0, predictor};
+  const TAUT_Cuda_coding coding{bound, 0, predictor, 0};
   const auto codec = cpu_codec(bound, predictor);
   const std::vector<T> x = make<T>(pattern, n, 1), y = make<T>(Pattern::mixed, n, 2);
   const auto fx = cpu_encode(*codec, x), fy = cpu_encode(*codec, y);
@@ -67,7 +67,7 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
 
 // Repeats launches with look-back: see stress().
 void look_back_stress(int launches) {
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   stress("look_back", *cpu_codec(1e-3, 1), Pattern::mixed, launches,
          [&](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t stream) {
            return TAUT_Encode_cuda(x.at(), n, 1, &coding, frame.at(), frame.bytes(), r.at, stream);
@@ -83,7 +83,7 @@ void graph() {
   const Device values(n * 4), words(chunks * 4), slots(chunks * slot);
   const auto codec = cpu_codec(1e-3, 1);
   const Device frame(codec->max_bytes(DType::f32, n, 1));
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   Result r;
   TAUT_Cuda_reserve(n, 1, stream);
   check(cudaStreamSynchronize(stream));
@@ -114,7 +114,7 @@ void graph() {
 
 // Compares the frame of very many values with the CPU's.
 bool large(std::size_t n, cudaStream_t stream) {
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
   const auto frame = cpu_encode(*cpu_codec(coding.bound, 1), x);
   const Device values(x.data(), n * sizeof(float)), to(cpu_codec(coding.bound, 1)->max_bytes(DType::f32, n));

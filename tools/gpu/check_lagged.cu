@@ -20,7 +20,7 @@ std::unique_ptr<Codec> cpu_codec(const Prediction& prediction) {
   return codecs::planes.make(options);
 }
 
-TAUT_Cuda_coding coding_of(const Prediction& prediction) { return {1e-3, 0, prediction.predictor}; }
+TAUT_Cuda_coding coding_of(const Prediction& prediction) { return {1e-3, 0, prediction.predictor, 0}; }
 
 // Encodes, adds and decodes one pattern. Returns the number of differences from the CPU.
 template <class T>

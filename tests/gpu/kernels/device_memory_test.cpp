@@ -29,7 +29,7 @@ int encode(std::size_t n = 5000) {
   const OnGpu<float> values(make<float>(Pattern::walk, n, 1));
   const OnGpu<std::byte> frame(64 + 8 * n);
   const OnGpu<TAUT_Cuda_result> result(1);
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const int status =
       TAUT_Encode_cuda(values.data(), n, f32, &coding, frame.data(), frame.size(), result.data(), nullptr);
   return status != 0 ? status : static_cast<int>(result.read()[0].status);

@@ -26,7 +26,7 @@ struct PlanesCalls : testing::Test {
   const OnGpu<std::byte> frame{64 + 16 * n}, sum{64 + 32 * n}, slots{chunks * slot};
   const OnGpu<std::uint32_t> words{chunks};
   const OnGpu<TAUT_Cuda_result> result{2};
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const std::uint32_t lag = 64;
 
   int encode(const double* from, TAUT_Cuda_result* to) const {
