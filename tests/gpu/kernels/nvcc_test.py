@@ -49,6 +49,8 @@ SHARED_BYTES = 48 << 10  # limit without an explicit request for more
 LOCAL = {("sm_90", f"planes.{kernel}", "bf16"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
 LOCAL |= {("sm_100", f"planes.{kernel}", "f64"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
 LOCAL |= {("sm_100", f"planes.{kernel}", "f16"): 48 for kernel in ("EncodeKernel", "EncodeAgainKernel", "LaggedRecordsKernel")}
+LOCAL |= {("sm_80", f"planes.{kernel}.exact", "f64"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
+LOCAL |= {("sm_100", f"planes.{kernel}.exact", "f64"): 32 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
 LOCAL |= {("sm_80", "mpc.EncodeKernel", "u64"): 8}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
