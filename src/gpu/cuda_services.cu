@@ -53,7 +53,9 @@ int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
 int query(void* stream, int* idle) {
   const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
   *idle = error == cudaSuccess;
-  return error == cudaErrorNotReady ? 0 : status_of(error);
+  if (error != cudaErrorNotReady) return status_of(error);
+  cudaGetLastError();  // the next launch must not take the answer for its own error
+  return 0;
 }
 
 }  // namespace
