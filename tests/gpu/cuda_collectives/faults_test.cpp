@@ -1,0 +1,49 @@
+// Tests collective calls in which a call of CUDA's runtime fails on one rank: no rank hangs, every rank has
+// the right result, falls back, or gets an error.
+#include "gpu/cuda_collectives/device_job.hpp"
+#include "support/gpu_faults.h"
+
+namespace taut::test {
+namespace {
+
+// Makes the call with the n-th runtime call failing. Returns true if so many calls were made.
+bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted) {
+  Job job = trial.job();
+  Ranks ranks(trial.P, trial.whole_policy());
+  OnGpus there(job, trial.on_gpus);
+  const unsigned long before = stand_in_calls();
+  stand_in_at_call(n, nullptr, nullptr);
+  const auto verdicts = ranks.run(trial.collective, job,
+                                  [&](int rank, CollectiveCall& request) { there.place(rank, request); });
+  stand_in_at_call(0, nullptr, nullptr);
+  const bool reached = stand_in_calls() - before >= n;
+  there.fetch();
+  bool any_error = false, any_plain = false;
+  for (const Verdict& verdict : verdicts) {
+    any_error = any_error || verdict.status != Status::ok;
+    any_plain = any_plain || verdict.plain != Fallback::none;
+  }
+  for (std::size_t r = 0; r < verdicts.size(); ++r) {
+    EXPECT_TRUE(!any_plain || verdicts[r].plain == verdicts[0].plain);
+    const bool served = verdicts[r].plain == Fallback::none && verdicts[r].status == Status::ok;
+    EXPECT_TRUE(!served || job.outputs[r] == wanted.outputs[r]) << "rank " << r << " call " << n;
+  }
+  EXPECT_TRUE(reached || (!any_error && !any_plain));
+  return reached;
+}
+
+TEST(FaultsOfGpus, EndOnEveryRank) {
+  for (const Collective collective : {Collective::allreduce, Collective::bcast, Collective::alltoall})
+    for (const char* const coding : {"abs:1e-3,codec=planes,predictor=delta",
+                                     "abs:1e-3,codec=planes,reduction=values", "rel:1e-3,codec=planes"}) {
+      const Trial trial{.collective = collective, .policy = coding, .P = 3, .count = 900};
+      SCOPED_TRACE(text_of(trial));
+      Job wanted = trial.job();
+      Ranks host(trial.P, trial.whole_policy());
+      host.run(collective, wanted);
+      for (unsigned long n = 1; fails_cleanly(trial, n, wanted); ++n) ASSERT_LT(n, 1000u);
+    }
+}
+
+}  // namespace
+}  // namespace taut::test
