@@ -29,6 +29,25 @@ function(taut_compile_options target)
   endif()
 endfunction()
 
+option(TAUT_PRECOMPILED_HEADERS "Precompile the C++ library's headers for the sources in src" OFF)
+
+# taut_precompile_headers(TARGET HEADERS...): precompiles HEADERS for a target of C++ sources. Files with instruction sets
+# of their own do without: GCC takes a precompiled header under the same target options only.
+function(taut_precompile_headers target)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # ccache asks for it
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
+endfunction()
+
+# taut_precompile_library_headers(TARGET): the headers of the C++ library take half the time of a typical file in src.
+function(taut_precompile_library_headers target)
+  if(TAUT_PRECOMPILED_HEADERS)
+    taut_precompile_headers(${target} <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
+                            <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
+  endif()
+endfunction()
+
 # taut_export_only_the_api(TARGET): a shared library exports TAUT_* and nothing else, templates of the C++ library neither.
 function(taut_export_only_the_api target)
   set(map ${PROJECT_SOURCE_DIR}/cmake/taut.map)

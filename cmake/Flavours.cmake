@@ -32,6 +32,8 @@ endforeach()
 
 # The wrappers of the drop-in are made from a list of MPI's functions.
 set(generator ${PROJECT_SOURCE_DIR}/src/preload/generate.py)
+set(generator_sources fortran_wrappers.py functions.py functions.txt unserved.txt)
+list(TRANSFORM generator_sources PREPEND ${PROJECT_SOURCE_DIR}/src/preload/)
 set(wrapper_folder ${PROJECT_BINARY_DIR}/generated/wrappers)
 file(MAKE_DIRECTORY ${wrapper_folder})
 foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dropin_fortran.cpp" "preload preload_wrappers.c")
@@ -41,8 +43,7 @@ foreach(made "names wrapped_functions.hpp" "dropin dropin_calls.cpp" "fortran dr
   add_custom_command(
     OUTPUT ${wrapper_folder}/${file}
     COMMAND ${Python3_EXECUTABLE} ${generator} ${what} > ${wrapper_folder}/${file}
-    DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/src/preload/functions.py ${PROJECT_SOURCE_DIR}/src/preload/functions.txt
-            ${collectives}
+    DEPENDS ${generator} ${generator_sources} ${collectives}
     VERBATIM)
 endforeach()
 
@@ -64,6 +65,9 @@ function(taut_add_layer flavour include)
                                          ${TAUT_CODEC_LIBRARIES})
   target_link_options(${layer} PRIVATE -Wl,-z,lazy -Wl,--unresolved-symbols=ignore-all -static-libstdc++ -static-libgcc)
   taut_compile_options(${layer})
+  if(NOT flavour STREQUAL mpiabi) # which finds the includes that a file lacks
+    taut_precompile_library_headers(${layer})
+  endif()
   taut_export_only_the_api(${layer})
   set_target_properties(${layer} PROPERTIES LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/taut)
   install(TARGETS ${layer} LIBRARY DESTINATION ${TAUT_LAYER_FOLDER})

@@ -20,11 +20,7 @@ set(TAUT_TEST_FLAGS "" CACHE STRING "Compiler options of the tests' own sources,
 function(taut_test_options target)
   taut_compile_options(${target})
   target_compile_options(${target} PRIVATE ${TAUT_TEST_FLAGS})
-  target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <algorithm> <array> <cmath> <memory> <optional> <random> <span>
-                            <string> <vector>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # ccache asks for it
-    target_compile_options(${target} PRIVATE -fpch-preprocess)
-  endif()
+  taut_precompile_headers(${target} <gtest/gtest.h> <algorithm> <array> <cmath> <memory> <optional> <random> <span> <string> <vector>)
 endfunction()
 
 # taut_add_mpi_test(NAME TARGET RANKS...): one ctest NAME.nR a rank count. MPI tests run one at a time.

@@ -7,6 +7,7 @@ preset=$1
 shift
 export PATH=$PATH:$PWD/.venv/bin
 export CCACHE_SLOPPINESS=pch_defines,time_macros # what it asks for where headers are precompiled
+[ -n "$(ccache --get-config base_dir 2>/dev/null)" ] || export CCACHE_BASEDIR=$PWD # an object serves all build folders
 command -v ccache >/dev/null && set -- -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
 cmake --preset "$preset" -B "build/${NAME:-$preset}" "$@" >"/tmp/taut-configure.$$" || { cat "/tmp/taut-configure.$$"; exit 1; }
 rm -f "/tmp/taut-configure.$$"

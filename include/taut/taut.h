@@ -242,8 +242,8 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   reduce them there, and frames travel through host memory, with any MPI; results are the same to the
  *   bit, but for those of NaN in sums. See TAUT_Cuda_comm_set_stream for the order of work. The following
  *   go to plain MPI, as they are, for the same reason on every rank: values on several GPUs in one rank's
- *   call, values that would be packed, codecs without kernels (szx, raw, zfp), checksum=on, and ranks
- *   without libtaut_cuda. Message calls reject such memory with TAUT_ERR_ARGUMENT.
+ *   call, values that would be packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on,
+ *   and ranks without libtaut_cuda. Message calls reject such memory with TAUT_ERR_ARGUMENT.
  * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if

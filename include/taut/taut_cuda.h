@@ -5,14 +5,17 @@
  *
  * All calls but the first two only enqueue work on `stream`: they wait for nothing and read nothing back. The
  * outcome of a call is in a TAUT_Cuda_result once the stream has got there. Scratch memory belongs to the
- * stream. The first call of each size class (a power of two) allocates it, and later calls never do:
- * TAUT_Cuda_reserve allocates it beforehand, for capture in a graph. A graph uses the scratch memory of the
- * stream that it was captured from: it must not run at the same time as other calls on that stream.
+ * stream. The first call of each size class (a power of two) allocates it, and later calls never do. It stays
+ * allocated until TAUT_Cuda_release, also when the stream is destroyed.
  *
- * A call is several kernels that share scratch memory. Host threads that share a stream therefore take turns:
- * a call has to return before another thread makes the next call on that stream. Calls of taut.h on memory of
- * a GPU take turns among themselves, on the legacy default stream. cudaStreamPerThread, which names another
- * stream in each thread, is for one thread.
+ * A call is several kernels that share scratch memory. Host threads may use the same stream: a call launches
+ * all its kernels before the next one begins. A call that returns an error does not affect later calls.
+ *
+ * Calls can be captured in a graph after TAUT_Cuda_reserve (or the reservation of their own) for at least
+ * their count, on the same stream; otherwise they return TAUT_ERR_CUDA. Scratch memory that a capture has
+ * used is never freed, neither for larger calls nor by TAUT_Cuda_release, so graphs stay valid. A graph uses
+ * the scratch memory of the stream that it was captured from: it must not run at the same time as other calls
+ * on that stream, or as another graph that was captured from it.
  *
  * Pointers to values and frames are device pointers, or point to memory that the device can access. Frames
  * and sums are aligned to 16 bytes, values as their type requires (values aligned to 16 bytes are read
@@ -59,10 +62,14 @@ typedef struct TAUT_Cuda_result {
  * that says what is missing (`why` may be NULL). */
 TAUT_CUDA_API int TAUT_Cuda_available(const char** why);
 
-/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream. */
+/* Allocates the scratch memory that calls on up to `count` values of `type` need on this stream, and loads
+ * their kernels, except for the calls that have a reservation of their own: TAUT_Frame_accumulate_cuda, which
+ * needs somewhat more than the size of the values, and those with lags. */
 TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, void* stream);
+TAUT_CUDA_API int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream);
 
-/* Frees all scratch memory. No call may be in flight. */
+/* Frees all scratch memory that no capture has used, and gives unused memory of Taut's pools back to the
+ * system. No call may be in flight. */
 TAUT_CUDA_API int TAUT_Cuda_release(void);
 
 /* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). */
@@ -109,7 +116,8 @@ TAUT_CUDA_API int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, co
  * knows the prediction, as the ranks of a collective call have agreed on it. Frames without lags are
  * decoded as well, in one pass as elsewhere. */
 
-/* Allocates the scratch memory that these calls on up to `count` values of `type` need on this stream. */
+/* Allocates the scratch memory that these calls on up to `count` values of `type` need on this stream, and
+ * loads their kernels. */
 TAUT_CUDA_API int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream);
 
 /* frame <- values: encodes as TAUT_Encode_cuda does, with n lags, 0 to 2. Lags are distances in numbers of

@@ -3,7 +3,7 @@
 // "C-Coll", IPDPS 2024.
 //   steps P-1 · messages of a rank 1 (the last one none) · encodes 1 (root) · decodes 1
 //   error: the codec's bound; the frame travels unchanged and the root decodes it as well
-#include "core/algorithm.hpp"
+#include "algorithms/costs.hpp"
 
 namespace taut::algorithms {
 namespace {
@@ -28,16 +28,6 @@ Task<> run(Team team, Operands data) {
   }
 }
 
-Cost cost(int P) {
-  return {.steps = P - 1,
-          .messages = P - 1,
-          .messages_a_rank = P > 1,
-          .frames = P - 1,
-          .encodes = 1,
-          .combines = 0,
-          .decodes = 1};
-}
-
 }  // namespace
 
 extern constinit const AlgorithmInfo chain_bcast{
@@ -45,7 +35,7 @@ extern constinit const AlgorithmInfo chain_bcast{
     .collective = Collective::bcast,
     .paper = "Watts and van de Geijn 1995",
     .unit = AlgorithmInfo::Unit::whole,
-    .cost = cost,
+    .cost = [](int P) { return cost_of_chain(P, 1, 0, 1); },
     .growth = coded_once,
     .run = run,
 };

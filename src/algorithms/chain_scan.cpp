@@ -9,7 +9,7 @@
 //   error of a sum: P times the codec's bound, by frames and by values (rank r decodes r+1 encodings). The
 //   operands are combined in the order of the ranks; rank r+1 gets the bits in an exscan that rank r gets in
 //   a scan.
-#include "core/algorithm.hpp"
+#include "algorithms/costs.hpp"
 
 namespace taut::algorithms {
 namespace {
@@ -57,16 +57,6 @@ Task<> exscan(Team team, Operands data) {
   }
 }
 
-Cost chain_cost(int P, int encodes, int combines, int decodes) {
-  return {.steps = P - 1,
-          .messages = P - 1,
-          .messages_a_rank = P > 1,
-          .frames = P - 1,
-          .encodes = encodes,
-          .combines = combines,
-          .decodes = decodes};
-}
-
 }  // namespace
 
 extern constinit const AlgorithmInfo chain_scan{
@@ -74,7 +64,7 @@ extern constinit const AlgorithmInfo chain_scan{
     .collective = Collective::scan,
     .paper = "Sanders and Traeff 2006",
     .unit = AlgorithmInfo::Unit::whole,
-    .cost = [](int P) { return chain_cost(P, 1, P > 1, 1); },
+    .cost = [](int P) { return cost_of_chain(P, 1, P > 1, 1); },
     .growth = coded_by_each_rank,
     .run = scan,
 };
@@ -84,7 +74,7 @@ extern constinit const AlgorithmInfo chain_exscan{
     .collective = Collective::exscan,
     .paper = "Sanders and Traeff 2006",
     .unit = AlgorithmInfo::Unit::whole,
-    .cost = [](int P) { return chain_cost(P, P > 1, P > 2, P > 1); },
+    .cost = [](int P) { return cost_of_chain(P, P > 1, P > 2, P > 1); },
     .growth = coded_by_each_rank,
     .run = exscan,
 };

@@ -12,6 +12,7 @@
 //   of a sum 2(P-1), P from the reduce-scatter and one for each later hop (P, if the codec is idempotent)
 #include <algorithm>
 
+#include "algorithms/costs.hpp"
 #include "algorithms/ring.hpp"
 
 namespace taut::algorithms {
@@ -62,16 +63,6 @@ Task<> bcast(Team team, Operands data) {
   if (me == 0 && P > 1) team.decode(frame, values);  // as all other ranks have done
 }
 
-Cost ring_cost(int P, int steps, int combines) {
-  return {.steps = steps,
-          .messages = P * steps,
-          .messages_a_rank = steps,
-          .frames = P * steps,
-          .encodes = std::max(P - 1, 1),
-          .combines = combines,
-          .decodes = P};
-}
-
 Cost cost_of_bcast(int P) {
   const int k = log2_ceil(P);
   return {.steps = k,
@@ -90,7 +81,7 @@ extern constinit const AlgorithmInfo cpr_p2p_allgather{
     .collective = Collective::allgather,
     .paper = "Huang et al. 2024; Zhou et al. 2021",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return ring_cost(P, P - 1, 0); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, std::max(P - 1, 1), 0, P); },
     .growth = [](int P, Arithmetic) { return std::max(P - 1, 1); },
     .run = allgather,
     .any_blocks = true,
@@ -102,7 +93,7 @@ extern constinit const AlgorithmInfo cpr_p2p_allreduce{
     .collective = Collective::allreduce,
     .paper = "Huang et al. 2024; Zhou et al. 2021",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return ring_cost(P, 2 * (P - 1), P - 1); },
+    .cost = [](int P) { return cost_of_exchanges(P, 2 * (P - 1), std::max(P - 1, 1), P - 1, P); },
     .growth = [](int P, Arithmetic) { return std::max(2 * (P - 1), 1); },
     .run = allreduce,
     .recodes = true,

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/algorithm.hpp"
+#include "algorithms/costs.hpp"
 #include "core/round.hpp"
 
 namespace taut::algorithms {
@@ -71,17 +71,6 @@ Task<> allreduce(Team team, Operands data) {
   co_await direct_share(team, std::move(total), data.out);
 }
 
-// Cost of `exchanges` exchanges with all other ranks.
-Cost direct_cost(int P, int exchanges, int encodes, int combines, int decodes) {
-  return {.steps = exchanges * (P - 1),
-          .messages = exchanges * P * (P - 1),
-          .messages_a_rank = exchanges * (P - 1),
-          .frames = exchanges * P * (P - 1),
-          .encodes = encodes,
-          .combines = combines,
-          .decodes = decodes};
-}
-
 int growth(int P, Arithmetic how) {
   const int rounds = (P - 1 + Round::most - 1) / Round::most;
   return how == Arithmetic::frames ? P : P + rounds;
@@ -99,7 +88,7 @@ extern constinit const AlgorithmInfo direct_reduce_scatter{
     .collective = Collective::reduce_scatter,
     .paper = "Thakur, Rabenseifner and Gropp 2005",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return direct_cost(P, 1, P, P - 1, 1); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P, P - 1, 1); },
     .growth = growth,
     .run = reduce_scatter,
     .any_blocks = true,
@@ -111,7 +100,7 @@ extern constinit const AlgorithmInfo direct_allgather{
     .collective = Collective::allgather,
     .paper = "Thakur, Rabenseifner and Gropp 2005",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return direct_cost(P, 1, 1, 0, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, 1, 0, P); },
     .growth = coded_once,
     .run = allgather,
     .any_blocks = true,
@@ -123,7 +112,7 @@ extern constinit const AlgorithmInfo two_shot_allreduce{
     .collective = Collective::allreduce,
     .paper = "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return direct_cost(P, 2, P, P - 1, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, 2 * (P - 1), P, P - 1, P); },
     .growth = growth,
     .run = allreduce,
     .scratch = scratch_of_reduce,

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/algorithm.hpp"
+#include "algorithms/costs.hpp"
 #include "core/round.hpp"
 
 namespace taut::algorithms {
@@ -92,16 +92,6 @@ Task<> alltoall(Team team, Operands data) {
   co_await all(both);
 }
 
-Cost neighbour_cost(int P, int encodes, int decodes) {
-  return {.steps = P - 1,
-          .messages = P * (P - 1),
-          .messages_a_rank = P - 1,
-          .frames = P * (P - 1),
-          .encodes = encodes,
-          .combines = 0,
-          .decodes = decodes};
-}
-
 Scratch scratch_of_allgather(int n, int) { return {.frames = 1, .buffers = std::min(n, Round::most) + 1}; }
 Scratch scratch_of_alltoall(int n, int) { return {.frames = 1, .buffers = n + std::min(n, Round::most)}; }
 
@@ -112,7 +102,7 @@ extern constinit const AlgorithmInfo direct_neighbor_allgather{
     .collective = Collective::neighbor_allgather,
     .paper = "MPI-4.1, section 8.6",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return neighbour_cost(P, 1, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, 1, 0, P); },
     .growth = coded_once,
     .run = allgather,
     .any_blocks = true,
@@ -124,7 +114,7 @@ extern constinit const AlgorithmInfo direct_neighbor_alltoall{
     .collective = Collective::neighbor_alltoall,
     .paper = "MPI-4.1, section 8.6",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return neighbour_cost(P, P - 1, P - 1); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, P - 1, 0, P - 1); },
     .growth = coded_once,
     .run = alltoall,
     .any_blocks = true,

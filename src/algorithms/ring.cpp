@@ -14,6 +14,8 @@
 //   encodings on the way of a partial sum); the allgather adds none: all ranks decode the same bytes
 #include "algorithms/ring.hpp"
 
+#include "algorithms/costs.hpp"
+
 namespace taut::algorithms {
 
 Task<Frames> ring_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
@@ -76,19 +78,8 @@ Task<> reduce(Team team, Operands data) {
   }
 }
 
-// Cost of `steps` steps in which every rank sends one frame, after an encoding.
-Cost ring_cost(int P, int steps, int combines, int decodes) {
-  return {.steps = steps,
-          .messages = P * steps,
-          .messages_a_rank = steps,
-          .frames = P * steps,
-          .encodes = 1,
-          .combines = combines,
-          .decodes = decodes};
-}
-
 Cost cost_of_reduce(int P) {
-  Cost cost = ring_cost(P, P - 1, P - 1, P);
+  Cost cost = cost_of_exchanges(P, P - 1, 1, P - 1, P);
   cost.steps += P > 1;
   cost.messages += P - 1;
   cost.messages_a_rank += P > 1;
@@ -103,7 +94,7 @@ extern constinit const AlgorithmInfo ring_reduce_scatter{
     .collective = Collective::reduce_scatter,
     .paper = "Patarasuk and Yuan 2009",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return ring_cost(P, P - 1, P - 1, 1); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, 1, P - 1, 1); },
     .growth = coded_by_each_rank,
     .run = reduce_scatter,
     .any_blocks = true,
@@ -114,7 +105,7 @@ extern constinit const AlgorithmInfo ring_allgather{
     .collective = Collective::allgather,
     .paper = "Thakur, Rabenseifner and Gropp 2005",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return ring_cost(P, P - 1, 0, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, P - 1, 1, 0, P); },
     .growth = coded_once,
     .run = allgather,
     .any_blocks = true,
@@ -125,7 +116,7 @@ extern constinit const AlgorithmInfo ring_allreduce{
     .collective = Collective::allreduce,
     .paper = "Patarasuk and Yuan 2009; Huang et al. 2024",
     .unit = AlgorithmInfo::Unit::block,
-    .cost = [](int P) { return ring_cost(P, 2 * (P - 1), P - 1, P); },
+    .cost = [](int P) { return cost_of_exchanges(P, 2 * (P - 1), 1, P - 1, P); },
     .growth = coded_by_each_rank,
     .run = allreduce,
 };

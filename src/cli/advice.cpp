@@ -49,13 +49,6 @@ void set_ratio(const SeenCalls& seen, Bound bound, CallEstimate& call) noexcept 
 
 using FamilyKey = std::tuple<Collective, DType, Reduction>;
 
-std::string exact_size(std::uint64_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return std::to_string(bytes) + units[unit];
-}
-
 // Returns the least size from which on all observed calls gain; nothing if the largest calls do not gain.
 std::optional<std::uint64_t> gaining_from(std::vector<const Outlook*> sizes) {
   std::ranges::sort(sizes, std::ranges::greater(), [](const Outlook* o) { return o->seen.least_bytes; });
@@ -122,7 +115,7 @@ Settings settings_for(const std::vector<Outlook>& all, Bound bound) {
     if (!from || std::ranges::none_of(sizes, &Outlook::gains)) continue;
     rules.append(call_name(collective)).append(" ").append(taut::name_of(type));
     if (op != Reduction{}) rules.append(" ").append(taut::name_of(op));
-    rules.append(" >=").append(exact_size(*from)).append(" : ");
+    rules.append(" >=").append(text_of_size(*from)).append(" : ");
     std::string text = text_of(sizes[0]->exact ? Bound() : bound);
     std::ranges::replace(text, ':', '=');
     rules.append(text).append(" ; ");

@@ -201,14 +201,11 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& advise_command() noexcept {
-  static constexpr Command command{"advise",
-                                   "which rules would gain how much, from the reports of a run",
-                                   "REPORT... [--bound BOUND] [--link RATE] [--nodes N]",
-                                   details,
-                                   options,
-                                   run};
-  return command;
-}
+extern constinit const Command advise_command{"advise",
+                                              "which rules would gain how much, from the reports of a run",
+                                              "REPORT... [--bound BOUND] [--link RATE] [--nodes N]",
+                                              details,
+                                              options,
+                                              run};
 
 }  // namespace taut::cli

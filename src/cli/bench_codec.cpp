@@ -189,14 +189,11 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& bench_codec_command() noexcept {
-  static constexpr Command command{"bench-codec",
-                                   "ratio and speed of each codec beside memcpy",
-                                   "[IN...] [--bound BOUND] [--codec A,B]",
-                                   details,
-                                   options,
-                                   run};
-  return command;
-}
+extern constinit const Command bench_codec_command{"bench-codec",
+                                                   "ratio and speed of each codec beside memcpy",
+                                                   "[IN...] [--bound BOUND] [--codec A,B]",
+                                                   details,
+                                                   options,
+                                                   run};
 
 }  // namespace taut::cli

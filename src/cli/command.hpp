@@ -16,13 +16,13 @@ struct Command {
 };
 
 // Each command is defined in the file of its name.
-const Command& compress_command() noexcept;
-const Command& decompress_command() noexcept;
-const Command& info_command() noexcept;
-const Command& bench_codec_command() noexcept;
-const Command& config_command() noexcept;
-const Command& advise_command() noexcept;
-const Command& run_command() noexcept;
-const Command& doctor_command() noexcept;
+extern const Command compress_command;
+extern const Command decompress_command;
+extern const Command info_command;
+extern const Command bench_codec_command;
+extern const Command config_command;
+extern const Command advise_command;
+extern const Command run_command;
+extern const Command doctor_command;
 
 }  // namespace taut::cli

@@ -201,14 +201,12 @@ class Compression {
 
 }  // namespace
 
-const Command& compress_command() noexcept {
-  static constexpr Command command{"compress",
-                                   "code an array within an error bound",
-                                   "IN [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
-                                   details,
-                                   options,
-                                   [](const Arguments& arguments) { return Compression(arguments).run(); }};
-  return command;
-}
+extern constinit const Command compress_command{
+    "compress",
+    "code an array within an error bound",
+    "IN [-o OUT] [--bound BOUND] [--dtype TYPE --shape AxBxC]",
+    details,
+    options,
+    [](const Arguments& arguments) { return Compression(arguments).run(); }};
 
 }  // namespace taut::cli

@@ -1,8 +1,10 @@
 // taut config: checks rules, and prints the settings in force.
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/command.hpp"
-#include "cli/rule_table.hpp"
+#include "cli/environment.hpp"
+#include "policy/plan/rules.hpp"
 #include "policy/text/options.hpp"
 
 namespace taut::cli {
@@ -18,17 +20,22 @@ constexpr const char* details =
     "Rules say which policy serves which call of a program that sets none itself. Example:\n"
     "taut config --rules 'Allreduce f32 >=1MiB : abs=1e-4 ; * : off'\n\n";
 
-std::string value_of(const OptionInfo& option) {
-  for (const char* const entry : environment()) {
-    const std::string_view text = entry;
-    if (text.starts_with(std::string(option.name) + "=")) return std::string(text.substr(text.find('=') + 1));
+// Prints a numbered line for each rule, in order, and a note on how rules are applied.
+void print_rules(const Rules& rules) {
+  if (rules.empty()) {
+    std::puts("no rules: calls on communicators without a policy are plain MPI's");
+    return;
   }
-  return "";
+  int number = 0;
+  for (const Rule& rule : rules.all()) std::printf("%2d  %s\n", ++number, text_of(rule).c_str());
+  const bool off = std::ranges::all_of(rules.all(), [](const Rule& rule) { return rule.policy.off; });
+  std::puts(off ? "all of them leave calls to plain MPI"
+                : "the first that fits a call serves it; calls that none fits are plain MPI's");
 }
 
 void print_options() {
   for (const OptionInfo& option : known_options()) {
-    const std::string value = value_of(option);
+    const std::string value = variable(option.name);
     const std::string shown = !value.empty() ? value
                               : option.default_value[0] == '\0'
                                   ? "-"
@@ -56,14 +63,11 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& config_command() noexcept {
-  static constexpr Command command{"config",
-                                   "rules and settings: are they right, what is in force",
-                                   "[--check FILE] [--rules RULES] [--print]",
-                                   details,
-                                   options,
-                                   run};
-  return command;
-}
+extern constinit const Command config_command{"config",
+                                              "rules and settings: are they right, what is in force",
+                                              "[--check FILE] [--rules RULES] [--print]",
+                                              details,
+                                              options,
+                                              run};
 
 }  // namespace taut::cli

@@ -91,11 +91,8 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& decompress_command() noexcept {
-  static constexpr Command command{
-      "decompress", "give back the array of a .taut file", "IN [-o OUT] [--form raw|npy]", details, options,
-      run};
-  return command;
-}
+extern constinit const Command decompress_command{
+    "decompress", "give back the array of a .taut file", "IN [-o OUT] [--form raw|npy]", details, options,
+    run};
 
 }  // namespace taut::cli

@@ -51,7 +51,7 @@ int usable_cores() noexcept {
 
 void examine_processor(Page& page) {
   const std::string& wanted = taut::options().kernels;
-  const planes::KernelSet* const kernels = planes::find_kernels(wanted.c_str());
+  const planes::KernelSet* const kernels = choose_kernels(planes::kernel_sets(), wanted.c_str());
   if (kernels == nullptr)
     page.fault("processor", "no kernel set '" + wanted + "' here; unset TAUT_KERNELS");
   else
@@ -89,7 +89,7 @@ std::optional<Mpi> open_mpi(const std::string& file) {
 }
 
 // Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
-std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher) {
+std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi) {
   constexpr const char* names[] = {"libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "libmpi.so"};
   std::vector<fs::path> folders;
   if (launcher) {
@@ -99,8 +99,6 @@ std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher) {
       for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
         folders.push_back(program.parent_path().parent_path() / lib);
   }
-  const bool openmpi =
-      launcher && launcher_of_version(output_of({*launcher, "--version"}).text) == Launcher::openmpi;
   for (const fs::path& folder : folders)
     for (const char* name : names)
       if (std::error_code error; fs::exists(folder / name, error))
@@ -113,17 +111,15 @@ std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher) {
 
 std::optional<Mpi> examine_mpi(Page& page, const std::optional<std::string>& asked) {
   const auto launcher = find_program(asked.value_or("mpiexec"));
-  if (!launcher) {
+  const Launcher kind =
+      launcher ? launcher_of_version(output_of({*launcher, "--version"}).text) : Launcher::none;
+  if (!launcher)
     page.fault("launcher", asked.value_or("mpiexec") + " is not in PATH; install an MPI, or load its module");
-  } else {
-    const Launcher kind = launcher_of_version(output_of({*launcher, "--version"}).text);
-    const std::string text = *launcher + ": " + name_of(kind);
-    kind == Launcher::none
-        ? page.fault("launcher",
-                     *launcher + ": of no kind that is known; taut run hands on its own environment")
-        : page.line("launcher", text);
-  }
-  const auto mpi = find_mpi(launcher);
+  else if (kind == Launcher::none)
+    page.fault("launcher", *launcher + ": of no kind that is known; taut run hands on its own environment");
+  else
+    page.line("launcher", *launcher + ": " + name_of(kind));
+  const auto mpi = find_mpi(launcher, kind == Launcher::openmpi);
   if (!mpi)
     page.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
   else
@@ -195,10 +191,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& doctor_command() noexcept {
-  static constexpr Command command{
-      "doctor", "is everything there that Taut needs?", "[--mpiexec FILE]", details, options, run};
-  return command;
-}
+extern constinit const Command doctor_command{
+    "doctor", "is everything there that Taut needs?", "[--mpiexec FILE]", details, options, run};
 
 }  // namespace taut::cli

@@ -99,10 +99,7 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& info_command() noexcept {
-  static constexpr Command command{
-      "info", "what a .taut file holds", "FILE [--frames] [--json]", details, options, run};
-  return command;
-}
+extern constinit const Command info_command{
+    "info", "what a .taut file holds", "FILE [--frames] [--json]", details, options, run};
 
 }  // namespace taut::cli

@@ -79,18 +79,10 @@ Json JsonReader::value(int depth) {
   switch (now()) {
     case '{': return object(depth);
     case '[': return array(depth);
-    case '"': {
-      Json json;
-      json.kind = Json::Kind::string;
-      json.text = string();
-      return json;
-    }
+    case '"': return {Json::Kind::string, 0, string(), {}, {}};
     case 'n': return word("null", {});
-    case 't':
-      return word("true", {.kind = Json::Kind::boolean, .number = 1, .text = {}, .items = {}, .members = {}});
-    case 'f':
-      return word("false",
-                  {.kind = Json::Kind::boolean, .number = 0, .text = {}, .items = {}, .members = {}});
+    case 't': return word("true", {Json::Kind::boolean, 1, {}, {}, {}});
+    case 'f': return word("false", {Json::Kind::boolean, 0, {}, {}, {}});
     default: return number();
   }
 }

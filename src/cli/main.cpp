@@ -12,15 +12,15 @@
 namespace taut::cli {
 namespace {
 
-constexpr const Command& (*commands[])() noexcept = {run_command,    advise_command,     config_command,
-                                                     doctor_command, compress_command,   decompress_command,
-                                                     info_command,   bench_codec_command};
+constexpr const Command* commands[] = {&run_command,    &advise_command,     &config_command,
+                                       &doctor_command, &compress_command,   &decompress_command,
+                                       &info_command,   &bench_codec_command};
 
 void print_help() {
   std::puts(
       "taut: compression inside MPI communication, and of arrays of numbers, under an error bound\n\nusage: "
       "taut COMMAND [ARGUMENTS]\n");
-  for (const auto command : commands) std::printf("  %-12s  %s\n", command().name, command().summary);
+  for (const Command* command : commands) std::printf("  %-12s  %s\n", command->name, command->summary);
   std::printf("\ntaut COMMAND --help tells more; taut --version names the version.\n%s", exit_codes);
 }
 
@@ -59,8 +59,8 @@ Exit run_reporting(const Command& command, std::span<const char* const> words) n
 
 Exit dispatch(std::span<const char* const> words) {
   const std::string_view first = words.empty() ? "" : words[0];
-  for (const auto command : commands)
-    if (first == command().name) return run_reporting(command(), words.subspan(1));
+  for (const Command* command : commands)
+    if (first == command->name) return run_reporting(*command, words.subspan(1));
   if (first == "--version") {
     int major = 0, minor = 0, patch = 0;
     TAUT_Get_version(&major, &minor, &patch);

@@ -108,14 +108,11 @@ Exit run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command& run_command() noexcept {
-  static constexpr Command command{"run",
-                                   "run an MPI program with Taut, unchanged",
-                                   "[--rules RULES | --bound BOUND] [--report FILE] -- COMMAND...",
-                                   details,
-                                   options,
-                                   run};
-  return command;
-}
+extern constinit const Command run_command{"run",
+                                           "run an MPI program with Taut, unchanged",
+                                           "[--rules RULES | --bound BOUND] [--report FILE] -- COMMAND...",
+                                           details,
+                                           options,
+                                           run};
 
 }  // namespace taut::cli

@@ -6,14 +6,14 @@
 namespace taut {
 
 namespace codecs {
-#define TAUT_CODEC(name) const CodecInfo& name() noexcept;
+#define TAUT_CODEC(name) extern const CodecInfo name;
 #include "codec_table.inc"
 #undef TAUT_CODEC
 }  // namespace codecs
 
 std::span<const CodecInfo* const> registered_codecs() noexcept {
   static const std::array codecs{
-#define TAUT_CODEC(name) &codecs::name(),
+#define TAUT_CODEC(name) &codecs::name,
 #include "codec_table.inc"
 #undef TAUT_CODEC
   };

@@ -103,7 +103,7 @@ std::uint64_t Communicator::ActiveCall::signature() const noexcept {
 }
 
 // Returns this rank's record of all that the calls must have in common, and the range of its values if the
-// bound of `policy` depends on the range. `policy` is null if it is not known yet.
+// bound still depends on the range. `policy` is null if it is not known yet.
 AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noexcept {
   AgreementRecord mine;
   mine.set_signature(signature());
@@ -116,7 +116,7 @@ AgreementRecord Communicator::ActiveCall::local_record(const Policy* policy) noe
   if (call_.on_device) mine.obstacles = device_ ? AgreementRecord::on_device : AgreementRecord::out_of_reach;
   if (policy == nullptr)
     mine.sites = call_.sites;
-  else if (is_relative(policy->coding.bound) && mine.obstacles != AgreementRecord::out_of_reach)
+  else if (is_relative(bound_) && mine.obstacles != AgreementRecord::out_of_reach)
     mine.range = range_of_own(policy->coding);
   return mine;
 }

@@ -29,8 +29,8 @@ struct Bound {
   friend constexpr bool operator==(const Bound&, const Bound&) = default;
 };
 
-// Treatment of integers packed into floating-point values (core/packed_bits.hpp): coded as the floating-point
-// numbers that they read as, or preserved bit for bit.
+// Treatment of integers packed into floating-point values (core/number_range.hpp): coded as the
+// floating-point numbers that they read as, or preserved bit for bit.
 enum class PackedBits : std::uint8_t { rounded, exact };
 
 inline constexpr std::uint8_t frame_bound_kinds = 5;

@@ -32,7 +32,7 @@ struct Call {
   bool type_agreed = false;                 // in a data movement, ranks may use different types
   bool sites_agreed = false;
 
-  bool coded() const noexcept { return type != DType{}; }
+  bool coded() const noexcept { return type != DType{}; }  // Taut knows the type and the operator
   std::size_t count() const noexcept { return coded() ? bytes / size_of(type) : 0; }  // values of the message
 
   // Returns collective, type, operator and size class (c: messages of 2^(c-1) to 2^c - 1 bytes) as one

@@ -68,6 +68,17 @@ constexpr std::size_t even_share(std::size_t bytes, std::size_t chunks) noexcept
   return bytes / std::max<std::size_t>(chunks, 1) / record_unit * record_unit;
 }
 
+// Returns true if the ends of all records ascend, up to the end of `bytes` bytes of records.
+inline bool ends_fit(const std::byte* ends, std::size_t chunks, std::size_t bytes) noexcept {
+  std::uint32_t before = 0;
+  for (std::size_t i = 0; i < chunks; ++i) {
+    const auto end = load<std::uint32_t>(ends + i * sizeof before);
+    if (end < before) return false;
+    before = end;
+  }
+  return std::size_t{before} * record_unit == bytes;
+}
+
 // Moves the records of `range` to offset `before`, the size of all earlier records, and adds that offset to
 // their ends.
 inline void close_up(const RecordRoom& room, Range range, ConstBytes records, std::size_t before) noexcept {

@@ -117,4 +117,10 @@ std::size_t seal_frame(FrameHeader header, std::byte* frame, std::size_t payload
   return frame_header_bytes + payload_bytes;
 }
 
+std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept {
+  header.flags |= FrameHeader::stored;
+  if (!values.empty()) std::memcpy(out.data() + frame_header_bytes, values.data(), values.size());
+  return seal_frame(header, out.data(), values.size());
+}
+
 }  // namespace taut

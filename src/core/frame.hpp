@@ -50,6 +50,10 @@ Status open_frame(ConstBytes in, std::uint8_t codec, FrameHeader& header, ConstB
 // checksum if the flag `checksummed` is set. Returns the size of the frame.
 std::size_t seal_frame(FrameHeader header, std::byte* frame, std::size_t payload_bytes) noexcept;
 
+// Writes a stored frame: the header, flagged so, and the values unchanged. Returns the size of the frame.
+// `out` holds it.
+std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
+
 // Returns the CRC-32C (Castagnoli, RFC 3720 appendix B.4) of `bytes`, continuing from `seed`.
 std::uint32_t crc32c(ConstBytes bytes, std::uint32_t seed = 0) noexcept;
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 #include "core/sample.hpp"
 
 namespace taut {
@@ -30,21 +30,21 @@ constexpr std::int32_t no_exponent = -1;
 
 template <class T>
 void count_pairs(const T* x, std::size_t n, PairCounts& pairs) noexcept {
-  using Zone = NumberZone<T>;
-  using Word = typename Zone::Word;
-  constexpr Word infinity = magnitude_of(std::numeric_limits<T>::infinity());
+  using Numbers = NumberRange<T>;
+  using Word = typename Numbers::Word;
+  constexpr Word infinity = magnitude_bits(std::numeric_limits<T>::infinity());
   Word top = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const Word m = magnitude_of(x[i]);
+    const Word m = magnitude_bits(x[i]);
     top = m < infinity && m > top ? m : top;
   }
   std::int32_t exponent[Pieces::most_values];
   for (std::size_t i = 0; i < n; ++i) {
-    const Word m = magnitude_of(x[i]);
-    const bool counts = (m != 0) & (m < infinity) & ((m != top) | (m < Zone::least));
-    exponent[i] = counts ? static_cast<std::int32_t>(m >> Zone::fraction_bits) : no_exponent;
+    const Word m = magnitude_bits(x[i]);
+    const bool counts = (m != 0) & (m < infinity) & ((m != top) | (m < Numbers::least));
+    exponent[i] = counts ? static_cast<std::int32_t>(m >> Numbers::fraction_bits) : no_exponent;
   }
-  constexpr auto least = static_cast<std::int32_t>(Zone::least >> Zone::fraction_bits);
+  constexpr auto least = static_cast<std::int32_t>(Numbers::least >> Numbers::fraction_bits);
   pairs.values += n;
   for (std::size_t i = 0; i < n; ++i) pairs.packed += (exponent[i] >= 0) & (exponent[i] < least);
   for (std::size_t i = 1; i < n; ++i) {

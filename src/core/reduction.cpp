@@ -1,5 +1,7 @@
 #include "core/reduction.hpp"
 
+#include <cstring>
+
 namespace taut {
 namespace {
 
@@ -27,6 +29,16 @@ void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept {
   with_dtype(y.type, [&]<class T>() {
     if constexpr (std::is_arithmetic_v<T> || is_half<T>) reduce_typed<T>(y, x, op);
   });
+}
+
+void reduce_payload(Slice values, const std::byte* operand, Reduction op) noexcept {
+  alignas(64) std::byte piece[4096];
+  const std::size_t most = sizeof piece / size_of(values.type);
+  for (std::size_t first = 0; first < values.count; first += most) {
+    const Slice part{values.part(first, std::min(most, values.count - first))};
+    std::memcpy(piece, operand + first * size_of(values.type), part.bytes());
+    reduce_values(part, {{piece, part.count, part.type}}, op);
+  }
 }
 
 }  // namespace taut

@@ -39,4 +39,8 @@ constexpr T combine(Reduction op, T y, T x) noexcept {
 // is_defined(op, type) is true.
 void reduce_values(Slice values, ConstSlice operand, Reduction op) noexcept;
 
+// Reduces by the values at `operand`, which may be unaligned for them, as one of several frames in a message
+// is.
+void reduce_payload(Slice values, const std::byte* operand, Reduction op) noexcept;
+
 }  // namespace taut

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/float_environment.hpp"
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 
 namespace taut {
 namespace {
@@ -22,7 +22,7 @@ ValueRange range_of_reals(const void* data, std::size_t n, std::optional<double>
   T least[lanes], greatest[lanes];
   std::fill_n(least, lanes, infinity);
   std::fill_n(greatest, lanes, -infinity);
-  const bool exact = bits == PackedBits::exact && NumberZone<Number>::limited;
+  const bool exact = bits == PackedBits::exact && NumberRange<Number>::has_limits;
   const auto take = [&](T value, std::size_t lane) {
     const bool counts = (value - value == T{0}) & !(has_fill & (value == fill)) &
                         !(exact & is_packed(static_cast<Number>(value)));

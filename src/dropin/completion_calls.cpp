@@ -93,10 +93,11 @@ std::span<MPI_Request> listed(int count, MPI_Request* requests) noexcept {
   return {requests, static_cast<std::size_t>(count)};
 }
 
-// Array for MPI's statuses: the program's, or memory of this object if the program ignores statuses.
-class Statuses {
+// Array of statuses that can be read after a call of MPI: the program's, or one of this object if the program
+// ignores statuses.
+class ReadableStatuses {
  public:
-  Statuses(MPI_Status* wanted, bool ignored, int n)
+  ReadableStatuses(MPI_Status* wanted, bool ignored, int n)
       : own_(ignored ? static_cast<std::size_t>(n) : 0),
         at_(ignored ? own_.data() : wanted),
         ignored_(ignored) {}
@@ -110,17 +111,17 @@ class Statuses {
   bool ignored_;
 };
 
-// Waits until every message that comes or goes in segments is whole. The calls of Taut advance meanwhile.
-void wait_for_segments(CompletionScope& completion) noexcept {
-  for (Backoff backoff; completion.hold_back() != 0; backoff.pause())
-    if (calls_in_progress()) progress_calls();
-}
-
-// Holds back the requests whose message is not whole. Returns true if there are any.
+// Holds back the requests whose message is not whole. If there are any, returns true and advances all calls
+// and receives of Taut.
 bool hold_back(CompletionScope& completion) noexcept {
   const bool held = completion.hold_back() != 0;
-  if (held && calls_in_progress()) progress_calls();
+  if (held) progress_calls();
   return held;
+}
+
+// Waits until every message that comes or goes in segments is whole.
+void wait_for_segments(CompletionScope& completion) noexcept {
+  for (Backoff backoff; hold_back(completion);) backoff.pause();
 }
 
 // Finishes request `i`, which has completed or failed.
@@ -137,7 +138,7 @@ int look_at_one(CompletionScope& completion, std::size_t i, int code, MPI_Status
 
 // Finishes n completed requests, of which the k-th is index(k). Returns a code as MPI does.
 template <class Index>
-int finish_all(CompletionScope& completion, int code, int n, const Statuses& statuses, Index index,
+int finish_all(CompletionScope& completion, int code, int n, const ReadableStatuses& statuses, Index index,
                decltype(finish_one) finish = finish_one) noexcept {
   int error_class = code;
   if (code != MPI_SUCCESS) PMPI_Error_class(code, &error_class);
@@ -174,7 +175,7 @@ int complete_some(bool waits, int incount, MPI_Request requests[], int* outcount
   CompletionScope completion(listed(incount, requests));
   if (!completion.matters())
     return (waits ? wait_some : test_some)(incount, requests, outcount, indices, statuses);
-  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const ReadableStatuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
   int code = MPI_SUCCESS;
   bool held = true, nothing = true;
   for (Backoff backoff; nothing; backoff.pause()) {
@@ -252,7 +253,7 @@ TAUT_API int taut_dropin_MPI_Wait(MPI_Request* request, MPI_Status* status) {
   CompletionScope completion(listed(1, request));
   if (!completion.matters()) return wait(request, status);
   wait_for_segments(completion);
-  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = wait(completion.requests(), one.data());
   return finish_one(completion, 0, code, *one.data());
 }
@@ -261,7 +262,7 @@ TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* s
   CompletionScope completion(listed(1, request));
   if (!completion.matters()) return test(request, flag, status);
   if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
-  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = test(completion.requests(), flag, one.data());
   return code != MPI_SUCCESS || *flag != 0 ? finish_one(completion, 0, code, *one.data()) : code;
 }
@@ -269,7 +270,7 @@ TAUT_API int taut_dropin_MPI_Test(MPI_Request* request, int* flag, MPI_Status* s
 TAUT_API int taut_dropin_MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return wait_all(count, requests, statuses);
-  const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   wait_for_segments(completion);
   const int code = wait_all(count, completion.requests(), all.data());
   return finish_all(completion, code, count, all, itself);
@@ -279,7 +280,7 @@ TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* fla
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return test_all(count, requests, flag, statuses);
   if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
-  const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = test_all(count, completion.requests(), flag, all.data());
   return *flag != 0 || code != MPI_SUCCESS ? finish_all(completion, code, count, all, itself) : code;
 }
@@ -287,7 +288,7 @@ TAUT_API int taut_dropin_MPI_Testall(int count, MPI_Request requests[], int* fla
 TAUT_API int taut_dropin_MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return wait_any(count, requests, index, status);
-  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = wait_for_any(completion, count, index, *one.data());
   return *index >= 0 ? finish_one(completion, static_cast<std::size_t>(*index), code, *one.data()) : code;
 }
@@ -296,7 +297,7 @@ TAUT_API int taut_dropin_MPI_Testany(int count, MPI_Request requests[], int* ind
                                      MPI_Status* status) {
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return test_any(count, requests, index, flag, status);
-  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
   const bool held = hold_back(completion);
   const int code = test_any(count, completion.requests(), index, flag, one.data());
   if (held && *index == MPI_UNDEFINED) *flag = 0;
@@ -320,7 +321,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status(MPI_Request request, int* flag, 
   CompletionScope completion(listed(1, &request));
   if (!completion.matters()) return call_next(Wrapped::MPI_Request_get_status, request, flag, status);
   if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
-  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = call_next(Wrapped::MPI_Request_get_status, *completion.requests(), flag, one.data());
   return *flag != 0 ? look_at_one(completion, 0, code, *one.data()) : code;
 }
@@ -332,7 +333,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status_any(int count, MPI_Request reque
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return call_next(function, count, requests, index, flag, status);
   const bool held = hold_back(completion);
-  const Statuses one(status, status == MPI_STATUS_IGNORE, 1);
+  const ReadableStatuses one(status, status == MPI_STATUS_IGNORE, 1);
   const int code = call_next(function, count, completion.requests(), index, flag, one.data());
   if (held && *index == MPI_UNDEFINED) *flag = 0;
   if (*flag == 0 || *index < 0) return code;
@@ -346,7 +347,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status_all(int count, MPI_Request reque
   CompletionScope completion(listed(count, requests));
   if (!completion.matters()) return call_next(function, count, requests, flag, statuses);
   if (hold_back(completion)) return *flag = 0, MPI_SUCCESS;
-  const Statuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
+  const ReadableStatuses all(statuses, statuses == MPI_STATUSES_IGNORE, count);
   const int code = call_next(function, count, completion.requests(), flag, all.data());
   return *flag != 0 ? finish_all(completion, code, count, all, itself, look_at_one) : code;
 }
@@ -358,7 +359,7 @@ TAUT_API int taut_dropin_MPI_Request_get_status_some(int incount, MPI_Request re
   CompletionScope completion(listed(incount, requests));
   if (!completion.matters()) return call_next(function, incount, requests, outcount, indices, statuses);
   const bool held = hold_back(completion);
-  const Statuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
+  const ReadableStatuses some(statuses, statuses == MPI_STATUSES_IGNORE, incount);
   const int code = call_next(function, incount, completion.requests(), outcount, indices, some.data());
   if (held && *outcount == MPI_UNDEFINED) *outcount = 0;
   return finish_all(

@@ -48,12 +48,16 @@ inline void tell(MPI_Fint* ierror, int code) noexcept {
 
 // ---- C arguments that stand for Fortran arguments; their destructors write the values back
 
-class RequestAt {
+struct NotCopied {
+  NotCopied() = default;
+  NotCopied(const NotCopied&) = delete;
+  NotCopied& operator=(const NotCopied&) = delete;
+};
+
+class RequestAt : NotCopied {
  public:
   RequestAt(MPI_Fint* at, MPI_Request is) noexcept : at_(at), is_(is) {}
   ~RequestAt() { *at_ = PMPI_Request_c2f(is_); }
-  RequestAt(const RequestAt&) = delete;
-  RequestAt& operator=(const RequestAt&) = delete;
   operator MPI_Request*() noexcept { return &is_; }
 
  private:
@@ -61,25 +65,10 @@ class RequestAt {
   MPI_Request is_;
 };
 
-class RequestsAt {
- public:
-  RequestsAt(MPI_Fint* at, MPI_Fint count);
-  ~RequestsAt();
-  RequestsAt(const RequestsAt&) = delete;
-  RequestsAt& operator=(const RequestsAt&) = delete;
-  operator MPI_Request*() noexcept { return are_.data(); }
-
- private:
-  MPI_Fint* at_;
-  std::vector<MPI_Request> are_;
-};
-
-class MessageAt {
+class MessageAt : NotCopied {
  public:
   MessageAt(MPI_Fint* at, MPI_Message is) noexcept : at_(at), is_(is) {}
   ~MessageAt() { *at_ = PMPI_Message_c2f(is_); }
-  MessageAt(const MessageAt&) = delete;
-  MessageAt& operator=(const MessageAt&) = delete;
   operator MPI_Message*() noexcept { return &is_; }
 
  private:
@@ -87,13 +76,22 @@ class MessageAt {
   MPI_Message is_;
 };
 
+class RequestsAt : NotCopied {
+ public:
+  RequestsAt(MPI_Fint* at, MPI_Fint count);
+  ~RequestsAt();
+  operator MPI_Request*() noexcept { return are_.data(); }
+
+ private:
+  MPI_Fint* at_;
+  std::vector<MPI_Request> are_;
+};
+
 // One status, or an array of statuses. A status that the call does not set keeps its value.
-class StatusesAt {
+class StatusesAt : NotCopied {
  public:
   explicit StatusesAt(MPI_Fint* at, MPI_Fint count = 1);
   ~StatusesAt();
-  StatusesAt(const StatusesAt&) = delete;
-  StatusesAt& operator=(const StatusesAt&) = delete;
   operator MPI_Status*() noexcept { return ignored_ ? MPI_STATUSES_IGNORE : are_.data(); }
 
  private:
@@ -102,12 +100,10 @@ class StatusesAt {
   std::vector<MPI_Status> are_;
 };
 
-class LogicalAt {
+class LogicalAt : NotCopied {
  public:
   explicit LogicalAt(MPI_Fint* at) noexcept : at_(at) {}
   ~LogicalAt();
-  LogicalAt(const LogicalAt&) = delete;
-  LogicalAt& operator=(const LogicalAt&) = delete;
   operator int*() noexcept { return &is_; }
 
  private:
@@ -116,12 +112,10 @@ class LogicalAt {
 };
 
 // Index that counts from 1 in Fortran.
-class IndexAt {
+class IndexAt : NotCopied {
  public:
   explicit IndexAt(MPI_Fint* at) noexcept : at_(at) {}
   ~IndexAt() { *at_ = is_ == MPI_UNDEFINED ? is_ : is_ + 1; }
-  IndexAt(const IndexAt&) = delete;
-  IndexAt& operator=(const IndexAt&) = delete;
   operator int*() noexcept { return &is_; }
 
  private:
@@ -129,14 +123,12 @@ class IndexAt {
   int is_ = MPI_UNDEFINED;
 };
 
-class IndicesAt {
+class IndicesAt : NotCopied {
  public:
   IndicesAt(MPI_Fint* at, const MPI_Fint* count) noexcept : at_(at), count_(count) {}
   ~IndicesAt() {
     for (MPI_Fint i = 0; i < *count_; ++i) ++at_[i];
   }
-  IndicesAt(const IndicesAt&) = delete;
-  IndicesAt& operator=(const IndicesAt&) = delete;
   operator int*() noexcept { return at_; }
 
  private:

@@ -15,11 +15,11 @@ namespace taut::dropin {
 
 // Copies of the arrays that a call reads until it completes. The program may change its own arrays once the
 // call has been made, and those may hold narrower numbers.
-class KeptArrays {
+class ArrayCopies {
  public:
-  // Returns a copy of the first n of `numbers`; null stays null.
+  // Adds and returns a copy of the first n of `numbers`; null for null.
   template <class Number, class Given>
-  const Number* copied(const Given* numbers, int n) {
+  const Number* add(const Given* numbers, int n) {
     if (numbers == nullptr || n == 0) return nullptr;
     const auto copy = std::make_shared<const std::vector<Number>>(numbers, numbers + n);
     arrays_.push_back(copy);
@@ -32,7 +32,7 @@ class KeptArrays {
 
 // Call that has started or can be started. Its address does not change until MPI has freed its request.
 struct StartedCall {
-  KeptArrays kept;
+  ArrayCopies copies;
   std::unique_ptr<TAUT_Request_s> call;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_SUCCESS;           // MPI code of the completed call
@@ -58,7 +58,7 @@ void forget_freed() noexcept;
 // Returns true if one of these calls is not complete.
 bool calls_in_progress() noexcept;
 
-// Advances all calls by a step, and completes the requests of calls that have ended.
+// Advances all calls and open receives by a step, and completes the requests of calls that have ended.
 void progress_calls() noexcept;
 
 // Scope in which this thread advances the calls, and the progress thread leaves them alone.

@@ -30,7 +30,7 @@ bool arrive(std::vector<MPI_Request>& requests, Clock::time_point until) {
 }  // namespace
 
 // State of a handshake. Its buffers outlive a handshake that has given up.
-struct Handshake::Ties {
+struct Handshake::State {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0, size = 1;
   std::vector<int> replies;  // contents of the messages from other ranks
@@ -47,60 +47,60 @@ struct Handshake::Ties {
   }
 };
 
-Handshake::Handshake(MPI_Comm comm) : ties_(std::make_unique<Ties>()) {
-  ties_->comm = comm;
-  PMPI_Comm_rank(comm, &ties_->rank);
-  PMPI_Comm_size(comm, &ties_->size);
+Handshake::Handshake(MPI_Comm comm) : state_(std::make_unique<State>()) {
+  state_->comm = comm;
+  PMPI_Comm_rank(comm, &state_->rank);
+  PMPI_Comm_size(comm, &state_->size);
 }
 
 Handshake::~Handshake() {
-  for (MPI_Request& request : ties_->receives) {
+  for (MPI_Request& request : state_->receives) {
     if (request == MPI_REQUEST_NULL) continue;
     PMPI_Cancel(&request);
     PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  for (MPI_Request& request : ties_->sends)
+  for (MPI_Request& request : state_->sends)
     if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);  // a small send completes by itself
 }
 
 bool Handshake::all_have_taut(std::chrono::milliseconds patience) {
-  return ties_->rank == 0 ? lead(patience) : follow(patience);
+  return state_->rank == 0 ? lead(patience) : follow(patience);
 }
 
 bool Handshake::lead(std::chrono::milliseconds patience) {
-  const auto others = static_cast<std::size_t>(ties_->size - 1);
-  Ties& ties = *ties_;
-  ties.replies.assign(2 * others, 0);
+  const auto others = static_cast<std::size_t>(state_->size - 1);
+  State& state = *state_;
+  state.replies.assign(2 * others, 0);
   for (std::size_t i = 0; i < others; ++i)
-    ties.receives.push_back(ties.receive(ties.replies[i], static_cast<int>(i) + 1, greeting));
-  const bool all_here = arrive(ties.receives, Clock::now() + patience);
+    state.receives.push_back(state.receive(state.replies[i], static_cast<int>(i) + 1, greeting));
+  const bool all_here = arrive(state.receives, Clock::now() + patience);
 
   std::vector<int> here;
   for (std::size_t i = 0; i < others; ++i)
-    if (ties.receives[i] == MPI_REQUEST_NULL) here.push_back(static_cast<int>(i) + 1);
+    if (state.receives[i] == MPI_REQUEST_NULL) here.push_back(static_cast<int>(i) + 1);
   for (std::size_t i = 0; i < here.size(); ++i) {
-    ties.receives.push_back(ties.receive(ties.replies[others + i], here[i], answer));
-    ties.send(ties.asks, here[i], question);
+    state.receives.push_back(state.receive(state.replies[others + i], here[i], answer));
+    state.send(state.asks, here[i], question);
   }
-  ties.says = all_here && arrive(ties.receives, Clock::now() + patience);
-  for (const int rank : here) ties.send(ties.says, rank, word);
-  return ties.says != 0;
+  state.says = all_here && arrive(state.receives, Clock::now() + patience);
+  for (const int rank : here) state.send(state.says, rank, word);
+  return state.says != 0;
 }
 
 bool Handshake::follow(std::chrono::milliseconds patience) {
-  Ties& ties = *ties_;
-  ties.replies.assign(2, 0);
-  ties.send(ties.says, 0, greeting);
-  ties.receives = {ties.receive(ties.replies[0], 0, word)};
-  std::vector<MPI_Request> questions{ties.receive(ties.replies[1], 0, question)};
+  State& state = *state_;
+  state.replies.assign(2, 0);
+  state.send(state.says, 0, greeting);
+  state.receives = {state.receive(state.replies[0], 0, word)};
+  std::vector<MPI_Request> questions{state.receive(state.replies[1], 0, question)};
   // The leader may wait as long for the slowest rank before it sends the question.
   if (!arrive(questions, Clock::now() + 2 * patience)) {
-    ties.receives.push_back(questions[0]);
+    state.receives.push_back(questions[0]);
     return false;
   }
-  ties.send(ties.says, 0, answer);
-  PMPI_Wait(ties.receives.data(), MPI_STATUS_IGNORE);
-  return ties.replies[0] != 0;
+  state.send(state.says, 0, answer);
+  PMPI_Wait(state.receives.data(), MPI_STATUS_IGNORE);
+  return state.replies[0] != 0;
 }
 
 }  // namespace taut::dropin

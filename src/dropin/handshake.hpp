@@ -28,11 +28,11 @@ class Handshake {
   bool all_have_taut(std::chrono::milliseconds patience);
 
  private:
-  struct Ties;
+  struct State;
   bool lead(std::chrono::milliseconds patience);
   bool follow(std::chrono::milliseconds patience);
 
-  std::unique_ptr<Ties> ties_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace taut::dropin

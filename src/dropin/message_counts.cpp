@@ -20,7 +20,7 @@ CallKey key_of(Collective direction, DType type, std::size_t bytes) noexcept {
 void sample(CallRow& row, const p2p::SendArguments& message, const api::DatatypeLayout& kind) noexcept {
   static Sampler sampler(options().kernels);
   if (options().report.empty() || !kind.dense || api::on_device(message.buf, message.type)) return;
-  const std::size_t n = static_cast<std::size_t>(message.count) * kind.values;
+  const std::size_t n = static_cast<std::size_t>(message.count) * kind.values_per_element;
   sampler.look(row, {{message.buf, n, kind.type()}});
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "api/state/rule_binding.hpp"
+#include "dropin/generalized_requests.hpp"
 #include "dropin/imports.hpp"
 #include "dropin/interception.hpp"
 #include "dropin/message_counts.hpp"
@@ -123,7 +124,7 @@ std::optional<api::DatatypeLayout> kind_of(const p2p::SendArguments& message) no
   if (api::bytes_of(count, type) < static_cast<MPI_Count>(least_value_bytes) || !intercepts(comm)) return {};
   const BypassScope bypass;
   const auto kind = api::datatype_layout_of(type);
-  return kind && kind->is.computes ? kind : std::nullopt;
+  return kind && kind->value_type.computes ? kind : std::nullopt;
 }
 
 ProgramSend::ProgramSend(const p2p::SendArguments& message) noexcept
@@ -145,7 +146,7 @@ p2p::SendBuffer ProgramSend::buffer() const noexcept {
 }
 
 int ProgramSend::send(p2p::SendFunction function) noexcept {
-  if (in_segments()) return outgoing_.send(message_, [] {});
+  if (in_segments()) return outgoing_.send(message_, progress_calls);
   return p2p::send(function, outgoing_.made(), message_);
 }
 

@@ -32,7 +32,7 @@ bool intercepts_persistent(MPI_Comm comm) noexcept;
 // MPI.
 bool counts_all_calls() noexcept;
 
-// Starts a nonblocking call by `start(kept, &call)`, a function of taut.h. A call that is plain MPI at once
+// Starts a nonblocking call by `start(copies, &call)`, a function of taut.h. A call that is plain MPI at once
 // gets MPI's own request.
 template <class Start>
 int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
@@ -40,7 +40,7 @@ int launch(MPI_Comm comm, MPI_Request* request, Start start) noexcept {
   return api::guard(comm, [&]() -> int {
     std::list<StartedCall> one(1);
     TAUT_Request call = TAUT_REQUEST_NULL;
-    if (const int code = start(one.front().kept, &call); code != MPI_SUCCESS) return code;
+    if (const int code = start(one.front().copies, &call); code != MPI_SUCCESS) return code;
     one.front().call.reset(call);
     const MPI_Request plain = static_cast<api::CollectiveRequest*>(call)->give_plain();
     if (plain == MPI_REQUEST_NULL) {

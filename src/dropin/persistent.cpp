@@ -88,12 +88,13 @@ void end_persistent() noexcept {
   if (all().self != MPI_COMM_NULL) PMPI_Comm_free(&all().self);
 }
 
-int make_request(MPI_Comm comm, KeptArrays kept, std::unique_ptr<TAUT_Request_s> call, MPI_Request* request) {
+int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
+                 MPI_Request* request) {
   forget_freed();
   if (!static_cast<api::CollectiveRequest&>(*call).set_apart(counts_all_calls())) return MPI_SUCCESS;
   std::list<StartedCall> one(1);
   StartedCall& made = one.front();
-  made.kept = std::move(kept);
+  made.copies = std::move(copies);
   made.call = std::move(call);
   made.tag = take_tag();
   made.tell_mpi = send_end;
@@ -106,7 +107,7 @@ int make_request(MPI_Comm comm, KeptArrays kept, std::unique_ptr<TAUT_Request_s>
   return MPI_SUCCESS;
 }
 
-bool start_kept(MPI_Request request, int& code) noexcept {
+bool start_persistent(MPI_Request request, int& code) noexcept {
   const BypassScope bypass;
   All& here = all();
   std::unique_lock lock(here.mutex);
@@ -126,7 +127,7 @@ bool start_kept(MPI_Request request, int& code) noexcept {
   return true;
 }
 
-void forget_kept(MPI_Request request) noexcept {
+void forget_persistent(MPI_Request request) noexcept {
   All& here = all();
   const std::lock_guard lock(here.mutex);
   const auto found = here.calls.find(request);

@@ -2,6 +2,7 @@
 #include <taut/taut.h>
 
 #include "api/args/pmpi_counts.hpp"
+#include "dropin/generalized_requests.hpp"
 #include "dropin/large_counts.hpp"
 #include "dropin/messages.hpp"
 #include "p2p/open_receive.hpp"
@@ -17,9 +18,9 @@ namespace {
 template <class Call>
 int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
   if (!may_be_coded(at)) return call(status);
-  StatusAt came(status);
-  const int code = call(&*came);
-  return code == MPI_SUCCESS ? finish_recv(at, *came) : code;
+  ReadableStatus readable(status);
+  const int code = call(&*readable);
+  return code == MPI_SUCCESS ? finish_recv(at, *readable) : code;
 }
 
 // Receives a message that may have been probed for, or while another one is sent in segments. Runs
@@ -33,12 +34,12 @@ int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* stat
   if (may_be_segmented(at)) open.emplace(at, posted.detached ? &posted.detached : nullptr, posted.request);
   const int other = meanwhile();
   if (other != MPI_SUCCESS) PMPI_Cancel(&posted.request);
-  for (taut::Backoff backoff; open && !open->ready();) backoff.pause();
-  StatusAt came(status);
-  const int code = PMPI_Wait(&posted.request, &*came);
+  for (taut::Backoff backoff; open && !open->ready(); backoff.pause()) progress_calls();
+  ReadableStatus readable(status);
+  const int code = PMPI_Wait(&posted.request, &*readable);
   if (other != MPI_SUCCESS || code != MPI_SUCCESS) return other != MPI_SUCCESS ? other : code;
-  if (open && open->message() != nullptr) return open->message()->finish(at.comm, *came);
-  return posted.detached ? deliver(posted.detached, at, *came) : finish_recv(at, *came);
+  if (open && open->message() != nullptr) return open->message()->finish(at.comm, *readable);
+  return posted.detached ? deliver(posted.detached, at, *readable) : finish_recv(at, *readable);
 }
 
 // Returns true if a message from `source` may have been probed for. A receive from MPI_PROC_NULL is left to
@@ -54,8 +55,8 @@ int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source
          MPI_Status* status) noexcept {
   const RecvBuffer at = here(buf, count, type, comm);
   if (may_be_probed_from(source)) return receiving_probed({source, tag, comm}, at, status, nothing_else);
-  return receiving(at, status, [&](MPI_Status* came) {
-    return call_next(function, buf, count, type, source, tag, comm, came);
+  return receiving(at, status, [&](MPI_Status* mpi_status) {
+    return call_next(function, buf, count, type, source, tag, comm, mpi_status);
   });
 }
 
@@ -93,9 +94,9 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
       if (sending.in_segments()) return sending.send(nullptr);
       return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
     });
-  return receiving(at, status, [&](MPI_Status* came) {
+  return receiving(at, status, [&](MPI_Status* mpi_status) {
     return call_next(function, sent.at, static_cast<Count>(sent.count), sent.type, dest, sendtag, recvbuf,
-                     recvcount, recvtype, source, recvtag, comm, came);
+                     recvcount, recvtype, source, recvtag, comm, mpi_status);
   });
 }
 
@@ -105,8 +106,8 @@ int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int des
             int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
   const RecvBuffer at = here(buf, count, type, comm);
   if (!may_be_probed_from(source))
-    return receiving(at, status, [&](MPI_Status* came) {
-      return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, came);
+    return receiving(at, status, [&](MPI_Status* mpi_status) {
+      return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
     });
   return taut::api::guard(comm, [&]() -> int {
     const std::vector<std::byte> sent = packed(at);

@@ -29,7 +29,7 @@ int start_receive(MPI_Request* request) noexcept {
 
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
-  if (request != nullptr && (start_kept(*request, code) || start_coded(*request, code))) return code;
+  if (request != nullptr && (start_persistent(*request, code) || start_coded(*request, code))) return code;
   return request != nullptr ? start_receive(request) : call_next(Wrapped::MPI_Start, request);
 }
 
@@ -47,7 +47,7 @@ TAUT_API int taut_dropin_MPI_Startall(int count, MPI_Request requests[]) {
 }
 
 TAUT_API int taut_dropin_MPI_Request_free(MPI_Request* request) {
-  if (request != nullptr) forget_kept(*request);
+  if (request != nullptr) forget_persistent(*request);
   if (request != nullptr && untrack(*request)) return MPI_SUCCESS;
   return call_next(Wrapped::MPI_Request_free, request);
 }

@@ -14,7 +14,7 @@ int decode(const void* frame, size_t bytes, void* values, size_t count, int type
            void* stream) noexcept {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if (!call.can_decode(frame, values)) return static_cast<int>(Status::invalid_argument);
+    if (!call.can_use(frame, values)) return static_cast<int>(Status::invalid_argument);
     StreamLauncher launcher = call.launcher;
     planes::cuda::decode(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes), call.type,
                          static_cast<T*>(values), call.count, add, call.place());
@@ -25,12 +25,27 @@ int decode(const void* frame, size_t bytes, void* values, size_t count, int type
 template <class T>
 int add(const Call<T>& call, std::span<const Source> sources, const planes::cuda::EncodeCall<T>& slots, void* sum,
         size_t capacity) {
-  if (sum == nullptr || call.result == nullptr || !aligned(sum, 16)) return static_cast<int>(Status::invalid_argument);
-  if (!call.holds_index(sum, capacity)) return static_cast<int>(Status::buffer_too_small);
+  if (!call.has_result() || !is_frame(sum)) return static_cast<int>(Status::invalid_argument);
+  if (!call.holds_index(capacity)) return static_cast<int>(Status::buffer_too_small);
   StreamLauncher launcher = call.launcher;
   planes::cuda::sum<T>(launcher, {sources, call.type, call.count, slots.z, slots.header},
                        {static_cast<std::byte*>(sum), capacity}, call.place());
   return 0;
+}
+
+// Loads the kernels of all calls on `type`.
+template <class T>
+void load_kernels(int type, void* stream) {
+  const Call<T> call(type, 1, nullptr, stream);
+  const planes::cuda::CallPlace place = call.place();
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  const FrameRoom room{memory, 0};
+  const Source sources[] = {planes::cuda::source_of(memory, 0)};
+  KernelLoader loader;
+  for (const int exact_bits : {0, 1})
+    planes::cuda::encode(loader, encoding(call, memory, {1, 0, 0, exact_bits}), room, place);
+  planes::cuda::decode(loader, sources[0], call.type, reinterpret_cast<T*>(memory), call.count, false, place);
+  planes::cuda::sum<T>(loader, {sources, call.type, call.count, {}}, room, place);
 }
 
 }  // namespace
@@ -56,10 +71,19 @@ int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
   const int status = on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, nullptr, stream);
     call.place();
-    call.slots();
+    load_kernels<T>(type, stream);
     return 0;
   });
   return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // planes has no kernels for integers
+}
+
+int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream) {
+  return on_numbers(type, count, [&]<class T>() {
+    const Call<T> call(type, count, nullptr, stream);
+    call.place();
+    call.slots();
+    return 0;
+  });
 }
 
 int TAUT_Cuda_release(void) {
@@ -73,8 +97,7 @@ int TAUT_Encode_cuda(const void* values, size_t count, int type, const TAUT_Cuda
                      size_t capacity, TAUT_Cuda_result* result, void* stream) {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) || !aligned(frame, 16))
-      return static_cast<int>(Status::invalid_argument);
+    if (!call.can_use(frame, values) || !usable(coding)) return static_cast<int>(Status::invalid_argument);
     if (capacity < planes::max_frame_bytes(sizeof(T), call.count, 1)) return static_cast<int>(Status::buffer_too_small);
     StreamLauncher launcher = call.launcher;
     planes::cuda::encode(launcher, encoding(call, values, *coding),
@@ -87,8 +110,7 @@ int TAUT_Encode_slots_cuda(const void* values, size_t count, int type, const TAU
                            void* slots, size_t slot_bytes, TAUT_Cuda_result* result, void* stream) {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if ((values == nullptr && count > 0) || words == nullptr || slots == nullptr || result == nullptr || !usable(coding) ||
-        slot_bytes % 4 != 0 || slot_bytes == 0 || slot_bytes > 1 << 20 || !aligned(slots, 4))
+    if (!call.has_result() || !call.has_values(values) || !usable(coding) || !are_slots(words, slots, slot_bytes))
       return static_cast<int>(Status::invalid_argument);
     const auto values_of_call = encoding(call, values, *coding);
     if (values_of_call.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};  // needs a stored frame
@@ -117,7 +139,7 @@ int TAUT_Frame_add_cuda(const void* const* frames, const size_t* bytes, int n, s
       return static_cast<int>(Status::invalid_argument);
     Source sources[planes::cuda::max_sources];
     for (int k = 0; k < n; ++k) {
-      if (frames[k] == nullptr || !aligned(frames[k], 16)) return static_cast<int>(Status::invalid_argument);
+      if (!is_frame(frames[k])) return static_cast<int>(Status::invalid_argument);
       sources[k] = planes::cuda::source_of(static_cast<const std::byte*>(frames[k]), bytes[k]);
     }
     return add<T>({type, count, result, stream}, {sources, static_cast<std::size_t>(n)}, {}, sum, capacity);
@@ -128,13 +150,14 @@ int TAUT_Slots_add_cuda(const uint32_t* const* words, const void* const* slots, 
                         int type, const TAUT_Cuda_coding* coding, void* sum, size_t capacity, TAUT_Cuda_result* result,
                         void* stream) {
   return on_numbers(type, count, [&]<class T>() {
-    if (words == nullptr || slots == nullptr || !usable(coding) || n < 1 ||
-        n > static_cast<int>(planes::cuda::max_sources) || slot_bytes % 4 != 0 || slot_bytes > 1 << 20)
+    if (words == nullptr || slots == nullptr || !usable(coding) || n < 1 || n > static_cast<int>(planes::cuda::max_sources))
       return static_cast<int>(Status::invalid_argument);
     Source sources[planes::cuda::max_sources];
-    for (int k = 0; k < n; ++k)
+    for (int k = 0; k < n; ++k) {
+      if (!are_slots(words[k], slots[k], slot_bytes)) return static_cast<int>(Status::invalid_argument);
       sources[k] = {nullptr, 0, words[k], static_cast<const std::uint32_t*>(slots[k]),
                     static_cast<std::uint32_t>(slot_bytes / 4)};
+    }
     const Call<T> call(type, count, result, stream);
     return add<T>(call, {sources, static_cast<std::size_t>(n)}, encoding(call, nullptr, *coding), sum, capacity);
   });
@@ -145,10 +168,8 @@ int TAUT_Frame_accumulate_cuda(const void* frame, size_t bytes, const void* valu
                                void* stream) {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if (frame == nullptr || (values == nullptr && count > 0) || sum == nullptr || result == nullptr || !usable(coding) ||
-        !aligned(frame, 16))
-      return static_cast<int>(Status::invalid_argument);
-    if (!call.holds_index(sum, capacity)) return static_cast<int>(Status::buffer_too_small);
+    if (!call.can_use(frame, values) || !is_frame(sum) || !usable(coding)) return static_cast<int>(Status::invalid_argument);
+    if (!call.holds_index(capacity)) return static_cast<int>(Status::buffer_too_small);
     const auto own = encoding(call, values, *coding);
     if (own.z.step == 0) return int{TAUT_ERR_CUDA_NEEDS_HOST};
     StreamLauncher launcher = call.launcher;

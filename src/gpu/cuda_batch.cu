@@ -10,12 +10,10 @@ namespace {
 using planes::cuda::CallPlace;
 using planes::cuda::FrameRoom;
 
-// Returns the scratch memory and result of an item. Items that run together have scratch memory of their own, and
-// none with calls on a single frame.
+// Returns the scratch memory and result of item i.
 template <class T>
-CallPlace place_of(const Call<T>& call, int item) {
-  constexpr int first_use = 100;  // behind those of CudaScratch
-  const CudaScratch::Use use{first_use + item % static_cast<int>(cuda::most_items)};
+CallPlace place_of(const Call<T>& call, int i) {
+  const CudaScratch::Use use = StreamScratch::use_of_item(static_cast<std::size_t>(i));
   std::byte* const at = scratch().of(call.launcher.stream, use, planes::cuda::scratch_bytes(call.count));
   return {reinterpret_cast<planes::cuda::Scratch*>(at), result_at(call.result)};
 }
@@ -23,7 +21,7 @@ CallPlace place_of(const Call<T>& call, int item) {
 template <class T>
 Status check(const DeviceFrameItem& item, const Call<T>& call) {
   if (item.count > planes::max_count / components_of(call.type)) return Status::invalid_count;
-  return call.can_decode(item.frame, item.values) ? Status::ok : Status::invalid_argument;
+  return call.can_use(item.frame, item.values) ? Status::ok : Status::invalid_argument;
 }
 
 // Calls enqueue.operator()<T>(batch launcher, call, item, place) for each item. Returns the first status other than 0
@@ -37,6 +35,8 @@ int on_items(const DeviceFrameItem* items, int n, int type, void* stream, CheckA
       if (const Status status = check(items[i], call_of(i)); status != Status::ok) return static_cast<int>(status);
       if (const Status status = check_also(call_of(i), items[i]); status != Status::ok) return static_cast<int>(status);
     }
+    // The stream has all scratch memory before the first launch, so that a capture is refused as a whole.
+    for (int i = 0; i < n; ++i) place_of(call_of(i), i);
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
     cuda::BatchLauncher batch(launcher);
     for (int i = 0; i < n; ++i) {

@@ -30,12 +30,27 @@ int decode_lagged(const void* frame, size_t bytes, void* values, size_t count, i
                   TAUT_Cuda_result* result, void* stream) noexcept {
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
-    if (!call.can_decode(frame, values)) return static_cast<int>(Status::invalid_argument);
+    if (!call.can_use(frame, values)) return static_cast<int>(Status::invalid_argument);
     StreamLauncher launcher = call.launcher;
     planes::cuda::decode_lagged(launcher, planes::cuda::source_of(static_cast<const std::byte*>(frame), bytes),
                                 call.type, static_cast<T*>(values), call.count, add, integers_room(call), call.place());
     return 0;
   });
+}
+
+// Loads the kernels of all calls on `type`.
+template <class T>
+void load_kernels(int type, void* stream) {
+  const Call<T> call(type, 1, nullptr, stream);
+  const planes::cuda::CallPlace place = call.place();
+  const IntegersRoom room = integers_room(call);
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  const planes::cuda::Source source = planes::cuda::source_of(memory, 0);
+  KernelLoader loader;
+  for (const int exact_bits : {0, 1})
+    planes::cuda::encode_lagged(loader, encoding(call, memory, {1, 0, 0, exact_bits}), planes::Lags{},
+                                planes::cuda::FrameRoom{memory, 0}, room, place);
+  planes::cuda::decode_lagged(loader, source, call.type, reinterpret_cast<T*>(memory), call.count, false, room, place);
 }
 
 }  // namespace
@@ -51,6 +66,7 @@ int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream) {
     const Call<T> call(type, count, nullptr, stream);
     call.place();
     integers_room(call);
+    load_kernels<T>(type, stream);
     return 0;
   });
 }
@@ -61,8 +77,7 @@ int TAUT_Encode_lagged_cuda(const void* values, size_t count, int type, const TA
   return on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, result, stream);
     planes::Lags read;
-    if ((values == nullptr && count > 0) || frame == nullptr || result == nullptr || !usable(coding) ||
-        !aligned(frame, 16) || !read_lags(lags, n, components_of(call.type), read))
+    if (!call.can_use(frame, values) || !usable(coding) || !read_lags(lags, n, components_of(call.type), read))
       return static_cast<int>(Status::invalid_argument);
     const planes::Lags reaching = read.within(call.count);
     const auto values_of_call = encoding(call, values, *coding);

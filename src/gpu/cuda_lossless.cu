@@ -35,7 +35,7 @@ int on_message(size_t count, int type, TAUT_Cuda_result* result, void* stream, A
 
 template <class Word>
 bool usable(const Message& message, const void* values, const void* frame) {
-  return message.result != nullptr && frame != nullptr && aligned(frame, 16) && aligned(values, sizeof(Word)) &&
+  return message.result != nullptr && aligned(message.result, alignof(TAUT_Cuda_result)) && frame != nullptr && aligned(frame, 16) && aligned(values, sizeof(Word)) &&
          (values != nullptr || message.words == 0);
 }
 
@@ -71,6 +71,24 @@ int decode(const Message& message, const void* frame, size_t bytes, void* values
   return 0;
 }
 
+// Loads the kernels of all calls on `type`.
+void load_kernels(DType type, const mpc::cuda::CallPlace& place) {
+  constexpr std::uint64_t words = 4096;  // enough for a frame that is not stored
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  const FrameHeader header{.codec = mpc::frame_id, .type = type, .count = words, .parameters = {1}};
+  const cuda::Source source = cuda::source_of(memory, 0);
+  KernelLoader loader;
+  mpc::cuda::with_word(type, [&]<class Word>() {
+    auto* const values = reinterpret_cast<Word*>(memory);
+    mpc::cuda::encode<Word>(loader, {values, words, header}, {memory, 0}, place);
+    mpc::cuda::decode<mpc::cuda::Replace<Word>>(loader, source, type, values, words, place);
+  });
+  mpc::cuda::with_addend(type, [&]<class T>() {
+    using Target = mpc::cuda::Add<T>;
+    mpc::cuda::decode<Target>(loader, source, type, reinterpret_cast<typename Target::Word*>(memory), words, place);
+  });
+}
+
 }  // namespace
 
 int encode_lossless(const void* values, std::size_t count, int type, int distance, double relative, int exact_bits,
@@ -89,7 +107,7 @@ int encode_lossless(const void* values, std::size_t count, int type, int distanc
 int reserve_lossless(size_t count, int type, void* stream) noexcept {
   return on_message(count, type, nullptr, stream, [](const Message& message) {
     return mpc::cuda::with_word(message.type, [&]<class Word>() {
-      message.place<Word>();
+      load_kernels(message.type, message.place<Word>());
       return 0;
     });
   });

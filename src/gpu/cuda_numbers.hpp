@@ -27,6 +27,14 @@ int on_numbers(int type, std::size_t count, Action action) noexcept {
   });
 }
 
+inline bool is_frame(const void* frame) { return frame != nullptr && aligned(frame, 16); }
+
+// True if memory holds slots of a size that kernels accept, and their words.
+inline bool are_slots(const std::uint32_t* words, const void* slots, std::size_t slot_bytes) {
+  return words != nullptr && slots != nullptr && aligned(words, 4) && aligned(slots, 4) &&
+         slot_bytes % 4 == 0 && slot_bytes > 0 && slot_bytes <= 1 << 20;
+}
+
 // Arguments that all calls share, and the scratch memory of a call.
 template <class T>
 struct Call {
@@ -55,12 +63,16 @@ struct Call {
     auto* const words = reinterpret_cast<std::uint32_t*>(at);
     return {words, words + chunks, slot_words};
   }
-  bool can_decode(const void* frame, const void* values) const {
-    return frame != nullptr && result != nullptr && (values != nullptr || count == 0) && aligned(frame, 16) &&
-           aligned(values, sizeof(T));
+  // Return true if kernels can access the memory. A kernel that accessed other memory would end the context.
+  bool has_values(const void* values) const {
+    return (values != nullptr || count == 0) && aligned(values, sizeof(T));
   }
-  bool holds_index(const void* frame, std::size_t capacity) const {
-    return aligned(frame, 16) && capacity >= frame_header_bytes + 4 * (planes::chunks_of(count) + 1);
+  bool has_result() const { return result != nullptr && aligned(result, alignof(TAUT_Cuda_result)); }
+  bool can_use(const void* frame, const void* values) const {
+    return has_result() && has_values(values) && is_frame(frame);
+  }
+  bool holds_index(std::size_t capacity) const {
+    return capacity >= frame_header_bytes + 4 * (planes::chunks_of(count) + 1);
   }
 };
 

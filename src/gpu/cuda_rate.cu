@@ -58,7 +58,7 @@ int on_field(const void* values, const void* frame, const size_t* extents, int n
     std::size_t count = 0;
     if (const Status status = read_extents(extents, n, dims, count); status != Status::ok)
       return static_cast<int>(status);
-    if (result == nullptr || frame == nullptr || !aligned(frame, 16) || !aligned(values, sizeof(T)) ||
+    if (result == nullptr || !aligned(result, alignof(TAUT_Cuda_result)) || frame == nullptr || !aligned(frame, 16) || !aligned(values, sizeof(T)) ||
         (values == nullptr && count > 0))
       return static_cast<int>(Status::invalid_argument);
     const zfp::cuda::Field field = zfp::cuda::field_of(zfp::shape_of(dims, count));
@@ -66,12 +66,28 @@ int on_field(const void* values, const void* frame, const size_t* extents, int n
   });
 }
 
+// Loads the kernels of all calls on T, in each number of dimensions.
+template <class T>
+void load_kernels(const zfp::cuda::CallPlace& place) {
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  const FrameHeader header{.type = dtype_of<T>, .count = 1, .bound = {Bound::Kind::rate, 1}};
+  const cuda::Source source = cuda::source_of(memory, 0);
+  KernelLoader loader;
+  for (unsigned n = 1; n <= max_dims; ++n) {
+    zfp::cuda::Field field{};
+    field.dims = n;
+    field.boxes = 1;
+    zfp::cuda::encode(loader, reinterpret_cast<const T*>(memory), field, header, memory, place);
+    zfp::cuda::decode(loader, source, reinterpret_cast<T*>(memory), field, 1, place);
+  }
+}
+
 }  // namespace
 
 int reserve_rate(size_t count, int type, void* stream) noexcept {
   if (count > zfp::cuda::max_count) return 0;  // no call accepts so many values
   const int status = on_floats(type, [&]<class T>() {
-    FieldCall{{}, count, static_cast<cudaStream_t>(stream), nullptr}.place();
+    load_kernels<T>(FieldCall{{}, count, static_cast<cudaStream_t>(stream), nullptr}.place());
     return 0;
   });
   return status == static_cast<int>(Status::invalid_type) ? 0 : status;

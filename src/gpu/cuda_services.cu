@@ -2,15 +2,10 @@
 #include "gpu/cuda_services.hpp"
 
 #include "gpu/cuda_call.hpp"
+#include "gpu/cuda_memory.hpp"
 
 namespace taut::api {
 namespace {
-
-int status_of(cudaError_t error) {
-  if (error != cudaSuccess) last_error() = cudaGetErrorString(error);
-  if (error == cudaErrorMemoryAllocation) return static_cast<int>(Status::out_of_memory);
-  return error == cudaSuccess ? 0 : TAUT_ERR_CUDA;
-}
 
 const char* why() {
   const char* text = "";
@@ -34,11 +29,11 @@ int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cuda
 
 // Other streams may use the memory once the allocating stream has got to the allocation.
 int allocate(void** memory, std::size_t bytes) {
-  const int status = status_of(cudaMallocAsync(memory, bytes, nullptr));
+  const int status = status_of(device_memory().allocate(memory, bytes, nullptr));
   return status == 0 ? wait(nullptr) : status;
 }
 
-void give_back(void* memory) { cudaFreeAsync(memory, nullptr); }
+void give_back(void* memory) { device_memory().free(memory, nullptr); }
 
 int copy(void* to, const void* from, std::size_t bytes) {
   const cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr);
@@ -58,7 +53,9 @@ int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
 int query(void* stream, int* idle) {
   const cudaError_t error = cudaStreamQuery(static_cast<cudaStream_t>(stream));
   *idle = error == cudaSuccess;
-  return error == cudaErrorNotReady ? 0 : status_of(error);
+  if (error != cudaErrorNotReady) return status_of(error);
+  cudaGetLastError();  // the next launch must not take the answer for its own error
+  return 0;
 }
 
 }  // namespace

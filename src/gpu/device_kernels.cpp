@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codecs/zfp/shape.hpp"
+
 namespace taut::api {
 namespace {
 
@@ -13,6 +15,16 @@ std::string_view codec_of(const FrameHeader& header) {
 
 // `header`: that of a planes frame.
 bool has_lags(const FrameHeader& header) { return header.parameters[1] > 0; }
+
+// Extents of a zfp field, as taut_cuda.h passes them.
+struct FieldExtents {
+  FieldExtents(const Dims& dims, std::size_t count) noexcept : shape(zfp::shape_of(dims, count)) {}
+
+  const std::size_t* data() const noexcept { return shape.extent.data() + max_dims - shape.dims; }
+  int size() const noexcept { return static_cast<int>(shape.dims); }
+
+  zfp::Shape shape;
+};
 
 }  // namespace
 
@@ -27,6 +39,8 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const
         Planes{{bound.value, bound.kind == Bound::Kind::snap, inner, coding.bits == PackedBits::exact},
                prediction.lags});
   }
+  if (codec == "zfp" && bound.kind == Bound::Kind::rate && coding.bits == PackedBits::rounded)
+    return DeviceEncoder(Rate{bound.value, coding.dims});
   constexpr std::string_view distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
   const auto* const found = std::ranges::find(distances, candidate.predictor);
   if (codec != "mpc" || found == std::end(distances)) return {};
@@ -40,12 +54,26 @@ int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, B
   if (const auto* const lossless = std::get_if<Lossless>(&way_))
     return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
                                   lossless->exact_bits, frame.data(), frame.size(), result, stream);
+  if (const auto* const rate = std::get_if<Rate>(&way_)) {
+    const FieldExtents extents(rate->dims, values.count);
+    return device.encode_rate(values.data, extents.data(), extents.size(), type, rate->bits, frame.data(),
+                              frame.size(), result, stream);
+  }
   const auto& [coding, lags] = std::get<Planes>(way_);
   if (!lags.any())
     return device.encode(values.data, values.count, type, &coding, frame.data(), frame.size(), result,
                          stream);
   return device.encode_lagged(values.data, values.count, type, &coding, lags.of, static_cast<int>(lags.n),
                               frame.data(), frame.size(), result, stream);
+}
+
+int DeviceEncoder::decode(const DeviceServices& device, ConstBytes frame, Slice values,
+                          TAUT_Cuda_result* result, void* stream) const {
+  const auto* const rate = std::get_if<Rate>(&way_);
+  if (rate == nullptr) return TAUT_ERR_CUDA_NEEDS_HOST;
+  const FieldExtents extents(rate->dims, values.count);
+  return device.decode_rate(frame.data(), frame.size(), values.data, extents.data(), extents.size(),
+                            static_cast<int>(values.type), result, stream);
 }
 
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header) {

@@ -19,6 +19,11 @@ class DeviceEncoder {
   int operator()(const DeviceServices& device, ConstSlice values, Bytes frame, TAUT_Cuda_result* result,
                  void* stream) const;
 
+  // Decodes frames that this encoder makes, into device memory, if the header alone does not tell how
+  // (decoder_of): zfp frames of the encoder's extents. Returns TAUT_ERR_CUDA_NEEDS_HOST for other codecs.
+  int decode(const DeviceServices& device, ConstBytes frame, Slice values, TAUT_Cuda_result* result,
+             void* stream) const;
+
   // Returns the coding of planes frames; null for other codecs.
   const TAUT_Cuda_coding* planes_coding() const noexcept {
     const auto* const planes = std::get_if<Planes>(&way_);
@@ -35,7 +40,11 @@ class DeviceEncoder {
     double relative;  // bound that mantissas are rounded to; 0: no rounding
     bool exact_bits;
   };
-  using Way = std::variant<Planes, Lossless>;
+  struct Rate {
+    double bits;  // for each value
+    Dims dims;
+  };
+  using Way = std::variant<Planes, Lossless, Rate>;
 
   explicit DeviceEncoder(Way way) : way_(way) {}
 

@@ -81,9 +81,11 @@ FrameCodec::Outcome FrameCodec::decode_there(ConstBytes in, Slice values, bool a
   const FrameHeader header = header_of(in);
   const auto decode =
       add ? api::decoding_adder_of(device_.services(), header) : api::decoder_of(device_.services(), header);
-  if (!usable(values) || decode == nullptr) return {};
+  if (!usable(values) || (decode == nullptr && add)) return {};
   const Buffer frame = frame_there(in);
   return device_.run([&](TAUT_Cuda_result* result, void* stream) {
+    if (decode == nullptr)
+      return encoder_.decode(device_.services(), frame.bytes().first(in.size()), values, result, stream);
     return decode(frame.data(), in.size(), values.data, values.count, static_cast<int>(values.type), result,
                   stream);
   });

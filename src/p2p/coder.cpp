@@ -8,7 +8,7 @@
 namespace taut::p2p {
 
 std::size_t bytes_of_values(const SendArguments& message, const api::DatatypeLayout& kind) noexcept {
-  return static_cast<std::size_t>(message.count) * kind.values * size_of(kind.type());
+  return static_cast<std::size_t>(message.count) * kind.values_per_element * size_of(kind.type());
 }
 
 Coder::Coder(const Policy& policy, const MessageFormat& format, int threads)

@@ -1,6 +1,7 @@
 #include "p2p/open_receive.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "p2p/bypass.hpp"

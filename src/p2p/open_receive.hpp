@@ -1,5 +1,5 @@
-// Receives in progress whose message may come in segments. Any call that waits advances all of them, because
-// the sender of segments may wait until they are received (docs/adr/0022).
+// Receives in progress whose message may come in segments. A call that polls while it waits advances all of
+// them in each turn, because the sender of segments may wait until they are received (docs/adr/0022).
 #pragma once
 
 #include "p2p/segmented_message.hpp"

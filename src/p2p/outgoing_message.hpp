@@ -38,15 +38,16 @@ class OutgoingMessage {
   int start(StartFunction function, const SendArguments& message, MPI_Request* request) noexcept;
 
   // Returns true if the send may complete: the segments are sent, or the receiver has left them waiting for a
-  // while. Advances open receives. `request`: as of start().
+  // while. `request`: as of start().
   bool ready(MPI_Request request) noexcept;
 
-  // Sends a long message. `drive()` is called while it waits. Returns an MPI error code.
-  template <class Drive>
-  int send(const SendArguments& message, Drive drive) noexcept {
+  // Sends a long message. `progress()` is called while it waits, and advances open receives at least. Returns
+  // an MPI error code.
+  template <class Progress>
+  int send(const SendArguments& message, Progress progress) noexcept {
     MPI_Request request = MPI_REQUEST_NULL;
     if (const int code = start(nullptr, message, &request); code != MPI_SUCCESS) return code;
-    for (Backoff backoff; !ready(request); backoff.pause()) drive();
+    for (Backoff backoff; !ready(request); backoff.pause()) progress();
     return PMPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 

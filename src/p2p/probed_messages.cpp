@@ -116,7 +116,7 @@ int take_up_to(int source, int tag, MPI_Comm comm) {
     const int code = PMPI_Improbe(source, MPI_ANY_TAG, comm, &there, &one.message, &one.status);
     if (code != MPI_SUCCESS || there == 0) return queue.pop_back(), code;
     ++probed;
-    one.bytes = bytes_of(one.status);
+    one.bytes = received_bytes(one.status);
     last = one.status.MPI_TAG == tag;
   }
   return MPI_SUCCESS;
@@ -139,7 +139,7 @@ int know(Probed& one, const MessageFormat& format, int* known) {
   MPI_Status status;
   const int code = PMPI_Request_get_status(one.reading.request, known, &status);
   if (code != MPI_SUCCESS || *known == 0) return code;
-  set_bytes(one.status, bytes_of_values(one.reading.detached, format));
+  set_received_bytes(one.status, bytes_of_values(one.reading.detached, format));
   one.known = true;
   return MPI_SUCCESS;
 }
@@ -201,7 +201,7 @@ int ProbeQueue::probe(const MatchKey& key, const MessageFormat& format, int* the
     Found found = find(key);
     if (!found) {
       const int code = PMPI_Iprobe(key.source, key.tag, key.comm, there, &status);
-      if (code != MPI_SUCCESS || *there == 0 || !may_be_coded(format, bytes_of(status))) return code;
+      if (code != MPI_SUCCESS || *there == 0 || !may_be_coded(format, received_bytes(status))) return code;
       *there = 0;
       if (const int taken = take_up_to(status.MPI_SOURCE, status.MPI_TAG, key.comm)) return taken;
       found = find(key);

@@ -67,7 +67,7 @@ int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status,
   received.begin = clock_now();
   decode_to(at, *envelope);
   received.end = clock_now();
-  set_bytes(status, envelope->bytes);
+  set_received_bytes(status, envelope->bytes);
   return MPI_SUCCESS;
 }
 
@@ -98,7 +98,7 @@ int counted(const RecvBuffer& at, std::size_t bytes, Action action) noexcept {
 std::size_t arrived_bytes(const MPI_Status& status) noexcept {
   int cancelled = 0;
   PMPI_Test_cancelled(&status, &cancelled);
-  return cancelled == 0 ? bytes_of(status) : 0;
+  return cancelled == 0 ? received_bytes(status) : 0;
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept {
   const std::size_t bytes = arrived_bytes(status);
   return counted(at, bytes, [&](Received& received) -> int {
     if (!at.endpoint->format().may_have(bytes) || !begins_with_mark(at)) return MPI_SUCCESS;
-    set_bytes(status, 0);
+    set_received_bytes(status, 0);
     const Buffer message = moved_away(at, bytes);
     return decode_message(ConstBytes(message.bytes()).first(bytes), at, status, received);
   });

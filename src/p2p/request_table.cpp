@@ -108,7 +108,7 @@ void end(std::unique_ptr<Tracked>& tracked) noexcept {
 int finish_tracked(Tracked& tracked, MPI_Status& status) noexcept {
   if (tracked.is_send()) return MPI_SUCCESS;
   if (tracked.looked_at) {
-    set_bytes(status, tracked.bytes);
+    set_received_bytes(status, tracked.bytes);
     return tracked.code;
   }
   if (tracked.open && tracked.open->message() != nullptr)
@@ -270,7 +270,7 @@ int CompletionScope::look(std::size_t i, MPI_Status& status) noexcept {
   if (!tracked) return MPI_SUCCESS;
   tracked->code = finish_tracked(*tracked, status);
   tracked->looked_at = true;
-  tracked->bytes = bytes_of(status);
+  tracked->bytes = received_bytes(status);
   return tracked->code;
 }
 

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>

@@ -91,7 +91,7 @@ bool SegmentedMessage::advance() noexcept {
     } else if (done == 0) {
       return false;
     } else {
-      decode(arrived_, ConstBytes(slot.memory.bytes()).first(bytes_of(status)));
+      decode(arrived_, ConstBytes(slot.memory.bytes()).first(received_bytes(status)));
     }
     if (arrived_ + window < segments_) post(arrived_ + window);
   }
@@ -100,12 +100,12 @@ bool SegmentedMessage::advance() noexcept {
 
 int SegmentedMessage::finish(MPI_Comm comm, MPI_Status& status) noexcept {
   received_.begin = received_.end - decoding_;
-  set_bytes(status, 0);
+  set_received_bytes(status, 0);
   const int code = api::guard(comm, [&]() -> int {
     if (failure_) throw Error(*failure_);
     if (truncated_) return api::raise(comm, MPI_ERR_TRUNCATE);
     if (memory_.data() != nullptr) place(values_, at_);
-    set_bytes(status, first_.bytes);
+    set_received_bytes(status, first_.bytes);
     return MPI_SUCCESS;
   });
   received_.failed = code != MPI_SUCCESS;

@@ -2,7 +2,7 @@
 
 namespace taut::p2p {
 
-std::size_t bytes_of(const MPI_Status& status) noexcept {
+std::size_t received_bytes(const MPI_Status& status) noexcept {
   MPI_Count bytes = 0;
 #if MPI_VERSION >= 4
   PMPI_Get_count_c(&status, MPI_BYTE, &bytes);
@@ -13,7 +13,7 @@ std::size_t bytes_of(const MPI_Status& status) noexcept {
 }
 
 // Sets the count by the function of MPI 3, because MPICH 4.0 has no MPI_Status_set_elements_c.
-void set_bytes(MPI_Status& status, std::size_t bytes) noexcept {
+void set_received_bytes(MPI_Status& status, std::size_t bytes) noexcept {
   PMPI_Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(bytes));
 }
 

@@ -7,17 +7,18 @@
 
 namespace taut::p2p {
 
-// Returns the length of a message that was received or probed.
-std::size_t bytes_of(const MPI_Status& status) noexcept;
+// Returns the length in bytes of the message that was received or probed.
+std::size_t received_bytes(const MPI_Status& status) noexcept;
 
-void set_bytes(MPI_Status& status, std::size_t bytes) noexcept;
+void set_received_bytes(MPI_Status& status, std::size_t bytes) noexcept;
 
-// Status that the program passed, or a status of Taut's own for MPI_STATUS_IGNORE.
-class StatusAt {
+// Status that can be read after a call of MPI: the program's, or one of this object if the program passed
+// MPI_STATUS_IGNORE.
+class ReadableStatus {
  public:
-  explicit StatusAt(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}
-  StatusAt(const StatusAt&) = delete;
-  StatusAt& operator=(const StatusAt&) = delete;
+  explicit ReadableStatus(MPI_Status* wanted) noexcept : at_(wanted == MPI_STATUS_IGNORE ? &own_ : wanted) {}
+  ReadableStatus(const ReadableStatus&) = delete;
+  ReadableStatus& operator=(const ReadableStatus&) = delete;
 
   MPI_Status& operator*() noexcept { return *at_; }
 

@@ -3,7 +3,7 @@ functions.txt, and the functions of unserved.txt, whose calls are only counted."
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "core"))
@@ -12,8 +12,9 @@ from collectives import collectives
 BY_HAND = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Pcontrol"}  # src/dropin/init_finalize.cpp
 COMPLETION = re.compile(r"MPI_(Wait|Test)(|all|any|some)")  # src/dropin/completion_calls.cpp
 SEND = re.compile(r"MPI_(I?[sr]?send|[sr]?send_init)(_c)?", re.I)  # src/dropin/send_calls.cpp
-OTHER_MESSAGE = re.compile(  # src/dropin: recv_calls.cpp, isendrecv_calls.cpp, probe_calls.cpp, completion_calls.cpp, start_calls.cpp
-    r"MPI_(I?m?recv|Recv_init|I?sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
+TEMPLATES = re.compile(r"MPI_(I?mrecv|Isendrecv(_replace)?)(_c)?", re.I)  # src/dropin/{matched_recv,isendrecv}_calls.hpp
+OTHER_MESSAGE = re.compile(  # src/dropin: recv_calls.cpp, probe_calls.cpp, completion_calls.cpp, start_calls.cpp
+    r"MPI_(Recv|Irecv|Recv_init|Sendrecv(_replace)?)(_c)?|MPI_I?m?probe|MPI_Request_get_status(_any|_all|_some)?|MPI_Cancel", re.I
 )
 SENDRECV = re.compile(r"MPI_Sendrecv(_c)?")
 OF_PERSISTENT = {"MPI_Start", "MPI_Startall", "MPI_Request_free"}  # src/dropin/start_calls.cpp
@@ -92,11 +93,17 @@ class Function:
     @property
     def message(self):
         """True if the function sends, receives, probes for, inspects or cancels messages."""
-        return self.sends or OTHER_MESSAGE.fullmatch(self.name) is not None
+        return self.sends or self.by_template or OTHER_MESSAGE.fullmatch(self.name) is not None
+
+    @property
+    def by_template(self):
+        """True if a function template of the drop-in, of the same name, serves int and large counts."""
+        return TEMPLATES.fullmatch(self.name) is not None
 
     @property
     def by_hand(self):
-        return self.name in BY_HAND or self.completes or self.of_persistent or (self.message and not self.sends)
+        message = self.message and not self.sends and not self.by_template
+        return self.name in BY_HAND or self.completes or self.of_persistent or message
 
     @property
     def asked_by(self):
@@ -142,12 +149,21 @@ def collective_functions():
             yield from (function, nonblocking(function), persistent(function))
 
 
+def with_large_counts(function):
+    """Returns the form of a message function that MPI 4 added."""
+    return Function(f"{function.name}_c", [replace(p, type="MPI_Count") if p.name.endswith("count") else p for p in function.parameters])
+
+
 def functions():
+    """Yields all wrapped functions. functions.txt lists those of messages with int counts."""
     yield from collective_functions()
     for line in (Path(__file__).parent / "functions.txt").read_text().splitlines():
         name, parameters = re.fullmatch(r"int (\w+)\((.*)\)", line).groups()
         texts = [] if parameters == "void" else parameters.split(", ")
-        yield Function(name, [parameter(text) for text in texts])
+        function = Function(name, [parameter(text) for text in texts])
+        yield function
+        if any(p.type == "MPI_Datatype" for p in function.parameters):
+            yield with_large_counts(function)
 
 
 @dataclass
@@ -165,3 +181,26 @@ def unserved():
         name, number = line.split()
         if name not in served:
             yield Unserved(name, [f"a{i}" for i in range(int(number))])
+
+
+def without_buffer(function):
+    """True if the function probes for messages or completes requests, without a buffer argument."""
+    return (function.completes or function.message) and not any("void*" in p.type for p in function.parameters)
+
+
+def fortran_names(function):
+    """Returns the compilers' spellings of the function, and the name that Open MPI's module mpi_f08 calls."""
+    lower = function.name.lower()
+    return [lower, lower + "_", lower + "__", lower.upper(), f"ompi_{lower.removeprefix('mpi_')}_f"]
+
+
+def widening(function, p):
+    """Returns number type and size of the array of wider numbers that replaces the array `p`."""
+    number = "MPI_Aint" if "displs" in p.name else "MPI_Count"
+    root = "root" if any(q.name == "root" for q in function.parameters) else "every_rank"
+    count = f"blocks(comm, {root})"
+    if "eighbor" in function.name:
+        return number, f"taut::api::degrees_of(comm).{'out' if p.name.startswith('s') else 'in'}"
+    if p.name in ("sendcounts", "sdispls", "sendtypes") and root == "every_rank":
+        count = f"sendbuf == MPI_IN_PLACE ? 0 : {count}"
+    return number, count

@@ -1,6 +1,6 @@
 #include "conformance/transport_test.hpp"
 
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 namespace {

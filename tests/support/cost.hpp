@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/algorithm.hpp"
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 

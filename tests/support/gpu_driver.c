@@ -10,7 +10,7 @@ enum { most = 512, page = 4096 };
 static struct memory {
   char *at, *pages;
   size_t bytes, length;
-  int device;
+  int device, mapped;
 } memories[most];
 static int opened[stand_in_devices];
 static unsigned long launches;
@@ -20,7 +20,10 @@ static const char* range_at;
 static size_t range_bytes;
 static int range_managed;
 
-static int now(int device) { return opened[device] > 0 ? PROT_READ | PROT_WRITE : PROT_NONE; }
+static int protection_of(const struct memory* m) {
+  const int accessible = m->mapped && (m->device == stand_in_host || opened[m->device] > 0);
+  return accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+}
 
 /* Returns the memory that contains the address, or NULL. */
 static struct memory* memory_of(const char* at) {
@@ -31,7 +34,7 @@ static struct memory* memory_of(const char* at) {
 
 static void protect_all(void) {
   for (const struct memory* m = memories; m < memories + most; ++m)
-    if (m->at != NULL) mprotect(m->pages, m->length, now(m->device));
+    if (m->at != NULL && m->device != stand_in_host) mprotect(m->pages, m->length, protection_of(m));
 }
 
 void stand_in_range(const void* at, size_t bytes, int managed) {
@@ -40,29 +43,69 @@ void stand_in_range(const void* at, size_t bytes, int managed) {
   range_managed = managed;
 }
 
-void* stand_in_allocate(size_t bytes, int device) {
-  const size_t used = (bytes + 15) / 16 * 16 + (bytes == 0) * 16;
+static void* allocate(size_t bytes, int device, int mapped) {
+  const size_t unit = device == stand_in_host ? 64 : 16;
+  const size_t used = (bytes + unit - 1) / unit * unit + (bytes == 0) * unit;
   const size_t length = (used + page - 1) / page * page;
   struct memory* m = memories;
   pthread_mutex_lock(&lock);
   while (m < memories + most && m->at != NULL) ++m;
-  char* const pages = m == memories + most ? MAP_FAILED
-                                           : mmap(NULL, length + page, PROT_NONE,
-                                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char* const pages =
+      m == memories + most || length < bytes
+          ? MAP_FAILED
+          : mmap(NULL, length + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* const at = pages == MAP_FAILED ? NULL : pages + length - used;
   if (at != NULL) {
-    *m = (struct memory){at, pages, used, length, device};
-    mprotect(pages, length, now(device));
+    *m = (struct memory){at, pages, used, length, device, mapped};
+    mprotect(pages, length, protection_of(m));
   }
   pthread_mutex_unlock(&lock);
   return at;
+}
+
+void* stand_in_allocate(size_t bytes, int device) { return allocate(bytes, device, 1); }
+void* stand_in_reserve(size_t bytes, int device) { return allocate(bytes, device, 0); }
+
+/* Takes the memory behind addresses away. They stay reserved. */
+static void empty(char* pages, size_t length) {
+  mmap(pages, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void stand_in_map(void* at) {
+  pthread_mutex_lock(&lock);
+  struct memory* const m = memory_of(at);
+  if (m != NULL) {
+    mprotect(m->pages, m->length, PROT_READ | PROT_WRITE);
+    memset(m->at, 0xA5, m->bytes);
+    m->mapped = 1;
+    mprotect(m->pages, m->length, protection_of(m));
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void stand_in_unmap(void* at) {
+  pthread_mutex_lock(&lock);
+  struct memory* const m = memory_of(at);
+  if (m != NULL) {
+    empty(m->pages, m->length);
+    m->mapped = 0;
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+int stand_in_is_mapped(const void* at) {
+  pthread_mutex_lock(&lock);
+  const struct memory* const m = memory_of(at);
+  const int mapped = m != NULL && m->mapped;
+  pthread_mutex_unlock(&lock);
+  return mapped;
 }
 
 void stand_in_free(void* at) {
   pthread_mutex_lock(&lock);
   struct memory* const m = at != NULL ? memory_of(at) : NULL;
   if (m != NULL) {
-    munmap(m->pages, m->length + page);
+    empty(m->pages, m->length + page);
     memset(m, 0, sizeof *m);
   }
   pthread_mutex_unlock(&lock);
@@ -72,7 +115,7 @@ int stand_in_device_of(const void* at) {
   pthread_mutex_lock(&lock);
   const struct memory* const m = memory_of(at);
   pthread_mutex_unlock(&lock);
-  return m != NULL ? m->device : 0;
+  return m != NULL ? m->device : stand_in_unknown;
 }
 
 static void add_to_opened(int device, int more) {
@@ -89,6 +132,15 @@ void stand_in_close(int device) { add_to_opened(device, -1); }
 void stand_in_note_launch(void) { __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED); }
 unsigned long stand_in_launches(void) { return __atomic_load_n(&launches, __ATOMIC_RELAXED); }
 
+static void (*finish_work)(void);
+
+void stand_in_set_finish(void (*finish)(void)) { __atomic_store_n(&finish_work, finish, __ATOMIC_RELEASE); }
+
+void stand_in_finish(void) {
+  void (*const finish)(void) = __atomic_load_n(&finish_work, __ATOMIC_ACQUIRE);
+  if (finish != NULL) finish();
+}
+
 void stand_in_copy(void* to, const void* from, size_t bytes) {
   stand_in_open(stand_in_all_devices);
   if (bytes > 0) memmove(to, from, bytes);
@@ -101,7 +153,8 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
   const int in_range = at >= range_at && at < range_at + range_bytes;
   if (count != 2 || attributes[0] != 2 || attributes[1] != 8) return 1; /* CUDA_ERROR_INVALID_VALUE */
   pthread_mutex_lock(&lock);
-  const int ours = in_range || memory_of(at) != NULL;
+  const struct memory* const m = memory_of(at);
+  const int ours = in_range || (m != NULL && m->device != stand_in_host);
   pthread_mutex_unlock(&lock);
   *(unsigned*)values[0] = ours ? 2 : 0;
   *(int*)values[1] = in_range && range_managed;

@@ -11,13 +11,25 @@ extern "C" {
 /* Reports a range of any memory as GPU memory, one range at a time; `managed`: shared with the host. */
 void stand_in_range(const void* at, size_t bytes, int managed);
 
-enum { stand_in_devices = 2, stand_in_all_devices = -1 };
+enum { stand_in_devices = 2, stand_in_all_devices = -1, stand_in_host = -2, stand_in_unknown = -3 };
 
 /* Allocates device memory that only code between open and close can access, as the runtime does
-   (tests/gpu/kernels/on_host). The memory is aligned to 16 bytes and is followed by an inaccessible page.
-   NULL: no memory left. */
+   (tests/gpu/kernels/on_host). Device stand_in_host: pinned memory, which the host can access too. The memory
+   is aligned to 16 bytes (pinned memory: 64) and is followed by an inaccessible page. NULL: no memory left.
+ */
 void* stand_in_allocate(size_t bytes, int device);
+
+/* Reserves the addresses of such an allocation. Nothing can access them until they are mapped; mapping fills
+   the memory with 0xA5. */
+void* stand_in_reserve(size_t bytes, int device);
+void stand_in_map(void* at);
+void stand_in_unmap(void* at);
+int stand_in_is_mapped(const void* at);
+
+/* Frees an allocation. Its addresses stay inaccessible and are never used again. */
 void stand_in_free(void* at);
+
+/* Returns the device of an address, stand_in_host for pinned memory, or stand_in_unknown. */
 int stand_in_device_of(const void* at);
 void stand_in_open(int device);
 void stand_in_close(int device);
@@ -26,7 +38,11 @@ void stand_in_close(int device);
 void stand_in_note_launch(void);
 unsigned long stand_in_launches(void);
 
-/* Copies between all kinds of memory, for tests. */
+/* Lets all work of the devices run, if a runtime has set a function for that. */
+void stand_in_finish(void);
+void stand_in_set_finish(void (*finish)(void));
+
+/* Copies between all kinds of memory, for tests. Does not wait for work of the devices. */
 void stand_in_copy(void* to, const void* from, size_t bytes);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/algorithm.hpp"
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 
@@ -20,7 +20,8 @@ namespace taut::test {
 class Values {
  public:
   Values() = default;
-  Values(DType type, std::size_t count) : type_(type), count_(count), bytes_(count * size_of(type)) {}
+  Values(DType type, std::size_t count)
+      : type_(type), number_type_(component_of(type)), count_(count), bytes_(count * size_of(type)) {}
 
   DType type() const noexcept { return type_; }
   std::size_t count() const noexcept { return count_; }
@@ -29,17 +30,21 @@ class Values {
   ConstSlice slice() const noexcept { return {{bytes_.data(), count_, type_}}; }
 
   double at(std::size_t i) const noexcept {
-    return with_dtype(component_of(type_), [&]<class T>() {
+    return with_dtype(number_type_, [&]<class T>() {
       if constexpr (std::is_arithmetic_v<T> || is_half<T>) return static_cast<double>(read<T>(i));
       return 0.0;
     });
   }
-  void set(std::size_t i, double value) noexcept {
-    with_dtype(component_of(type_), [&]<class T>() {
-      if constexpr (std::is_integral_v<T>) {
-        write(i, nearest_integer<T>(value));
-      } else if constexpr (std::is_floating_point_v<T> || is_half<T>) {
-        write(i, static_cast<T>(value));
+  void set(std::size_t i, double value) noexcept { set(i, {&value, 1}); }
+  // Sets the numbers from number `first` on.
+  void set(std::size_t first, std::span<const double> to) noexcept {
+    with_dtype(number_type_, [&]<class T>() {
+      for (std::size_t i = 0; i < to.size(); ++i) {
+        if constexpr (std::is_integral_v<T>) {
+          write(first + i, nearest_integer<T>(to[i]));
+        } else if constexpr (std::is_floating_point_v<T> || is_half<T>) {
+          write(first + i, static_cast<T>(to[i]));
+        }
       }
     });
   }
@@ -66,7 +71,7 @@ class Values {
     std::memcpy(bytes_.data() + i * sizeof(T), &value, sizeof(T));
   }
 
-  DType type_ = DType::f32;
+  DType type_ = DType::f32, number_type_ = DType::f32;
   std::size_t count_ = 0;
   std::vector<std::byte> bytes_;
 };
@@ -79,8 +84,8 @@ inline Values make_values(DType type, std::size_t count, Pattern pattern, std::u
   auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53 * 2 - 1; };
   const double phase = uniform() * 3, scale = 10 + 5 * uniform();
   const auto [least, decades] = type == DType::f16 ? std::pair{-7, 11} : std::pair{-12, 24};
-  Values values(type, count);
-  for (std::size_t i = 0; i < values.numbers(); ++i) {
+  std::vector<double> numbers(count * components_of(type));
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
     const double smooth = scale * std::sin(phase + 0.01 * static_cast<double>(i));
     double x = smooth;
     if (pattern == Pattern::noisy) x = smooth + uniform();
@@ -88,8 +93,10 @@ inline Values make_values(DType type, std::size_t count, Pattern pattern, std::u
     if (pattern == Pattern::steps) x = std::floor(smooth);
     if (pattern == Pattern::wild)
       x = uniform() * std::pow(10.0, static_cast<double>(random() % static_cast<unsigned>(decades)) + least);
-    values.set(i, x);
+    numbers[i] = x;
   }
+  Values values(type, count);
+  values.set(0, numbers);
   return values;
 }
 
@@ -145,12 +152,13 @@ class Job {
         root_(root),
         in_place_(in_place && !of_neighbours(collective)) {
     if (equal_blocks()) count = count / ranks() * ranks();
+    const std::vector<double> unset(count * components_of(type), -7777);
     for (int r = 0; r < P; ++r) {
       all_ranks_.from.push_back(r);
       all_ranks_.to.push_back(r);
       inputs.push_back(make_values(type, count, pattern, seed * 131 + static_cast<std::uint64_t>(r)));
       outputs.push_back(Values(type, count));
-      for (std::size_t i = 0; i < outputs.back().numbers(); ++i) outputs.back().set(i, -7777);
+      outputs.back().set(0, unset);
     }
     for (int r = 0; r < P; ++r)
       if (in_place_ || (collective == Collective::bcast && r == root)) outputs[index(r)] = inputs[index(r)];

@@ -37,9 +37,11 @@ class Guarded {
   // Returns the last `n` bytes alone.
   Bytes last(std::size_t n) const noexcept { return bytes().last(n); }
 
-  // Returns true if only the last `n` bytes have changed since forget().
+  // Returns true if only the last `n` bytes have changed since forget(). Each byte is compared with the next
+  // one.
   bool only_last_changed(std::size_t n) const noexcept {
-    return std::all_of(memory_, memory_ + open_ - n, [](std::byte b) { return b == std::byte{pattern}; });
+    const std::size_t before = open_ - n;  // at least one
+    return memory_[0] == std::byte{pattern} && std::memcmp(memory_, memory_ + 1, before - 1) == 0;
   }
   bool intact() const noexcept { return only_last_changed(bytes_); }
   void forget() const noexcept { std::memset(memory_, pattern, open_); }

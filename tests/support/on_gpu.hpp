@@ -23,18 +23,28 @@ class OnGpu {
     stand_in_copy(data(), x.data(), x.size() * sizeof(T));
   }
   OnGpu(const OnGpu&) = delete;
-  ~OnGpu() { stand_in_free(memory_); }
+  ~OnGpu() {
+    stand_in_finish();
+    stand_in_free(memory_);
+  }
 
   // Returns the address behind the skipped bytes; with 0 skipped bytes it is aligned to 16.
   T* data() const { return reinterpret_cast<T*>(static_cast<std::byte*>(memory_) + skipped_); }
   std::size_t size() const { return count_; }
 
+  // Returns the first `count` elements, once all work of the GPUs is done.
   std::vector<T> read(std::size_t count) const {
+    stand_in_finish();
+    return peek(count);
+  }
+  std::vector<T> read() const { return read(count_); }
+
+  // Returns the first `count` elements as they are now: after calls that return when their result is there.
+  std::vector<T> peek(std::size_t count) const {
     std::vector<T> here(count);
     stand_in_copy(here.data(), data(), count * sizeof(T));
     return here;
   }
-  std::vector<T> read() const { return read(count_); }
 
  private:
   std::size_t count_;

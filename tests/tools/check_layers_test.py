@@ -26,7 +26,7 @@ class CheckLayers(unittest.TestCase):
     def test_arrows_back_and_sideways_are_faults(self):
         for name, header in (
             ("src/core/team.cpp", "codecs/planes/format/block.hpp"),
-            ("src/algorithms/ring.cpp", "transports/loopback.hpp"),
+            ("src/algorithms/ring.cpp", "transports/mpi.hpp"),
             ("src/codecs/raw/codec.cpp", "codecs/planes/format/block.hpp"),
             ("src/codecs/registry.cpp", "algorithms/ring.hpp"),
             ("src/policy/plan/plan.cpp", "comm/communicator.hpp"),

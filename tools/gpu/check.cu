@@ -1,4 +1,5 @@
-// check correctness|small|kernels: the checks that check.sh runs on a GPU. Prints one JSON object a line.
+// check correctness|small|kernels [VALUES SPIN_MS REPLAY_BYTES]: the checks that check.sh runs on a GPU. Prints one JSON
+// object a line. The numbers make a short rehearsal: Settings in timing.hpp.
 // check values PATTERN COUNT: prints the float32 values that `kernels` uses, in binary, for peers.py.
 #include "check.hpp"
 
@@ -11,7 +12,7 @@ using namespace taut::gpu;
 template <class T>
 int compare(Pattern pattern, std::size_t n, int predictor, double bound, cudaStream_t stream) {
   const int type = static_cast<int>(dtype_of<T>);
-  const TAUT_Cuda_coding coding{bound, 0, predictor};
+  const TAUT_Cuda_coding coding{bound, 0, predictor, 0};
   const auto codec = cpu_codec(bound, predictor);
   const std::vector<T> x = make<T>(pattern, n, 1), y = make<T>(Pattern::mixed, n, 2);
   const auto fx = cpu_encode(*codec, x), fy = cpu_encode(*codec, y);
@@ -66,7 +67,7 @@ bool matrix(const char* name, const std::vector<std::size_t>& sizes, cudaStream_
 
 // Repeats launches with look-back: see stress().
 void look_back_stress(int launches) {
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   stress("look_back", *cpu_codec(1e-3, 1), Pattern::mixed, launches,
          [&](const Device& x, std::size_t n, const Device& frame, const Result& r, cudaStream_t stream) {
            return TAUT_Encode_cuda(x.at(), n, 1, &coding, frame.at(), frame.bytes(), r.at, stream);
@@ -75,13 +76,14 @@ void look_back_stress(int launches) {
 
 // Captures slots of two encodings and their sum in a graph, and replays the graph on changing values.
 void graph() {
-  constexpr std::size_t n = 1 << 18, chunks = n / 4096, slot = 4096 * 4 + 12;
+  constexpr std::size_t slot = 4096 * 4 + 12;
+  const std::size_t n = std::min<std::size_t>(settings.most_values, 1 << 18), chunks = (n + 4095) / 4096;
   cudaStream_t stream;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   const Device values(n * 4), words(chunks * 4), slots(chunks * slot);
   const auto codec = cpu_codec(1e-3, 1);
   const Device frame(codec->max_bytes(DType::f32, n, 1));
-  const TAUT_Cuda_coding coding{1e-3, 0, 1};
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   Result r;
   TAUT_Cuda_reserve(n, 1, stream);
   check(cudaStreamSynchronize(stream));
@@ -101,7 +103,7 @@ void graph() {
   int wrong = status != 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const std::vector<float> x = make<float>(Pattern::walk, n, seed);
-    check(cudaMemcpy(values.at(), x.data(), n * 4, cudaMemcpyDefault));
+    values.write(x.data(), n * 4);
     check(cudaGraphLaunch(runnable, stream));
     check(cudaStreamSynchronize(stream));
     const auto cpu = cpu_encode(*codec, x);
@@ -110,36 +112,19 @@ void graph() {
   std::printf("{\"check\": \"graph\", \"differences\": %d, \"ok\": %s}\n", wrong, wrong == 0 ? "true" : "false");
 }
 
-void bench_size(std::size_t n, const char* abs, double copied, cudaStream_t stream) {
-  const double bound = std::strtod(abs, nullptr);
-  const std::size_t bytes = n * 4;
-  // Two sets of buffers alternate; each is larger than the cache if n is large enough.
+// Compares the frame of very many values with the CPU's.
+bool large(std::size_t n, cudaStream_t stream) {
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
   const std::vector<float> x = make<float>(Pattern::walk, n, 1);
-  const Device v0(x.data(), bytes), v1(x.data(), bytes), to(bytes);
-  const auto codec = cpu_codec(bound, 1);
-  const std::size_t room = codec->max_bytes(DType::f32, n, 1);
-  const Device f0(room), f1(room), sum(codec->max_bytes(DType::f32, n, 2));
-  const TAUT_Cuda_coding coding{bound, 0, 1};
+  const auto frame = cpu_encode(*cpu_codec(coding.bound, 1), x);
+  const Device values(x.data(), n * sizeof(float)), to(cpu_codec(coding.bound, 1)->max_bytes(DType::f32, n));
   Result r;
-  TAUT_Cuda_reserve(n, 1, stream);
-  const auto of = [abs](const char* what) { return what + std::string(" walk abs:") + abs; };
-  const Timing encode = timed(stream, [&](int i) {
-    TAUT_Encode_cuda((i % 2 == 0 ? v0 : v1).at(), n, 1, &coding, (i % 2 == 0 ? f0 : f1).at(), room, r.at, stream);
-  });
-  const double ratio = static_cast<double>(bytes) / static_cast<double>(r.at->bytes);
-  report(of("encode"), bytes, ratio, encode, copied);
-  report(of("decode"), bytes, ratio, timed(stream, [&](int i) {
-           TAUT_Decode_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
-         }), copied);
-  report(of("decode_add"), bytes, ratio, timed(stream, [&](int i) {
-           TAUT_Decode_add_cuda((i % 2 == 0 ? f0 : f1).at(), room, to.at(), n, 1, r.at, stream);
-         }), copied);
-  const void* const frames[] = {f0.at(), f1.at()};
-  const std::size_t rooms[] = {room, room};
-  report(of("frame_add"), bytes, ratio, timed(stream, [&](int) {
-           TAUT_Frame_add_cuda(frames, rooms, 2, n, 1, sum.at(), sum.bytes(), r.at, stream);
-         }), copied);
-  if (r.at->status != 0) std::printf("{\"bench\": \"failed\", \"ok\": false, \"status\": %u}\n", r.at->status);
+  const int status = TAUT_Encode_cuda(values.at(), n, 1, &coding, to.at(), to.bytes(), r.at, stream);
+  check(cudaStreamSynchronize(stream));
+  const bool good = status == 0 && r.at->status == 0 && r.at->bytes == frame.size() && to.read(frame.size()) == frame;
+  std::printf("{\"check\": \"large\", \"values\": %zu, \"crc32c\": \"%08x\", \"ok\": %s}\n", n, crc32c(frame),
+              good ? "true" : "false");
+  return good;
 }
 
 int write_values(const std::string& pattern, std::size_t count) {
@@ -156,6 +141,7 @@ int write_values(const std::string& pattern, std::size_t count) {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "values" && argc == 4) return write_values(argv[2], std::strtoull(argv[3], nullptr, 10));
+  if (argc == 5) settings = {std::strtoull(argv[2], nullptr, 10), std::strtod(argv[3], nullptr), std::strtoull(argv[4], nullptr, 10), 2};
   const char* why = "";
   if (TAUT_Cuda_available(&why) == 0) {
     std::printf("{\"check\": \"device\", \"ok\": false, \"error\": \"%s\"}\n", why);
@@ -170,26 +156,23 @@ int main(int argc, char** argv) {
     const bool planes = matrix<float>("f32", {9001}, stream) && matrix<double>("f64", {5000}, stream) && lagged_small(stream);
     return planes && lossless_small(stream) && rate_small(stream) ? 0 : 1;
   } else if (what == "correctness") {
-    const std::vector<std::size_t> sizes{0, 1, 31, 4095, 4096, 4097, 1000003};
-    matrix<float>("f32", sizes, stream);
-    matrix<double>("f64", {1, 4097, 100003}, stream);
-    matrix<f16>("f16", {1, 4097, 100003}, stream);
-    matrix<bf16>("bf16", {1, 4097, 100003}, stream);
-    look_back_stress(2000);
+    matrix<float>("f32", within({0, 1, 31, 4095, 4096, 4097, 1000003}), stream);
+    matrix<double>("f64", within({1, 4097, 100003}), stream);
+    matrix<f16>("f16", within({1, 4097, 100003}), stream);
+    matrix<bf16>("bf16", within({1, 4097, 100003}), stream);
+    look_back_stress(stress_launches());
     lagged_correctness(stream);
     lossless_correctness(stream);
     rate_correctness(stream);
     graph();
+    large(settings.most_values, stream);
   } else if (what == "kernels") {
-    for (const std::size_t n : {std::size_t{1} << 14, std::size_t{1} << 18, std::size_t{1} << 22, std::size_t{1} << 26, std::size_t{1} << 28}) {
-      const double copied = plain_kernels(n, stream);
-      for (const char* const abs : {"1e-1", "1e-2", "1e-4"}) bench_size(n, abs, copied, stream);
-    }
+    planes_kernels(stream);
     lagged_kernels(stream);
     lossless_kernels(stream);
     rate_kernels(stream);
   } else {
-    std::fprintf(stderr, "check correctness|small|kernels, check values PATTERN COUNT\n");
+    std::fprintf(stderr, "check correctness|small|kernels [VALUES SPIN_MS REPLAY_BYTES], check values PATTERN COUNT\n");
     return 2;
   }
   return 0;

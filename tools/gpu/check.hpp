@@ -1,18 +1,20 @@
-// Common parts of the checks: launches under stress, and times.
+// Common parts of the checks: launches under stress, and the parts of the other files.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <random>
-#include <string>
 
 #include "../../tests/gpu/kernels/patterns.hpp"
-#include "device.hpp"
+#include "timing.hpp"
 
-// plain.cu: returns the GB/s of values copied on the device.
-double plain_kernels(std::size_t n, cudaStream_t stream);
+// plain.cu: returns the GB/s of values copied on the device, measured and reported once for each size,
+// together with a += b.
+double copy_rate(std::size_t bytes, cudaStream_t stream);
 
+// bench_planes.cu
+void planes_kernels(cudaStream_t stream);
 // check_lagged.cu, check_lossless.cu, check_rate.cu
 bool lagged_small(cudaStream_t stream);
 void lagged_correctness(cudaStream_t stream);
@@ -26,6 +28,23 @@ void rate_kernels(cudaStream_t stream);
 
 namespace taut::gpu {
 
+// Numbers of values of the benchmarks: 64 KiB to 1 GiB of float32.
+inline std::vector<std::size_t> bench_sizes() {
+  std::vector<std::size_t> sizes;
+  for (const unsigned bits : {14, 18, 20, 22, 24, 26, 28})
+    if (std::size_t{1} << bits <= settings.most_values) sizes.push_back(std::size_t{1} << bits);
+  return sizes;
+}
+
+// Those of some numbers of values that the settings allow.
+inline std::vector<std::size_t> within(std::vector<std::size_t> sizes) {
+  std::erase_if(sizes, [](std::size_t n) { return n > settings.most_values; });
+  return sizes;
+}
+
+// Number of launches of a stress test: 2000, fewer in a rehearsal.
+inline int stress_launches() { return settings.times * 100; }
+
 // Encodes values of random sizes by launch(values, count, frame, result, stream) while another stream keeps
 // the memory busy. Each encoding must give the CPU's frame.
 template <class Launch>
@@ -33,8 +52,9 @@ void stress(const char* name, const Codec& codec, Pattern pattern, int launches,
   cudaStream_t stream, busy;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   check(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking));
-  const std::vector<float> x = make<float>(pattern, 3000000, 5);
-  const Device dx(x.data(), x.size() * 4), hog(std::size_t{256} << 20), hog_to(std::size_t{256} << 20);
+  const std::vector<float> x = make<float>(pattern, std::min<std::size_t>(settings.most_values, 3000000), 5);
+  const std::size_t busy_bytes = std::min(settings.most_values, std::size_t{1} << 28);
+  const Device dx(x.data(), x.size() * 4), hog(busy_bytes), hog_to(busy_bytes);
   const Device frame(codec.max_bytes(DType::f32, x.size()));
   std::mt19937_64 random(1);
   Result r;
@@ -57,37 +77,6 @@ void stress(const char* name, const Codec& codec, Pattern pattern, int launches,
   }
   std::printf("{\"check\": \"%s\", \"launches\": %d, \"differences\": %d, \"ok\": %s}\n", name, launches,
               wrong, wrong == 0 ? "true" : "false");
-}
-
-// Seconds of the fastest run, and the median of `times` runs.
-struct Timing {
-  double best, median;
-};
-template <class Action>
-Timing timed(cudaStream_t stream, const Action& action, int times = 20) {
-  cudaEvent_t from, to;
-  check(cudaEventCreate(&from));
-  check(cudaEventCreate(&to));
-  std::vector<double> seconds;
-  for (int i = 0; i < times + 2; ++i) {
-    check(cudaEventRecord(from, stream));
-    action(i);
-    check(cudaEventRecord(to, stream));
-    check(cudaEventSynchronize(to));
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, from, to));
-    if (i >= 2) seconds.push_back(ms * 1e-3);
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return {seconds.front(), seconds[seconds.size() / 2]};
-}
-
-inline void report(const std::string& what, std::size_t bytes, double ratio, const Timing& t, double copy) {
-  const double rate = static_cast<double>(bytes) / t.median / 1e9;
-  std::printf(
-      "{\"bench\": \"%s\", \"bytes\": %zu, \"ratio\": %.2f, \"median_us\": %.2f, \"best_us\": %.2f, "
-      "\"GB/s\": %.1f, \"of_copy\": %.3f}\n",
-      what.c_str(), bytes, ratio, t.median * 1e6, t.best * 1e6, rate, copy > 0 ? rate / copy : 1.0);
 }
 
 }  // namespace taut::gpu

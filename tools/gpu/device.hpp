@@ -12,7 +12,7 @@
 #include "core/codec.hpp"
 
 namespace taut::codecs {
-const CodecInfo& planes() noexcept;
+extern const CodecInfo planes;
 }
 
 namespace taut::gpu {
@@ -23,20 +23,23 @@ inline void check(cudaError_t error) {
   std::exit(1);
 }
 
-// Memory of the device.
+// Memory of the device. Its contents are in place for every stream when a member function returns.
 class Device {
  public:
   explicit Device(std::size_t bytes) : bytes_(bytes) {
     check(cudaMalloc(&at_, bytes + 16));
     check(cudaMemset(at_, 0xC3, bytes + 16));
+    wait();
   }
-  Device(const void* from, std::size_t bytes) : Device(bytes) {
-    check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault));
-  }
+  Device(const void* from, std::size_t bytes) : Device(bytes) { write(from, bytes); }
   Device(const Device&) = delete;
   ~Device() { cudaFree(at_); }
   void* at() const { return at_; }
   std::size_t bytes() const { return bytes_; }
+  void write(const void* from, std::size_t bytes) const {
+    check(cudaMemcpy(at_, from, bytes, cudaMemcpyDefault));
+    wait();
+  }
   std::vector<std::byte> read(std::size_t bytes) const {
     std::vector<std::byte> to(bytes);
     check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
@@ -44,6 +47,10 @@ class Device {
   }
 
  private:
+  // A memset, and a copy of pageable memory, may go on after their calls, and streams that do not block do
+  // not wait for them.
+  static void wait() { check(cudaDeviceSynchronize()); }
+
   void* at_ = nullptr;
   std::size_t bytes_;
 };
@@ -70,7 +77,7 @@ inline constexpr const char* predictors[] = {"none", "delta", "pairs", "second"}
 inline std::unique_ptr<Codec> cpu_codec(double bound, int predictor) {
   CodecOptions options{.bound = bound};
   options.predictor = predictors[predictor];
-  return codecs::planes().make(options);
+  return codecs::planes.make(options);
 }
 
 template <class T>

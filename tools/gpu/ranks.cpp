@@ -18,7 +18,7 @@ using namespace taut::gpu;
 
 constexpr double bound = 1e-3;
 constexpr int predictor = 1;
-constexpr TAUT_Cuda_coding coding{bound, 0, predictor};
+constexpr TAUT_Cuda_coding coding{bound, 0, predictor, 0};
 constexpr int most_ranks = 8;  // limit of one sum
 
 int rank() {

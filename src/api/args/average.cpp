@@ -39,7 +39,7 @@ bool has_average(MPI_Datatype type, MPI_Comm on) noexcept {
 int divide(void* values, MPI_Count count, MPI_Datatype type, int ranks, MPI_Comm comm) noexcept {
   const auto known = known_datatype(type);
   if (!known) return MPI_SUCCESS;
-  return guard(comm, [&] {
+  return guard(comm, [&]() -> int {
     const Slice sums{{values, static_cast<std::size_t>(count), known->type}};
     if (!taut::on_device(values)) {
       taut::divide(sums, ranks);

@@ -11,22 +11,23 @@
 
 namespace taut::api {
 
-// Buffer of a call: elements of one datatype, contiguous or in blocks; or blocks of one datatype each.
-struct Side {
+// Buffer that a call reads or writes on this rank: elements of one datatype, contiguous or in blocks; or
+// blocks that have a datatype each. Made from a BufferArg, whose arrays it copies.
+struct CallBuffer {
   void* at;
   MPI_Count count;  // number of elements in all blocks
   MPI_Datatype type;
   Layout blocks = {};                    // in elements; null: blocks of equal size, one after another
   bool typed = false;                    // each block has a datatype of its own, and its offset is in bytes
   std::vector<MPI_Datatype> types = {};  // these datatypes
-  std::optional<DatatypeLayout> elements = datatype_layout_of(type);  // what the datatypes have in common
+  std::optional<DatatypeLayout> element_layout = datatype_layout_of(type);  // common to all datatypes
 
-  Side(const void* data, MPI_Count n, MPI_Datatype of) noexcept;
-  Side(const void* data, Layout layout, MPI_Datatype of) noexcept;
-  Side(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks);
+  CallBuffer(const void* data, MPI_Count n, MPI_Datatype of) noexcept;
+  CallBuffer(const void* data, Layout layout, MPI_Datatype of) noexcept;
+  CallBuffer(const void* data, Layout layout, std::vector<MPI_Datatype> of_blocks);
 
-  bool known() const noexcept { return elements.has_value(); }
-  bool staged() const noexcept { return known() && !elements->dense; }
+  bool known() const noexcept { return element_layout.has_value(); }
+  bool staged() const noexcept { return known() && !element_layout->dense; }
   // Returns true if no datatype matters: blocks with datatypes of their own are all empty, or there are none.
   bool any_type() const noexcept {
     return count == 0 && (typed || (blocks != nullptr && blocks->counts.empty()));
@@ -39,19 +40,21 @@ struct Side {
 
   // Return the number of values in `of` elements of `type`, in block i, and in all blocks. The datatypes must
   // be known().
-  std::size_t values(MPI_Count of) const noexcept { return static_cast<std::size_t>(of) * elements->values; }
+  std::size_t values(MPI_Count of) const noexcept {
+    return static_cast<std::size_t>(of) * element_layout->values_per_element;
+  }
   std::size_t values_in_block(std::size_t i) const noexcept;
   std::size_t all_values() const noexcept;
 };
 
 // Returns the bytes of all blocks; nothing if MPI has to report an error in the arguments.
-std::optional<std::size_t> bytes_of_all(const Side& side) noexcept;
+std::optional<std::size_t> bytes_of_all(const CallBuffer& buffer) noexcept;
 
-// Buffers that are significant on a rank. `sends`: the values that the call reads.
-struct BufferArgs {
+// Buffers of a call that are significant on this rank. `sends`: the values that the call reads.
+struct CallBuffers {
   enum class Sends { in, own_block, all };  // own_block, all: values of `out` instead of `in`
 
-  std::optional<Side> in, out;
+  std::optional<CallBuffer> in, out;
   Sends sends = Sends::in;
 
   // Sets the values that are sent. MPI_IN_PLACE selects the part of `out` that `in_place` names, if there is
@@ -60,14 +63,14 @@ struct BufferArgs {
     if (out && data == MPI_IN_PLACE)
       sends = in_place;
     else
-      in = Side(data, count, type);
+      in = CallBuffer(data, count, type);
   }
 };
 
-// Describes a call that moves a whole message of `bytes` bytes. Taut can serve it if both sides have one
+// Describes a call that moves a whole message of `bytes` bytes. Taut can serve it if both buffers have one
 // known kind of values. Another rank may use other datatypes of the same signature, so all ranks take part in
 // the agreement.
-CollectiveCall describe_move(Collective collective, const Group& group, BufferArgs sides, int root,
+CollectiveCall describe_move(Collective collective, const Group& group, CallBuffers buffers, int root,
                              std::size_t bytes, bool bytes_known = true);
 
 }  // namespace taut::api

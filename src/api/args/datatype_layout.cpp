@@ -58,7 +58,7 @@ class Arguments {
 // Kind of the values of a datatype. `packed`: the values are contiguous from the address of the element on,
 // in MPI's order.
 struct Form {
-  Datatype is;
+  Datatype value_type;
   bool packed;
 };
 std::optional<Form> form_of(MPI_Datatype type);
@@ -138,8 +138,8 @@ std::optional<Form> form_of(MPI_Datatype type) {
   bool tight = true;
   for (const MPI_Datatype part : made.types) {
     const auto form = form_of(part);
-    if (!form || (all && all->is != form->is)) return {};
-    all = Form{form->is, form->packed && (!all || all->packed)};
+    if (!form || (all && all->value_type != form->value_type)) return {};
+    all = Form{form->value_type, form->packed && (!all || all->packed)};
     tight = tight && is_tight(part);
   }
   if (!all) return {};
@@ -172,7 +172,7 @@ void* coded(const std::optional<DatatypeLayout>& elements) noexcept {
   std::uintptr_t code = 1;
   if (elements) {
     code |= static_cast<std::uintptr_t>(elements->type()) << 8;
-    code |= elements->is.computes ? 2 : 0;
+    code |= elements->value_type.computes ? 2 : 0;
     code |= elements->dense ? 4 : 0;
     code |= 8;
   }
@@ -224,7 +224,7 @@ std::optional<DatatypeLayout> datatype_layout_of(MPI_Datatype type) noexcept {
   try {
     std::optional<DatatypeLayout> elements;
     if (const auto form = form_of(type)) {
-      elements = DatatypeLayout{form->is, 1, form->packed && is_tight(type)};
+      elements = DatatypeLayout{form->value_type, 1, form->packed && is_tight(type)};
     }
     attribute = coded(elements);
   } catch (const std::bad_alloc&) {

@@ -6,14 +6,14 @@
 
 namespace taut::api {
 
-// Layout of a datatype whose values are all of one kind that Taut knows.
+// Layout of a datatype whose values are all of one predefined type that Taut knows.
 struct DatatypeLayout {
-  Datatype is;
-  std::size_t values = 1;  // number of values in one element
+  Datatype value_type;
+  std::size_t values_per_element = 1;
   bool dense = true;  // the values of consecutive elements are contiguous from the buffer's address on, in
                       // the order of the type map
 
-  DType type() const noexcept { return is.type; }
+  DType type() const noexcept { return value_type.type; }
 };
 // Returns nothing if the values are of several kinds or of an unknown one. Cached as an attribute of the
 // type.

@@ -57,7 +57,7 @@ std::optional<Datatype> sized(Kind kind, int bytes) noexcept {
 
 struct Entry {
   MPI_Datatype handle;
-  Datatype is;
+  Datatype datatype;
 };
 
 std::vector<Entry> entries() {
@@ -85,7 +85,7 @@ std::optional<Reduction> reduction_of(MPI_Op op) noexcept {
 std::optional<Datatype> known_datatype(MPI_Datatype type) noexcept {
   static const std::vector<Entry> table = entries();
   for (const Entry& entry : table)
-    if (entry.handle == type) return entry.is;
+    if (entry.handle == type) return entry.datatype;
   return std::nullopt;
 }
 

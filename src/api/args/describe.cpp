@@ -93,12 +93,12 @@ Described reduction_to_blocks(const MpiCall& call, const Group& group) {
 
 // Returns a buffer of `blocks` blocks, of equal size or, if `any_size`, by its counts and datatypes; nothing
 // if MPI has to report an error.
-std::optional<Side> side_of(const BufferArg& buffer, bool any_size, int blocks) {
-  if (!any_size) return Side(buffer.at, buffer.count * blocks, buffer.type);
+std::optional<CallBuffer> call_buffer(const BufferArg& buffer, bool any_size, int blocks) {
+  if (!any_size) return CallBuffer(buffer.at, buffer.count * blocks, buffer.type);
   Layout layout = layout_of(buffer.counts, buffer.displs, blocks);
   if (layout == nullptr) return {};
-  if (buffer.types == nullptr) return Side(buffer.at, std::move(layout), buffer.type);
-  return Side(buffer.at, std::move(layout), std::vector(buffer.types, buffer.types + blocks));
+  if (buffer.types == nullptr) return CallBuffer(buffer.at, std::move(layout), buffer.type);
+  return CallBuffer(buffer.at, std::move(layout), std::vector(buffer.types, buffer.types + blocks));
 }
 
 // Describes a call that sends every rank's block to every rank, or to the root.
@@ -109,15 +109,15 @@ Described gathering(const MpiCall& call, const Group& group) {
                                      : receives ? message_bytes(call.recv.count, call.recv.type, group.size)
                                                 : message_bytes(call.send.count, call.send.type, group.size);
   if (!bytes) return {};
-  BufferArgs sides;
+  CallBuffers buffers;
   if (receives) {
-    sides.out = side_of(call.recv, any_size, group.size);
-    if (!sides.out) return {};
+    buffers.out = call_buffer(call.recv, any_size, group.size);
+    if (!buffers.out) return {};
   }
-  sides.send(call.send.at, call.send.count, call.send.type, BufferArgs::Sends::own_block);
-  if (any_size) bytes = bytes_of_all(receives ? *sides.out : *sides.in);
+  buffers.send(call.send.at, call.send.count, call.send.type, CallBuffers::Sends::own_block);
+  if (any_size) bytes = bytes_of_all(receives ? *buffers.out : *buffers.in);
   if (!bytes) return {};
-  return describe_move(call.info().collective, group, std::move(sides), rooted ? call.root : 0, *bytes,
+  return describe_move(call.info().collective, group, std::move(buffers), rooted ? call.root : 0, *bytes,
                        !(any_size && rooted));
 }
 
@@ -127,16 +127,16 @@ Described scattering(const MpiCall& call, const Group& group) {
   std::optional<std::size_t> bytes =
       any_size ? std::size_t{0} : message_bytes(told.count, told.type, group.size);
   if (!bytes) return {};
-  BufferArgs sides;
+  CallBuffers buffers;
   if (at_root) {
-    sides.in = side_of(call.send, any_size, group.size);
-    if (!sides.in) return {};
+    buffers.in = call_buffer(call.send, any_size, group.size);
+    if (!buffers.in) return {};
   }
   if (!at_root || call.recv.at != MPI_IN_PLACE)
-    sides.out = Side(call.recv.at, call.recv.count, call.recv.type);
-  if (any_size) bytes = bytes_of_all(sides.in ? *sides.in : *sides.out);
+    buffers.out = CallBuffer(call.recv.at, call.recv.count, call.recv.type);
+  if (any_size) bytes = bytes_of_all(buffers.in ? *buffers.in : *buffers.out);
   if (!bytes) return {};
-  return describe_move(Collective::scatter, group, std::move(sides), call.root, *bytes, !any_size);
+  return describe_move(Collective::scatter, group, std::move(buffers), call.root, *bytes, !any_size);
 }
 
 Described exchange(const MpiCall& call, const Group& group) {
@@ -144,30 +144,30 @@ Described exchange(const MpiCall& call, const Group& group) {
   std::optional<std::size_t> bytes =
       any_size ? std::size_t{0} : message_bytes(call.recv.count, call.recv.type, group.size);
   if (!bytes) return {};
-  BufferArgs sides{
-      .in = {}, .out = side_of(call.recv, any_size, group.size), .sends = BufferArgs::Sends::all};
-  if (!sides.out) return {};
-  if (any_size) bytes = bytes_of_all(*sides.out);
+  CallBuffers buffers{
+      .in = {}, .out = call_buffer(call.recv, any_size, group.size), .sends = CallBuffers::Sends::all};
+  if (!buffers.out) return {};
+  if (any_size) bytes = bytes_of_all(*buffers.out);
   if (!in_place) {
-    sides.in = side_of(call.send, any_size, group.size);
-    if (!sides.in) return {};
-    sides.sends = BufferArgs::Sends::in;
-    if (any_size) bytes = std::max(bytes, bytes_of_all(*sides.in));
+    buffers.in = call_buffer(call.send, any_size, group.size);
+    if (!buffers.in) return {};
+    buffers.sends = CallBuffers::Sends::in;
+    if (any_size) bytes = std::max(bytes, bytes_of_all(*buffers.in));
   }
   if (!bytes) return {};
-  return describe_move(Collective::alltoall, group, std::move(sides), 0, *bytes, !any_size);
+  return describe_move(Collective::alltoall, group, std::move(buffers), 0, *bytes, !any_size);
 }
 
 Described exchange_with_neighbours(const MpiCall& call, const Group& group, const Topology& topology) {
-  std::optional<BufferArgs> sides = neighbour_buffers(call, topology);
-  if (!sides) return {};
-  const auto sent = bytes_of_all(*sides->in), received = bytes_of_all(*sides->out);
+  std::optional<CallBuffers> buffers = neighbour_buffers(call, topology);
+  if (!buffers) return {};
+  const auto sent = bytes_of_all(*buffers->in), received = bytes_of_all(*buffers->out);
   const bool known =
       topology.same_degrees && !call.info().has_counts;  // the blocks of all ranks have one size
   const auto bytes =
       known ? message_bytes(call.recv.count, call.recv.type, topology.degrees.in) : std::max(sent, received);
   if (!sent || !received || !bytes) return {};
-  Described made = describe_move(call.info().collective, group, std::move(*sides), 0, *bytes, known);
+  Described made = describe_move(call.info().collective, group, std::move(*buffers), 0, *bytes, known);
   made->data.neighbours = &topology.neighbours;
   return made;
 }
@@ -175,9 +175,10 @@ Described exchange_with_neighbours(const MpiCall& call, const Group& group, cons
 Described broadcast(const MpiCall& call, const Group& group) {
   const auto bytes = message_bytes(call.recv.count, call.recv.type, 1);
   if (!bytes) return {};
-  const auto sends = group.rank == call.root ? BufferArgs::Sends::all : BufferArgs::Sends::in;
+  const auto sends = group.rank == call.root ? CallBuffers::Sends::all : CallBuffers::Sends::in;
   return describe_move(Collective::bcast, group,
-                       {{}, Side(call.recv.at, call.recv.count, call.recv.type), sends}, call.root, *bytes);
+                       {{}, CallBuffer(call.recv.at, call.recv.count, call.recv.type), sends}, call.root,
+                       *bytes);
 }
 
 Described describe_arguments(const MpiCall& call, const Group& group, const Topology* topology) {

@@ -9,7 +9,7 @@ namespace taut::api {
 
 // Returns the buffers of a call: one block for each neighbour, in their order; in an allgather the only block
 // that is sent. Blocks for MPI_PROC_NULL are left out. Returns nothing if MPI has to report an error.
-std::optional<BufferArgs> neighbour_buffers(const MpiCall& call, const Topology& topology);
+std::optional<CallBuffers> neighbour_buffers(const MpiCall& call, const Topology& topology);
 
 // Messages of a call of plain MPI on a communicator that has the ranks of the user's communicator but not its
 // topology: a private one of Taut. MPI's own collectives exchange the same messages.

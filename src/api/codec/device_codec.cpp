@@ -18,7 +18,7 @@ constexpr std::size_t frame_alignment = 16;
 // Returns the candidates that have GPU kernels. Extents are dropped if the predictor is `auto`: they would
 // only add predictions across rows, for which a sample would need the values before its pieces.
 std::vector<Candidate> kernel_candidates(Coding& coding, DType type, Bound bound) {
-  if (coding.predictor == "auto") coding.dims = {};
+  if (coding.predictor == "auto" && bound.kind != Bound::Kind::rate) coding.dims = {};
   std::vector<Candidate> all = candidates(coding, type, bound);
   std::erase_if(all,
                 [&](const Candidate& candidate) { return !DeviceEncoder::of(candidate, coding, bound); });

@@ -42,10 +42,10 @@ int sendrecv(const p2p::SendArguments& out, const RecvArguments& in, MPI_Status*
   MPI_Request request = MPI_REQUEST_NULL;
   if (const int code = receiving.start(&request); code != MPI_SUCCESS) return code;
   if (const int code = send_or_abandon(sending, receiving, request); code != MPI_SUCCESS) return code;
-  MPI_Status came{};
-  const int code = wait_for(receiving, request, &came);
-  if (code == MPI_SUCCESS) return receiving.finish(came, in.comm, status);
-  if (status != MPI_STATUS_IGNORE) *status = came;
+  MPI_Status mpi_status{};
+  const int code = wait_for(receiving, request, &mpi_status);
+  if (code == MPI_SUCCESS) return receiving.finish(mpi_status, in.comm, status);
+  if (status != MPI_STATUS_IGNORE) *status = mpi_status;
   return code;
 }
 
@@ -59,8 +59,8 @@ const MessageFormat* format_of(MPI_Comm comm, int source) noexcept {
 int probe(MPI_Comm comm, int source, int tag, int* there, MPI_Status* status) {
   const MessageFormat* const format = format_of(comm, source);
   if (format == nullptr) return PMPI_Iprobe(source, tag, comm, there, status);
-  p2p::StatusAt at(status);
-  return p2p::ProbeQueue().probe({source, tag, comm}, *format, there, *at);
+  p2p::ReadableStatus readable(status);
+  return p2p::ProbeQueue().probe({source, tag, comm}, *format, there, *readable);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ p2p::SendBuffer SendCall::buffer() const noexcept {
 template <class HandOver>
 int SendCall::run(HandOver hand_over, bool keeps) {
   const bool counted = describe();
-  const std::uint64_t begin = counted && comm_state_->times(bytes_) ? clock_now() : 0;
+  const std::uint64_t begin = counted && comm_state_->is_timed(bytes_) ? clock_now() : 0;
   if (counted) message_ = encode();
   if (keeps) message_.shrink();
   if (!message_.coded() && !pmpi::fits(arguments_.count)) return raise(arguments_.comm, MPI_ERR_COUNT);
@@ -129,8 +129,8 @@ RecvCall::RecvCall(CommState* comm_state, const RecvArguments& arguments, const 
   const bool missing = bytes > 0 && at_.buf == nullptr && known_datatype(at_.type);
   if (bytes < 0 || missing || key_.source == MPI_PROC_NULL) return;  // plain MPI handles the call
   at_.endpoint = endpoint_of(comm_state);
-  times_ =
-      at_.endpoint != nullptr && comm_state != nullptr && comm_state->times(static_cast<std::size_t>(bytes));
+  timed_ = at_.endpoint != nullptr && comm_state != nullptr &&
+           comm_state->is_timed(static_cast<std::size_t>(bytes));
 }
 
 RecvCall::~RecvCall() {
@@ -167,37 +167,38 @@ int RecvCall::start(MPI_Request* request) {
 
 int RecvCall::receive(MPI_Status* status) {
   check();
-  if (times_) at_.began = clock_now();
-  MPI_Status came{};
+  if (timed_) at_.began = clock_now();
+  MPI_Status mpi_status{};
   int code = MPI_SUCCESS;
   if (!calls_in_flight() && !p2p::may_be_probed()) {
-    code =
-        TAUT_PMPI(Recv)(at_.buf, pmpi::count(at_.count), at_.type, key_.source, key_.tag, key_.comm, &came);
+    code = TAUT_PMPI(Recv)(at_.buf, pmpi::count(at_.count), at_.type, key_.source, key_.tag, key_.comm,
+                           &mpi_status);
   } else {
     MPI_Request request = MPI_REQUEST_NULL;
     code = post(&request);
-    if (code == MPI_SUCCESS) code = wait_for(request, &came);
+    if (code == MPI_SUCCESS) code = wait_for(request, &mpi_status);
   }
-  if (code == MPI_SUCCESS) return finish(came, at_.comm, status);
-  if (status != MPI_STATUS_IGNORE) *status = came;
+  if (code == MPI_SUCCESS) return finish(mpi_status, at_.comm, status);
+  if (status != MPI_STATUS_IGNORE) *status = mpi_status;
   return code;
 }
 
 void RecvCall::abandon(MPI_Request& request) noexcept {
+  open_.reset();  // no other thread may advance the receive any more
   if (!detached_) PMPI_Cancel(&request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-int RecvCall::finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept {
+int RecvCall::finish(MPI_Status mpi_status, MPI_Comm raise_on, MPI_Status* status) noexcept {
   int code = MPI_SUCCESS;
   at_.comm = raise_on;
   if (open_ && open_->message() != nullptr)
-    code = open_->message()->finish(raise_on, came);
+    code = open_->message()->finish(raise_on, mpi_status);
   else if (detached_)
-    code = p2p::deliver(detached_, at_, came);
+    code = p2p::deliver(detached_, at_, mpi_status);
   else if (at_.endpoint != nullptr)
-    code = p2p::finish_recv(at_, came);
-  if (status != MPI_STATUS_IGNORE) *status = came;
+    code = p2p::finish_recv(at_, mpi_status);
+  if (status != MPI_STATUS_IGNORE) *status = mpi_status;
   return code;
 }
 

@@ -59,11 +59,11 @@ class RecvCall {
   int receive(MPI_Status* status);
 
   // Receive in two steps. The datatype may be freed after start(). finish() follows when the request is
-  // complete without an error; `came` is the status that MPI has returned. Errors are raised on `raise_on`,
-  // unless it is MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
+  // complete without an error; `mpi_status` is the status that MPI has returned. Errors are raised on
+  // `raise_on`, unless it is MPI_COMM_NULL. `status` may be MPI_STATUS_IGNORE.
   int start(MPI_Request* request);
   bool ready(MPI_Request) noexcept { return !open_ || open_->ready(); }  // the request may be completed
-  int finish(MPI_Status came, MPI_Comm raise_on, MPI_Status* status) noexcept;
+  int finish(MPI_Status mpi_status, MPI_Comm raise_on, MPI_Status* status) noexcept;
   void abandon(MPI_Request& request) noexcept;  // instead of finish(), after a failure elsewhere
 
  private:
@@ -72,7 +72,7 @@ class RecvCall {
 
   p2p::RecvBuffer at_;
   p2p::MatchKey key_;
-  bool times_ = false;
+  bool timed_ = false;
   MPI_Datatype kept_type_ = MPI_DATATYPE_NULL;
   p2p::Detached detached_;
   std::optional<p2p::OpenReceive> open_;  // of start(): the message may come in segments

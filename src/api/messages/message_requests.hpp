@@ -26,25 +26,25 @@ class MessageRequest final : public TAUT_Request_s {
   bool complete() noexcept override {
     if (!done_ && call_.ready(request_)) {
       int done = 0;
-      code_ = PMPI_Test(&request_, &done, &came_);
-      done_ = done != 0 || code_ != MPI_SUCCESS;
+      mpi_code_ = PMPI_Test(&request_, &done, &mpi_status_);
+      done_ = done != 0 || mpi_code_ != MPI_SUCCESS;
     }
     return done_;
   }
 
   void wait() noexcept override {
-    if (!done_) code_ = wait_for(call_, request_, &came_);
+    if (!done_) mpi_code_ = wait_for(call_, request_, &mpi_status_);
     done_ = true;
   }
 
   int finish(MPI_Status* status) noexcept override {
     active_ = false;
-    if (code_ != MPI_SUCCESS) {  // already raised by MPI
-      if (status != MPI_STATUS_IGNORE) *status = came_;
-      return code_;
+    if (mpi_code_ != MPI_SUCCESS) {  // already raised by MPI
+      if (status != MPI_STATUS_IGNORE) *status = mpi_status_;
+      return mpi_code_;
     }
-    if constexpr (requires { call_.finish(came_, comm_, status); })
-      return call_.finish(came_, comm(), status);
+    if constexpr (requires { call_.finish(mpi_status_, comm_, status); })
+      return call_.finish(mpi_status_, comm(), status);
     return MPI_SUCCESS;
   }
 
@@ -62,9 +62,9 @@ class MessageRequest final : public TAUT_Request_s {
   std::shared_ptr<CommState> comm_state_;
   Call call_;
   MPI_Request request_ = MPI_REQUEST_NULL;
-  MPI_Status came_{};
+  MPI_Status mpi_status_{};
   bool done_ = false;
-  int code_ = MPI_SUCCESS;
+  int mpi_code_ = MPI_SUCCESS;
 };
 
 }  // namespace taut::api

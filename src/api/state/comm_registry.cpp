@@ -10,6 +10,7 @@
 #include "api/state/finalize_reports.hpp"
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
+#include "p2p/open_receive.hpp"
 #include "p2p/pending_segments.hpp"
 
 namespace taut::api {
@@ -161,6 +162,7 @@ void write_reports_so_far() noexcept {
 }
 
 void progress(CommState* first) noexcept {
+  p2p::advance_receives();
   if (!calls_in_flight()) return;
   if (first != nullptr) first->progress();
   progress_others(first);
@@ -241,7 +243,7 @@ CommState* find_or_bind_state(MPI_Comm comm) {
 void attach(MPI_Comm comm, std::shared_ptr<CommState> comm_state) {
   CommRecord& record = record_of(comm);
   if (comm_state != nullptr) {
-    comm_state->belong_to(record.freed);
+    comm_state->set_freed_flag(record.freed);
     comm_state->set_stream(record.stream);
   }
   record.comm_state = std::move(comm_state);

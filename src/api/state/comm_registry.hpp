@@ -13,8 +13,8 @@ namespace taut::api {
 void register_comm_state(CommState& comm_state);
 void unregister_comm_state(const CommState& comm_state) noexcept;
 
-// Advances all calls in flight in this process by one step, those of `first` before the others, because other
-// ranks may wait for any of them.
+// Advances all calls in flight and all open receives in this process by one step, because other ranks may
+// wait for any of them. The calls of `first` come before the others.
 void progress(CommState* first) noexcept;
 
 // Advances all calls in flight by one step, except those of `self`.

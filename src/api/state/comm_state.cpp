@@ -11,6 +11,7 @@
 #include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
 #include "core/device_memory.hpp"
+#include "p2p/open_receive.hpp"
 #include "policy/text/options.hpp"
 
 namespace taut::api {
@@ -90,26 +91,26 @@ void CommState::connect(MPI_Comm comm) {
   begin_progress(group_.rank == 0);
 }
 
-// Returns a spare state that no rank uses. For 64 spares at a time, the ranks combine the bits of those that
-// they do not use.
-std::shared_ptr<CommState> CommState::spare(MPI_Comm comm) {
+// Returns a state that no rank uses, or makes one. For 64 states at a time, the ranks combine the bits of
+// those that they do not use.
+std::shared_ptr<CommState> CommState::state_for_request(MPI_Comm comm) {
   constexpr std::size_t at_a_time = 64;
   finish_calls();
-  for (std::size_t first = 0; first < spares_.size(); first += at_a_time) {
+  for (std::size_t first = 0; first < request_states_.size(); first += at_a_time) {
     std::uint64_t mine = 0, common = 0;
-    for (std::size_t i = first; i < std::min(spares_.size(), first + at_a_time); ++i)
-      if (spares_[i].use_count() == 1) mine |= std::uint64_t{1} << (i - first);
+    for (std::size_t i = first; i < std::min(request_states_.size(), first + at_a_time); ++i)
+      if (request_states_[i].use_count() == 1) mine |= std::uint64_t{1} << (i - first);
     check(PMPI_Allreduce(&mine, &common, 1, MPI_UINT64_T, MPI_BAND, comm), "MPI_Allreduce");
-    std::atomic_thread_fence(std::memory_order_acquire);  // the previous user of the spare has finished
+    std::atomic_thread_fence(std::memory_order_acquire);  // the previous request has finished
     if (common == 0) continue;
-    const auto& found = spares_[first + static_cast<std::size_t>(std::countr_zero(common))];
+    const auto& found = request_states_[first + static_cast<std::size_t>(std::countr_zero(common))];
     found->set_stream(stream_);
     return found;
   }
   auto made = std::make_shared<CommState>(*this, std::make_shared<const bool>(false));
   made->read_name(comm);
   made->connect(comm);
-  return spares_.emplace_back(std::move(made));
+  return request_states_.emplace_back(std::move(made));
 }
 
 void CommState::set_stream(void* stream) noexcept {
@@ -246,7 +247,7 @@ int CommState::fall_back_again(const MpiCall& call) {
 // Makes the plain call after a verdict. Times the call if the cost of the clock is not noticeable.
 int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request,
                          const Verdict& verdict) {
-  const bool timed = verdict.autotuner != nullptr || (request && times(request->bytes));
+  const bool timed = verdict.autotuner != nullptr || (request && is_timed(request->bytes));
   if (!timed) return run_plain(call);
   const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};
   const std::uint64_t begin = clock_now();
@@ -267,6 +268,7 @@ Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early
   const std::lock_guard lock(driving_);
   Task<Verdict> task = communicator_->run(request, early);
   for (Backoff backoff; !task.advance(); backoff.pause()) {
+    p2p::advance_receives();
     if (!calls_in_flight()) continue;
     drive();
     progress_others(this);

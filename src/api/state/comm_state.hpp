@@ -25,7 +25,8 @@ namespace taut::api {
 class CommState : public std::enable_shared_from_this<CommState> {
  public:
   // Creates the state for a policy, or for the rules on this communicator. Not collective; connect() creates
-  // the private communicator. `mark`: mark of coded messages. `segments`: for long ones.
+  // the private communicator. `mark`: first word of coded messages. `segments`: communicator of the segments
+  // of long messages.
   CommState(Rules rules, bool enabled, bool inter, Group group, std::uint64_t mark = 0,
             std::shared_ptr<p2p::SegmentComm> segments = nullptr);
   CommState(const CommState& other,
@@ -48,10 +49,10 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Returns true if the private communicator exists or is not needed.
   bool connected() const noexcept { return communicator_ != nullptr || !usable(); }
 
-  // Returns a state with a private communicator that nobody else uses, for a persistent request, whose starts
-  // have no order relative to other calls. A spare is used again after all ranks have released it. Collective
-  // over `comm`.
-  std::shared_ptr<CommState> spare(MPI_Comm comm);
+  // Returns the state of one persistent request, with a private communicator that no other request uses,
+  // since starts of the request have no order relative to other calls. A state that all ranks have released
+  // is used again. Collective over `comm`.
+  std::shared_ptr<CommState> state_for_request(MPI_Comm comm);
 
   // Returns true if a call falls back early whatever the ranks measure. Local, and the same on all ranks.
   bool never_serves(const std::optional<CollectiveCall>& request) const noexcept {
@@ -92,7 +93,9 @@ class CommState : public std::enable_shared_from_this<CommState> {
   bool inherited() const noexcept { return rules_.only() != nullptr; }
 
   // Returns true if a message of this size is timed.
-  bool times(std::size_t bytes) const noexcept { return observed_closely_ || bytes >= rules_.least_bytes(); }
+  bool is_timed(std::size_t bytes) const noexcept {
+    return observed_closely_ || bytes >= rules_.least_bytes();
+  }
 
   // Lets `change` update the counters while no other thread does.
   template <class Change>
@@ -112,9 +115,10 @@ class CommState : public std::enable_shared_from_this<CommState> {
   }
   void disconnect() noexcept;  // frees all MPI objects
 
-  // Returns true if the user has freed the communicator. Requests may still use this state.
+  // Returns true if the user has freed the communicator. Requests may still use this state. The flag is that
+  // of the communicator's record.
   bool freed() const noexcept { return *freed_; }
-  void belong_to(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
+  void set_freed_flag(std::shared_ptr<const bool> freed) noexcept { freed_ = std::move(freed); }
 
  private:
   void begin(MPI_Comm comm);
@@ -150,7 +154,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
     std::uint32_t calls = 0;         // repeated calls in back-off since then
     std::uint64_t nanoseconds = 0;   // time of the last timed call
   } repeated_;
-  std::vector<std::shared_ptr<CommState>> spares_;              // the same number on all ranks
+  std::vector<std::shared_ptr<CommState>> request_states_;  // of persistent requests; as many on all ranks
   std::optional<std::shared_ptr<const Topology>> topology_[2];  // [turned]; empty: not asked for yet
   std::optional<Messages> messages_;
   HostPlace place_;

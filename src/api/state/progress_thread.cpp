@@ -35,14 +35,14 @@ Driver& driver() noexcept {
   return *one;
 }
 
-void run(const Steps steps) noexcept {
+void run(const ProgressWork work) noexcept {
   Driver& mine = driver();
   std::unique_lock lock(mine.mutex);
   for (;;) {
-    mine.comes.wait(lock, [&] { return mine.stops || steps.are_needed(); });
+    mine.comes.wait(lock, [&] { return mine.stops || work.pending(); });
     if (mine.stops) return;
     lock.unlock();
-    steps.take_one();
+    work.take_step();
     std::this_thread::sleep_for(pause);
     lock.lock();
   }
@@ -55,13 +55,13 @@ void complain(const char* why) noexcept {
 
 }  // namespace
 
-bool start_progress_thread(const Steps& steps) noexcept {
+bool start_progress_thread(const ProgressWork& work) noexcept {
   Driver& mine = driver();
   const std::lock_guard lock(mine.mutex);
   if (mine.runs) return false;
   try {
     mine.stops = false;
-    mine.thread = std::thread(run, steps);
+    mine.thread = std::thread(run, work);
     mine.runs = true;
     return true;
   } catch (const std::system_error&) {
@@ -88,17 +88,17 @@ void end_progress_thread() noexcept {
   mine.thread.join();
 }
 
-void begin_progress(bool tells) noexcept {
+void begin_progress(bool prints_reason) noexcept {
   static std::once_flag once;
   if (!options().progress || driver().runs) return;
-  std::call_once(once, [tells] {
+  std::call_once(once, [prints_reason] {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     if (level < MPI_THREAD_MULTIPLE) {
-      if (tells) complain("the program has to begin MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
+      if (prints_reason) complain("the program has to begin MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
     } else if (start_progress_thread({calls_in_flight, []() noexcept { progress(nullptr); }})) {
       driven_by_thread(true);
-    } else if (tells) {
+    } else if (prints_reason) {
       complain("the system gives no thread");
     }
   });

@@ -3,23 +3,23 @@
 
 namespace taut::api {
 
-// Work of the thread: a step at intervals, as long as steps are needed.
-struct Steps {
-  bool (*are_needed)() noexcept;
-  void (*take_one)() noexcept;
+// Work of the thread: a step at intervals, as long as work is pending.
+struct ProgressWork {
+  bool (*pending)() noexcept;
+  void (*take_step)() noexcept;
 };
 
 // Starts the thread. Returns false if one runs already, or none can be created.
-bool start_progress_thread(const Steps& steps) noexcept;
+bool start_progress_thread(const ProgressWork& work) noexcept;
 
-// Wakes the thread. To be called when steps have become needed.
+// Wakes the thread. To be called when work has become pending.
 void wake_progress_thread() noexcept;
 
 // Ends the thread, before MPI is finalised. A second call does nothing.
 void end_progress_thread() noexcept;
 
-// Starts the thread if TAUT_PROGRESS requests it; the thread then drives the calls of this library. `tells`:
-// this rank prints why there can be no thread.
-void begin_progress(bool tells) noexcept;
+// Starts the thread if TAUT_PROGRESS requests it; the thread then drives the calls of this library.
+// `prints_reason`: this rank prints why there can be no thread.
+void begin_progress(bool prints_reason) noexcept;
 
 }  // namespace taut::api

@@ -56,7 +56,7 @@ int CollectiveRequest::init(MPI_Info info) {
 bool CollectiveRequest::set_apart(bool counts) {
   if (comm_state_ == nullptr || !comm_state_->usable()) return false;
   if (!counts && comm_state_->never_serves(describe())) return false;
-  std::shared_ptr<CommState> own = comm_state_->spare(call_.comm);
+  std::shared_ptr<CommState> own = comm_state_->state_for_request(call_.comm);
   apart_from_ = std::exchange(comm_state_, std::move(own));
   return true;
 }

@@ -151,19 +151,16 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
 
 namespace codecs {
 
-const CodecInfo& mpc() noexcept {
-  static constexpr CodecInfo info{
-      .name = "mpc",
-      .frame_id = taut::mpc::frame_id,
-      .since = "0.2",
-      .summary = "differences of the values' bits as bit planes without zeros; exact, or mantissas rounded",
-      .predictors = taut::mpc::predictors,
-      .serves = taut::mpc::serves,
-      .make = taut::mpc::make,
-      .idempotent = true,
-  };
-  return info;
-}
+extern constinit const CodecInfo mpc{
+    .name = "mpc",
+    .frame_id = taut::mpc::frame_id,
+    .since = "0.2",
+    .summary = "differences of the values' bits as bit planes without zeros; exact, or mantissas rounded",
+    .predictors = taut::mpc::predictors,
+    .serves = taut::mpc::serves,
+    .make = taut::mpc::make,
+    .idempotent = true,
+};
 
 }  // namespace codecs
 }  // namespace taut

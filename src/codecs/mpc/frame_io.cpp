@@ -110,15 +110,10 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
 Status FrameReader::open_index() noexcept {
   const unsigned distance = header_.parameters[0];
   if (distance < 1 || distance > max_distance || header_.addends != 1) return Status::corrupt_frame;
-  if (payload_.size() < index_bytes(chunks())) return Status::corrupt_frame;
-  std::uint32_t before = 0;
-  for (std::size_t i = 0; i <= chunks(); ++i) {
-    const auto offset = load<std::uint32_t>(payload_.data() + i * index_unit);
-    if (offset < before || (i == 0 && offset != 0)) return Status::corrupt_frame;
-    before = offset;
-  }
-  return payload_.size() == index_bytes(chunks()) + std::size_t{before} * index_unit ? Status::ok
-                                                                                     : Status::corrupt_frame;
+  const std::size_t index = index_bytes(chunks());
+  if (payload_.size() < index || load<std::uint32_t>(payload_.data()) != 0) return Status::corrupt_frame;
+  const bool fit = ends_fit(payload_.data() + index_unit, chunks(), payload_.size() - index);
+  return fit ? Status::ok : Status::corrupt_frame;
 }
 
 Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept {

@@ -1,6 +1,6 @@
 #include "codecs/mpc/rounding.hpp"
 
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 
 namespace taut::mpc {
 namespace {
@@ -8,8 +8,8 @@ namespace {
 // Excludes packed integers from the rounded range.
 template <class T>
 void keep_packed(Rounding& r) noexcept {
-  r.least_normal = NumberZone<T>::least;
-  r.range = NumberZone<T>::beyond - NumberZone<T>::least;
+  r.least_normal = NumberRange<T>::least;
+  r.range = NumberRange<T>::end - NumberRange<T>::least;
 }
 
 constexpr unsigned mantissa_bits(DType type) noexcept {

@@ -1,5 +1,5 @@
-// Rounding of floating-point values to fewer mantissa bits, on their bit patterns; used for the bound
-// `pointwise`. Why it keeps the bound: docs/error-model.md, section pwrel.
+// Rounding of floating-point values to fewer mantissa bits, on their bit patterns. It serves bounds of kind
+// `pointwise`, which policies call `pwrel`; docs/error-model.md, section pwrel, explains why they hold.
 #pragma once
 
 #include "core/bound.hpp"

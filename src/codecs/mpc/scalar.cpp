@@ -110,6 +110,4 @@ const KernelSet& KernelSet::scalar() noexcept {
   return set;
 }
 
-std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
-
 }  // namespace taut::mpc

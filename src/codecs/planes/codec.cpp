@@ -193,20 +193,17 @@ std::vector<std::string> predictors(const CodecOptions& options) {
 
 namespace codecs {
 
-const CodecInfo& planes() noexcept {
-  static constexpr CodecInfo info{
-      .name = "planes",
-      .frame_id = taut::planes::frame_id,
-      .since = "0.1",
-      .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
-      .predictors = taut::planes::predictors,
-      .serves = taut::planes::serves,
-      .make = taut::planes::make,
-      .adds_frames = true,
-      .idempotent = true,
-  };
-  return info;
-}
+extern constinit const CodecInfo planes{
+    .name = "planes",
+    .frame_id = taut::planes::frame_id,
+    .since = "0.1",
+    .summary = "uniform quantiser under an absolute bound, differences as bit planes; frames can be added",
+    .predictors = taut::planes::predictors,
+    .serves = taut::planes::serves,
+    .make = taut::planes::make,
+    .adds_frames = true,
+    .idempotent = true,
+};
 
 }  // namespace codecs
 }  // namespace taut

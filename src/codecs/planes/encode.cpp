@@ -63,11 +63,11 @@ bool TypedCodec<T>::commit_planes(PlanesOut& planes, std::uint8_t flags, std::si
   drop_behind(planes, blocks_of(n));
   if (planes.bytes == 0 && planes.base == 0 && flags == 0) return writer.commit(0);
   const RecordHeader header{flags, static_cast<std::uint16_t>(planes.bytes), planes.base};
-  WidthFacts facts;
-  if (planes.bytes > 0) facts = kernels_.widths.inspect(planes.widths);
-  planes.width_class = facts.greatest <= 8 ? 8 : facts.greatest <= 16 ? 16 : 32;
+  WidthSummary summary;
+  if (planes.bytes > 0) summary = kernels_.widths.summarize(planes.widths);
+  planes.width_class = summary.greatest <= 8 ? 8 : summary.greatest <= 16 ? 16 : 32;
   return writer.commit(
-      finish_planes(writer.room(), header, planes.widths, facts, blocks_of(n), kernels_.widths));
+      finish_planes(writer.room(), header, planes.widths, summary, blocks_of(n), kernels_.widths));
 }
 
 #define INSTANTIATE(T) template class TypedCodec<T>;

@@ -65,7 +65,7 @@ class Piece {
       std::copy(values_, values_ + (piece_values - absent), padded + absent);
       x = padded;
     }
-    const bool packed = z_.exact_bits && kernels_.of<T>().any_tiny(x, piece_values);
+    const bool packed = z_.exact_bits && kernels_.of<T>().any_below_numbers(x, piece_values);
     if (!packed && kernels_.of<T>().quantise(x, piece_groups, z_, q)) return 0;
     const GeneralValueKernels<T>& general = kernels_.general().template of<T>();
     Marks marks;
@@ -87,7 +87,7 @@ std::size_t plane_bytes(const std::int32_t* r, Predictor predictor, const Kernel
   alignas(64) std::byte payload[max_plane_record<std::int32_t> / (chunk_values / piece_values) + 2 * overrun];
   PlanesOut planes(payload);
   kernels.ints.pack(r, piece_groups, {predictor, {}}, planes);
-  const WidthTable table = choose_table(kernels.widths.inspect(planes.widths), piece_blocks);
+  const WidthTable table = choose_table(kernels.widths.summarize(planes.widths), piece_blocks);
   return RecordHeader{}.bytes() + planes.bytes + table.bytes;
 }
 

@@ -120,7 +120,7 @@ bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, s
                                       PlanesOut& out) const noexcept {
   if (record.greatest > 0) return kernels_.of<T>().accumulate(record.planes(), whole, groups, z_, out);
   const bool small = kernels_.of<T>().encode(whole, groups, z_, out);
-  out.base = sum_of_bases(out.base, static_cast<std::int32_t>(record.header.base));
+  out.base = add_wrapping(out.base, static_cast<std::int32_t>(record.header.base));
   return small;
 }
 

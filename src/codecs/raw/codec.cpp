@@ -24,11 +24,9 @@ class Raw final : public Codec {
     if (values.count > max_count) return {Status::invalid_count};
     const std::size_t bytes = max_bytes(values.type, values.count, 1);
     if (out.size() < bytes) return {Status::buffer_too_small};
-    FrameHeader header{
-        .codec = raw_id, .type = values.type, .flags = FrameHeader::stored, .count = values.count};
+    FrameHeader header{.codec = raw_id, .type = values.type, .count = values.count};
     if (checksum_) header.flags |= FrameHeader::checksummed;
-    if (values.count != 0) std::memcpy(out.data() + frame_header_bytes, values.data, values.bytes());
-    return {Status::ok, seal_frame(header, out.data(), values.bytes())};
+    return {Status::ok, write_stored(header, values.as_bytes(), out)};
   }
 
   Status decode(ConstBytes in, Slice values) const noexcept override {
@@ -42,21 +40,11 @@ class Raw final : public Codec {
     ConstBytes payload;
     if (!is_defined(op, values.type)) return Status::invalid_type;
     if (const Status status = open(in, values, payload); status != Status::ok) return status;
-    // The payload is copied piece by piece because one of several frames in a message may be unaligned for
-    // its values.
-    alignas(64) std::byte piece[piece_bytes];
-    const std::size_t most = piece_bytes / size_of(values.type);
-    for (std::size_t first = 0; first < values.count; first += most) {
-      const std::size_t n = std::min(most, values.count - first), bytes = n * size_of(values.type);
-      std::memcpy(piece, payload.data() + first * size_of(values.type), bytes);
-      reduce_values({values.part(first, n)}, {{piece, n, values.type}}, op);
-    }
+    reduce_payload(values, payload.data(), op);
     return Status::ok;
   }
 
  private:
-  static constexpr std::size_t piece_bytes = 4096;
-
   // Checks a whole frame of the type and count of `values` and returns its payload.
   static Status open(ConstBytes in, ConstSlice values, ConstBytes& payload) noexcept {
     FrameHeader header;
@@ -74,22 +62,19 @@ class Raw final : public Codec {
 
 namespace codecs {
 
-const CodecInfo& raw() noexcept {
-  static constexpr CodecInfo info{
-      .name = "raw",
-      .frame_id = raw_id,
-      .since = "0.1",
-      .summary = "values as they are",
-      .predictors = {},
-      .serves = [](DType, Bound::Kind) noexcept { return true; },  // exact values satisfy any bound
-      .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
-        return std::make_unique<Raw>(options.checksum);
-      },
-      .rank = [](Bound::Kind) noexcept { return CodecInfo::last_resort; },
-      .idempotent = true,
-  };
-  return info;
-}
+extern constinit const CodecInfo raw{
+    .name = "raw",
+    .frame_id = raw_id,
+    .since = "0.1",
+    .summary = "values as they are",
+    .predictors = {},
+    .serves = [](DType, Bound::Kind) noexcept { return true; },  // exact values satisfy any bound
+    .make = [](const CodecOptions& options) -> std::unique_ptr<Codec> {
+      return std::make_unique<Raw>(options.checksum);
+    },
+    .rank = [](Bound::Kind) noexcept { return CodecInfo::last_resort; },
+    .idempotent = true,
+};
 
 }  // namespace codecs
 }  // namespace taut

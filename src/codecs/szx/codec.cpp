@@ -57,7 +57,7 @@ class Szx final : public Codec {
     return typed<Status>(values.type, [&]<class T>(const Grid<T>&) {
       FrameReader<T> frame;
       if (const Status s = open(frame, in, values); s != Status::ok) return s;
-      if (frame.stored()) return reduce_stored<T>(frame.payload(), values, op);
+      if (frame.stored()) return reduce_payload(values, frame.payload().data(), op), Status::ok;
       return for_chunks(frame, values, [&](ConstBytes record, T* to, std::size_t n) {
         return reduce_chunk(record, n, frame.grid(), kernels_.of<T>(), to, op);
       });
@@ -119,19 +119,6 @@ class Szx final : public Codec {
     });
   }
 
-  // Reduces a stored frame piece by piece, because one of several frames in a message may be unaligned for
-  // its values.
-  template <class T>
-  static Status reduce_stored(ConstBytes payload, Slice values, Reduction op) noexcept {
-    alignas(64) T piece[chunk_values];
-    for (std::size_t first = 0; first < values.count; first += chunk_values) {
-      const std::size_t n = std::min(chunk_values, values.count - first);
-      std::memcpy(piece, payload.data() + first * sizeof(T), n * sizeof(T));
-      reduce_values({values.part(first, n)}, {{piece, n, values.type}}, op);
-    }
-    return Status::ok;
-  }
-
   Contract contract_;
   bool checksum_;
   int threads_;
@@ -158,21 +145,18 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
 
 namespace codecs {
 
-const CodecInfo& szx() noexcept {
-  static constexpr CodecInfo info{
-      .name = "szx",
-      .frame_id = taut::szx::frame_id,
-      .since = "0.2",
-      .summary = "blocks constant within an absolute bound, significant bits of the others; fast",
-      .predictors = {},
-      .serves = taut::szx::serves,
-      .make = taut::szx::make,
-      // codec=auto compares bytes only, and planes takes fewer bytes on every field measured.
-      .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
-      .idempotent = true,
-  };
-  return info;
-}
+extern constinit const CodecInfo szx{
+    .name = "szx",
+    .frame_id = taut::szx::frame_id,
+    .since = "0.2",
+    .summary = "blocks constant within an absolute bound, significant bits of the others; fast",
+    .predictors = {},
+    .serves = taut::szx::serves,
+    .make = taut::szx::make,
+    // codec=auto compares bytes only, and planes takes fewer bytes on every field measured.
+    .rank = [](Bound::Kind) noexcept { return CodecInfo::only_by_name; },
+    .idempotent = true,
+};
 
 }  // namespace codecs
 }  // namespace taut

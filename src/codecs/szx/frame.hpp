@@ -55,7 +55,4 @@ RecordRoom record_room(Bytes frame, std::size_t count) noexcept {
           even_share(most > before ? most - before : 0, chunks)};
 }
 
-// Writes `values` unchanged behind a header.
-std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
-
 }  // namespace taut::szx

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "codecs/szx/format.hpp"
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 
 namespace taut::szx {
 

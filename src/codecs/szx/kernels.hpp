@@ -69,12 +69,6 @@ struct KernelSet {
 };
 
 // Returns all sets of this build; see built_kernels.
-std::span<const KernelSet* const> kernel_sets() noexcept;
-
-// Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
-// unknown or not supported.
-inline const KernelSet* find_kernels(const char* name) noexcept {
-  return choose_kernels(kernel_sets(), name);
-}
+inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 
 }  // namespace taut::szx

@@ -89,8 +89,8 @@ void sum_up(Count blocks, Plan<T>& plan) noexcept {
 // Marks blocks with packed integers as `raw`, so that plan_exact handles them.
 template <class Set, class T>
 void refuse_packed(const T* values, std::size_t blocks, const Grid<T>& grid, Plan<T>& plan) noexcept {
-  const bool coarse = grid.step >= coarse_step<T>;
-  if (!coarse && !any_tiny(values, blocks * block_values)) return;
+  const bool coarse = grid.step >= safe_step_limit<T>;
+  if (!coarse && !any_below_numbers(values, blocks * block_values)) return;
   for (std::size_t b = 0; b < blocks; ++b) {
     const T* const x = values + b * block_values;
     if (std::none_of(x, x + block_values, is_packed<T>)) continue;

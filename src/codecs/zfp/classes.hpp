@@ -34,11 +34,8 @@ constexpr std::size_t class_groups(std::size_t count) noexcept {
 constexpr std::size_t mark_bytes(std::size_t count) noexcept { return (class_groups(count) + 7) / 8; }
 // Bytes of the classes of a marked group.
 constexpr std::size_t class_bytes(std::size_t values) noexcept { return (values + 3) / 4; }
-constexpr std::size_t most_map_bytes(std::size_t count) noexcept {
-  return mark_bytes(count) + class_bytes(count);
-}
 
-// Writes the map and returns its bytes. `out` holds most_map_bytes(count).
+// Writes the map and returns its bytes. `out` holds mark_bytes(count) + class_bytes(count).
 template <class T>
 std::size_t write_classes(const T* values, std::size_t count, std::byte* out) noexcept {
   std::byte* const marks = out;

@@ -149,19 +149,16 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
 
 namespace codecs {
 
-const CodecInfo& zfp() noexcept {
-  static constexpr CodecInfo info{
-      .name = "zfp",
-      .frame_id = taut::zfp::frame_id,
-      .since = "0.1",
-      .summary = "zfp's transform of blocks, under an absolute bound or at a fixed rate; through libzfp",
-      .predictors = {},
-      .serves = taut::zfp::serves,
-      .make = taut::zfp::make,
-      .rank = taut::zfp::rank_under,
-  };
-  return info;
-}
+extern constinit const CodecInfo zfp{
+    .name = "zfp",
+    .frame_id = taut::zfp::frame_id,
+    .since = "0.1",
+    .summary = "zfp's transform of blocks, under an absolute bound or at a fixed rate; through libzfp",
+    .predictors = {},
+    .serves = taut::zfp::serves,
+    .make = taut::zfp::make,
+    .rank = taut::zfp::rank_under,
+};
 
 }  // namespace codecs
 }  // namespace taut

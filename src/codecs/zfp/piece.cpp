@@ -5,7 +5,7 @@
 
 #include "codecs/zfp/classes.hpp"
 #include "codecs/zfp/escapes.hpp"
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 
 namespace taut::zfp {
 namespace {

@@ -229,7 +229,9 @@ struct EncodeKernel {
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     const unsigned warp = simt.thread() / warp_lanes;
-    const std::uint32_t chunk = take_chunk(simt, job.sink, shared.group) * block_warps + warp;
+    const std::uint32_t group = take_chunk(simt, job.sink, shared.group);
+    if (!has_chunk(simt, job.sink, group)) return;
+    const std::uint32_t chunk = group * block_warps + warp;
     ChunkEncoder<Word, Simt> encoder(simt, shared.warps[warp], job, chunk < job.chunks ? chunk : 0);
     const std::uint32_t words = chunk < job.chunks ? encoder.encode() : 0;
     if (simt.thread() % warp_lanes == 0) shared.words[warp] = words;

@@ -70,7 +70,7 @@ struct EncodeCall {
 // Calls action.operator()<Bits>(), where Bits says which kernels serve the quantiser.
 template <class T, class Action>
 void with_bits(const Quantiser<T>& z, Action action) {
-  if constexpr (NumberZone<T>::limited)
+  if constexpr (NumberRange<T>::has_limits)
     if (z.exact_bits) return action.template operator()<PackedBits::exact>();
   action.template operator()<PackedBits::rounded>();
 }

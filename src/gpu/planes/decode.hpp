@@ -24,18 +24,20 @@ struct DecodeJob {
 
 struct DecodeShared {
   BlockGroupShared block_group;
+  RecordHead head;
+  bool good;  // the head is valid
 };
 
 struct DecodeExactShared {
-  BlockGroupShared block_group;
+  DecodeShared decode;
   std::int64_t q[chunk_values];
 };
 
 template <class T, class Simt>
 class ChunkDecoder {
  public:
-  TAUT_DEVICE ChunkDecoder(Simt simt, BlockGroupShared& shared, const DecodeJob<T>& job)
-      : group_(simt, shared), job_(job), frame_(job.scratch->opened[0]) {}
+  TAUT_DEVICE ChunkDecoder(Simt simt, DecodeShared& shared, const DecodeJob<T>& job)
+      : group_(simt, shared.block_group), shared_(shared), job_(job), frame_(job.scratch->opened[0]) {}
 
   // Runs the first kernel.
   TAUT_DEVICE void run() {
@@ -93,13 +95,20 @@ class ChunkDecoder {
   // Reads the record of a chunk. Called by all threads alike. Returns false if the record is malformed.
   template <RunsCheck Check>
   TAUT_DEVICE bool read(std::uint32_t chunk) {
-    RecordHead head;
-    return find_head(chunk, head) && RecordReader<T, Simt, Check>(group_, record_, head, n_).read();
+    return find_head(chunk) &&
+           RecordReader<T, Simt, Check>(group_, record_, shared_.head, n_, frame_.addends).read();
   }
-  TAUT_DEVICE bool find_head(std::uint32_t chunk, RecordHead& head) const {
-    Words words;
-    return find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
-           read_head(words, frame_.prediction, head);
+  // Reads the head of a chunk's record into shared memory. Called by all threads. One thread reads for all:
+  // threads that disagreed about a frame that changes meanwhile would wait at different barriers for ever.
+  TAUT_DEVICE bool find_head(std::uint32_t chunk) {
+    if (group_.thread() == 0) {
+      Words words;
+      shared_.good =
+          find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
+          read_head(words, frame_.prediction, shared_.head);
+    }
+    group_.simt().barrier();
+    return shared_.good;
   }
 
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
@@ -174,6 +183,7 @@ class ChunkDecoder {
   }
 
   BlockGroup<Simt> group_;
+  DecodeShared& shared_;
   const DecodeJob<T>& job_;
   const OpenFrame frame_;
   RecordIn<T> record_;
@@ -189,7 +199,7 @@ struct DecodeKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    ChunkDecoder<T, Simt>(simt, shared.block_group, job).run();
+    ChunkDecoder<T, Simt>(simt, shared, job).run();
   }
 };
 
@@ -201,7 +211,7 @@ struct DecodeExactKernel {
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    ChunkDecoder<T, Simt>(simt, shared.block_group, job).run_exact(shared.q);
+    ChunkDecoder<T, Simt>(simt, shared.decode, job).run_exact(shared.q);
   }
 };
 

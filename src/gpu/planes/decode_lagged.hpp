@@ -19,7 +19,7 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   using Base = ChunkDecoder<T, Simt>;
 
  public:
-  TAUT_DEVICE LaggedChunkDecoder(Simt simt, BlockGroupShared& shared, const LaggedDecodeJob<T>& job)
+  TAUT_DEVICE LaggedChunkDecoder(Simt simt, DecodeShared& shared, const LaggedDecodeJob<T>& job)
       : Base(simt, shared, job.decode), integers_(job.integers) {}
 
   // Runs the first kernel: writes rests, or the values of a frame without lags.
@@ -38,8 +38,8 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
     if (!lagged()) return;
     const std::uint32_t chunk = this->group_.simt().block();
     this->find(chunk);
-    RecordHead head;
-    if (!this->find_head(chunk, head)) return;
+    if (!this->find_head(chunk)) return;
+    const RecordHead& head = this->shared_.head;
     if (!head.simple()) return this->leave(chunk);
     std::int32_t q[block_values];
     load_block(block_of(chunk), block_values, q);
@@ -72,7 +72,7 @@ struct RestsKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared.block_group, job).run_rests();
+    LaggedChunkDecoder<T, Simt>(simt, shared, job).run_rests();
   }
 };
 
@@ -83,7 +83,7 @@ struct LaggedValuesKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared.block_group, job).run_values();
+    LaggedChunkDecoder<T, Simt>(simt, shared, job).run_values();
   }
 };
 
@@ -95,7 +95,7 @@ struct LaggedExactKernel {
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared.block_group, job).run_exact(shared.q);
+    LaggedChunkDecoder<T, Simt>(simt, shared.decode, job).run_exact(shared.q);
   }
 };
 

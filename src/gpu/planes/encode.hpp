@@ -28,7 +28,8 @@ inline constexpr std::uint32_t record_words = layer_words<T>(chunk_values) + (si
 template <class T>
 struct EncodeShared {
   BlockGroupShared block_group;
-  std::uint32_t chunk, at;
+  std::uint64_t at;
+  std::uint32_t chunk;
   PlanesShared planes;
   RunsShared<T> runs;
   alignas(16) std::uint32_t record[record_words<T>];
@@ -46,7 +47,9 @@ class ChunkEncoder {
       : group_(simt, shared.block_group), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
-    find(take_chunk(group_.simt(), job_.sink, shared_.chunk));
+    const std::uint32_t chunk = take_chunk(group_.simt(), job_.sink, shared_.chunk);
+    if (!has_chunk(group_.simt(), job_.sink, chunk)) return;
+    find(chunk);
     std::int32_t q[block_values];
     if (all_small(q)) {
       encode_integers(q, 0);
@@ -226,7 +229,7 @@ class ChunkEncoder {
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
     if (group_.thread() < warp_lanes) {
-      const std::uint32_t at = place(group_.simt(), sink, shared_.chunk, words_);
+      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words_);
       if (group_.thread() == 0) shared_.at = at;
     }
     group_.simt().barrier();

@@ -50,8 +50,10 @@ class LaggedChunkEncoder : public ChunkEncoder<T, Simt, Bits> {
   TAUT_DEVICE void run_records() {
     const Sink& sink = this->job_.sink;
     if (sink.control->again != 0) return;
-    this->find(take_chunk(this->group_.simt(), sink, this->shared_.chunk));
-    const auto flags = static_cast<std::uint8_t>(lagged_.forms[this->shared_.chunk]);
+    const std::uint32_t chunk = take_chunk(this->group_.simt(), sink, this->shared_.chunk);
+    if (!has_chunk(this->group_.simt(), sink, chunk)) return;
+    this->find(chunk);
+    const auto flags = static_cast<std::uint8_t>(lagged_.forms[chunk]);
     std::int32_t r[block_values];
     load_rests(r);
     if ((flags & has_runs) != 0) {

@@ -61,13 +61,15 @@ struct RecordIn : RecordHead {
 // Checks of runs that a kernel performs: only that the runs are inside the record, or each run.
 enum class RunsCheck { lengths, all };
 
-// Reads a record after its head. Used by all threads alike; the barriers depend on the head only.
+// Reads a record after its head. Used by all threads alike; the barriers depend only on the head and on what
+// all threads have from one of them, so a record that changes meanwhile blocks no thread.
 template <class T, class Simt, RunsCheck Check>
 class RecordReader {
  public:
+  // `n`: values in the chunk. `addends`: of the frame.
   TAUT_DEVICE RecordReader(BlockGroup<Simt>& block_group, RecordIn<T>& record, const RecordHead& head,
-                           std::uint32_t n)
-      : group_(block_group), r_(record) {
+                           std::uint32_t n, std::uint32_t addends)
+      : group_(block_group), r_(record), most_runs_(std::uint64_t{addends} * n) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
     r_.words.at = block_group.simt().global(head.words.at);
@@ -140,12 +142,18 @@ class RecordReader {
     good_ &= rank.all < 1u << 16;
   }
 
+  // Returns the word before byte `at`, as the first thread reads it. Takes one barrier.
+  TAUT_DEVICE std::uint32_t number_before(std::uint32_t at) {
+    return group_.scan(group_.thread() == 0 ? r_.words.word(at - 4) : 0u).all;
+  }
+
   TAUT_DEVICE bool read_runs() {
     if (!take(4)) return false;
-    r_.runs = {r_.words, at_, r_.words.word(at_ - 4), r_.has(wide)};
+    r_.runs = {r_.words, at_, number_before(at_), r_.has(wide)};
     const std::uint32_t count = r_.runs.count;
     if (count == 0 || !take(std::uint64_t{count} * run_bytes_of<T>(r_.has(wide)))) return false;
     if (Check == RunsCheck::lengths) return true;
+    if (count > most_runs_) return false;
     bool bad = false, in_line = true;
     for (std::uint32_t i = group_.thread(); i < count; i += group_threads) {
       const RunAt<T> run = r_.runs[i], before = i > 0 ? r_.runs[i - 1] : RunAt<T>{};
@@ -158,13 +166,14 @@ class RecordReader {
 
   TAUT_DEVICE bool read_layers() {
     if (!take(4)) return false;
-    r_.layers = r_.words.word(at_ - 4);
+    r_.layers = number_before(at_);
     r_.layers_at = at_;
     return r_.layers != 0 && take(std::uint64_t{r_.layers} * r_.n * sizeof(T));
   }
 
   BlockGroup<Simt>& group_;
   RecordIn<T>& r_;
+  std::uint64_t most_runs_;
   std::uint32_t at_ = 0;  // end of the data read so far, in bytes
   bool good_ = true;      // no error found so far
 };

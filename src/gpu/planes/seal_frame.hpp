@@ -61,6 +61,8 @@ TAUT_DEVICE void write_frame_header(Simt simt, FinishShared& shared, const Finis
   }
   static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
   if (lane < lags.n) job.frame[header_words + lane] = lane == 0 ? lags.of[0] : lags.of[1];
+  // The index of a frame without chunks is one word, which no block of another kernel writes.
+  if (lane == 0 && !stored && job.chunks == 0) job.frame[header_words] = 0;
   write_header(simt, job.scratch->crc, shared.header, bytes, job.frame, job.result);
 }
 

@@ -58,7 +58,7 @@ TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<
   const std::uint32_t chunk = simt.shuffle(k == 0 ? take_chunk(simt, job.sink) : 0u, 0);
   RecordHead head;  // head of a stored frame: that of a chunk of zeros
   bool good = true, alike = true, stored = false;
-  if (k < job.sources_count) {
+  if (chunk < job.sink.chunks && k < job.sources_count) {
     const OpenFrame& frame = job.scratch->opened[k];
     stored = frame.stored;
     alike = stored || frame.prediction.inner == job.scratch->total.prediction.inner;
@@ -87,6 +87,7 @@ class ChunkAdder {
     if (group_.warp() == 0) find_records(group_.simt(), job_, shared_);
     group_.simt().barrier();
     const std::uint32_t chunk = shared_.chunk;
+    if (!has_chunk(group_.simt(), job_.sink, chunk)) return;
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
     const Operands operands = shared_.operands;
@@ -98,7 +99,7 @@ class ChunkAdder {
   }
 
  private:
-  using Reader = RecordReader<T, Simt, RunsCheck::lengths>;
+  using Reader = RecordReader<T, Simt, RunsCheck::lengths>;  // does not look at addends
 
   TAUT_DEVICE const OpenFrame& opened(unsigned k) const { return job_.scratch->opened[k]; }
 
@@ -120,8 +121,8 @@ class ChunkAdder {
   // threads alike. Returns false if a record is malformed.
   TAUT_DEVICE bool read_two(unsigned k, RecordIn<T>& a, RecordIn<T>& b) {
     const bool alone = k + 1 == job_.sources_count;
-    Reader of_a(group_, a, shared_.heads[k], n_),
-        of_b(group_, b, alone ? RecordHead{} : shared_.heads[k + 1], n_);
+    Reader of_a(group_, a, shared_.heads[k], n_, 0),
+        of_b(group_, b, alone ? RecordHead{} : shared_.heads[k + 1], n_, 0);
     if (!cuda::read_two(group_, of_a, of_b)) return false;
     runs_ += a.runs.count + b.runs.count;
     layers_ += a.layers + b.layers;
@@ -157,7 +158,7 @@ class ChunkAdder {
     for (unsigned i = 0; i < block_values; ++i) sum(i) = 0;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       RecordIn<T> r;
-      if (!Reader(group_, r, shared_.heads[k], n_).read()) return false;
+      if (!Reader(group_, r, shared_.heads[k], n_, 0).read()) return false;
       runs_ += r.runs.count;
       layers_ += r.layers;
       if (r.has(wide)) {
@@ -212,14 +213,14 @@ class ChunkAdder {
   TAUT_DEVICE void finish(const PlanesPlan& plan, bool any) {
     const std::uint32_t plane_bytes = any ? plan.bytes() : 0;
     const std::uint32_t each = run_bytes_of<T>((flags_ & wide) != 0);
-    const std::uint32_t run_bytes = any && runs_ > 0 ? 4 + runs_ * each : 0;
+    const std::uint64_t run_bytes = any && runs_ > 0 ? 4 + std::uint64_t{runs_} * each : 0;
     const std::uint64_t layer_bytes = any && layers_ > 0 ? 4 + std::uint64_t{layers_} * n_ * sizeof(T) : 0;
-    const auto words = static_cast<std::uint32_t>((plane_bytes + run_bytes + layer_bytes + 3) / 4);
+    const std::uint32_t words = saturated((plane_bytes + run_bytes + layer_bytes + 3) / 4);
     const Sink sink = behind_lags(job_.sink, total_);
     if (group_.thread() == 0) announce(group_.simt(), sink, shared_.chunk, words);
     if (group_.thread() < warp_lanes) {
-      const std::uint32_t at = place(group_.simt(), sink, shared_.chunk, words);
-      if (group_.thread() == 0) shared_.at = at;
+      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words);
+      if (group_.thread() == 0) shared_.at = static_cast<std::uint32_t>(at);
     }
     group_.simt().barrier();
     if (!fits(sink, shared_.at, words)) {

@@ -17,6 +17,7 @@ struct ExactPart {
 template <class T>
 struct SumExactShared {
   BlockGroupShared block_group;
+  RecordHead heads[max_sources];
   ExactPart<T> parts[max_sources];
 };
 
@@ -40,6 +41,8 @@ class ExactAdder {
 
  private:
   TAUT_DEVICE void add(const LeftChunk& chunk) {
+    if (group_.thread() < job_.sources_count) find_head(group_.thread(), chunk.chunk);
+    group_.simt().barrier();
     std::uint32_t runs = 0, layers = 0;
     for (unsigned k = 0; k < job_.sources_count; ++k) {
       const ExactPart<T> part = part_of(k, chunk.chunk);
@@ -58,6 +61,17 @@ class ExactAdder {
     group_.simt().barrier();
   }
 
+  // Reads the head of source k's record, which the first kernel has found valid, into shared memory.
+  TAUT_DEVICE void find_head(unsigned k, std::uint32_t chunk) {
+    const OpenFrame& frame = job_.scratch->opened[k];
+    Words words;
+    RecordHead& head = shared_.heads[k];
+    head = {};
+    if (frame.stored) return;
+    find_record(behind_lags(job_.sources[k], frame), frame.record_words, job_.sink.chunks, chunk, words);
+    read_head(words, frame.prediction, head);
+  }
+
   TAUT_DEVICE ExactPart<T> part_of(unsigned k, std::uint32_t chunk) {
     const OpenFrame& frame = job_.scratch->opened[k];
     const Source& source = job_.sources[k];
@@ -66,14 +80,12 @@ class ExactAdder {
           source.frame + header_words + std::uint64_t{chunk} * chunk_values * sizeof(T) / 4;
       return {{}, {values, static_cast<std::uint32_t>((n_ * sizeof(T) + 3) / 4)}, 0, 1};
     }
-    Words words;
-    RecordHead head;
     RecordIn<T> r;
-    find_record(behind_lags(source, frame), frame.record_words, job_.sink.chunks, chunk, words);
-    read_head(words, frame.prediction, head);
-    if (!RecordReader<T, Simt, RunsCheck::all>(group_, r, head, n_).read() && group_.thread() == 0)
+    const bool good =
+        RecordReader<T, Simt, RunsCheck::all>(group_, r, shared_.heads[k], n_, frame.addends).read();
+    if (!good && group_.thread() == 0)
       group_.simt().raise(&job_.sink.control->failure, code(Status::corrupt_frame));
-    return {r.runs, words, r.layers_at, r.layers};
+    return {r.runs, r.words, r.layers_at, r.layers};
   }
 
   // Writes all runs in order: each run finds its rank among the runs of the other sources. Returns the end of

@@ -74,16 +74,17 @@ TAUT_DEVICE std::uint32_t packed_among(const T (&x)[N]) {
 }
 
 // Returns true if the small integers of a thread's values can be used although packed integers are exact: no
-// value is tiny (computed as any_tiny() does), and the step is not coarse.
+// value is below the range of numbers (computed as any_below_numbers() does), and the step is below its
+// limit.
 template <class T, std::size_t N>
 TAUT_DEVICE bool has_no_packed(const T (&x)[N], const Quantiser<T>& z) {
-  using Word = typename NumberZone<T>::Word;
+  using Word = typename NumberRange<T>::Word;
   Word least = ~Word{0};
   for (unsigned i = 0; i < N; ++i) {
     const Word twice = std::bit_cast<Word>(x[i]) * 2 - 1;
     least = twice < least ? twice : least;
   }
-  return least >= 2 * NumberZone<T>::least - 1 && z.step < coarse_step<T>;
+  return least >= 2 * NumberRange<T>::least - 1 && z.step < safe_step_limit<T>;
 }
 
 // Returns the value that a decoder restores: the multiple of its integer, or the value itself if it is sent

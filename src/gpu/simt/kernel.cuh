@@ -12,10 +12,18 @@ __global__ void __launch_bounds__(Kernel::shape.threads, Kernel::shape.on_multip
   Kernel::run(CudaThread{}, shared, job);
 }
 
+// Launches a kernel. Returns the error of this launch: cudaGetLastError would return earlier errors too.
 template <class Kernel>
-void launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
-  entry<Kernel><<<blocks, Kernel::shape.threads, 0, stream>>>(job);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) throw error;
+cudaError_t launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+  void* arguments[] = {const_cast<typename Kernel::Job*>(&job)};
+  return cudaLaunchKernel(entry<Kernel>, dim3(blocks), dim3(Kernel::shape.threads), arguments, 0, stream);
+}
+
+// Loads a kernel on the current device.
+template <class Kernel>
+cudaError_t load() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, entry<Kernel>);
 }
 
 }  // namespace taut::cuda

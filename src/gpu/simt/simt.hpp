@@ -9,8 +9,12 @@
 //   barrier(), barrier_any(b)     over all threads of the block
 //   sync_warp()                   orders the writes of a warp's lanes to shared memory
 //   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return the previous value
-//   acquire(p), release(p, v)     load, store of a 64-bit word by which blocks pass results to each other
-//   fence()                       earlier writes become visible, to the host too, before later ones
+//   poll(p), publish(p, v)        load, store of a 64-bit word as a whole, in memory that all blocks share;
+//                                 relaxed accesses at the scope of the GPU,
+//                                 which order no other accesses
+//   fence()                       orders all earlier accesses of this thread before all its later ones, for
+//                                 other blocks and for the host; earlier accesses include those of other
+//                                 threads that this thread has observed
 //   pause()                       called in a loop that waits for another block
 //   leading_zeros(v), population(v), mirrored(v)
 //                                 mirrored: the bits of v in reverse order
@@ -92,13 +96,13 @@ struct CudaThread {
   __device__ static void sync_warp() { __syncwarp(); }
   __device__ static std::uint32_t add(std::uint32_t* p, std::uint32_t v) { return atomicAdd(p, v); }
   __device__ static std::uint32_t raise(std::uint32_t* p, std::uint32_t v) { return atomicMax(p, v); }
-  __device__ static std::uint64_t acquire(const std::uint64_t* p) {
+  __device__ static std::uint64_t poll(const std::uint64_t* p) {
     std::uint64_t v;
-    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
     return v;
   }
-  __device__ static void release(std::uint64_t* p, std::uint64_t v) {
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  __device__ static void publish(std::uint64_t* p, std::uint64_t v) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
   }
   __device__ static void fence() { __threadfence_system(); }
   __device__ static void pause() {}

@@ -5,6 +5,7 @@
 // Slotted: chunk i is stored at i * slot_words, for data in flight; no chunk waits.
 #pragma once
 
+#include "core/status.hpp"
 #include "gpu/simt/simt.hpp"
 
 namespace taut::cuda {
@@ -29,7 +30,7 @@ struct LeftChunk {
 };
 
 // States of a chunk's published word: launch (30 bits), state (2 bits), words (32 bits). States of earlier
-// launches are ignored, so that nothing has to be cleared.
+// launches are ignored, so that nothing has to be cleared. Memory that no launch has written has state 0.
 enum PublishedState : std::uint32_t { own_words = 1, all_words = 2 };
 
 // Words of one chunk in scratch memory. `published` is stored at the same address whatever the count of a
@@ -50,8 +51,17 @@ struct Sink {
   ChunkWords* of_chunks;  // canonical only
 };
 
-TAUT_DEVICE std::uint64_t published_word(std::uint32_t epoch, PublishedState state, std::uint32_t words) {
-  return std::uint64_t{(epoch + 1) << 2 | state} << 32 | words;
+// Returns the launch number of a published word, at its place in the upper half of the word.
+TAUT_DEVICE std::uint32_t launch_bits(const Sink& sink) { return (sink.control->epoch + 1) << 2; }
+
+TAUT_DEVICE std::uint64_t published_word(const Sink& sink, PublishedState state, std::uint32_t words) {
+  return std::uint64_t{launch_bits(sink) | state} << 32 | words;
+}
+
+// Returns a number of words as a published word holds it: UINT32_MAX stands for all greater numbers too, of
+// which no frame has room.
+TAUT_DEVICE std::uint32_t saturated(std::uint64_t words) {
+  return words < UINT32_MAX ? static_cast<std::uint32_t>(words) : UINT32_MAX;
 }
 
 // Returns the chunk that this block processes. Called by one thread. Chunks are numbered in the order in
@@ -69,69 +79,87 @@ TAUT_DEVICE std::uint32_t take_chunk(const Simt& simt, const Sink& sink, std::ui
   return shared_word;
 }
 
+// True if the block has a chunk to process. Otherwise reports a failure: the scratch memory is in the state
+// of a call that has stopped halfway, or two calls use it at the same time. Equal in all threads of the
+// block.
+template <class Simt>
+TAUT_DEVICE bool has_chunk(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
+  if (chunk < sink.chunks) return true;
+  if (simt.thread() == 0) simt.raise(&sink.control->failure, static_cast<std::uint32_t>(Status::internal));
+  return false;
+}
+
 // Publishes the size of a chunk's record. Called by one thread as soon as the size is known.
 template <class Simt>
 TAUT_DEVICE void announce(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
   if (sink.slot_words != 0) return;
-  simt.release(&sink.of_chunks[chunk].published,
-               published_word(sink.control->epoch, chunk == 0 ? all_words : own_words, words));
+  simt.publish(&sink.of_chunks[chunk].published,
+               published_word(sink, chunk == 0 ? all_words : own_words, words));
 }
 
-// Returns the words of all chunks before `chunk`. Called by one whole warp. The lanes read the states of the
-// 32 preceding chunks, then of the 32 before those.
+// Sum of 32-bit numbers over a warp's lanes, without a carry lost.
+template <class Simt>
+TAUT_DEVICE std::uint64_t wide_sum(const Simt& simt, std::uint32_t v) {
+  return simt.sum(v & 0xFFFF) + (std::uint64_t{simt.sum(v >> 16)} << 16);
+}
+
+// Returns the words of all chunks before `chunk`, saturated. Called by one whole warp. The lanes read the
+// states of the 32 preceding chunks, then of the 32 before those.
+// Relaxed accesses suffice. A published word is written and read as a whole, and contains all that a block
+// learns from another one: launch, state and words. No block reads, in the same kernel, a record, an index
+// entry or any other memory that another block has written, so there is nothing that an acquire would have to
+// order. The end of the kernel makes these writes visible to the next kernel.
 template <class Simt>
 TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
   const unsigned lane = simt.thread() % warp_lanes;
-  const std::uint32_t launch = sink.control->epoch + 1;
-  std::uint32_t before = 0;
+  const std::uint32_t launch = launch_bits(sink);
+  std::uint64_t before = 0;
   for (std::uint32_t next = chunk; next > 0;) {  // `before` includes the chunks from `next` on
     std::uint64_t word = 0;
+    std::uint32_t state = 0;
     bool waiting = true;
     while (simt.ballot(waiting) != 0) {
-      if (waiting && lane < next) word = simt.acquire(&sink.of_chunks[next - 1 - lane].published);
-      waiting = lane < next && static_cast<std::uint32_t>(word >> 34) != (launch & 0x3FFFFFFF);
+      if (waiting && lane < next) word = simt.poll(&sink.of_chunks[next - 1 - lane].published);
+      state = static_cast<std::uint32_t>(word >> 32) ^ launch;
+      waiting = lane < next && state != own_words && state != all_words;
       if (waiting) simt.pause();
     }
-    const std::uint32_t whole = simt.ballot(lane < next && (word >> 32 & 3) == all_words);
+    const std::uint32_t whole = simt.ballot(lane < next && state == all_words);
     const unsigned last = whole == 0 ? warp_lanes - 1 : 31 - simt.leading_zeros(whole & (0u - whole));
-    std::uint32_t sum = lane < next && lane <= last ? static_cast<std::uint32_t>(word) : 0;
-    for (unsigned by = 1; by < warp_lanes; by *= 2) {
-      const std::uint32_t other = simt.shuffle_up(sum, by);
-      sum += lane >= by ? other : 0;
-    }
-    before += simt.shuffle(sum, warp_lanes - 1);
+    before += wide_sum(simt, lane < next && lane <= last ? static_cast<std::uint32_t>(word) : 0);
     next = whole != 0 || next < warp_lanes ? 0 : next - warp_lanes;
   }
-  return before;
+  return saturated(before);
 }
 
 // Publishes the words of all chunks up to this one, for the chunks after it. Called by one thread.
 template <class Simt>
 TAUT_DEVICE void pass_on(const Simt& simt, const Sink& sink, std::uint32_t chunk, std::uint32_t words) {
-  simt.release(&sink.of_chunks[chunk].published, published_word(sink.control->epoch, all_words, words));
+  simt.publish(&sink.of_chunks[chunk].published, published_word(sink, all_words, words));
   if (chunk + 1 == sink.chunks) sink.control->words = words;
 }
 
 // Returns the position of the chunk's record of `words` words, in words. Called by the first warp. Slots and
 // frames that are too small are reported; nothing is written to them.
 template <class Simt>
-TAUT_DEVICE std::uint32_t place(const Simt& simt, const Sink& sink, std::uint32_t chunk,
+TAUT_DEVICE std::uint64_t place(const Simt& simt, const Sink& sink, std::uint32_t chunk,
                                 std::uint32_t words) {
   const bool first = simt.thread() == 0;
   if (sink.slot_words != 0) {
     if (first) sink.index[chunk] = words;
-    return chunk * sink.slot_words;
+    return std::uint64_t{chunk} * sink.slot_words;
   }
   const std::uint32_t before = look_back(simt, sink, chunk);
   if (first) {
-    pass_on(simt, sink, chunk, before + words);
+    const std::uint32_t end = saturated(std::uint64_t{before} + words);
+    pass_on(simt, sink, chunk, end);
     if (chunk == 0) sink.index[0] = 0;
-    sink.index[chunk + 1] = before + words;
+    sink.index[chunk + 1] = end;
   }
   return before;
 }
 
-TAUT_DEVICE bool fits(const Sink& sink, std::uint32_t at, std::uint32_t words) {
+TAUT_DEVICE bool fits(const Sink& sink, std::uint64_t at, std::uint32_t words) {
   if (sink.slot_words != 0) return words <= sink.slot_words;
   return at <= sink.capacity && words <= sink.capacity - at;
 }

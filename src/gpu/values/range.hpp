@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 #include "gpu/values/groups.hpp"
 
 namespace taut::values::cuda {

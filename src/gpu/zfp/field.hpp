@@ -99,7 +99,7 @@ class Block {
 
   // Returns the index of the value that is coded at place i, if `there` values exist: zfp repeats other
   // values where the box ends within the block.
-  TAUT_DEVICE static unsigned instead(unsigned i, unsigned there) {
+  TAUT_DEVICE static unsigned padded_index(unsigned i, unsigned there) {
     return i < there ? i : i == edge - 1 ? 0 : there - 1;
   }
 
@@ -111,7 +111,7 @@ class Block {
   TAUT_DEVICE Row row(unsigned row) const {
     Row found{box_.first, 0};
     for (unsigned k = 0; k < D; ++k) {
-      const std::uint32_t i = corner_[k] + (k + 1 < D ? instead(digit(row, k), there_[k]) : 0);
+      const std::uint32_t i = corner_[k] + (k + 1 < D ? padded_index(digit(row, k), there_[k]) : 0);
       found.place += i * box_.stride[k];
       found.number = found.number * box_.extent[k] + i;
     }

@@ -81,7 +81,7 @@ struct FiniteValues {
 
   // Returns the index of the value that is coded for value i of the box; `none` if no value is finite.
   template <class Simt>
-  TAUT_DEVICE std::uint32_t instead(const Simt& simt, std::uint32_t i) const {
+  TAUT_DEVICE std::uint32_t coded_index(const Simt& simt, std::uint32_t i) const {
     const std::uint32_t group = i / group_size;
     const std::uint64_t up_to = of[group] & all_of(i % group_size + 1);
     return up_to == 0 ? before[group] : last_of(simt, group, up_to);

@@ -87,7 +87,7 @@ class Mender {
       encode_blocks(simt_, shared_.warps[warp()], box_, first, bits, piece_ + map,
                     [this](const Row& row, unsigned width, T* x) {
                       for (unsigned i = 0; i < edge; ++i)
-                        x[i] = kept(row.number + Block<1>::instead(i, width));
+                        x[i] = coded_value(row.number + Block<1>::padded_index(i, width));
                     });
     for (std::uint32_t i = map + stream_bytes(blocks, bits) + simt_.thread(); i < bytes_;
          i += block_threads<D>)
@@ -95,8 +95,8 @@ class Mender {
   }
 
   TAUT_DEVICE T value(std::uint32_t i) const { return job_.values[box_.place(i)]; }
-  TAUT_DEVICE T kept(std::uint32_t i) const {
-    const std::uint32_t from = shared_.finite.instead(simt_, i);
+  TAUT_DEVICE T coded_value(std::uint32_t i) const {
+    const std::uint32_t from = shared_.finite.coded_index(simt_, i);
     return from == FiniteValues::none ? T(0) : value(from);
   }
 

@@ -47,7 +47,7 @@ TAUT_DEVICE void copy_bytes(const Simt& simt, const std::uint32_t* words, std::u
   if (tail + lane < bytes) to[tail + lane] = byte(tail + lane);
 }
 
-// Loads a row of a block from its place in the field. Values beyond the row's end: see Block::instead().
+// Loads a row of a block from its place in the field. Values beyond the row's end: see Block::padded_index().
 // load_block() is not used here: its two paths differ in alignment only, and GCC 12 keeps the aligned path
 // for all addresses.
 template <class T>
@@ -56,7 +56,7 @@ TAUT_DEVICE void take_row(const T* from, unsigned width, T* to) {
     const WholeRow<T> whole = *reinterpret_cast<const WholeRow<T>*>(from);
     for (unsigned i = 0; i < edge; ++i) to[i] = whole.of[i];
   } else {
-    for (unsigned i = 0; i < edge; ++i) to[i] = from[Block<1>::instead(i, width)];
+    for (unsigned i = 0; i < edge; ++i) to[i] = from[Block<1>::padded_index(i, width)];
   }
 }
 

@@ -55,4 +55,11 @@ std::size_t read_size(const Item& item) {
   return number << shift;
 }
 
+std::string text_of_size(std::size_t bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; unit < 3 && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
+  return std::to_string(bytes) + units[unit];
+}
+
 }  // namespace taut

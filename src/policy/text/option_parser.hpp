@@ -45,7 +45,8 @@ bool read_number(std::string_view text, T& number) noexcept {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::size_t read_size(const Item& item);  // returns bytes: 65536, 64KiB, 1MiB
+std::size_t read_size(const Item& item);      // returns bytes: 65536, 64KiB, 1MiB
+std::string text_of_size(std::size_t bytes);  // the inverse, in the largest unit that divides the size
 
 template <class T>
 struct Choice {

@@ -3,59 +3,57 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 #include <string_view>
 
 #include "core/parallel_chunks.hpp"
+#include "policy/text/option_parser.hpp"
 
 namespace taut {
 namespace {
 
 constexpr OptionInfo table[] = {
-    {"TAUT", "0|1", "1", "0 switches compression off: every call goes to MPI"},
-    {"TAUT_KERNELS", "name", "",
+    {"TAUT", &Options::enabled, "0|1", "1", "0 switches compression off: every call goes to MPI"},
+    {"TAUT_KERNELS", &Options::kernels, "name", "",
      "kernel set of the codecs: scalar, avx2, avx512; empty: the best of the processor"},
-    {"TAUT_THREADS", "1..64", "1",
-     "threads that decode one frame in codec calls, and encode it unless threads= says"},
-    {"TAUT_REPORT", "file", "", "statistics of this rank, written at MPI_Finalize; %r: the rank"},
-    {"TAUT_TRACE", "file", "", "the last events of this rank, written at MPI_Finalize; %r: the rank"},
-    {"TAUT_SUMMARY", "0|1", "0", "1: rank 0 prints a table of its statistics at MPI_Finalize"},
-    {"TAUT_RANKS_PER_NODE", "1..65536", "",
-     "so many ranks after another are taken for those of a node; empty: as MPI says"},
-    {"TAUT_HANDSHAKE", "1..3600", "30",
-     "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut"},
-    {"TAUT_NONBLOCKING", "0|1", "0",
+    {"TAUT_THREADS", &Options::threads, "1..64", "1",
+     "threads that decode one frame in codec calls, and encode it unless threads= says", most_threads},
+    {"TAUT_REPORT", &Options::report, "file", "",
+     "statistics of this rank, written at MPI_Finalize; %r: the rank"},
+    {"TAUT_TRACE", &Options::trace, "file", "",
+     "the last events of this rank, written at MPI_Finalize; %r: the rank"},
+    {"TAUT_SUMMARY", &Options::summary, "0|1", "0",
+     "1: rank 0 prints a table of its statistics at MPI_Finalize"},
+    {"TAUT_RANKS_PER_NODE", &Options::ranks_per_node, "1..65536", "",
+     "so many ranks after another are taken for those of a node; empty: as MPI says", 65536},
+    {"TAUT_HANDSHAKE", &Options::handshake, "1..3600", "30",
+     "seconds that a preloaded rank waits in MPI_Init for ranks that may run without Taut", 3600},
+    {"TAUT_NONBLOCKING", &Options::nonblocking, "0|1", "0",
      "1: the preloaded library serves nonblocking calls as well; MPI then runs with MPI_THREAD_MULTIPLE"},
-    {"TAUT_MESSAGES", "0|1", "0", "1: the preloaded library serves messages as well"},
-    {"TAUT_PROGRESS", "0|1", "0",
+    {"TAUT_MESSAGES", &Options::messages, "0|1", "0", "1: the preloaded library serves messages as well"},
+    {"TAUT_PROGRESS", &Options::progress, "0|1", "0",
      "1: a thread advances nonblocking calls of Taut, if the program has MPI_THREAD_MULTIPLE"},
-    {"TAUT_RULES", "rules", "", "rules for communicators that have no policy"},
-    {"TAUT_CONFIG", "file", "", "a TOML file of rules, which come after those of TAUT_RULES"},
-    {"TAUT_PRELOAD", "file", "", "the library that `taut run` preloads; empty: the one beside the program"},
+    {"TAUT_RULES", &Options::rules, "rules", "", "rules for communicators that have no policy"},
+    {"TAUT_CONFIG", &Options::config, "file", "",
+     "a TOML file of rules, which come after those of TAUT_RULES"},
+    {"TAUT_PRELOAD", &Options::preload, "file", "",
+     "the library that `taut run` preloads; empty: the one beside the program"},
 };
 
-void read_switch(std::string_view name, std::string_view value, bool& on, Options& options) {
-  if (value == "0" || value == "off") {
-    on = false;
-  } else if (value == "1" || value == "on") {
-    on = true;
-  } else {
-    options.warnings.push_back(std::string(name) + "=" + std::string(value) +
-                               " is not understood; use 0 or 1");
-  }
+// Set a member of Options. Return false and change nothing if the text is not understood.
+bool read(std::string_view value, int, std::string& text) {
+  text = value;
+  return true;
 }
-
-// Reads a number from 1 to `most`. Any other text leaves `number` as it is, with a warning.
-void read_number(std::string_view name, std::string_view value, int most, int& number, Options& options) {
-  int read = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
-  if (error == std::errc() && end == value.data() + value.size() && read >= 1 && read <= most) {
-    number = read;
-  } else {
-    options.warnings.push_back(std::string(name) + "=" + std::string(value) +
-                               " is not understood; use 1 to " + std::to_string(most));
-  }
+bool read(std::string_view value, int, bool& on) {
+  const bool yes = value == "1" || value == "on", no = value == "0" || value == "off";
+  if (yes || no) on = yes;
+  return yes || no;
+}
+bool read(std::string_view value, int most, int& number) {
+  int n = 0;
+  const bool good = read_number(value, n) && n >= 1 && n <= most;
+  if (good) number = n;
+  return good;
 }
 
 // Returns the edit distance: the number of insertions, deletions and replacements that turn one text into the
@@ -85,37 +83,16 @@ void warn_of_unknown(std::string_view name, Options& options) {
 }
 
 void read_option(std::string_view name, std::string_view value, Options& options) {
-  if (name == "TAUT") {
-    read_switch(name, value, options.enabled, options);
-  } else if (name == "TAUT_SUMMARY") {
-    read_switch(name, value, options.summary, options);
-  } else if (name == "TAUT_REPORT") {
-    options.report = value;
-  } else if (name == "TAUT_TRACE") {
-    options.trace = value;
-  } else if (name == "TAUT_KERNELS") {
-    options.kernels = value;
-  } else if (name == "TAUT_THREADS") {
-    read_number(name, value, most_threads, options.threads, options);
-  } else if (name == "TAUT_HANDSHAKE") {
-    read_number(name, value, 3600, options.handshake, options);
-  } else if (name == "TAUT_NONBLOCKING") {
-    read_switch(name, value, options.nonblocking, options);
-  } else if (name == "TAUT_MESSAGES") {
-    read_switch(name, value, options.messages, options);
-  } else if (name == "TAUT_PROGRESS") {
-    read_switch(name, value, options.progress, options);
-  } else if (name == "TAUT_RANKS_PER_NODE") {
-    read_number(name, value, 65536, options.ranks_per_node, options);
-  } else if (name == "TAUT_RULES") {
-    options.rules = value;
-  } else if (name == "TAUT_CONFIG") {
-    options.config = value;
-  } else if (name == "TAUT_PRELOAD") {
-    options.preload = value;
-  } else if (name.starts_with("TAUT_")) {
-    warn_of_unknown(name, options);
+  const OptionInfo* const option = std::ranges::find(table, name, &OptionInfo::name);
+  if (option == std::end(table)) {
+    if (name.starts_with("TAUT_")) warn_of_unknown(name, options);
+    return;
   }
+  const auto set = [&](auto member) { return read(value, option->most, options.*member); };
+  if (std::visit(set, option->member)) return;
+  const std::string remedy = option->most == 0 ? "0 or 1" : "1 to " + std::to_string(option->most);
+  options.warnings.push_back(std::string(name) + "=" + std::string(value) + " is not understood; use " +
+                             remedy);
 }
 
 }  // namespace

@@ -3,19 +3,10 @@
 
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace taut {
-
-struct OptionInfo {
-  const char* name;
-  const char* type;
-  const char* default_value;
-  const char* summary;
-};
-
-// Returns the table behind docs/configuration.md.
-std::span<const OptionInfo> known_options() noexcept;
 
 struct Options {
   bool enabled = true;                // TAUT
@@ -36,6 +27,19 @@ struct Options {
 
   bool observe() const noexcept { return !report.empty() || !trace.empty() || summary; }
 };
+
+// An environment variable, and the member of Options that it sets.
+struct OptionInfo {
+  const char* name;
+  std::variant<bool Options::*, int Options::*, std::string Options::*> member;
+  const char* type;
+  const char* default_value;
+  const char* summary;
+  int most = 0;  // greatest value of a number
+};
+
+// Returns the table behind docs/configuration.md.
+std::span<const OptionInfo> known_options() noexcept;
 
 // Returns the options, read from the environment at the first call.
 const Options& options();

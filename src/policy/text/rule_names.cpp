@@ -47,14 +47,6 @@ bool is_form_of(std::string_view form, std::string_view call) {
          rest == "v_init" || rest == "w_init";
 }
 
-// Returns a size in the largest unit that divides it.
-std::string exact_size(std::size_t bytes) {
-  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  for (; unit < 3 && bytes != 0 && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return std::to_string(bytes) + units[unit];
-}
-
 // Returns the names of the bits that are set, as "a,b".
 std::string names_of(std::uint32_t bits, const auto& all, auto value, auto name) {
   std::string text;
@@ -133,8 +125,8 @@ std::string text_of(const Rule& rule) {
         names_of(when.types, all_types(), itself, [](DType type) { return name_of(type); }));
   if (rule.operators_named)
     text.append(" ").append(names_of(when.ops, operators, itself, [](Reduction op) { return name_of(op); }));
-  if (when.min_bytes != 0) text.append(" >=").append(exact_size(when.min_bytes));
-  if (when.max_bytes != SIZE_MAX) text.append(" <=").append(exact_size(when.max_bytes));
+  if (when.min_bytes != 0) text.append(" >=").append(text_of_size(when.min_bytes));
+  if (when.max_bytes != SIZE_MAX) text.append(" <=").append(text_of_size(when.max_bytes));
   text += communicator_text(when);
   if (!when.callsite.empty()) text.append(" callsite=").append(when.callsite);
   return text + " : " + rule.policy.text;

@@ -55,8 +55,7 @@ class TomlParser {
   TomlEntry entry();
   void array(TomlEntry& entry);
   TomlValue value();
-  Word basic_string();
-  Word literal_string();
+  Word string(char quote);
   void escape(std::string& out);
   TomlValue scalar();
 
@@ -126,13 +125,15 @@ void TomlParser::escape(std::string& out) {
   out += meanings[found];
 }
 
-Word TomlParser::basic_string() {
+// Reads a string in these quotes. Strings in double quotes may have escapes.
+Word TomlParser::string(char quote) {
   Word word{"", at_++};
-  if (now() == '"' && next_is('"'))
+  if (now() == quote && next_is(quote))
     reject(word.at, "strings over several lines are not read; write it on one");
-  for (; now() != '"'; ++at_) {
-    if (done() || now() == '\n') reject(word.at, "this string has no end; put a \" behind it");
-    if (now() == '\\')
+  for (; now() != quote; ++at_) {
+    if (done() || now() == '\n')
+      reject(word.at, std::string("this string has no end; put a ") + quote + " behind it");
+    if (quote == '"' && now() == '\\')
       escape(word.text);
     else
       word.text += now();
@@ -141,37 +142,24 @@ Word TomlParser::basic_string() {
   return word;
 }
 
-Word TomlParser::literal_string() {
-  Word word{"", at_++};
-  if (now() == '\'' && next_is('\''))
-    reject(word.at, "strings over several lines are not read; write it on one");
-  for (; now() != '\''; ++at_) {
-    if (done() || now() == '\n') reject(word.at, "this string has no end; put a ' behind it");
-    word.text += now();
-  }
-  ++at_;
-  return word;
+bool all_digits(std::string_view text) noexcept {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string_view without_sign(std::string_view text) noexcept {
+  return text.substr(text.starts_with('+') || text.starts_with('-') ? 1 : 0);
 }
 
 // Returns true for decimal digits with an optional sign. No number but 0 may begin with 0.
 bool is_decimal_integer(std::string_view text) noexcept {
-  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }) &&
-         (text.size() == 1 || text[0] != '0');
+  const std::string_view digits = without_sign(text);
+  return all_digits(digits) && (digits.size() == 1 || digits[0] != '0');
 }
 
 bool is_decimal_number(std::string_view text) noexcept {
-  const auto digits = [](std::string_view part) {
-    return !part.empty() && std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
-  };
-  const std::size_t e = std::min(text.find_first_of("eE"), text.size());
-  if (e < text.size()) {
-    std::string_view exponent = text.substr(e + 1);
-    if (!exponent.empty() && (exponent[0] == '+' || exponent[0] == '-')) exponent.remove_prefix(1);
-    if (!digits(exponent)) return false;
-  }
-  const std::size_t point = std::min(text.find('.'), e);
-  if (point < e && !digits(text.substr(point + 1, e - point - 1))) return false;
+  const std::size_t e = std::min(text.find_first_of("eE"), text.size()), point = std::min(text.find('.'), e);
+  if (e < text.size() && !all_digits(without_sign(text.substr(e + 1)))) return false;
+  if (point < e && !all_digits(text.substr(point + 1, e - point - 1))) return false;
   return is_decimal_integer(text.substr(0, point));
 }
 
@@ -192,8 +180,7 @@ TomlValue TomlParser::scalar() {
 }
 
 TomlValue TomlParser::value() {
-  if (now() == '"') return {TomlValue::Kind::string, basic_string()};
-  if (now() == '\'') return {TomlValue::Kind::string, literal_string()};
+  if (now() == '"' || now() == '\'') return {TomlValue::Kind::string, string(now())};
   if (now() == '{') reject(at_, "inline tables are not read; write NAME = VALUE lines under [[rule]]");
   return scalar();
 }

@@ -89,6 +89,17 @@ TEST(CollectivesOnGpus, SegmentsAndSamples) {
       expect_same_bits({.collective = collective, .policy = coding, .P = 3, .count = 18000});
 }
 
+// Without libzfp there is no such codec.
+TEST(CollectivesOnGpus, FixedRatesOfMovedValues) {
+  if (find_codec("zfp") == nullptr) GTEST_SKIP() << "the codec zfp is left out";
+  for (const Collective collective : all_collectives)
+    for (const DType type : {DType::f32, DType::f64})
+      for (const char* const coding : {"rate:8", "rate:12,dims=30x50", "rate:3.5,dims=4x10x20"})
+        if (!reduces(collective))
+          expect_same_bits(
+              {.collective = collective, .policy = coding, .P = 3, .count = 3600, .type = type, .root = 1});
+}
+
 TEST(CollectivesOnGpus, ByNodes) {
   const int node_of[] = {0, 0, 1, 1};
   const Nodes nodes(node_of);

@@ -1,5 +1,9 @@
-// Counts what the codec of values on a GPU asks of CUDA: sequences of kernels, copies and waits.
+// Counts what the codec of values on a GPU asks of CUDA: sequences of kernels, copies and waits, and on which
+// stream.
 #include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
 
 #include "gpu/frame_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
@@ -10,9 +14,24 @@ namespace {
 
 struct Counts {
   int sequences = 0, copies = 0, waits = 0;
-  friend bool operator==(const Counts&, const Counts&) = default;
+  int queries = 0;  // while polling; their number is a matter of time
+  friend bool operator==(const Counts& a, const Counts& b) {
+    return std::tuple(a.sequences, a.copies, a.waits) == std::tuple(b.sequences, b.copies, b.waits);
+  }
 };
 Counts counts;
+std::set<void*> streams;
+
+// Notes the stream, if there is one: the last argument, or that before the result of query(). Leaves the
+// legacy stream in its place, as no other one exists here.
+template <class... Args>
+void take_stream(std::tuple<Args...>& arguments) {
+  using All = std::tuple<Args...>;
+  constexpr std::size_t last = sizeof...(Args) - 1;
+  constexpr std::size_t at = std::is_same_v<std::tuple_element_t<last, All>, int*> ? last - 1 : last;
+  if constexpr (std::is_same_v<std::tuple_element_t<at, All>, void*>)
+    streams.insert(std::exchange(std::get<at>(arguments), nullptr));
+}
 
 // Replaces a function of the table by one that counts its calls.
 template <auto member, auto counter>
@@ -21,7 +40,9 @@ void count(api::DeviceServices& services) {
   services.*member = []<class... Args>(int (*)(Args...)) {
     return +[](Args... args) {
       ++(counts.*counter);
-      return before(args...);
+      std::tuple<Args...> arguments{args...};
+      take_stream(arguments);
+      return std::apply(before, arguments);
     };
   }(services.*member);
 }
@@ -35,10 +56,13 @@ const api::DeviceServices& counting_services() {
     count<&Services::decode_add, &Counts::sequences>(table);
     count<&Services::add_frames, &Counts::sequences>(table);
     count<&Services::accumulate, &Counts::sequences>(table);
+    count<&Services::reduce_values, &Counts::sequences>(table);
+    count<&Services::divide_values, &Counts::sequences>(table);
+    count<&Services::range, &Counts::sequences>(table);
     count<&Services::copy_on, &Counts::copies>(table);
     count<&Services::copy, &Counts::waits>(table);
     count<&Services::wait, &Counts::waits>(table);
-    count<&Services::query, &Counts::waits>(table);
+    count<&Services::query, &Counts::queries>(table);
     return table;
   }();
   return services;
@@ -54,7 +78,8 @@ class CallCosts : public testing::Test {
   }
 
   static constexpr std::size_t n = 9000;
-  std::shared_ptr<gpu::Device> device = std::make_shared<gpu::Device>(counting_services(), 0, nullptr);
+  void* const stream = &counts;  // any address
+  std::shared_ptr<gpu::Device> device = std::make_shared<gpu::Device>(counting_services(), 0, stream);
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
   Candidate candidate{coding.codec, "delta"};
@@ -94,6 +119,35 @@ TEST_F(CallCosts, SteadyStateTakesNoMemory) {
   const std::byte* const kept = device->memory().scratch(most).data();
   code();
   EXPECT_EQ(device->memory().scratch(most).data(), kept);
+}
+
+TEST_F(CallCosts, AllWorkIsOnTheStreamOfTheUser) {
+  streams.clear();
+  const Sized made = codec.encode(in, frame.bytes());
+  const ConstBytes bytes = frame.bytes().first(made.bytes);
+  EXPECT_EQ(codec.decode(bytes, out), Status::ok);
+  EXPECT_EQ(codec.reduce(bytes, out, Reduction::max), Status::ok);
+  EXPECT_EQ(codec.arithmetic()->accumulate(bytes, in, other.bytes()).status, Status::ok);
+  EXPECT_EQ(values.divide(out, 3), Status::ok);
+  ValueRange range;
+  EXPECT_EQ(values.range(in, coding, range), Status::ok);
+  EXPECT_LT(range.least, range.greatest);
+  EXPECT_EQ(values.copy(other.data(), static_cast<const std::byte*>(in.data), in.bytes()), Status::ok);
+  EXPECT_EQ(device->wait(), Status::ok);
+  EXPECT_EQ(streams, std::set<void*>{stream});
+}
+
+TEST(DevicesOfACommunicator, WorkOnTheStreamThatWasSetLast) {
+  const OnGpu<float> x(10);
+  gpu::Devices devices;
+  EXPECT_EQ(devices.of(x.data(), nullptr)->stream(), nullptr);
+  int one = 0, two = 0;
+  for (void* const stream : {&one, &two, &one}) {
+    devices.set_stream(stream);
+    const auto device = devices.of(nullptr, x.data());
+    EXPECT_EQ(device->stream(), stream);
+    EXPECT_EQ(devices.of(x.data(), x.data()), device);
+  }
 }
 
 }  // namespace

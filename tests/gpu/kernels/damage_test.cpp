@@ -87,5 +87,35 @@ TEST(GpuDamage, OfEmptyFrames) {
   }
 }
 
+// An addend has at most one run for each of its values. More would cost a decoder hours, since each run may
+// cover the whole chunk.
+TEST(GpuDamage, OfMoreRunsThanTheAddendsHave) {
+  constexpr std::size_t n = 64, at = frame_header_bytes + 8;
+  const auto cpu = cpu_codec({1e-3}, Predictor::delta);
+  const auto whole = cpu_frame<float>(std::vector<float>(n), {1e-3}, Predictor::delta);
+  for (const std::uint32_t addends : {1u, 3u}) {
+    for (const std::uint32_t runs : {64 * addends, 64 * addends + 1}) {
+      auto frame = whole;
+      const std::uint32_t head[] = {has_runs, 0, runs}, words = 3 + 3 * runs;
+      const std::uint64_t bytes = 4 * (2 + std::uint64_t{words});
+      frame.resize(frame_header_bytes + bytes);
+      std::memcpy(frame.data() + 32, &bytes, 8);
+      std::memcpy(frame.data() + 40, &addends, 4);
+      std::memcpy(frame.data() + frame_header_bytes + 4, &words, 4);
+      std::memcpy(frame.data() + at, head, sizeof head);
+      for (std::uint32_t i = 0; i < runs; ++i) {
+        const std::uint32_t run[] = {std::uint32_t{n} << 16, 0, std::bit_cast<std::uint32_t>(1e30f)};
+        std::memcpy(frame.data() + at + sizeof head + i * sizeof run, run, sizeof run);
+      }
+      seal(frame);
+      SCOPED_TRACE(testing::Message() << addends << " addends, " << runs << " runs");
+      std::vector<float> x(n);
+      EXPECT_EQ(cpu->decode(frame, {x.data(), n, DType::f32}) == Status::ok, runs == 64 * addends);
+      shim::Gpu gpu(5);
+      compare<float>(gpu, *cpu, frame, n);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taut

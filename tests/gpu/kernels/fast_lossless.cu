@@ -1,19 +1,8 @@
 // Kernels for counting instructions: the parts of the mpc kernels that a usual chunk (float32, distance 1,
 // coded) executes. nvcc_test.py says how often each part is executed. The code is composed of the kernels'
-// own functions and is never run. The file also compiles the complete kernels of float32.
+// own functions and is never run.
 #include "gpu/mpc/calls.hpp"
 #include "gpu/simt/kernel.cuh"
-
-namespace taut::cuda {
-
-using Word = std::uint32_t;
-template __global__ void entry<mpc::cuda::EncodeKernel<Word>>(const __grid_constant__ mpc::cuda::EncodeJob<Word>);
-template __global__ void entry<mpc::cuda::OpenKernel>(const __grid_constant__ mpc::cuda::OpenJob);
-template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Replace<Word>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
-template __global__ void entry<mpc::cuda::DecodeKernel<mpc::cuda::Add<float>>>(const __grid_constant__ mpc::cuda::DecodeJob<Word>);
-template __global__ void entry<mpc::cuda::FinishKernel<Word>>(const __grid_constant__ mpc::cuda::FinishJob<Word>);
-
-}  // namespace taut::cuda
 
 namespace taut::mpc::cuda {
 

@@ -1,23 +1,9 @@
 // Kernels for counting instructions: the code that the planes kernels execute for a usual chunk (small
 // integers, delta, a dense table, no width above 8), without branches to other cases. The code is composed of
-// the kernels' own functions and is never run. fast_find and fast_place contain the work of one warp of 16.
-// The file also compiles the complete kernels of float32.
+// the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
+// of 16.
 #include "gpu/planes/calls.hpp"
 #include "gpu/simt/kernel.cuh"
-
-namespace taut::cuda {
-
-using namespace taut::planes::cuda;
-template __global__ void entry<EncodeKernel<float>>(const __grid_constant__ EncodeJob<float>);
-template __global__ void entry<EncodeKernel<float, PackedBits::exact>>(const __grid_constant__ EncodeJob<float>);
-template __global__ void entry<OpenKernel<float>>(const __grid_constant__ OpenJob);
-template __global__ void entry<DecodeKernel<float>>(const __grid_constant__ DecodeJob<float>);
-template __global__ void entry<DecodeEndKernel<float>>(const __grid_constant__ DecodeEndKernel<float>::Job);
-template __global__ void entry<SumKernel<float>>(const __grid_constant__ SumJob<float>);
-template __global__ void entry<SumEndKernel<float>>(const __grid_constant__ SumEndKernel<float>::Job);
-template __global__ void entry<FinishKernel<float>>(const __grid_constant__ FinishJob<float>);
-
-}  // namespace taut::cuda
 
 namespace taut::planes::cuda {
 
@@ -45,7 +31,8 @@ TAUT_DEVICE void write_usual(BlockGroup<CudaThread>& block_group, Shared& shared
 
 __global__ void __launch_bounds__(group_threads, 2)
     fast_place(const __grid_constant__ Sink sink, const __grid_constant__ PlanesPlan plan, std::int32_t base) {
-  __shared__ std::uint32_t chunk, at, record[2];
+  __shared__ std::uint64_t at;
+  __shared__ std::uint32_t chunk, record[2];
   const CudaThread simt;
   chunk = take_chunk(simt, sink);
   const std::uint32_t words = plan.bytes() / 4;
@@ -53,7 +40,7 @@ __global__ void __launch_bounds__(group_threads, 2)
     announce(simt, sink, chunk, words);
     write_head(plan, 0, base, record);
   }
-  const std::uint32_t before = place(simt, sink, chunk, words);
+  const std::uint64_t before = place(simt, sink, chunk, words);
   if (simt.thread() == 0) at = before;
 }
 
@@ -87,21 +74,30 @@ __global__ void __launch_bounds__(group_threads, 2)
 }
 
 __global__ void __launch_bounds__(group_threads, 2)
+    fast_open(const __grid_constant__ DecodeJob<float> job) {
+  __shared__ DecodeShared shared;
+  const CudaThread simt;
+  if (simt.thread() != 0) return;
+  Words words;
+  shared.good = find_record(job.source, job.scratch->opened[0].record_words, job.chunks, simt.block(), words) &&
+                read_head(words, {}, shared.head);
+  asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
+}
+
+__global__ void __launch_bounds__(group_threads, 2)
     fast_decode(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
   const OpenFrame& frame = job.scratch->opened[0];
-  Words words;
-  RecordHead head;
+  block_group.simt().barrier();  // the record has been found
+  RecordHead head = shared.head;
   const std::uint32_t chunk = block_group.simt().block();
-  if (!find_record(job.source, frame.record_words, job.chunks, chunk, words) || !read_head(words, {}, head) ||
-      !is_usual(head))
-    return;
+  if (!shared.good || !is_usual(head)) return;
   RecordIn<float> record;
-  if (!UsualReader(block_group, record, head, chunk_values).read()) return;
+  if (!UsualReader(block_group, record, head, chunk_values, 1).read()) return;
   if (rows_of<std::int32_t>(block_group.simt(), record.width) != 1) return;
   std::int32_t q[block_values];
-  read_rows<1>(block_group.simt(), words, record.at, record.width, q);
+  read_rows<1>(block_group.simt(), record.words, record.at, record.width, q);
   undo_difference(block_group, Predictor::delta, static_cast<std::int32_t>(record.base), q);
   float x[block_values];
   for (unsigned i = 0; i < block_values; ++i) x[i] = static_cast<float>(q[i]) * static_cast<float>(frame.step);
@@ -120,7 +116,7 @@ __global__ void __launch_bounds__(group_threads, 2) fast_add(const __grid_consta
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
   RecordIn<float> a, b;
-  UsualReader of_a(block_group, a, heads[0], chunk_values), of_b(block_group, b, heads[1], chunk_values);
+  UsualReader of_a(block_group, a, heads[0], chunk_values, 1), of_b(block_group, b, heads[1], chunk_values, 1);
   if (!read_two(block_group, of_a, of_b)) return;
   const unsigned greatest = a.width > b.width ? a.width : b.width;
   if (rows_of<std::int32_t>(block_group.simt(), greatest + 1) != 1) return;

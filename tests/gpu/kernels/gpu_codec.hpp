@@ -105,6 +105,13 @@ class GpuCodec {
 
   const planes::cuda::CallResult& result() const { return result_; }
 
+  // Prepares scratch memory for `count` values as `launches` earlier calls on fewer values leave it.
+  void after_launches(std::uint32_t launches, std::size_t count) {
+    scratch_.reset();
+    use(count);
+    reinterpret_cast<planes::cuda::Scratch*>(scratch_->data())->control.epoch = launches;
+  }
+
  private:
   // Copies the frame to memory of exactly its size, so that a read beyond its end is detected.
   static Room room_of(const std::vector<std::byte>& frame) {

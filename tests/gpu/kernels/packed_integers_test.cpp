@@ -1,7 +1,7 @@
 // Tests that kernels encode packed integers exactly (bits=exact), with the CPU's frames.
 #include <gtest/gtest.h>
 
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 #include "gpu/kernels/gpu_codec.hpp"
 #include "gpu/kernels/patterns.hpp"
 
@@ -11,20 +11,20 @@ namespace {
 using namespace planes;
 
 // Replaces about one in `every` values by the bits of an integer: a tag, a negative number, a number just
-// inside or just outside of the zone of numbers, or the preceding value.
+// inside or just outside of the range of numbers, or the preceding value.
 template <class T>
 void pack_integers(std::vector<T>& x, std::size_t every, std::uint64_t seed) {
   using Bits = BitsOf<T>;
-  using Zone = NumberZone<T>;
+  using Numbers = NumberRange<T>;
   constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
   std::mt19937_64 random(seed);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (random() % every != 0) continue;
     const Bits choices[] = {static_cast<Bits>(random() % 100000),
                             static_cast<Bits>(Bits{0} - static_cast<Bits>(random() % 100000)),
-                            static_cast<Bits>(Zone::least - random() % 2),
-                            static_cast<Bits>(Zone::beyond - random() % 2),
-                            static_cast<Bits>(sign | (Zone::beyond + random() % 100000)),
+                            static_cast<Bits>(Numbers::least - random() % 2),
+                            static_cast<Bits>(Numbers::end - random() % 2),
+                            static_cast<Bits>(sign | (Numbers::end + random() % 100000)),
                             std::bit_cast<Bits>(i == 0 ? T{} : x[i - 1])};
     x[i] = std::bit_cast<T>(choices[random() % std::size(choices)]);
   }
@@ -34,13 +34,13 @@ template <class T>
 class GpuPackedIntegers : public testing::Test {
  public:
   static constexpr std::size_t n = 5001;
-  // Under the last bound packed integers beyond the zone of numbers have integers.
+  // Under the last bound packed integers beyond the range of numbers have integers.
   static constexpr Bound bounds[] = {{1e-3},
                                      {1e-6},
                                      {Bound::Kind::snap, 1e-2},
-                                     {coarse_step<T> / 8},
-                                     {Bound::Kind::absolute, 4 * coarse_step<T>},
-                                     {Bound::Kind::snap, 4 * coarse_step<T>}};
+                                     {safe_step_limit<T> / 8},
+                                     {Bound::Kind::absolute, 4 * safe_step_limit<T>},
+                                     {Bound::Kind::snap, 4 * safe_step_limit<T>}};
   static constexpr Pattern patterns[] = {Pattern::zeros, Pattern::wave,     Pattern::walk, Pattern::sprinkled,
                                          Pattern::huge,  Pattern::denormal, Pattern::bits, Pattern::mixed};
 

@@ -1,5 +1,6 @@
 // Tests the calls of taut_cuda.h at a rate, on the shim: the arguments that they accept, and that frames
 // equal the CPU's.
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 #include <taut/taut_cuda.h>
 
@@ -20,11 +21,16 @@ struct RateCalls : testing::Test {
   Room frame{64 + 4 * (3 + 1) + 4 * x.size()};
   TAUT_Cuda_result result{};
 
+  // Waits for the kernels of a call. Returns its status.
+  static int done(int status) {
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
+    return status;
+  }
   int encode(double rate, std::size_t capacity, const std::size_t* of = extents, int n = 3, int type = f32) {
-    return TAUT_Encode_rate_cuda(x.data(), of, n, type, rate, frame.data(), capacity, &result, nullptr);
+    return done(TAUT_Encode_rate_cuda(x.data(), of, n, type, rate, frame.data(), capacity, &result, nullptr));
   }
   int decode(const std::size_t* of = extents, int n = 3, int type = f32) {
-    return TAUT_Decode_rate_cuda(frame.data(), result.bytes, y.data(), of, n, type, &result, nullptr);
+    return done(TAUT_Decode_rate_cuda(frame.data(), result.bytes, y.data(), of, n, type, &result, nullptr));
   }
 };
 

@@ -92,8 +92,8 @@ class Thread {
 
   std::uint32_t add(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p + v); }
   std::uint32_t raise(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p > v ? *p : v); }
-  std::uint64_t acquire(const std::uint64_t* p) const { return *p; }
-  void release(std::uint64_t* p, std::uint64_t v) const { *p = v; }
+  std::uint64_t poll(const std::uint64_t* p) const { return *p; }
+  void publish(std::uint64_t* p, std::uint64_t v) const { *p = v; }
   void fence() const {}
   void pause() const;
 

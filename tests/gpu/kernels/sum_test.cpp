@@ -103,5 +103,16 @@ TYPED_TEST(GpuSum, AccumulatesAsTheCpu) {
   }
 }
 
+// No block runs that could write the one word of the index.
+TEST(GpuSumOfNothing, IsThatOfTheCpu) {
+  const auto codec = cpu_codec({1e-4}, Predictor::delta);
+  const auto frame = cpu_frame<float>({}, {1e-4}, Predictor::delta);
+  const ConstBytes both[] = {frame, frame};
+  std::vector<std::byte> cpu(codec->max_bytes(DType::f32, 0, 2));
+  cpu.resize(codec->arithmetic()->sum(both, cpu).bytes);
+  shim::Gpu gpu(5);
+  EXPECT_TRUE(GpuCodec<float>(gpu, {1e-4}, Predictor::delta).sum({frame, frame}, 0, cpu.size()) == cpu);
+}
+
 }  // namespace
 }  // namespace taut

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "mpi/api/modes.hpp"
 #include "mpi/api/typed_blocks.hpp"
 
 namespace taut::test {
@@ -20,15 +21,12 @@ class Alltoallw : public testing::TestWithParam<std::tuple<const char*, Mode::Ki
   int run(const void* in, const TypedArea& from, TypedArea& to) {
     TAUT_Request request = TAUT_REQUEST_NULL;
     const Mode mode{std::get<1>(GetParam()), &request};
-    int code = mode(TAUT_Alltoallw, TAUT_Ialltoallw, TAUT_Alltoallw_init, in, from.counts.data(),
-                    from.displacements.data(), from.types.data(), to.at(), to.counts.data(),
-                    to.displacements.data(), to.types.data(), comm);
+    const int code = mode(TAUT_Alltoallw, TAUT_Ialltoallw, TAUT_Alltoallw_init, in, from.counts.data(),
+                          from.displacements.data(), from.types.data(), to.at(), to.counts.data(),
+                          to.displacements.data(), to.types.data(), comm);
     if (mode.kind == Mode::persistent) to.types.assign(to.types.size(), MPI_DATATYPE_NULL);  // copied
     if (std::strcmp(policy, "off") != 0 && P > 1) to.free_types();
-    if (mode.kind == Mode::persistent && code == MPI_SUCCESS) code = TAUT_Start(&request);
-    if (mode.kind != Mode::blocking && code == MPI_SUCCESS) code = TAUT_Wait(&request, MPI_STATUS_IGNORE);
-    TAUT_Request_free(&request);
-    return code;
+    return complete(mode, code);
   }
 
   // Moves the packed values of `from` by plain MPI.
@@ -73,16 +71,10 @@ TEST_P(Alltoallw, InPlace) {
   move(before, want);
   TAUT_Request request = TAUT_REQUEST_NULL;
   const Mode mode{std::get<1>(GetParam()), &request};
-  ASSERT_EQ(mode(TAUT_Alltoallw, TAUT_Ialltoallw, TAUT_Alltoallw_init, MPI_IN_PLACE, nullptr, nullptr,
-                 nullptr, got.at(), got.counts.data(), got.displacements.data(), got.types.data(), comm),
-            MPI_SUCCESS);
-  if (mode.kind == Mode::persistent) {
-    ASSERT_EQ(TAUT_Start(&request), MPI_SUCCESS);
-  }
-  if (mode.kind != Mode::blocking) {
-    ASSERT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
-  }
-  TAUT_Request_free(&request);
+  const int code =
+      mode(TAUT_Alltoallw, TAUT_Ialltoallw, TAUT_Alltoallw_init, MPI_IN_PLACE, nullptr, nullptr, nullptr,
+           got.at(), got.counts.data(), got.displacements.data(), got.types.data(), comm);
+  ASSERT_EQ(complete(mode, code), MPI_SUCCESS);
   expect_alike(got, want, bound);
 }
 
@@ -99,17 +91,12 @@ TEST_P(Alltoallw, OfRanksWithoutValues) {
   }
 }
 
-std::string name_of_case(const testing::TestParamInfo<Alltoallw::ParamType>& test) {
-  const char* const kinds[] = {"Blocking", "Nonblocking", "Persistent"};
-  return std::string(kinds[std::get<1>(test.param)]) + std::to_string(test.index);
-}
-
 INSTANTIATE_TEST_SUITE_P(
     All, Alltoallw,
     testing::Combine(testing::Values("abs:1e-3,codec=planes,min_bytes=0", "lossless,codec=raw,min_bytes=0",
                                      "rel:1e-4,codec=planes,min_bytes=0,segments=2", "off"),
                      testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
-    name_of_case);
+    name_by_mode<Alltoallw::ParamType>);
 
 // Blocks of several kinds of values, on one rank or on different ranks, are MPI's, and the reason is known.
 TEST(AlltoallwOfSeveralKinds, IsMpis) {

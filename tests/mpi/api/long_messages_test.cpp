@@ -131,6 +131,33 @@ TEST_F(LongMessages, AReceiverInABarrierHoldsNobodyUp) {
   }
 }
 
+// Rank 0 waits in its first send, rank 1 for the second message. If rank 1 left the segments of the first one
+// waiting, rank 0 would give up after a while, and then send messages in one piece.
+TEST_F(LongMessages, AWaitTakesTheSegmentsOfAllReceives) {
+  if (alone(comm_) || ring_.rank > 1) return;
+  constexpr int rounds = 8;
+  const Values first = values_of(0, 1), second = values_of(0, 2);
+  std::vector<float> other(got_);
+  for (int round = 0; round < rounds; ++round) {
+    TAUT_Request requests[2];
+    if (ring_.rank == 1) {
+      EXPECT_EQ(TAUT_Irecv(got_.data(), long_count, MPI_FLOAT, 0, 1, comm_, &requests[0]), MPI_SUCCESS);
+      EXPECT_EQ(TAUT_Irecv(other.data(), long_count, MPI_FLOAT, 0, 2, comm_, &requests[1]), MPI_SUCCESS);
+      EXPECT_EQ(TAUT_Wait(&requests[1], MPI_STATUS_IGNORE), MPI_SUCCESS);
+      EXPECT_EQ(TAUT_Wait(&requests[0], MPI_STATUS_IGNORE), MPI_SUCCESS);
+      EXPECT_LE(error(second, other), 1e-3);
+      expect_values_of(0, 1);
+    } else {
+      EXPECT_EQ(send(first, 1, 1, comm_), MPI_SUCCESS);
+      EXPECT_EQ(send(second, 1, 2, comm_), MPI_SUCCESS);
+    }
+  }
+  constexpr std::size_t all = 2 * rounds * segments_of(4 * long_count);
+  if (ring_.rank == 0) {
+    EXPECT_GT(comm_.stats().sent_messages, all * 7 / 8);  // about 5 of 8 if it gives up in each round
+  }
+}
+
 TEST_F(LongMessages, AProbeTellsTheCountOfAllSegments) {
   const Values mine = values_of(ring_.rank);
   TAUT_Request request;

@@ -1,37 +1,20 @@
 // Compares the neighbourhood collectives with those of plain MPI, on all kinds of topologies: the
 // same blocks in the same order within the bound, and unchanged memory for MPI_PROC_NULL and between blocks.
+#include "mpi/api/floats.hpp"
+#include "mpi/api/gapped_blocks.hpp"
+#include "mpi/api/modes.hpp"
 #include "mpi/api/topologies.hpp"
 #include "mpi/api/typed_blocks.hpp"
 
 namespace taut::test {
 namespace {
 
-constexpr float untouched = -7777;
-
-// Blocks with gaps between them; those of `ranks` hold length(rank) values.
-struct Layout {
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> displacements;
-  std::vector<int> int_counts, int_displacements;
-  std::size_t extent = 1;
-
-  Layout(const std::vector<int>& ranks, const std::function<int(int)>& length) {
-    for (const int rank : ranks) {
-      int_counts.push_back(rank == MPI_PROC_NULL ? 7 : length(rank));
-      int_displacements.push_back(static_cast<int>(extent));
-      counts.push_back(int_counts.back());
-      displacements.push_back(int_displacements.back());
-      extent += static_cast<std::size_t>(counts.back()) + 2;
-    }
-    counts.push_back(0), displacements.push_back(0), int_counts.push_back(0), int_displacements.push_back(0);
-  }
-};
-
-std::vector<float> wave(std::size_t count, int salt) {
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = std::sin(0.001F * static_cast<float>(i + static_cast<std::size_t>(salt) * 1000));
-  return values;
+// Blocks for these ranks, of length(rank) values; the count for MPI_PROC_NULL does not matter.
+GappedBlocks blocks_for(const std::vector<int>& ranks, const std::function<int(int)>& length) {
+  return {static_cast<int>(ranks.size()), [&](int i) {
+            const int rank = ranks[static_cast<std::size_t>(i)];
+            return rank == MPI_PROC_NULL ? 7 : length(rank);
+          }};
 }
 
 using Case = std::tuple<const char*, Mode::Kind>;
@@ -60,22 +43,7 @@ class NeighbourCalls : public testing::TestWithParam<Case> {
           const Arguments&... arguments) const {
     TAUT_Request request = TAUT_REQUEST_NULL;
     const Mode mode{std::get<1>(GetParam()), &request};
-    int code = mode(blocking, nonblocking, persistent, arguments...);
-    for (int start = 0; mode.kind == Mode::persistent && start < 2 && code == MPI_SUCCESS; ++start) {
-      code = TAUT_Start(&request);
-      if (code == MPI_SUCCESS) code = TAUT_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    if (mode.kind == Mode::nonblocking && code == MPI_SUCCESS) code = TAUT_Wait(&request, MPI_STATUS_IGNORE);
-    TAUT_Request_free(&request);
-    return code;
-  }
-
-  void expect_alike(const std::vector<float>& got, const std::vector<float>& want) const {
-    ASSERT_EQ(got.size(), want.size());
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      const double error = std::abs(static_cast<double>(got[i]) - static_cast<double>(want[i]));
-      ASSERT_LE(error, want[i] == untouched ? 0 : bound) << i;
-    }
+    return complete(mode, mode(blocking, nonblocking, persistent, arguments...), 2);
   }
 
   // Runs check(topology, communicator with the policy) on each topology of the world and of its parts.
@@ -107,7 +75,7 @@ TEST_P(NeighbourCalls, Alltoall) {
     ASSERT_EQ(run(TAUT_Neighbor_alltoall, TAUT_Ineighbor_alltoall, TAUT_Neighbor_alltoall_init, in.data(),
                   block, MPI_FLOAT, got.data(), block, MPI_FLOAT, comm),
               MPI_SUCCESS);
-    expect_alike(got, want);
+    expect_alike(got, want, bound);
   });
 }
 
@@ -117,8 +85,8 @@ TEST_P(NeighbourCalls, Alltoallv) {
     const auto length = [](int from, int to) {
       return (from + 2 * to) % 3 == 0 ? 0 : 3000 + 501 * from + 77 * to;
     };
-    const Layout from(on.targets, [&](int to) { return length(me, to); }),
-        to(on.sources, [&](int source) { return length(source, me); });
+    const GappedBlocks from = blocks_for(on.targets, [&](int to) { return length(me, to); }),
+                       to = blocks_for(on.sources, [&](int source) { return length(source, me); });
     const auto in = wave(from.extent, me);
     std::vector<float> got(to.extent, untouched), want = got;
     plain(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, in.data(), from.int_counts.data(),
@@ -128,7 +96,7 @@ TEST_P(NeighbourCalls, Alltoallv) {
                   from.counts.data(), from.displacements.data(), MPI_FLOAT, got.data(), to.counts.data(),
                   to.displacements.data(), MPI_FLOAT, comm),
               MPI_SUCCESS);
-    expect_alike(got, want);
+    expect_alike(got, want, bound);
   });
 }
 
@@ -142,14 +110,14 @@ TEST_P(NeighbourCalls, Allgather) {
     ASSERT_EQ(run(TAUT_Neighbor_allgather, TAUT_Ineighbor_allgather, TAUT_Neighbor_allgather_init, in.data(),
                   block, MPI_FLOAT, got.data(), block, MPI_FLOAT, comm),
               MPI_SUCCESS);
-    expect_alike(got, want);
+    expect_alike(got, want, bound);
   });
 }
 
 TEST_P(NeighbourCalls, Allgatherv) {
   on_each([&](const Topology& on, const Comm& comm) {
     const auto length = [](int from) { return from % 3 == 2 ? 0 : 3000 + 501 * from; };
-    const Layout to(on.sources, length);
+    const GappedBlocks to = blocks_for(on.sources, length);
     const auto in = wave(static_cast<std::size_t>(length(comm.rank())), comm.rank());
     std::vector<float> got(to.extent, untouched), want = got;
     plain(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, in.data(), static_cast<int>(in.size()),
@@ -158,7 +126,7 @@ TEST_P(NeighbourCalls, Allgatherv) {
                   in.data(), static_cast<MPI_Count>(in.size()), MPI_FLOAT, got.data(), to.counts.data(),
                   to.displacements.data(), MPI_FLOAT, comm),
               MPI_SUCCESS);
-    expect_alike(got, want);
+    expect_alike(got, want, bound);
   });
 }
 
@@ -185,7 +153,7 @@ TEST_P(NeighbourCalls, Alltoallw) {
                   from.counts.data(), from.displacements.data(), from.types.data(), got.at(),
                   got.counts.data(), got.displacements.data(), got.types.data(), comm),
               MPI_SUCCESS);
-    taut::test::expect_alike(got, want, bound);
+    expect_alike(got, want, bound);
   });
 }
 
@@ -203,15 +171,10 @@ TEST_P(NeighbourCalls, OfDatatypesWithGaps) {
     EXPECT_EQ(run(TAUT_Neighbor_alltoall, TAUT_Ineighbor_alltoall, TAUT_Neighbor_alltoall_init, in.data(),
                   2000, MPI_FLOAT, got.data(), 1, column, comm),
               MPI_SUCCESS);
-    expect_alike(got, want);
+    expect_alike(got, want, bound);
     MPI_Type_free(&vector);
     MPI_Type_free(&column);
   });
-}
-
-std::string name_of_case(const testing::TestParamInfo<Case>& test) {
-  const char* const kinds[] = {"Blocking", "Nonblocking", "Persistent"};
-  return std::string(kinds[std::get<1>(test.param)]) + std::to_string(test.index);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -219,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values("abs:1e-3,codec=planes,min_bytes=0", "lossless,codec=raw,min_bytes=0",
                                      "rel:1e-4,codec=planes,min_bytes=0,segments=2", "off", "abs:1e-3"),
                      testing::Values(Mode::blocking, Mode::nonblocking, Mode::persistent)),
-    name_of_case);
+    name_by_mode<Case>);
 
 // Calls that the ranks leave to plain MPI by agreement: nonblocking ones run without the topology, on Taut's
 // own communicator.
@@ -228,7 +191,8 @@ class PlainNeighbourCalls : public testing::TestWithParam<Mode::Kind> {};
 TEST_P(PlainNeighbourCalls, AreMpisBitForBit) {
   with_topologies(MPI_COMM_WORLD, [&](const Topology& on) {
     const Comm comm("abs:1e-3,min_bytes=0", on.comm);
-    const Layout from(on.targets, [](int) { return 900; }), to(on.sources, [](int) { return 900; });
+    const auto length = [](int) { return 900; };
+    const GappedBlocks from = blocks_for(on.targets, length), to = blocks_for(on.sources, length);
     std::vector<int> in(from.extent), got(to.extent, -1), want = got;
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = comm.rank() * 100000 + static_cast<int>(i);
     MPI_Request plain = MPI_REQUEST_NULL;
@@ -243,17 +207,10 @@ TEST_P(PlainNeighbourCalls, AreMpisBitForBit) {
     MPI_Wait(&plain, MPI_STATUS_IGNORE);
     TAUT_Request request = TAUT_REQUEST_NULL;
     const Mode mode{GetParam(), &request};
-    ASSERT_EQ(mode(TAUT_Neighbor_alltoallv, TAUT_Ineighbor_alltoallv, TAUT_Neighbor_alltoallv_init, in.data(),
-                   from.counts.data(), from.displacements.data(), MPI_INT, got.data(), to.counts.data(),
-                   to.displacements.data(), MPI_INT, comm),
-              MPI_SUCCESS);
-    if (mode.kind == Mode::persistent) {
-      ASSERT_EQ(TAUT_Start(&request), MPI_SUCCESS);
-    }
-    if (mode.kind != Mode::blocking) {
-      ASSERT_EQ(TAUT_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
-    }
-    TAUT_Request_free(&request);
+    const int code = mode(TAUT_Neighbor_alltoallv, TAUT_Ineighbor_alltoallv, TAUT_Neighbor_alltoallv_init,
+                          in.data(), from.counts.data(), from.displacements.data(), MPI_INT, got.data(),
+                          to.counts.data(), to.displacements.data(), MPI_INT, comm);
+    ASSERT_EQ(complete(mode, code), MPI_SUCCESS);
     EXPECT_TRUE(got == want);
     EXPECT_EQ(comm.stats().compressed_calls, 0u);
   });

@@ -1,7 +1,8 @@
 // Datatypes of floats in many shapes, and memory for them.
 #pragma once
 
-#include "mpi/api/world.hpp"
+#include "mpi/api/floats.hpp"
+#include "mpi/api/gapped_blocks.hpp"
 
 namespace taut::test {
 
@@ -87,7 +88,6 @@ class Shape {
 
 // Memory for some elements of a shape, with some floats before and after them.
 struct Area {
-  static constexpr float untouched = -7777;
   std::vector<float> floats;
   std::size_t first;
 
@@ -95,29 +95,15 @@ struct Area {
       : floats(shape.before() + (elements + 3) * shape.floats() + 8, untouched), first(shape.before() + 2) {}
   // Fills the elements with smooth numbers.
   Area(const Shape& shape, std::size_t elements, int salt) : Area(shape, elements) {
-    for (std::size_t i = 0; i < floats.size(); ++i)
-      floats[i] = std::sin(0.001F * static_cast<float>(i + static_cast<std::size_t>(salt) * 1000));
+    floats = wave(floats.size(), salt);
   }
 
   float* at() { return floats.data() + first; }
 };
 
-// Blocks of elements with gaps between them; the size of a rank's block is a multiple of values_of_shapes.
-struct ShapedBlocks {
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> displacements;
-  std::vector<int> int_counts, int_displacements;
-  std::size_t elements = 1;
-
-  ShapedBlocks(int P, const Shape& shape, const std::function<int(int)>& values_of) {
-    for (int i = 0; i < P; ++i) {
-      counts.push_back(values_of(i) / shape.values());
-      displacements.push_back(static_cast<MPI_Aint>(elements));
-      int_counts.push_back(static_cast<int>(counts.back()));
-      int_displacements.push_back(static_cast<int>(elements));
-      elements += static_cast<std::size_t>(counts.back()) + static_cast<std::size_t>(i % 3);
-    }
-  }
-};
+// Returns blocks of elements; the number of values of a block is a multiple of values_of_shapes.
+inline GappedBlocks shaped_blocks(int n, const Shape& shape, const std::function<int(int)>& values_of) {
+  return {n, [&](int i) { return values_of(i) / shape.values(); }};
+}
 
 }  // namespace taut::test

@@ -23,9 +23,7 @@ class TypedArea {
       values.push_back(values_of(i));
       next += shape.before() + (static_cast<std::size_t>(elements) + 3) * shape.floats() + 8;
     }
-    floats.assign(next, Area::untouched);
-    for (std::size_t i = 0; salt >= 0 && i < next; ++i)
-      floats[i] = std::sin(0.001F * static_cast<float>(i + static_cast<std::size_t>(salt) * 1000));
+    floats = salt >= 0 ? wave(next, salt) : std::vector<float>(next, untouched);
   }
 
   void* at() { return floats.data(); }
@@ -67,10 +65,7 @@ class TypedArea {
 
 // Compares results: within `bound`, and the same bits where nothing is received.
 inline void expect_alike(const TypedArea& got, const TypedArea& want, double bound) {
-  for (std::size_t i = 0; i < got.floats.size(); ++i) {
-    const double off = std::abs(static_cast<double>(got.floats[i]) - static_cast<double>(want.floats[i]));
-    ASSERT_LE(off, want.floats[i] == Area::untouched ? 0 : bound) << i;
-  }
+  expect_alike(got.floats, want.floats, bound);
 }
 
 }  // namespace taut::test

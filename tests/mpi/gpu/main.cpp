@@ -86,7 +86,7 @@ void reductions(MPI_Comm comm) {
   });
   // In place the blocks move to the front of the buffer, over each other.
   compare("Reduce_scatter", comm, [](float*, float* out, MPI_Comm on) {
-    std::vector<int> counts(static_cast<std::size_t>(ranks), 1000);
+    std::vector<MPI_Count> counts(static_cast<std::size_t>(ranks), 1000);
     counts[0] = 10;
     return TAUT_Reduce_scatter(MPI_IN_PLACE, out, counts.data(), MPI_FLOAT, MPI_SUM, on);
   });
@@ -99,8 +99,9 @@ void movements(MPI_Comm comm) {
     return TAUT_Allgather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, on);
   });
   compare("Alltoallv", comm, [](float* in, float* out, MPI_Comm on) {
-    std::vector<int> counts(static_cast<std::size_t>(ranks), count / 2), places(counts.size());
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i) * count;
+    const std::vector<MPI_Count> counts(static_cast<std::size_t>(ranks), count / 2);
+    std::vector<MPI_Aint> places(counts.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<MPI_Aint>(i) * count;
     return TAUT_Alltoallv(in, counts.data(), places.data(), MPI_FLOAT, out, counts.data(), places.data(),
                           MPI_FLOAT, on);
   });
@@ -114,7 +115,8 @@ void movements(MPI_Comm comm) {
 
 // Blocks of different sizes, in an order that is not that of the ranks.
 struct Blocks {
-  std::vector<int> counts, places;
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> places;
   Blocks() {
     for (int i = 0; i < ranks; ++i) {
       counts.push_back(count - 100 * i);

@@ -16,14 +16,17 @@ using Values = std::vector<float>;
 
 int rank = 0, ranks = 1;
 
-Values smooth() {
-  Values values(n);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(1e-3F * static_cast<float>(i));
+const Values& smooth() {
+  static const Values values = [] {
+    Values all(n);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::sin(1e-3F * static_cast<float>(i));
+    return all;
+  }();
   return values;
 }
 
 bool close(const Values& values, float factor) {
-  const Values expected = smooth();
+  const Values& expected = smooth();
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(std::fabs(values[i] - factor * expected[i]) <= bound + 1e-5F * factor)) return false;
   return true;

@@ -6,7 +6,7 @@
 
 #include "comm/message_coder.hpp"
 #include "robustness/random/policies.hpp"
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 

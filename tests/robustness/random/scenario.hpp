@@ -2,7 +2,7 @@
 #pragma once
 
 #include "robustness/random/policies.hpp"
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 

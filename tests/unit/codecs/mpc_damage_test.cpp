@@ -120,8 +120,9 @@ TEST_P(MpcDamage, ARecordLongerThanItsWords) {
   for (std::uint64_t& x : noise) x = random();
   const ByteVector words = as_bytes(noise);
   ByteVector bad(frame_header_bytes + 8 + mpc::max_record_bytes), decoded(4096);
-  const std::size_t bytes =
-      mpc::find_kernels(GetParam())->of(8).encode(words.data(), 64, 1, bad.data() + frame_header_bytes + 8);
+  const std::size_t bytes = choose_kernels(mpc::kernel_sets(), GetParam())
+                                ->of(8)
+                                .encode(words.data(), 64, 1, bad.data() + frame_header_bytes + 8);
   ASSERT_GT(bytes, 4096u);
   FrameHeader header{.codec = mpc::frame_id, .type = DType::u64, .count = 512};
   header.parameters[0] = 1;

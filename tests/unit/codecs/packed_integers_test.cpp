@@ -2,7 +2,7 @@
 // under every bound, with every kernel set.
 #include <limits>
 
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 #include "support/frames.hpp"
 #include "support/packed.hpp"
 #include "support/subjects.hpp"
@@ -25,7 +25,7 @@ PackedBuffer<T> rare(std::size_t count) {
   PackedBuffer<T> b{"a few", {}, {}};
   for (std::size_t i = 0; i < count; ++i) {
     if (i % 977 == 5)
-      b.integer(static_cast<typename NumberZone<T>::Word>(i + 1));
+      b.integer(static_cast<typename NumberRange<T>::Word>(i + 1));
     else
       b.number(coordinate(i, 0));
   }
@@ -95,20 +95,20 @@ TEST(PackedIntegers, AmongWideIntegers) {
 // the bound.
 template <class T>
 void expect_limits() {
-  using Zone = NumberZone<T>;
-  using Word = typename Zone::Word;
+  using Numbers = NumberRange<T>;
+  using Word = typename Numbers::Word;
   const auto codec = find_codec("planes")->make({.bound = 1e-3, .bits = PackedBits::exact});
   constexpr Word sign = ~(static_cast<Word>(~Word{0}) >> 1);
   for (const Word pattern :
-       {Word{1}, Word{Zone::least - 1}, Zone::least, Word{Zone::beyond - 1}, Zone::beyond,
+       {Word{1}, Word{Numbers::least - 1}, Numbers::least, Word{Numbers::end - 1}, Numbers::end,
         std::bit_cast<Word>(std::numeric_limits<T>::signaling_NaN()), static_cast<Word>(sign - 1)}) {
     for (const Word bits : {pattern, static_cast<Word>(pattern | sign)}) {
       std::vector<T> x(5000, T{2});
       x[4500] = std::bit_cast<T>(bits);
       const std::vector<T> y = decoded<T>(*codec, encoded(*codec, x), x.size());
       const bool same = same_bits_at(x, y, 4500);
-      EXPECT_TRUE(same || pattern == Zone::least) << bits;
-      if (pattern == Zone::least) {  // a number within the bound of zero
+      EXPECT_TRUE(same || pattern == Numbers::least) << bits;
+      if (pattern == Numbers::least) {  // a number within the bound of zero
         EXPECT_EQ(y[4500], T{0});
       }
     }

@@ -12,14 +12,16 @@ constexpr const char* predictors[] = {"none", "delta", "pairs", "second"};
 // Returns curves with large integers and small differences; every n-th value can only be stored exactly (n =
 // 1: all; 0: none).
 Values curve(DType type, std::size_t n, double greatest) {
-  Values values(type, count);
+  std::vector<double> numbers(count);
   std::mt19937_64 random(n);
   for (std::size_t i = 0; i < count; ++i) {
     const double x = static_cast<double>(i) / count;
     const double outlier =
         (type == DType::f16 ? 4e4 : 1e30) * (1 + 0.5 * static_cast<double>(random() % 1024) / 1024);
-    values.set(i, n != 0 && i % n == 0 ? outlier : greatest * (1 - x * x));
+    numbers[i] = n != 0 && i % n == 0 ? outlier : greatest * (1 - x * x);
   }
+  Values values(type, count);
+  values.set(0, numbers);
   return values;
 }
 

@@ -183,26 +183,26 @@ T awkward() {
 }
 
 template <class T>
-void check_strips(const GeneralKernels& kernels, std::size_t terms) {
-  double multiples[Strip::places];
-  std::vector<std::vector<T>> x(terms, std::vector<T>(Strip::places));
-  T sums[Strip::places];
+void check_compensated_sums(const GeneralKernels& kernels, std::size_t terms) {
+  double multiples[CompensatedSums::places];
+  std::vector<std::vector<T>> x(terms, std::vector<T>(CompensatedSums::places));
+  T sums[CompensatedSums::places];
   for (double& m : multiples)
     m = static_cast<double>(integer_of_bits(static_cast<unsigned>(random_bits() % 46)));
   const double step = std::abs(static_cast<double>(awkward<T>()));
   for (auto& row : x)
     for (T& v : row) v = awkward<T>();
   if (terms > 1)
-    for (std::size_t i = 0; i < Strip::places; i += 3) x[1][i] = -x[0][i];
+    for (std::size_t i = 0; i < CompensatedSums::places; i += 3) x[1][i] = -x[0][i];
   x[0][7] = std::numeric_limits<T>::infinity();
 
-  Strip strip;
-  kernels.multiply(strip, multiples, step, Strip::places);
-  for (const auto& row : x) kernels.of<T>().add(strip, row.data(), Strip::places);
-  kernels.of<T>().round(strip, Strip::places, sums);
-  EXPECT_EQ(strip.certain[7], 0u);
-  for (std::size_t i = 0; i < Strip::places; ++i) {
-    if (strip.certain[i] == 0) continue;
+  CompensatedSums compensated;
+  kernels.multiply(compensated, multiples, step, CompensatedSums::places);
+  for (const auto& row : x) kernels.of<T>().add(compensated, row.data(), CompensatedSums::places);
+  kernels.of<T>().round(compensated, CompensatedSums::places, sums);
+  EXPECT_EQ(compensated.certain[7], 0u);
+  for (std::size_t i = 0; i < CompensatedSums::places; ++i) {
+    if (compensated.certain[i] == 0) continue;
     ExactSum exact;
     exact.add_product(multiples[i], step);
     for (const auto& row : x) exact.add(static_cast<double>(row[i]));
@@ -213,8 +213,8 @@ void check_strips(const GeneralKernels& kernels, std::size_t terms) {
 TEST(GeneralKernels, StripsAreRoundedOnceWhereTheySaySo) {
   for (const GeneralKernels* kernels : sets()) {
     for (int round = 0; round < 2000; ++round) {
-      check_strips<float>(*kernels, 1 + static_cast<std::size_t>(round) % 8);
-      check_strips<double>(*kernels, 1 + static_cast<std::size_t>(round) % 8);
+      check_compensated_sums<float>(*kernels, 1 + static_cast<std::size_t>(round) % 8);
+      check_compensated_sums<double>(*kernels, 1 + static_cast<std::size_t>(round) % 8);
     }
   }
 }

@@ -164,7 +164,7 @@ TEST(PlanesPredictor, EveryCodecReadsFramesOfAllPredictors) {
 }
 
 TEST(PlanesKernels, UnknownSetsAreRefused) {
-  EXPECT_EQ(planes::find_kernels("abacus"), nullptr);
+  EXPECT_EQ(choose_kernels(planes::kernel_sets(), "abacus"), nullptr);
   EXPECT_THROW(codec(1e-3, "delta", "abacus"), Error);
 }
 

@@ -131,7 +131,6 @@ class NoPlace final : public Place {
   void reserve(std::size_t, std::size_t) override {
     throw Error(Status::out_of_memory, "as the test wants it");
   }
-  void copy(std::byte*, const std::byte*, std::size_t) override {}
 
  private:
   void recycle(std::byte*, std::size_t) noexcept override {}
@@ -160,9 +159,6 @@ class StrictPlace final : public Place {
   void reserve(std::size_t bytes, std::size_t blocks) override {
     bytes_ = bytes;
     blocks_ = blocks;
-  }
-  void copy(std::byte* to, const std::byte* from, std::size_t bytes) override {
-    std::copy(from, from + bytes, to);
   }
 
  private:

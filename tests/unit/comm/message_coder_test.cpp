@@ -120,7 +120,6 @@ class LimitedPlace final : public Place {
     return host_.scratch(bytes);
   }
   void reserve(std::size_t, std::size_t) override {}
-  void copy(std::byte*, const std::byte*, std::size_t) override {}
 
  private:
   void recycle(std::byte*, std::size_t) noexcept override {}

@@ -2,6 +2,7 @@
 // alike on every rank.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "comm/in_flight.hpp"
@@ -25,7 +26,8 @@ class Pays : public testing::Test {
   // Makes one call on all ranks and returns its fallback reason. A plain call takes `nanoseconds(rank)`.
   template <class Nanoseconds>
   Fallback call(Nanoseconds nanoseconds, Collective collective = Collective::allreduce) {
-    Job job(collective, P, 100000, DType::f32, Pattern::noisy, 1);
+    Job& job =
+        jobs.try_emplace(collective, collective, P, 100000, DType::f32, Pattern::noisy, 1).first->second;
     const auto verdicts = ranks.run(collective, job);
     for (int r = 0; r < P; ++r) {
       const Verdict& verdict = verdicts[static_cast<std::size_t>(r)];
@@ -50,6 +52,7 @@ class Pays : public testing::Test {
   }
 
   static constexpr int P = 3;
+  std::map<Collective, Job> jobs;            // the same values for each call
   Ranks ranks{P, "abs:1e-5,when=pays", {}};  // the ratio is so low that plain MPI is worth a trial
 };
 

@@ -1,4 +1,4 @@
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 #include <gtest/gtest.h>
 

@@ -30,14 +30,10 @@ Status FrameReader<T>::open(ConstBytes frame) noexcept {
 
   if (!step_fits<T>(header_.step)) return Status::corrupt_frame;
   const std::size_t index_bytes = 4 * (chunks() + 1);
-  if (payload_.size() < index_bytes) return Status::corrupt_frame;
-  std::uint32_t before = 0;
-  for (std::size_t i = 0; i <= chunks(); ++i) {
-    const auto offset = load<std::uint32_t>(payload_.data() + 4 * i);
-    if (offset < before || (i == 0 && offset != 0)) return Status::corrupt_frame;
-    before = offset;
-  }
-  return payload_.size() == index_bytes + 4 * std::size_t{before} ? Status::ok : Status::corrupt_frame;
+  if (payload_.size() < index_bytes || load<std::uint32_t>(payload_.data()) != 0)
+    return Status::corrupt_frame;
+  const bool fit = ends_fit(payload_.data() + 4, chunks(), payload_.size() - index_bytes);
+  return fit ? Status::ok : Status::corrupt_frame;
 }
 
 // Reads predictor and lags; returns false for invalid ones. Lags beyond the count would request memory in
@@ -67,6 +63,7 @@ Status FrameReader<T>::read(std::size_t i, const WidthKernels& kernels, Record<T
   const std::byte* const end = records.data() + records.size();
   if (!read_record(records.subspan(first, last - first), end, chunk_count(i), kernels, record))
     return Status::corrupt_frame;
+  if (record.run_count > std::uint64_t{header_.addends} * record.count) return Status::corrupt_frame;
   if (prediction_.lags.any() && (record.header.flags & (wide | has_layers)) != 0)
     return Status::corrupt_frame;
   if (prediction_.inner == Predictor::none && record.header.base != 0) return Status::corrupt_frame;
@@ -115,12 +112,6 @@ std::size_t FrameWriter::finish_stored(FrameHeader header) noexcept {
   }
   header.flags |= FrameHeader::stored;
   return seal_frame(header, frame_, bytes);
-}
-
-std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept {
-  header.flags |= FrameHeader::stored;
-  if (!values.empty()) std::memcpy(out.data() + frame_header_bytes, values.data(), values.size());
-  return seal_frame(header, out.data(), values.size());
 }
 
 }  // namespace taut::planes

@@ -80,7 +80,4 @@ class FrameWriter {
   std::byte *frame_, *index_ = nullptr, *records_ = nullptr, *end_;
 };
 
-// Writes `values` unchanged behind a header.
-std::size_t write_stored(FrameHeader header, ConstBytes values, Bytes out) noexcept;
-
 }  // namespace taut::planes

@@ -6,7 +6,7 @@
 
 #include "codecs/planes/format/format.hpp"
 #include "core/bound.hpp"
-#include "core/packed_bits.hpp"
+#include "core/number_range.hpp"
 
 namespace taut::planes {
 
@@ -60,7 +60,7 @@ struct Quantiser {
                 0,
                 predictor,
                 of.kind == Bound::Kind::snap,
-                bits == PackedBits::exact && NumberZone<T>::limited};
+                bits == PackedBits::exact && NumberRange<T>::has_limits};
     const bool power_of_two = z.snaps || is_half<T>;
     double wanted = std::min(power_of_two ? 2 * z.bound : 2 * z.bound * (1 - 0x1p-7), StepRange<T>::highest);
     if (std::is_same_v<T, f16> && z.bound > 0) wanted = std::max(wanted, StepRange<T>::lowest);

@@ -15,7 +15,8 @@ struct WidthTable {
   std::size_t bytes;
 };
 
-struct WidthFacts {
+// Summary of the widths of a chunk, from which the form of its table follows.
+struct WidthSummary {
   std::size_t sum = 0;    // bytes of the planes
   std::size_t coded = 0;  // blocks with a width above 0
   unsigned greatest = 0;
@@ -27,10 +28,10 @@ constexpr std::size_t entry_bytes(std::size_t entries, std::uint8_t flags) noexc
 }
 
 // Returns the smaller form of the table; dense if both forms have the same size.
-constexpr WidthTable choose_table(const WidthFacts& facts, std::size_t blocks) noexcept {
-  const std::uint8_t form = facts.greatest > 15 ? byte_widths : 0;
+constexpr WidthTable choose_table(const WidthSummary& summary, std::size_t blocks) noexcept {
+  const std::uint8_t form = summary.greatest > 15 ? byte_widths : 0;
   const std::size_t all = entry_bytes(blocks, form),
-                    some = map_bytes(blocks) + entry_bytes(facts.coded, form);
+                    some = map_bytes(blocks) + entry_bytes(summary.coded, form);
   return all <= some ? WidthTable{static_cast<std::uint8_t>(form | dense), all} : WidthTable{form, some};
 }
 
@@ -41,8 +42,8 @@ struct WidthsRead {
   std::size_t bytes = 0;  // bytes of the table; 0: it has entries for blocks that do not exist
 };
 
-constexpr WidthsRead table_read(const WidthFacts& facts, std::size_t bytes) noexcept {
-  return {facts.sum, facts.greatest, bytes};
+constexpr WidthsRead table_read(const WidthSummary& summary, std::size_t bytes) noexcept {
+  return {summary.sum, summary.greatest, bytes};
 }
 
 // Returns true if a bitmap of `blocks` bits has a bit set beyond them.

@@ -38,11 +38,11 @@ std::size_t marked_values(const Marks& marks) noexcept {
   return n;
 }
 
-// Pads the n integers of a chunk so that the padding causes no difference.
-template <class Int>
-void complete(Int* q, std::size_t n, std::size_t unit, Predictor predictor) noexcept {
-  const std::size_t back = lag(predictor), whole = (n + unit - 1) / unit * unit;
-  for (std::size_t i = n; i < whole; ++i) q[i] = back == 0 ? 0 : q[i < back ? 0 : i - back];
+// Pads the n integers of a chunk to whole blocks, so that the padding causes no difference.
+void complete(std::int64_t* q, std::size_t n, Predictor predictor) noexcept {
+  const std::size_t back = lag(predictor);
+  for (std::size_t i = n; i < blocks_of(n) * block_values; ++i)
+    q[i] = back == 0 ? 0 : q[i < back ? 0 : i - back];
 }
 
 // total <- total + q, modulo 2^64.
@@ -117,25 +117,25 @@ bool GeneralPath<T>::becomes_wide(const T* values, std::size_t n, const Quantise
 template <class T>
 std::size_t GeneralPath<T>::pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                                       std::byte* out) const noexcept {
-  complete(q, n, block_values, predictor);
+  complete(q, n, predictor);
   RecordHeader h{flags, 0, predictor == Predictor::none ? 0 : q[0]};
   Widths widths{};
   h.plane_bytes =
       static_cast<std::uint16_t>(general_.pack(q, blocks_of(n), predictor, out + h.bytes(), widths));
-  return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
+  return finish_planes(out, h, widths, kernels_.widths.summarize(widths), blocks_of(n), kernels_.widths);
 }
 
 template <class T>
 std::size_t GeneralPath<T>::pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags,
-                                        Predictor predictor, std::byte* out) const noexcept {
-  complete(q, n, group_values, predictor);
+                                        const Prediction& prediction, std::byte* out) const noexcept {
+  complete(q, n, prediction);
   RecordHeader h{flags, 0, 0};
   PlanesOut planes(out + h.bytes());
-  kernels_.ints.pack(q, groups_of(n), {predictor, {}}, planes);
+  kernels_.ints.pack(q, groups_of(n), prediction, planes);
   drop_behind(planes, blocks_of(n));
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
   h.base = planes.base;
-  return finish_planes(out, h, planes.widths, kernels_.widths.inspect(planes.widths), blocks_of(n),
+  return finish_planes(out, h, planes.widths, kernels_.widths.summarize(planes.widths), blocks_of(n),
                        kernels_.widths);
 }
 
@@ -154,7 +154,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
   if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
-  put_as_decoded(runs, count, each, z);
+  replace_by_decoded(runs, count, each, z);
 
   ChunkScratch bench(writer);
   if (is_wide) flags = wide | large;
@@ -163,7 +163,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   if (is_wide) {
     bytes = pack_wide(wide_q, n, flags, z.predictor, bench.planes());
   } else {
-    bytes = pack_narrow(q, n, flags, z.predictor, bench.planes());
+    bytes = pack_narrow(q, n, flags, {z.predictor, {}}, bench.planes());
   }
   const std::size_t used = bytes + (count > 0 ? 4 + count * each : 0), total = whole_words(used);
   if (total >= layer_bytes) return write_layer(values, n, q, no_integer, z, writer), false;
@@ -246,9 +246,9 @@ std::size_t GeneralPath<T>::sum_narrow(std::span<const Part<T>> parts, std::size
   sum_planes({records, coded}, groups_of(n), kernels_.ints, planes);
   h.base = planes.base;
   h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
-  WidthFacts facts;
-  if (planes.bytes > 0) facts = kernels_.widths.inspect(planes.widths);
-  return finish_planes(out, h, planes.widths, facts, blocks_of(n), kernels_.widths);
+  WidthSummary summary;
+  if (planes.bytes > 0) summary = kernels_.widths.summarize(planes.widths);
+  return finish_planes(out, h, planes.widths, summary, blocks_of(n), kernels_.widths);
 }
 
 // Sums wide records. Differences of wide records add up directly; other records are converted to 64-bit
@@ -271,7 +271,7 @@ std::size_t GeneralPath<T>::sum_wide(std::span<const Part<T>> parts, std::size_t
   RecordHeader h{flags, 0, static_cast<std::int64_t>(base)};
   Widths widths{};
   h.plane_bytes = static_cast<std::uint16_t>(general_.sum(in, coded, blocks_of(n), out + h.bytes(), widths));
-  return finish_planes(out, h, widths, kernels_.widths.inspect(widths), blocks_of(n), kernels_.widths);
+  return finish_planes(out, h, widths, kernels_.widths.summarize(widths), blocks_of(n), kernels_.widths);
 }
 
 // Sums by adding the integers, for chunks of different widths or predictions.
@@ -294,7 +294,7 @@ std::size_t GeneralPath<T>::sum_integers(std::span<const Part<T>> parts, std::si
   if ((flags & wide) != 0) return pack_wide(q, n, flags, predictor, out);
   alignas(64) std::int32_t narrow[chunk_values];
   for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::int32_t>(q[i]);
-  return pack_narrow(narrow, n, flags, predictor, out);
+  return pack_narrow(narrow, n, flags, {predictor, {}}, out);
 }
 
 template <class T>

@@ -63,7 +63,7 @@ class GeneralPath {
                    const Quantiser<T>& z, Records& writer) const noexcept;
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                     Marks& marks) const noexcept;
-  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
+  std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, const Prediction& prediction,
                           std::byte* out) const noexcept;
   std::size_t pack_wide(std::int64_t* q, std::size_t n, std::uint8_t flags, Predictor predictor,
                         std::byte* out) const noexcept;
@@ -78,11 +78,11 @@ class GeneralPath {
   const GeneralKernels& general_;
 };
 
-// Replaces the values of `runs` by their decoded form if they have a 64-bit integer. This is true of a few
-// values of a float64 chunk that is not wide, and of all values under a snapping bound.
+// Replaces each value of `runs` that has a 64-bit integer by the value that decoding that integer gives. This
+// is true of a few values of a float64 chunk that is not wide, and of all values under a snapping bound.
 template <class T>
-void put_as_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
-                    const Quantiser<T>& z) noexcept {
+void replace_by_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
+                        const Quantiser<T>& z) noexcept {
   const bool by_integers = sizeof(T) == 8 || z.snaps;
   for (std::size_t i = 0; by_integers && i < count; ++i) {
     std::byte* const value = runs + (i + 1) * run_bytes - sizeof(T);

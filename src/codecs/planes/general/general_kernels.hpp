@@ -6,7 +6,7 @@
 
 namespace taut::planes {
 
-// One bit for each value of a chunk.
+// Set of values of a chunk: one bit for each.
 struct Marks {
   std::uint64_t of[chunk_values / 64];
 };
@@ -30,14 +30,15 @@ bool mark_packed(const T* values, std::size_t n, Marks& marks) noexcept {
   return any != 0;
 }
 
+// Outcome of quantising a chunk.
 struct Quantised {
   bool complete;  // no value was marked
   bool small;     // all other values are in the small range
 };
 
-// Sums of a few numbers at each of up to 64 positions, kept as sum + error. `lost` bounds the part that may
-// be missing from the error.
-struct Strip {
+// Compensated sums of a few numbers at each of up to 64 positions: sum + error. `lost` bounds the part that
+// may be missing from the error.
+struct CompensatedSums {
   static constexpr std::size_t places = 64;
   alignas(64) double sum[places], error[places], lost[places];
   alignas(64) std::uint64_t certain[places];
@@ -68,12 +69,12 @@ struct GeneralValueKernels {
   // values <- value at the marked positions.
   void (*put)(T* values, std::size_t n, const Marks& marks, T value) noexcept;
 
-  // strip <- strip + values, position by position. Every `places` is a multiple of 8 and may exceed the
-  // number of positions in use.
-  void (*add)(Strip& strip, const T* values, std::size_t places) noexcept;
+  // compensated <- compensated + values, position by position. Every `places` is a multiple of 8 and may
+  // exceed the number of positions in use.
+  void (*add)(CompensatedSums& compensated, const T* values, std::size_t places) noexcept;
   // values <- the sums, correctly rounded at the positions that are `certain`. Returns false if some position
   // is not.
-  bool (*round)(Strip& strip, std::size_t places, T* values) noexcept;
+  bool (*round)(CompensatedSums& compensated, std::size_t places, T* values) noexcept;
 };
 
 // The coded differences of a wide chunk, checked: `bytes` is as long as the sum of the widths.
@@ -93,8 +94,9 @@ struct GeneralKernels {
   // Marks the integers that are `escaped`.
   void (*mark_escaped)(const std::int64_t* q, std::size_t n, Marks& marks) noexcept;
 
-  // strip <- multiples * step.
-  void (*multiply)(Strip& strip, const double* multiples, double step, std::size_t places) noexcept;
+  // compensated <- multiples * step.
+  void (*multiply)(CompensatedSums& compensated, const double* multiples, double step,
+                   std::size_t places) noexcept;
 
   // Writes the planes of 64-bit integers in complete blocks; returns their bytes. `out` has room for
   // max_plane_record.

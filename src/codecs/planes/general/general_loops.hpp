@@ -53,25 +53,26 @@ inline Halves halves(double x) noexcept {
 }
 
 // Computes the product as two doubles (Dekker).
-inline void multiply(Strip& strip, const double* multiples, double step, std::size_t places) noexcept {
+inline void multiply(CompensatedSums& compensated, const double* multiples, double step,
+                     std::size_t places) noexcept {
   const Halves s = halves(step);
   for (std::size_t i = 0; i < places; ++i) {
     const double product = multiples[i] * step;
     const Halves m = halves(multiples[i]);
-    strip.sum[i] = product;
-    strip.error[i] = ((m.high * s.high - product) + m.high * s.low + m.low * s.high) + m.low * s.low;
-    strip.lost[i] = 0;
+    compensated.sum[i] = product;
+    compensated.error[i] = ((m.high * s.high - product) + m.high * s.low + m.low * s.high) + m.low * s.low;
+    compensated.lost[i] = 0;
   }
 }
 
 template <class T>
-void add_strip(Strip& strip, const T* values, std::size_t places) noexcept {
+void add_compensated(CompensatedSums& compensated, const T* values, std::size_t places) noexcept {
   for (std::size_t i = 0; i < places; ++i) {
-    const TwoSum total = two_sum(strip.sum[i], static_cast<double>(values[i]));
-    const TwoSum errors = two_sum(strip.error[i], total.error);
-    strip.sum[i] = total.sum;
-    strip.error[i] = errors.sum;
-    strip.lost[i] += std::abs(errors.error);
+    const TwoSum total = two_sum(compensated.sum[i], static_cast<double>(values[i]));
+    const TwoSum errors = two_sum(compensated.error[i], total.error);
+    compensated.sum[i] = total.sum;
+    compensated.error[i] = errors.sum;
+    compensated.lost[i] += std::abs(errors.error);
   }
 }
 
@@ -79,11 +80,11 @@ void add_strip(Strip& strip, const T* values, std::size_t places) noexcept {
 // shorter than double take that double rounded to odd. Double takes high, unless the lost part could carry
 // low across half an ulp.
 template <class T>
-bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
+bool round_compensated(CompensatedSums& compensated, std::size_t places, T* values) noexcept {
   std::uint64_t all = ~std::uint64_t{0};
   for (std::size_t i = 0; i < places; ++i) {
-    const TwoSum x = two_sum(strip.sum[i], strip.error[i]);
-    const double high = std::abs(x.sum), low = std::abs(x.error), lost = 2 * strip.lost[i];
+    const TwoSum x = two_sum(compensated.sum[i], compensated.error[i]);
+    const double high = std::abs(x.sum), low = std::abs(x.error), lost = 2 * compensated.lost[i];
     std::uint64_t certain = all_ones_if(lost == 0);
     if constexpr (sizeof(T) == 8) {
       const double next = std::bit_cast<double>(std::bit_cast<std::uint64_t>(high) - 1);
@@ -96,7 +97,7 @@ bool round_strip(Strip& strip, std::size_t places, T* values) noexcept {
       certain |= all_ones_if(low > lost);
     }
     certain &= all_ones_if(high <= std::numeric_limits<double>::max());
-    strip.certain[i] = certain;
+    compensated.certain[i] = certain;
     all &= certain;
   }
   return all != 0;
@@ -262,8 +263,8 @@ constexpr GeneralKernels general_kernels() {
                                           take_runs<Isa, T, std::int32_t>,
                                           take_runs<Isa, T, std::int64_t>,
                                           put<Isa, T>,
-                                          add_strip<T>,
-                                          round_strip<T>};
+                                          add_compensated<T>,
+                                          round_compensated<T>};
           }),
           mark_repeats<Isa, std::int32_t>,
           mark_repeats<Isa, std::int64_t>,

@@ -21,11 +21,6 @@ struct PlanesIn {
   std::int32_t base;  // q of the first value; 0 without a predictor
 };
 
-// Adds modulo 2^32: frames may contain any bases.
-constexpr std::int32_t sum_of_bases(std::int32_t a, std::int32_t b) noexcept {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
-}
-
 // The coded differences of a chunk as output of a kernel. `payload` has room for max_plane_record.
 struct PlanesOut {
   std::byte* payload;
@@ -62,14 +57,14 @@ struct Kernels {
   void (*decode_lagged)(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, const Lags& lags,
                         std::int32_t* q, T* values) noexcept;
 
-  // Returns true if a value is tiny; see any_tiny in core/packed_bits.hpp.
-  bool (*any_tiny)(const T* values, std::size_t n) noexcept;
+  // Returns true if a value is below the range of numbers: any_below_numbers() of core/number_range.hpp.
+  bool (*any_below_numbers)(const T* values, std::size_t n) noexcept;
 };
 
 inline constexpr std::size_t max_operands = FrameArithmetic::max_operands;
 
 struct WidthKernels {
-  WidthFacts (*inspect)(const Widths& widths) noexcept;
+  WidthSummary (*summarize)(const Widths& widths) noexcept;
 
   // Writes the table of the first `blocks` widths. `to` has room for max_table_bytes.
   void (*write)(std::byte* to, const Widths& widths, std::size_t blocks, WidthTable table) noexcept;
@@ -123,12 +118,6 @@ struct KernelSet {
 };
 
 // Returns all sets of this build; see built_kernels.
-std::span<const KernelSet* const> kernel_sets() noexcept;
-
-// Returns the set named `name` if this processor supports the set, or the best supported set for "". Null:
-// unknown or not supported.
-inline const KernelSet* find_kernels(const char* name) noexcept {
-  return choose_kernels(kernel_sets(), name);
-}
+inline std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 
 }  // namespace taut::planes

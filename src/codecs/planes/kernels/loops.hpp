@@ -93,13 +93,13 @@ inline unsigned sum_width(const PlanesIn* in, std::size_t n) noexcept {
 
 inline std::int32_t base_of_sum(const PlanesIn* in, std::size_t n) noexcept {
   std::int32_t sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum = sum_of_bases(sum, in[i].base);
+  for (std::size_t i = 0; i < n; ++i) sum = add_wrapping(sum, in[i].base);
   return sum;
 }
 
 template <class T>
-bool find_tiny(const T* values, std::size_t n) noexcept {
-  return any_tiny(values, n);
+bool find_below_numbers(const T* values, std::size_t n) noexcept {
+  return any_below_numbers(values, n);
 }
 
 template <class Isa>
@@ -108,13 +108,12 @@ constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept,
   return {name,
           supported,
           ValueTypes::each([]<class T>() {
-            return Kernels<T>{encode<Isa, T>,        Isa::template quantise<T>,
-                              accumulate<Isa, T>,    dequantise_large<Isa, T>,
-                              decode<Isa, false, T>, decode<Isa, true, T>,
-                              decode_lagged<Isa, T>, find_tiny<T>};
+            return Kernels<T>{encode<Isa, T>,           Isa::template quantise<T>, accumulate<Isa, T>,
+                              dequantise_large<Isa, T>, decode<Isa, false, T>,     decode<Isa, true, T>,
+                              decode_lagged<Isa, T>,    find_below_numbers<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},
-          {Isa::Widths::inspect, write_widths<typename Isa::Widths>, read_widths<typename Isa::Widths>},
+          {Isa::Widths::summarize, write_widths<typename Isa::Widths>, read_widths<typename Isa::Widths>},
           general};
 }
 

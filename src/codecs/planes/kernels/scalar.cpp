@@ -92,14 +92,14 @@ void read_integers(const PlanesIn& in, std::size_t n, Predictor predictor, Integ
 }
 
 struct ScalarWidths : ByBits<ScalarWidths> {
-  static WidthFacts inspect(const Widths& widths) noexcept {
-    WidthFacts facts;
+  static WidthSummary summarize(const Widths& widths) noexcept {
+    WidthSummary summary;
     for (const std::uint8_t w : widths.of) {
-      facts.sum += w;
-      facts.coded += w != 0;
-      facts.greatest = std::max<unsigned>(facts.greatest, w);
+      summary.sum += w;
+      summary.coded += w != 0;
+      summary.greatest = std::max<unsigned>(summary.greatest, w);
     }
-    return facts;
+    return summary;
   }
 
   static std::uint64_t mask(const std::uint8_t* widths) noexcept {
@@ -124,7 +124,7 @@ struct ScalarWidths : ByBits<ScalarWidths> {
 
   static WidthsRead read_all_nibbles(const std::byte* table, Widths& widths) {
     read_entries(table, chunk_blocks, false, widths.of);
-    return table_read(inspect(widths), chunk_blocks / 2);
+    return table_read(summarize(widths), chunk_blocks / 2);
   }
 };
 
@@ -219,9 +219,12 @@ struct Scalar {
 
   template <bool add, class T, class Step>
   static void put(const View& q, Step step, T* to) noexcept {
-    for (std::size_t i = 0; i < q.n; ++i) {
-      const T x = decoded<T>(static_cast<ComputedIn<T>>(q.of[i]) * step);
-      to[i] = add ? combine(Reduction::sum, to[i], x) : x;
+    for (std::size_t i = 0; i < q.n; ++i) {  // without a copy of a half, which GCC does not vectorise
+      const auto product = static_cast<ComputedIn<T>>(q.of[i]) * step;
+      if constexpr (add)
+        to[i] = combine(Reduction::sum, to[i], decoded<T>(product));
+      else
+        to[i] = decoded<T>(product);
     }
   }
 
@@ -243,7 +246,5 @@ const KernelSet& KernelSet::scalar() noexcept {
       "scalar", []() noexcept { return true; }, scalar_general_kernels);
   return set;
 }
-
-std::span<const KernelSet* const> kernel_sets() noexcept { return built_kernels<KernelSet>(); }
 
 }  // namespace taut::planes

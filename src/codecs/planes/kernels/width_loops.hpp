@@ -1,5 +1,5 @@
 // The kernels for width tables, built from the operations of a kernel set (Isa::Widths):
-//   inspect, write_entries, read_entries  as below; may read or write 64 entries beyond the last
+//   summarize, write_entries, read_entries  as below; may read or write 64 entries beyond the last
 //   read_all_nibbles                      reads the most common table, a nibble for every block of a chunk
 //   gather                                packs the widths above 0, zeros behind them, and sets the bitmap of
 //                                         their blocks; returns the number of these widths
@@ -32,7 +32,7 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
     if (!as_bytes && blocks == chunk_blocks) return Ops::read_all_nibbles(table, widths);
     Ops::read_entries(table, blocks, as_bytes, widths.of);
     std::memset(widths.of + blocks, 0, chunk_blocks - blocks);
-    return table_read(Ops::inspect(widths), entry_bytes(blocks, flags));
+    return table_read(Ops::summarize(widths), entry_bytes(blocks, flags));
   }
   if (names_blocks_beyond(table, blocks)) return {};
   WidthMap map = {};
@@ -40,7 +40,7 @@ WidthsRead read_widths(const std::byte* table, std::size_t blocks, std::uint8_t 
   alignas(64) std::uint8_t coded[chunk_blocks + 64];
   Ops::read_entries(table + map_bytes(blocks), chunk_blocks, as_bytes, coded);
   const std::size_t n = Ops::scatter(coded, map, widths);
-  return table_read(Ops::inspect(widths), map_bytes(blocks) + entry_bytes(n, flags));
+  return table_read(Ops::summarize(widths), map_bytes(blocks) + entry_bytes(n, flags));
 }
 
 // The operations for instruction sets that compress no bytes. Ops: mask(widths) returns the bits of 64 widths
@@ -85,7 +85,7 @@ struct ByRegisters {
     }
   };
 
-  static WidthFacts inspect(const Widths& widths) noexcept {
+  static WidthSummary summarize(const Widths& widths) noexcept {
     Extent extent;
     std::size_t coded = 0;
     for (std::size_t i = 0; i < chunk_blocks; i += lanes) {

@@ -5,16 +5,6 @@
 namespace taut::planes {
 namespace {
 
-// Pads the n integers of a chunk with predicted integers, so that the padding causes no residual.
-void complete(std::int32_t* q, std::size_t n, const Prediction& p) noexcept {
-  const std::size_t back = lag(p.inner);
-  for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
-    const std::size_t like = i < back ? 0 : i - back;
-    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[like], predicted(q + like, p.lags));
-    q[i] = add_wrapping(predicted(q + i, p.lags), rest);
-  }
-}
-
 // Returns the most bytes that a record of n values takes without lags and without runs.
 std::size_t most_plane_bytes(std::size_t n, std::uint8_t flags) noexcept {
   constexpr std::size_t signs = 3;  // sign bits of the integer, the difference and the second difference
@@ -38,19 +28,11 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
   const std::size_t most = (layer_bytes - planes_bytes) / each,
                     count = general_.of<T>().take_runs(values, n, marks, most, q, runs);
   if (count > most) return false;
-  put_as_decoded(runs, count, each, z);
+  replace_by_decoded(runs, count, each, z);
 
   alignas(64) std::byte record[max_plane_record<std::int32_t>];
-  RecordHeader h{static_cast<std::uint8_t>(flags | (count > 0 ? has_runs : 0)), 0, 0};
-  PlanesOut planes(record + h.bytes());
-  const Prediction prediction{z.predictor, lags};
-  complete(q, n, prediction);
-  kernels_.ints.pack(q, groups_of(n), prediction, planes);
-  drop_behind(planes, blocks_of(n));
-  h.plane_bytes = static_cast<std::uint16_t>(planes.bytes);
-  h.base = planes.base;
-  const std::size_t bytes = finish_planes(record, h, planes.widths, kernels_.widths.inspect(planes.widths),
-                                          blocks_of(n), kernels_.widths);
+  if (count > 0) flags |= has_runs;
+  const std::size_t bytes = pack_narrow(q, n, flags, {z.predictor, lags}, record);
   const std::size_t total = bytes + (count > 0 ? 4 + count * each : 0);
   if (total > writer.left()) return false;
   std::memcpy(writer.at(), record, bytes);

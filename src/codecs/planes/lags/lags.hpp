@@ -60,4 +60,15 @@ inline std::int32_t predicted(const std::int32_t* q, const Lags& lags) noexcept 
   return subtract_wrapping(add_wrapping(near, *(q - lags.of[1])), *(q - lags.span()));
 }
 
+// Pads the n integers of a chunk to whole groups with predicted integers, so that the padding causes no
+// residual.
+inline void complete(std::int32_t* q, std::size_t n, const Prediction& p) noexcept {
+  const std::size_t back = lag(p.inner);
+  for (std::size_t i = n; i < groups_of(n) * group_values; ++i) {
+    const std::size_t like = i < back ? 0 : i - back;
+    const std::int32_t rest = back == 0 ? 0 : subtract_wrapping(q[like], predicted(q + like, p.lags));
+    q[i] = add_wrapping(predicted(q + i, p.lags), rest);
+  }
+}
+
 }  // namespace taut::planes

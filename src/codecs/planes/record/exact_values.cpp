@@ -92,8 +92,8 @@ class Places {
 
   void put(const RunCursor<T>& places) {
     if (record_.layer_count == 0 && (put_integers(places) || put_settled(places))) return;
-    for (std::size_t first = places.from(); first < places.to(); first += Strip::places)
-      put_sums(places, first, std::min(Strip::places, places.to() - first));
+    for (std::size_t first = places.from(); first < places.to(); first += CompensatedSums::places)
+      put_sums(places, first, std::min(CompensatedSums::places, places.to() - first));
   }
 
  private:
@@ -148,39 +148,39 @@ class Places {
     }
   }
 
-  // Sums the positions [first, first + n), at most one strip.
+  // Sums the positions [first, first + n), at most CompensatedSums::places.
   void put_sums(const RunCursor<T>& places, std::size_t first, std::size_t n) noexcept {
     const std::size_t padded = blocks_of(n) * block_values;
-    T exact[Strip::places] = {}, last[Strip::places] = {}, sums[Strip::places];
-    std::int64_t rests[Strip::places], unused[Strip::places] = {};
-    std::size_t exact_values[Strip::places];
+    T exact[CompensatedSums::places] = {}, last[CompensatedSums::places] = {}, sums[CompensatedSums::places];
+    std::int64_t rests[CompensatedSums::places], unused[CompensatedSums::places] = {};
+    std::size_t exact_values[CompensatedSums::places];
     for (std::size_t i = 0; i < n; ++i) rests[i] = rest(places, first + i);
     std::fill_n(exact_values, n, places.exact());
     for (std::size_t k = 0; k < record_.layer_count; ++k) take_layer(k, first, n, exact, rests, exact_values);
 
-    double multiples[Strip::places] = {};
+    double multiples[CompensatedSums::places] = {};
     std::copy_n(rests, n, multiples);
-    Strip strip;
-    const auto add = [&] { kernels_.of<T>().add(strip, exact, padded); };
-    kernels_.multiply(strip, multiples, step_, padded);
+    CompensatedSums compensated;
+    const auto add = [&] { kernels_.of<T>().add(compensated, exact, padded); };
+    kernels_.multiply(compensated, multiples, step_, padded);
     places.each_value([&](T value) {
       std::fill_n(exact, n, value);
       std::fill_n(last, n, value);
       add();
     });
     for (std::size_t k = 0; k < record_.layer_count; ++k) {
-      std::size_t before[Strip::places] = {};
+      std::size_t before[CompensatedSums::places] = {};
       take_layer(k, first, n, exact, unused, before);
       for (std::size_t i = 0; i < n; ++i) last[i] = before[i] > 0 ? exact[i] : last[i];
       add();
     }
-    const bool all_certain = kernels_.of<T>().round(strip, padded, sums);
+    const bool all_certain = kernels_.of<T>().round(compensated, padded, sums);
     for (std::size_t i = 0; i < n; ++i) {
       if (exact_values[i] == 0) {
         sums[i] = dequantise<T>(rests[i], step_);
       } else if (exact_values[i] == 1 && rests[i] == 0) {
         sums[i] = last[i];  // one exact value and nothing else: unchanged bit for bit
-      } else if (!all_certain && strip.certain[i] == 0) {
+      } else if (!all_certain && compensated.certain[i] == 0) {
         sums[i] = slow_sum(places, first + i, rests[i]);
       }
     }

@@ -117,10 +117,10 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
   PlanesIn in[max_operands];
   const CodedPlanes* last = nullptr;
   std::size_t n = 0;
-  std::uint32_t flat = 0;
+  std::int32_t flat = 0;
   for (const CodedPlanes* record : records) {
     if (record->greatest == 0) {
-      flat += static_cast<std::uint32_t>(record->header.base);
+      flat = add_wrapping(flat, static_cast<std::int32_t>(record->header.base));
     } else {
       last = record;
       in[n++] = record->planes();
@@ -134,7 +134,7 @@ void sum_planes(std::span<const CodedPlanes* const> records, std::size_t groups,
     out.widths = last->widths;
     std::memcpy(out.payload, last->payload, out.bytes);
   }
-  out.base = static_cast<std::int32_t>(static_cast<std::uint32_t>(out.base) + flat);
+  out.base = add_wrapping(out.base, flat);
 }
 
 void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
@@ -143,11 +143,12 @@ void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept {
     planes.bytes -= std::exchange(planes.widths.of[i], std::uint8_t{0});
 }
 
-std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
-                          std::size_t blocks, const WidthKernels& kernels) noexcept {
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
+                          const WidthSummary& summary, std::size_t blocks,
+                          const WidthKernels& kernels) noexcept {
   std::byte* at = out + header.bytes();
   if (header.plane_bytes > 0) {
-    const WidthTable table = choose_table(facts, blocks);
+    const WidthTable table = choose_table(summary, blocks);
     header.flags |= has_planes | table.flags;
     at += header.plane_bytes;
     kernels.write(at, widths, blocks, table);

@@ -47,7 +47,8 @@ void drop_behind(PlanesOut& planes, std::size_t blocks) noexcept;
 
 // Completes a record whose payload follows the header at `out`, which has room for max_plane_record. Writes
 // header and widths; returns the record's bytes, a multiple of 4.
-std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths, const WidthFacts& facts,
-                          std::size_t blocks, const WidthKernels& kernels) noexcept;
+std::size_t finish_planes(std::byte* out, RecordHeader header, const Widths& widths,
+                          const WidthSummary& summary, std::size_t blocks,
+                          const WidthKernels& kernels) noexcept;
 
 }  // namespace taut::planes

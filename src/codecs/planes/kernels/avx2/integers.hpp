@@ -111,7 +111,7 @@ class Fit {
   __m256i seen_ = _mm256_setzero_si256();
 };
 
-// ---- Slices -> integers
+// ---- Bit slices -> integers
 
 // Calls visit(block, words) for the blocks of a batch in order, with the eight words of each block.
 template <class Visit>
@@ -141,7 +141,7 @@ inline Starts starts_of(const __m256i (&last)[2], std::int32_t& carry) {
     const __m256i before = _mm256_set1_epi32(carry);
     store256(starts.of[i][0], _mm256_add_epi32(_mm256_cvtepi16_epi32(e), before));
     store256(starts.of[i][1], _mm256_add_epi32(_mm256_cvtepi16_epi32(o), before));
-    carry = sum_of_bases(carry, static_cast<std::int16_t>(total));
+    carry = add_wrapping(carry, static_cast<std::int16_t>(total));
   };
   lane(0, _mm256_castsi256_si128(even), _mm256_castsi256_si128(odd), _mm256_extract_epi16(upto, 7));
   lane(1, _mm256_extracti128_si256(even, 1), _mm256_extracti128_si256(odd, 1),
@@ -156,7 +156,7 @@ struct Carry {
 
 // Reads 8-bit differences from the integer before.
 template <class Sink>
-void read_short_deltas(const Slices<8>& s, std::size_t blocks, Carry& carry, Sink sink) {
+void read_short_deltas(const BitSlices<8>& s, std::size_t blocks, Carry& carry, Sink sink) {
   const BlockWords sums = words_of<true>(s);
   const Starts starts = starts_of(sums.last, carry.of[1]);
   each_block(sums.batch, blocks, [&](std::size_t block, __m128i words) {
@@ -166,7 +166,7 @@ void read_short_deltas(const Slices<8>& s, std::size_t blocks, Carry& carry, Sin
 
 // Reads any differences over a distance of 1 or 2: their sums may need 32 bits.
 template <Predictor P, unsigned C, class Sink>
-void read_differences(const Slices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
+void read_differences(const BitSlices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   constexpr bool pairs = P == Predictor::pairs;
   const __m256i lower_end = pairs ? _mm256_setr_epi32(2, 3, 2, 3, 2, 3, 2, 3) : _mm256_set1_epi32(3);
   const __m256i end = pairs ? _mm256_setr_epi32(6, 7, 6, 7, 6, 7, 6, 7) : _mm256_set1_epi32(7);
@@ -185,7 +185,7 @@ void read_differences(const Slices<C>& s, std::size_t blocks, Carry& carry, Sink
 }
 
 template <Predictor P, unsigned C, class Sink>
-void read_batch(const Slices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
+void read_batch(const BitSlices<C>& s, std::size_t blocks, Carry& carry, Sink sink) {
   if constexpr (P == Predictor::none) {
     each_block(words_of<false>(s).batch, blocks,
                [&](std::size_t block, __m128i words) { sink(block, _mm256_cvtepi16_epi32(words)); });

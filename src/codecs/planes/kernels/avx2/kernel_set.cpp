@@ -14,7 +14,7 @@ namespace {
 // An empty addend: returns the slices unchanged.
 struct Nothing {
   template <unsigned C>
-  Slices<C> on(const Slices<C>& s, std::size_t) const {
+  BitSlices<C> on(const BitSlices<C>& s, std::size_t) const {
     return s;
   }
 };
@@ -22,7 +22,7 @@ struct Nothing {
 template <unsigned C>
 struct Addend {
   Rows<C> rows;
-  Slices<C> on(const Slices<C>& s, std::size_t batch) const { return plus(s, slices(rows, batch)); }
+  BitSlices<C> on(const BitSlices<C>& s, std::size_t batch) const { return plus(s, slices(rows, batch)); }
 };
 
 // Writes differences of at most `Bits` bits, plus the addend `other`, as planes. Returns false if a
@@ -34,7 +34,7 @@ bool write_batches(const Integers& q, const Other& other, std::size_t batches, P
   for (std::size_t batch = 0; batch < batches; ++batch) {
     const Batch16 d = batch_of(q, batch);
     fit.see(d);
-    const Slices<C> s = other.on(slices_of<C>(d), batch);
+    const BitSlices<C> s = other.on(slices_of<C>(d), batch);
     write_widths_of(s, out.widths.of + batch * batch_blocks);
     write(s, batch, rows);
   }
@@ -80,7 +80,7 @@ template <unsigned C, Predictor P, class Sink>
 template <unsigned C>
 void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of(groups);
-  Slices<C> total[chunk_blocks / batch_blocks];
+  BitSlices<C> total[chunk_blocks / batch_blocks];
   Rows<C> rows;
   for (std::size_t i = 0; i + 1 < n; ++i) {
     read_rows(in[i], batches, rows);
@@ -89,7 +89,7 @@ void sum_in_class(const PlanesIn* in, std::size_t n, std::size_t groups, PlanesO
   }
   read_rows(in[n - 1], batches, rows);
   for (std::size_t batch = 0; batch < batches; ++batch) {
-    const Slices<C> s = plus(total[batch], slices(rows, batch));
+    const BitSlices<C> s = plus(total[batch], slices(rows, batch));
     write_widths_of(s, out.widths.of + batch * batch_blocks);
     write(s, batch, rows);
   }
@@ -130,7 +130,7 @@ struct Avx2 {
   static bool add(const PlanesIn& in, const Source& source, Predictor predictor, std::size_t groups,
                   PlanesOut& out) {
     if (Integers d(lag(predictor)); served(predictor) && take(source, groups, d, out.base)) {
-      out.base = sum_of_bases(in.base, out.base);
+      out.base = add_wrapping(in.base, out.base);
       if (out.width_class <= 8 && add_in_class<8>(in, d, groups, out)) return true;
       if (add_in_class<16>(in, d, groups, out)) return true;
     }

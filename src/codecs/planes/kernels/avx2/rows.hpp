@@ -1,5 +1,7 @@
-// AVX2: conversion between the payload of a chunk and slices, through rows of 16 bytes. One shuffle reads a
-// row from the payload or writes it there. Included by kernel_set.cpp only.
+// AVX2: conversion between the payload of a chunk and bit slices (slices.hpp), through rows of 16 bytes. One
+// shuffle reads a row from the payload or writes it there. Included by kernel_set.cpp only.
+//
+// C, here and in slices.hpp: class of the chunk, 8 or 16. No difference has more than C bits.
 #pragma once
 
 #include <array>
@@ -23,10 +25,10 @@ struct Rows {
 
 // Widths of the blocks of a row, as the index of their shuffle and the bytes they take in the payload.
 template <unsigned C>
-struct Steps {
+struct RowWidths {
   alignas(32) std::uint16_t shuffle[chunk_blocks / row_blocks<C>], bytes[chunk_blocks / row_blocks<C>];
 
-  Steps(const std::uint8_t* widths, std::size_t batches) {
+  RowWidths(const std::uint8_t* widths, std::size_t batches) {
     for (std::size_t i = 0; i < batches * 2 * lane_rows<C>; i += 16) {
       __m256i number, sum;
       if constexpr (C == 8) {
@@ -75,48 +77,48 @@ __m128i to_payload(const std::uint8_t* from, std::size_t place) {
 
 template <unsigned C>
 void read_rows(const PlanesIn& in, std::size_t batches, Rows<C>& rows) {
-  const Steps<C> steps(in.widths->of, batches);
+  const RowWidths<C> widths(in.widths->of, batches);
   const std::byte* at = in.payload;
   for (std::size_t lane = 0, i = 0; lane < 2 * batches; ++lane)
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < lane_rows<C>; ++row, ++i) {
-      store128(rows.of[lane / 2][row][lane % 2], from_payload<C>(at, steps.shuffle[i]));
-      at += steps.bytes[i];
+      store128(rows.of[lane / 2][row][lane % 2], from_payload<C>(at, widths.shuffle[i]));
+      at += widths.bytes[i];
     }
 }
 
 template <unsigned C>
 void write_rows(const Rows<C>& rows, std::size_t batches, PlanesOut& out) {
-  const Steps<C> steps(out.widths.of, batches);
+  const RowWidths<C> widths(out.widths.of, batches);
   std::byte* at = out.payload;
   for (std::size_t lane = 0, i = 0; lane < 2 * batches; ++lane)
 #pragma GCC unroll 8
     for (std::size_t row = 0; row < lane_rows<C>; ++row, ++i) {
-      store128(at, to_payload<C>(rows.of[lane / 2][row][lane % 2], steps.shuffle[i]));
-      at += steps.bytes[i];
+      store128(at, to_payload<C>(rows.of[lane / 2][row][lane % 2], widths.shuffle[i]));
+      at += widths.bytes[i];
     }
   out.bytes = static_cast<std::size_t>(at - out.payload);
   const std::size_t written = batches * batch_blocks;
   std::memset(out.widths.of + written, 0, chunk_blocks - written);
 }
 
-inline Slices<8> slices(const Rows<8>& rows, std::size_t batch) {
-  Slices<8> s;
+inline BitSlices<8> slices(const Rows<8>& rows, std::size_t batch) {
+  BitSlices<8> s;
   for (unsigned k = 0; k < 8; ++k) s.plane[k] = load256(rows.of[batch][k]);
   interleave_each<std::uint8_t, 8, 4, 2, 1>(s.plane);  // k2, k1, k0 leave p2, p1, p0
   return s;
 }
 
-[[gnu::always_inline]] inline Slices<16> slices(const Rows<16>& rows, std::size_t batch) {
+[[gnu::always_inline]] inline BitSlices<16> slices(const Rows<16>& rows, std::size_t batch) {
   __m256i r[16];
   for (unsigned x = 0; x < 16; ++x) r[x] = load256(rows.of[batch][x]);
   interleave_each<std::uint8_t, 16, 1, 8, 4, 2>(r);  // b, k2, k1, k0 leave p3, p2, p1, p0
-  Slices<16> s;
+  BitSlices<16> s;
   for (unsigned p = 0; p < 16; ++p) s.plane[p] = r[(p & 7) << 1 | p >> 3];
   return s;
 }
 
-inline void write(Slices<8> s, std::size_t batch, Rows<8>& rows) {
+inline void write(BitSlices<8> s, std::size_t batch, Rows<8>& rows) {
   interleave_each<std::uint8_t, 8, 4, 2, 1>(s.plane);  // p2, p1, p0 leave b, k2, k1
   for (unsigned k = 0; k < 8; k += 2) {
     const __m256i even = s.plane[k / 2], odd = s.plane[4 + k / 2];
@@ -125,7 +127,7 @@ inline void write(Slices<8> s, std::size_t batch, Rows<8>& rows) {
   }
 }
 
-inline void write(Slices<16> s, std::size_t batch, Rows<16>& rows) {
+inline void write(BitSlices<16> s, std::size_t batch, Rows<16>& rows) {
   interleave_each<std::uint8_t, 16, 8, 4, 2, 1>(s.plane);  // p3, p2, p1, p0 leave b, k2, k1, k0
   for (unsigned k = 0; k < 8; ++k)
     for (unsigned b = 0; b < 2; ++b) store256(rows.of[batch][2 * k + b], s.plane[8 * b + k]);

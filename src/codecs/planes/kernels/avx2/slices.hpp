@@ -1,5 +1,6 @@
-// AVX2: the planes of 32 blocks side by side, plane p of all blocks in one register. Arithmetic on
-// differences then becomes logic on planes. Included by the headers of the AVX2 kernel set only.
+// AVX2: bit slices, the planes of 32 blocks side by side: one register holds plane p of all blocks.
+// Arithmetic on differences then becomes logic on planes. Included by the headers of the AVX2 kernel set
+// only.
 //
 // Blocks 0 to 15 of a batch are in the lower lane of a register, blocks 16 to 31 in the upper lane. With
 // eight bits or bytes a block, the even blocks of a lane come first. The number of a block in its lane is
@@ -28,7 +29,7 @@ inline void store128(void* to, __m128i v) { _mm_storeu_si128(static_cast<__m128i
 
 // Planes of differences of C bits: bit j of a byte of plane[p] is bit p of difference j of its block.
 template <unsigned C>
-struct Slices {
+struct BitSlices {
   __m256i plane[C];
 };
 
@@ -83,6 +84,7 @@ inline void gather_bytes(const __m256i* bytes, __m256i* to) {
   for (unsigned i = 0; i < 8; ++i) to[i] = r[(i >> 2 & 1) | (i >> 1 & 1) << 2 | (i & 1) << 1];
 }
 
+// Words of a batch: differences, or their sums.
 struct BlockWords {
   Batch16 batch;
   __m256i last[2];  // the last word of the even and of the odd blocks, in the order of k
@@ -111,8 +113,8 @@ template <bool Sums>
 // ---- Arithmetic
 
 template <unsigned C>
-Slices<C> plus(const Slices<C>& a, const Slices<C>& b) {  // ripple carry, modulo 2^C
-  Slices<C> sum;
+BitSlices<C> plus(const BitSlices<C>& a, const BitSlices<C>& b) {  // ripple carry, modulo 2^C
+  BitSlices<C> sum;
   __m256i carry = _mm256_setzero_si256();
   for (unsigned p = 0; p < C; ++p) {
     const __m256i differ = _mm256_xor_si256(a.plane[p], b.plane[p]);
@@ -125,7 +127,7 @@ Slices<C> plus(const Slices<C>& a, const Slices<C>& b) {  // ripple carry, modul
 // Writes the width of each block in the order of the blocks: the number of planes that do not merely repeat
 // the sign.
 template <unsigned C>
-void write_widths_of(const Slices<C>& s, std::uint8_t* to) {
+void write_widths_of(const BitSlices<C>& s, std::uint8_t* to) {
   const __m256i zero = _mm256_setzero_si256();
   __m256i changed = zero, width = _mm256_set1_epi8(static_cast<char>(C));
   // A plane is kept if this plane or a higher plane differs from the next lower plane.
@@ -139,12 +141,12 @@ void write_widths_of(const Slices<C>& s, std::uint8_t* to) {
   store256(to, _mm256_shuffle_epi8(width, even_odd));
 }
 
-// ---- 16-bit integers <-> slices
+// ---- 16-bit integers <-> bit slices
 
-// Converts integers to slices. With C = 8 the integers fit 8 bits.
+// Converts integers to bit slices. With C = 8 the integers fit 8 bits.
 template <unsigned C>
-Slices<C> slices_of(const Batch16& d) {
-  Slices<C> s;
+BitSlices<C> slices_of(const Batch16& d) {
+  BitSlices<C> s;
   __m256i low[8], high[8];
   for (unsigned x = 0; x < 8; ++x) {
     const __m256i a = d.part[x], b = d.part[x + 8], bytes = _mm256_set1_epi16(255);
@@ -167,7 +169,7 @@ Slices<C> slices_of(const Batch16& d) {
 // Returns the differences or, with C = 8 and Sums, their sums from the start of each block, which fit 16
 // bits.
 template <bool Sums, unsigned C>
-[[gnu::always_inline]] inline BlockWords words_of(Slices<C> s) {
+[[gnu::always_inline]] inline BlockWords words_of(BitSlices<C> s) {
   transpose_bits(s.plane);
   if constexpr (C == 16) {
     transpose_bits(s.plane + 8);

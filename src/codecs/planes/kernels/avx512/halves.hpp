@@ -16,9 +16,10 @@ inline __m512 widened(__m256i x, const bf16*) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
 }
 
-inline __m512 sixteen(const float* x) { return _mm512_loadu_ps(x); }
+// Loads sixteen values as floats.
+inline __m512 load_floats(const float* x) { return _mm512_loadu_ps(x); }
 template <class Half>
-__m512 sixteen(const Half* x) {
+__m512 load_floats(const Half* x) {
   return widened(load256(x), x);
 }
 

@@ -45,7 +45,7 @@ class Differences {
     } else {
       if (g == 0) {
         const __m128i first = _mm512_castsi512_si128(q.part[0]);
-        base_ = sum_of_bases(base_, _mm_cvtsi128_si32(first));
+        base_ = add_wrapping(base_, _mm_cvtsi128_si32(first));
         previous_.integer = _mm512_broadcastd_epi32(first);
       }
       return narrow(differences<P>(q, previous_), fit_);

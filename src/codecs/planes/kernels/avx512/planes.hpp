@@ -1,5 +1,8 @@
 // AVX-512: conversion between groups of 64 differences and the planes of their blocks. Included by
 // kernel_set.cpp only.
+//
+// C: class of the chunk, 8, 16 or 32. No difference has more than C bits. An expanded block has all C planes,
+// a block in the payload only those up to its width.
 #pragma once
 
 #include "codecs/planes/kernels/avx512/group.hpp"

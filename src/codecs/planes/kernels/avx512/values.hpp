@@ -7,6 +7,8 @@
 namespace taut::planes {
 namespace {
 
+// Quantises values: group(g) returns the integers of group g. After all groups, small() tells if every
+// integer is in the small range.
 template <class T>
 class ValueReader {
  public:
@@ -35,7 +37,7 @@ class ValueReader {
  private:
   template <class Short>
   __m512i part(const Short* x) const {
-    const __m512 s = _mm512_mul_ps(sixteen(x), _mm512_castsi512_ps(inverse_));
+    const __m512 s = _mm512_mul_ps(load_floats(x), _mm512_castsi512_ps(inverse_));
     return _mm512_cvt_roundps_epi32(s, to_nearest);
   }
   __m512i part(const double* x) const {
@@ -75,7 +77,7 @@ template <bool Add, class Half>
 void write_values(const Integers& q, float step, Half* to) {
   const auto value = [=](__m512i integers, const Half* before) {
     const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(integers), _mm512_set1_ps(step));
-    return Add ? _mm512_add_ps(sixteen(before), rounded(x, before)) : x;
+    return Add ? _mm512_add_ps(load_floats(before), rounded(x, before)) : x;
   };
   for (unsigned r = 0; r < 4; r += 2, to += 32) {
     const __m512 a = value(q.part[r], to), b = value(q.part[r + 1], to + 16);
@@ -93,6 +95,7 @@ inline __m512 floats_for_halves(__m512i q) {
   return _mm512_cvtepi32_ps(_mm512_mask_or_epi32(cut, inexact, cut, _mm512_set1_epi32(0x80)));
 }
 
+// Writes the values of integers of the large range, which floats do not represent exactly.
 template <class Half>
 void write_large(const Integers& q, float step, Half* to) {
   for (unsigned r = 0; r < 4; r += 2, to += 32) {

@@ -1,18 +1,27 @@
-// Replaces the header of this name in src: launches the same kernels on the shim.
+// Replaces the header of this name in src: launches and loads the same kernels on the simulated GPUs.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include "gpu/kernels/on_host/launch.hpp"
+#include "gpu/kernels/on_host/kernels.hpp"
 
 namespace taut::cuda {
 
 template <class Kernel>
-void launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t) {
-  shim::launch(blocks, Kernel::shape.threads, sizeof(typename Kernel::Shared),
-               [&job](shim::Thread thread, std::byte* shared) {
-                 Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
-               });
+on_host::KernelShape shape_of() {
+  static const char identity = 0;
+  return {&identity, Kernel::shape.threads, sizeof(typename Kernel::Shared)};
+}
+
+template <class Kernel>
+cudaError_t launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_t stream) {
+  const auto run = [job](shim::Thread thread, std::byte* shared) {
+    Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
+  };
+  return on_host::launch(shape_of<Kernel>(), blocks, run, stream);
+}
+
+template <class Kernel>
+cudaError_t load() {
+  return on_host::load(shape_of<Kernel>());
 }
 
 }  // namespace taut::cuda

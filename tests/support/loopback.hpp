@@ -1,5 +1,5 @@
-// Loopback transport: any number of ranks in one process, for tests and for the codec-only tools. It can
-// record and damage messages.
+// Loopback transport: any number of ranks in one process. It can delay, reorder, record and damage
+// messages.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 #include "core/transport.hpp"
 
-namespace taut {
+namespace taut::test {
 
 class LoopbackHub {
  public:
@@ -92,4 +92,4 @@ class LoopbackHub {
   std::uint64_t progress_ = 0;   // changes whenever something happens
 };
 
-}  // namespace taut
+}  // namespace taut::test

@@ -1,10 +1,10 @@
-#include "transports/loopback.hpp"
+#include "support/loopback.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <thread>
 
-namespace taut {
+namespace taut::test {
 namespace {
 
 constexpr std::uint64_t receive_bit = std::uint64_t{1} << 63;
@@ -263,4 +263,4 @@ void LoopbackHub::run_threads(std::span<Task<>> tasks) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace taut
+}  // namespace taut::test

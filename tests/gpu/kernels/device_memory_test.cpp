@@ -1,0 +1,102 @@
+// Tests the device memory that calls take for themselves: how much they reserve, where it comes from, and
+// what becomes of it when CUDA refuses.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "gpu/device_services.hpp"
+#include "gpu/kernels/patterns.hpp"
+#include "support/on_gpu.hpp"
+
+namespace taut {
+namespace {
+
+using test::OnGpu;
+
+constexpr int f32 = static_cast<int>(DType::f32);
+
+// Size of this process's address space.
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Encodes some values on the device. Returns the status of the call, or else of its kernels.
+int encode(std::size_t n = 5000) {
+  const OnGpu<float> values(make<float>(Pattern::walk, n, 1));
+  const OnGpu<std::byte> frame(64 + 8 * n);
+  const OnGpu<TAUT_Cuda_result> result(1);
+  const TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
+  const int status =
+      TAUT_Encode_cuda(values.data(), n, f32, &coding, frame.data(), frame.size(), result.data(), nullptr);
+  return status != 0 ? status : static_cast<int>(result.read()[0].status);
+}
+
+// Frees scratch memory once nothing is in flight.
+int release() {
+  stand_in_finish();
+  return TAUT_Cuda_release();
+}
+
+// Memory for slots takes as much as the values, and is for one call that few programs make.
+TEST(CudaReserve, TakesASmallPartOfTheValues) {
+  constexpr std::size_t n = std::size_t{1} << 26, values = n * sizeof(float);
+  const std::size_t before = mapped_bytes();
+  ASSERT_EQ(TAUT_Cuda_reserve(n, f32, nullptr), 0);
+  EXPECT_LT(mapped_bytes() - before, values / 4);
+  EXPECT_EQ(release(), 0);
+  EXPECT_EQ(TAUT_Cuda_reserve_accumulate(5000, f32, nullptr), 0);
+  EXPECT_EQ(TAUT_Cuda_reserve_accumulate(5000, TAUT_ERR_CUDA, nullptr),
+            static_cast<int>(Status::invalid_type));
+}
+
+TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const shim::PoolCounts before = shim::pool_counts();
+  void* memory = nullptr;
+  ASSERT_EQ(services.allocate(&memory, 1000), 0);
+  services.free(memory);
+  EXPECT_EQ(shim::pool_counts().allocations, before.allocations + 1);
+  EXPECT_GT(shim::pool_counts().kept_bytes, 1u << 20);
+  EXPECT_LT(shim::pool_counts().kept_bytes, 1u << 30) << "a program needs the memory of its card itself";
+  EXPECT_EQ(shim::pool_counts().trims, before.trims);
+  EXPECT_EQ(release(), 0);
+  EXPECT_GT(shim::pool_counts().trims, before.trims);
+}
+
+TEST(CudaMemory, NeedsNoPools) {
+  shim::support_pools(false);
+  EXPECT_EQ(encode(), 0);
+  EXPECT_EQ(encode(1000000), 0) << "scratch memory that grows";
+  void* memory = nullptr;
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  ASSERT_EQ(services.allocate(&memory, 1000), 0);
+  services.free(memory);
+  EXPECT_EQ(release(), 0);
+  shim::support_pools(true);
+  EXPECT_EQ(encode(), 0);
+}
+
+TEST(CudaMemory, ThatRunsOutIsToldAsSuch) {
+  std::vector<void*> all;
+  while (void* const memory = stand_in_allocate(16, 0)) all.push_back(memory);
+  EXPECT_EQ(TAUT_Cuda_reserve(5000, f32, nullptr), static_cast<int>(Status::out_of_memory));
+  for (void* const memory : all) stand_in_free(memory);
+  EXPECT_EQ(encode(), 0);
+}
+
+TEST(CudaMemory, IsFreedOnceThoughCudaReportsAnError) {
+  ASSERT_EQ(encode(), 0);
+  shim::fail_next_free();
+  EXPECT_EQ(release(), TAUT_ERR_CUDA);
+  const OnGpu<std::byte> others(1 << 16);  // may take the place of the scratch memory
+  EXPECT_EQ(release(), 0);
+  EXPECT_EQ(others.read().size(), others.size());
+  EXPECT_EQ(encode(), 0);
+}
+
+}  // namespace
+}  // namespace taut

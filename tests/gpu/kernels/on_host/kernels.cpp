@@ -1,0 +1,64 @@
+#include "gpu/kernels/on_host/kernels.hpp"
+
+#include <array>
+#include <set>
+
+#include "gpu/kernels/on_host/runtime.hpp"
+
+namespace taut::on_host {
+namespace {
+
+std::set<const void*>& loaded() {
+  static auto* const all = new std::set<const void*>;
+  return *all;
+}
+
+// Simulations of a device that differ in the number of blocks that run at the same time.
+shim::Gpu& any_gpu() {
+  static auto* const gpus = new std::array{shim::Gpu(1, 1), shim::Gpu(1, 2), shim::Gpu(1, 5)};
+  return (*gpus)[stand_in_random(static_cast<unsigned>(gpus->size()))];
+}
+
+// One kernel runs at a time, to its end. Its blocks run in an order of their own.
+void run(const KernelShape& shape, unsigned blocks, const shim::Gpu::Body& body) {
+  if (stand_in_note_kernel() != 0) return;
+  shim::Gpu& gpu = any_gpu();
+  gpu.reseed(stand_in_random(~0U));
+  gpu.launch(blocks, shape.threads, shape.shared_bytes, body);
+}
+
+cudaError_t enqueue_kernel(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body,
+                           cudaStream_t handle) {
+  constexpr unsigned most_threads = 1024;
+  if (blocks == 0 || shape.threads == 0 || shape.threads > most_threads) return cudaErrorInvalidConfiguration;
+  StandInStream* const stream = find_stream(handle);
+  if (stream != nullptr && stream->capture != nullptr && !loaded().contains(shape.kernel))
+    return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
+  const cudaError_t error = enqueue(handle, [=, body = std::move(body)] { run(shape, blocks, body); });
+  if (error != cudaSuccess) return error;
+  loaded().insert(shape.kernel);
+  stand_in_note_launch();
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t load(const KernelShape& shape) {
+  return call(cudaErrorMemoryAllocation, [&] {
+    const cudaError_t error = check_no_capture();
+    if (error == cudaSuccess) loaded().insert(shape.kernel);
+    return error;
+  });
+}
+
+void unload_kernels() {
+  const std::lock_guard lock(runtime().lock);
+  loaded().clear();
+}
+
+cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body, cudaStream_t stream) {
+  return call(cudaErrorLaunchOutOfResources,
+              [&] { return enqueue_kernel(shape, blocks, std::move(body), stream); });
+}
+
+}  // namespace taut::on_host

@@ -1,0 +1,26 @@
+// Kernels on a simulated GPU.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "gpu/kernels/shim.hpp"
+
+namespace taut::on_host {
+
+struct KernelShape {
+  const void* kernel;  // identity of the kernel
+  unsigned threads;
+  std::size_t shared_bytes;
+};
+
+// Loads a kernel, as its first launch does otherwise. A launch during a capture fails unless the kernel has
+// been loaded, because loading may do what a capture forbids ("Lazy loading" of the CUDA programming guide).
+cudaError_t load(const KernelShape& shape);
+
+// Forgets all loaded kernels, as if the process had just begun.
+void unload_kernels();
+
+// Enqueues a kernel of `blocks` blocks. The memory of the stream's device alone is accessible to it.
+cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body, cudaStream_t stream);
+
+}  // namespace taut::on_host

@@ -1,0 +1,44 @@
+// Work that simulated GPUs still have to do. A piece of work runs after its predecessors, and only when a
+// thread waits or asks: chance draws it among the pieces that are ready.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace taut::on_host {
+
+struct Work;
+using WorkRef = std::shared_ptr<Work>;
+using Body = std::function<void()>;
+
+struct Work {
+  int device;
+  Body run;                    // empty: a point in a stream
+  std::vector<WorkRef> after;  // predecessors
+  bool done = false;
+  std::chrono::steady_clock::time_point ended = {};
+
+  bool ready() const;
+};
+
+class Schedule {
+ public:
+  WorkRef add(int device, std::vector<WorkRef> after, Body run);
+
+  // Runs work until `last`, which may be null, has run. Chance decides whether other work runs too.
+  void finish(const WorkRef& last);
+  void finish_device(int device);
+
+  // Runs a few pieces of work, possibly none.
+  void advance();
+
+ private:
+  void run_one_of(const std::vector<WorkRef>& ready);
+  std::vector<WorkRef> ready() const;
+
+  std::vector<WorkRef> pending_;
+};
+
+}  // namespace taut::on_host

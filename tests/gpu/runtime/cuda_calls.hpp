@@ -1,0 +1,147 @@
+// Calls of taut_cuda.h of every kind on the same values, each with the outcome that it has undisturbed.
+#pragma once
+
+#include <taut/taut_cuda.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+
+#include "core/dtype.hpp"
+#include "gpu/device_services.hpp"
+#include "gpu/kernels/patterns.hpp"
+#include "gpu/runtime/gpu.hpp"
+#include "support/on_gpu.hpp"
+
+namespace taut::test {
+
+class CudaCalls {
+ public:
+  static constexpr std::size_t n = 9000;
+  static constexpr int f32 = static_cast<int>(DType::f32);
+
+  struct Call {
+    const char* name;
+    std::function<int(cudaStream_t)> launch;
+    std::vector<std::byte> expected = {};
+    bool reservable = true;  // otherwise only the same call prepares a capture
+  };
+
+  CudaCalls() {
+    add("encode", [this](cudaStream_t s) {
+      return TAUT_Encode_cuda(x(), n, f32, &coding, out_.data(), room, result(), s);
+    });
+    const void* const planes = add_frame();
+    add("decode", [=, this](cudaStream_t s) {
+      return TAUT_Decode_cuda(planes, room, out_.data(), n, f32, result(), s);
+    });
+    add("sum", [=, this](cudaStream_t s) {
+      const void* const both[] = {planes, planes};
+      const std::size_t bytes[] = {room, room};
+      return TAUT_Frame_add_cuda(both, bytes, 2, n, f32, out_.data(), room, result(), s);
+    });
+    add("accumulate", [=, this](cudaStream_t s) {
+      return TAUT_Frame_accumulate_cuda(planes, room, x(), n, f32, &coding, out_.data(), room, result(), s);
+    });
+    add("encode exact bits", [this](cudaStream_t s) {
+      constexpr TAUT_Cuda_coding exact{1e-3, 0, 1, 1};
+      return TAUT_Encode_cuda(x(), n, f32, &exact, out_.data(), room, result(), s);
+    });
+    add("encode with a lag", [this](cudaStream_t s) {
+      constexpr std::uint32_t lag = 100;
+      return TAUT_Encode_lagged_cuda(x(), n, f32, &coding, &lag, 1, out_.data(), room, result(), s);
+    });
+    const void* const lagged = add_frame();
+    add("decode with a lag", [=, this](cudaStream_t s) {
+      return TAUT_Decode_lagged_cuda(lagged, room, out_.data(), n, f32, result(), s);
+    });
+    add("encode lossless", [this](cudaStream_t s) {
+      return TAUT_Encode_lossless_cuda(x(), n, f32, 1, 0, out_.data(), room, result(), s);
+    });
+    const void* const lossless = add_frame();
+    add("decode lossless", [=, this](cudaStream_t s) {
+      return TAUT_Decode_lossless_cuda(lossless, room, out_.data(), n, f32, result(), s);
+    });
+    add("encode at a rate", [this](cudaStream_t s) {
+      return TAUT_Encode_rate_cuda(x(), &n, 1, f32, 8, out_.data(), room, result(), s);
+    });
+    const void* const rate = add_frame();
+    add("decode at a rate", [=, this](cudaStream_t s) {
+      return TAUT_Decode_rate_cuda(rate, room, out_.data(), &n, 1, f32, result(), s);
+    });
+    add_batches();
+  }
+
+  const std::vector<Call>& all() const { return calls_; }
+  const Call& named(std::string_view name) const { return *std::ranges::find(calls_, name, &Call::name); }
+
+  // Returns true if the latest call, which was this one, has the right outcome; waits for the GPUs.
+  bool right(const Call& call) const { return outcome() == call.expected; }
+
+ private:
+  static constexpr std::size_t room = 8 * n;
+  static constexpr TAUT_Cuda_coding coding{1e-3, 0, 1, 0};
+
+  const float* x() const { return values_.data(); }
+  TAUT_Cuda_result* result() const { return result_.data(); }
+
+  void add(const char* name, std::function<int(cudaStream_t)> launch) {
+    const Stream stream;
+    EXPECT_EQ(launch(stream), 0) << name;
+    calls_.push_back({name, std::move(launch), outcome()});
+    EXPECT_FALSE(calls_.back().expected.empty()) << name;
+  }
+
+  void add_batches() {
+    add("encode a batch", [this](cudaStream_t s) {
+      const Batch batch = items(values_.data(), out_.data());
+      return TAUT_Cuda_services()->encode_many(batch.data(), 2, f32, &coding, s);
+    });
+    calls_.back().reservable = false;
+    add_frame();
+    add("decode a batch", [this](cudaStream_t s) {
+      const Batch batch = items(reinterpret_cast<float*>(out_.data()), frames_.back()->data());
+      return TAUT_Cuda_services()->decode_many(batch.data(), 2, f32, 0, s);
+    });
+    calls_.back().reservable = false;
+  }
+
+  // Returns the halves of `values`, each with half of the room at `frames`.
+  using Batch = std::array<api::DeviceFrameItem, 2>;
+  Batch items(float* values, std::byte* frames) const {
+    return {{{values, n / 2, frames, room / 2, result()},
+             {values + n / 2, n / 2, frames + room / 2, room / 2, result() + 1}}};
+  }
+
+  // Keeps the output of the latest call as an input of others.
+  const void* add_frame() {
+    std::vector<std::byte> frame = calls_.back().expected;
+    frame.resize(room);
+    frames_.push_back(std::make_unique<OnGpu<std::byte>>(frame));
+    return frames_.back()->data();
+  }
+
+  // Returns the output; nothing if the kernels did not run, or report an error. Clears both.
+  std::vector<std::byte> outcome() const {
+    const std::vector<TAUT_Cuda_result> found = result_.read();
+    const bool batch = found[1].done == 1;
+    const bool one_frame = !batch && found[0].bytes > 0 && found[0].bytes <= room;
+    const std::size_t bytes = one_frame ? found[0].bytes : batch ? room : n * sizeof(float);
+    const bool good = found[0].done == 1 && found[0].status == 0 && found[1].status == 0;
+    const std::vector<std::byte> output = good ? out_.read(bytes) : std::vector<std::byte>{};
+    const TAUT_Cuda_result none[2] = {};
+    stand_in_copy(result(), none, sizeof none);
+    const std::vector<std::byte> zeros(room);
+    stand_in_copy(out_.data(), zeros.data(), room);
+    return output;
+  }
+
+  OnGpu<float> values_{make<float>(Pattern::mixed, n, 1)};
+  OnGpu<std::byte> out_{std::vector<std::byte>(room)};
+  OnGpu<TAUT_Cuda_result> result_{std::vector<TAUT_Cuda_result>(2)};
+  std::vector<std::unique_ptr<OnGpu<std::byte>>> frames_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace taut::test
