@@ -59,15 +59,21 @@ Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;
   const Current current(*this);
   pending_ = true;
-  return status_of(services_.copy_on(to, from, bytes, stream_));
+  return drained(services_.copy_on(to, from, bytes, stream_));
 }
 
 Status Device::wait() noexcept {
   if (!pending_) return Status::ok;
   const Current current(*this);
-  const Status status = status_of(services_.wait(stream_));
-  if (status == Status::ok) pending_ = false;
-  return status;
+  int code = services_.wait(stream_);
+  if (code != 0 && services_.wait(stream_) != 0) return status_of(code);
+  pending_ = false;
+  return status_of(code);
+}
+
+Status Device::drained(int code) noexcept {
+  if (code != 0) wait();
+  return status_of(code);
 }
 
 // Reads `done` until a kernel has set it. Asks now and then for errors, after which no kernel would set it.
@@ -78,7 +84,7 @@ Status Device::poll(const std::uint32_t& done) noexcept {
     if (reads % reads_between_queries != 0) continue;
     const Current current(*this);
     int idle = 0;
-    if (const int code = services_.query(stream_, &idle); code != 0) return status_of(code);
+    if (const int code = services_.query(stream_, &idle); code != 0) return drained(code);
     if (idle != 0 && !set()) return Status::device_failed;
   }
   pending_ = false;
@@ -94,7 +100,7 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
                            bits == PackedBits::exact, &found, stream);
   });
   if (needs_host(code)) return {};
-  if (code != 0) return status_of(code);
+  if (code != 0) return drained(code);
   if (const Status status = poll(found.done); status != Status::ok) return status;
   range = {found.least, found.greatest};
   return static_cast<Status>(found.status);

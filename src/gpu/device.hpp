@@ -65,14 +65,15 @@ class Device {
   // Enqueues a copy. The host must not change or reuse host memory before wait(), or before a later run() has
   // returned.
   Status copy(void* to, const void* from, std::size_t bytes) noexcept;
-  // Waits for all enqueued work, if there is any for which no run() has waited.
+  // Waits for all enqueued work, if there is any for which no run() has waited. A wait that fails is repeated:
+  // if the error persists, it is a fault of the device, on which nothing runs any more.
   Status wait() noexcept;
 
   // Runs launch(stream), which enqueues work without a result. Returns nothing if no kernel does the work.
   template <class Launch>
   std::optional<Status> enqueue(const Launch& launch) noexcept {
     const int code = locked(launch);
-    return needs_host(code) ? std::nullopt : std::optional(status_of(code));
+    return needs_host(code) ? std::nullopt : std::optional(drained(code));
   }
 
   // Runs launch(result, stream), which enqueues kernels, and polls until they have written their result.
@@ -82,7 +83,7 @@ class Device {
     TAUT_Cuda_result* const result = &shared_->result;
     *result = {};
     const int code = locked([&](void* stream) { return launch(result, stream); });
-    if (code != 0) return needs_host(code) ? std::nullopt : std::optional(Sized{status_of(code)});
+    if (code != 0) return needs_host(code) ? std::nullopt : std::optional(Sized{drained(code)});
     if (const Status status = poll(result->done); status != Status::ok) return Sized{status};
     if (needs_host(static_cast<int>(result->status))) return {};
     return Sized{static_cast<Status>(result->status), static_cast<std::size_t>(result->bytes)};
@@ -112,6 +113,9 @@ class Device {
     return launch(stream_);
   }
   Status poll(const std::uint32_t& done) noexcept;
+  // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it may
+  // still access the memory that the caller is about to free.
+  Status drained(int code) noexcept;
 
   const api::DeviceServices& services_;
   int number_;

@@ -52,6 +52,7 @@ class Configuration(unittest.TestCase):
 
     def test_status(self):
         known = dict(re.findall(r"\n  TAUT_ERR_(\w+) = (\d+)", HEADER))
+        known["CUDA"] = re.search(r"TAUT_ERR_CUDA = (\d+)", source("../include/taut/taut_cuda.h"))[1]
         core = dict(re.findall(r"\n  (\w+) = (\d+)", source("core/status.hpp")))
         self.assertEqual(set(known.values()), set(core.values()) - {"0"})
 
