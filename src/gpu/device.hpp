@@ -65,8 +65,8 @@ class Device {
   // Enqueues a copy. The host must not change or reuse host memory before wait(), or before a later run() has
   // returned.
   Status copy(void* to, const void* from, std::size_t bytes) noexcept;
-  // Waits for all enqueued work, if there is any for which no run() has waited. A wait that fails is repeated:
-  // if the error persists, it is a fault of the device, on which nothing runs any more.
+  // Waits for all enqueued work, if there is any for which no run() has waited. A wait that fails is
+  // repeated: if the error persists, it is a fault of the device, on which nothing runs any more.
   Status wait() noexcept;
 
   // Runs launch(stream), which enqueues work without a result. Returns nothing if no kernel does the work.
@@ -113,8 +113,8 @@ class Device {
     return launch(stream_);
   }
   Status poll(const std::uint32_t& done) noexcept;
-  // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it may
-  // still access the memory that the caller is about to free.
+  // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it
+  // may still access the memory that the caller is about to free.
   Status drained(int code) noexcept;
 
   const api::DeviceServices& services_;
