@@ -37,7 +37,7 @@ int compare(Pattern pattern, const Dims& dims, double rate, cudaStream_t stream)
   wrong += r.at->status != 0 || r.at->bytes != frame.size() || out.read(frame.size()) != frame;
   wrong += TAUT_Decode_rate_cuda(out.at(), frame.size(), to.at(), e.of, e.n, type, r.at, stream) != 0;
   check(cudaStreamSynchronize(stream));
-  return wrong + (r.at->status != 0 || std::memcmp(to.read(bytes).data(), decoded.data(), bytes) != 0);
+  return wrong + (r.at->status != 0 || !to.holds(decoded.data(), bytes));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "codecs/planes/typed_codec.hpp"
@@ -44,6 +45,9 @@ class Device {
     std::vector<std::byte> to(bytes);
     check(cudaMemcpy(to.data(), at_, bytes, cudaMemcpyDefault));
     return to;
+  }
+  bool holds(const void* bytes, std::size_t size) const {
+    return size == 0 || std::memcmp(read(size).data(), bytes, size) == 0;
   }
 
  private:
