@@ -36,7 +36,7 @@ inline std::vector<std::size_t> bench_sizes() {
   return sizes;
 }
 
-// Those of some numbers of values that the settings allow.
+// Returns the sizes, in values, that the settings allow.
 inline std::vector<std::size_t> within(std::vector<std::size_t> sizes) {
   std::erase_if(sizes, [](std::size_t n) { return n > settings.most_values; });
   return sizes;

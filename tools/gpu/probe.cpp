@@ -20,7 +20,7 @@ using taut::gpu::check;
 
 constexpr unsigned most_seconds = 60;  // for two processes that may wait for each other for ever
 
-// What a process of a pair returns: an empty text if its part works, or else why it does not.
+// Outcome of one process of a pair: empty if its part works, otherwise the reason of the failure.
 using Outcome = std::string;
 
 Outcome outcome_of(cudaError_t error) { return error == cudaSuccess ? "" : cudaGetErrorString(error); }

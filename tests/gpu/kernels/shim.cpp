@@ -111,7 +111,7 @@ void resume(Fiber& f) {
 #endif
 
 // Removes AddressSanitizer's guards from the frames of a fiber that ended without leaving its last functions.
-// They begin at the stack pointer of its last switch.
+// The frames begin at the stack pointer of the fiber's last switch.
 void forget_frames([[maybe_unused]] Fiber& f) {
 #if defined(__SANITIZE_ADDRESS__)
   if (f.stack_pointer == nullptr) return;  // never ran
