@@ -82,7 +82,8 @@ std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicato
                                                                      CollectiveCall& call) noexcept {
   call.on_device = values_on_device(call);
   if (!call.on_device || call.staging != nullptr) return {};
-  std::shared_ptr<gpu::Device> device = comm.devices_.of(call.data.in.data, call.data.out.data);
+  std::shared_ptr<gpu::Device> device =
+      comm.devices_.of(call.data.in.data, call.data.out.data, call.begins != nullptr);
   return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
 }
 
