@@ -15,9 +15,6 @@ bool aligned(const void* at, std::size_t to) noexcept {
   return reinterpret_cast<std::uintptr_t>(at) % to == 0;
 }
 
-// Returns true if kernels can read and write the values.
-bool usable(ConstSlice values) noexcept { return aligned(values.data, size_of(component_of(values.type))); }
-
 // Returns true if the host has the values, or there are none.
 bool on_host(ConstSlice values) noexcept { return values.count == 0 || !on_device(values.data); }
 
@@ -57,7 +54,7 @@ FrameCodec::Outcome FrameCodec::write_frame(Bytes out, std::size_t most, const L
 }
 
 FrameCodec::Outcome FrameCodec::encode_there(ConstSlice values, Bytes out) const {
-  if (!usable(values)) return {};
+  if (!suits_kernels(values)) return {};
   const std::size_t most = max_bytes(values.type, values.count, 1);
   if (out.size() < most) return Sized{Status::buffer_too_small};
   return write_frame(out, most, [&](Bytes frame, TAUT_Cuda_result* result, void* stream) {
@@ -81,7 +78,7 @@ FrameCodec::Outcome FrameCodec::decode_there(ConstBytes in, Slice values, bool a
   const FrameHeader header = header_of(in);
   const auto decode =
       add ? api::decoding_adder_of(device_.services(), header) : api::decoder_of(device_.services(), header);
-  if (!usable(values) || (decode == nullptr && add)) return {};
+  if (!suits_kernels(values) || (decode == nullptr && add)) return {};
   const Buffer frame = frame_there(in);
   return device_.run([&](TAUT_Cuda_result* result, void* stream) {
     if (decode == nullptr)
@@ -126,7 +123,7 @@ FrameCodec::Outcome FrameCodec::sum_there(std::span<const ConstBytes> frames, By
 FrameCodec::Outcome FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
   const TAUT_Cuda_coding* const coding = encoder_.planes_coding();
-  if (!usable(values) || coding == nullptr) return {};
+  if (!suits_kernels(values) || coding == nullptr) return {};
   if (has_lags(header)) {
     const Buffer there = frame_there(frame);
     const Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1));
