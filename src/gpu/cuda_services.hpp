@@ -16,6 +16,9 @@ int encode_lossless(const void* values, std::size_t count, int type, int distanc
                     int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
                     void* stream) noexcept;
 
+// cuda_services.cu
+void run_release_hooks();  // those of DeviceServices::at_release
+
 // cuda_values.cu
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
                   void* stream) noexcept;

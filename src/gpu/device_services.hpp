@@ -43,6 +43,8 @@ struct DeviceServices {
   // Allocates pinned host memory, which every device accesses at the same address. Aligned to 64 bytes.
   int (*allocate_pinned)(void** memory, std::size_t bytes);
   void (*free_pinned)(void* memory);
+  // Makes TAUT_Cuda_release call trim(), which frees the caller's unused memory.
+  void (*at_release)(void (*trim)());
 
   // ---- Copies, between any kinds of memory, and order
   int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before
@@ -87,7 +89,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 4;
+inline constexpr unsigned device_services_version = 5;
 
 // Serialises launches of several threads: calls that share a stream share scratch memory, so that their
 // kernels must not interleave.
