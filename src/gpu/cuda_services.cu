@@ -31,9 +31,13 @@ int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cuda
 // because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes) {
   void* stream = nullptr;
-  if (const int status = own_stream(&stream); status != 0) return status;
-  const int status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
-  return status == 0 ? wait(stream) : status;
+  int status = own_stream(&stream);
+  if (status == 0)
+    status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
+  if (status != 0) return status;
+  status = wait(stream);
+  if (status != 0) device_memory().free(*memory, static_cast<cudaStream_t>(stream));
+  return status;
 }
 
 void give_back(void* memory) { device_memory().free(memory, nullptr); }
