@@ -99,10 +99,15 @@ int CollectiveRequest::start() {
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
   plain_complete_ = false;
+  early_plain_ = {};
   if (comm_state_ == nullptr) return start_plain();
   std::optional<CollectiveCall> request = describe();
-  const EarlyDecision early = comm_state_->decide(call_.comm, request);
-  if (early.plain != Fallback::none) return start_plain();
+  const bool overlaps = apart_from_ == nullptr;
+  const EarlyDecision early = comm_state_->decide(call_.comm, request, overlaps);
+  if (early.plain != Fallback::none) {
+    if (early.plain_times() != nullptr) early_plain_ = {early.plain_times(), clock_now(), request->bytes};
+    return start_plain();
+  }
   if (!persistent_ && keep_types()) request = describe();
   comm_state_->start(*request, early, *this, in_flight_);
   active_ = true;
@@ -137,7 +142,12 @@ bool CollectiveRequest::ready() {
   plain_code_ =
       messages_.started() ? messages_.test(complete) : PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
   plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
+  if (plain_complete_) early_plain_.record();
   return plain_complete_;
+}
+
+void CollectiveRequest::EarlyPlain::record() const noexcept {
+  if (times != nullptr) times->note(seconds(clock_now() - began), bytes);
 }
 
 MPI_Request CollectiveRequest::give_plain() noexcept {
@@ -152,6 +162,7 @@ void CollectiveRequest::wait() noexcept {
   if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
     plain_code_ = messages_.started() ? messages_.wait() : PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
     plain_complete_ = true;
+    early_plain_.record();
   }
   for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());
 }

@@ -75,6 +75,15 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
 
   int start_plain_on(MPI_Comm comm);
 
+  // Measurement of a started call that fell back early.
+  struct EarlyPlain {
+    void record() const noexcept;
+
+    RecentTimes* times = nullptr;  // null: the time is not recorded
+    std::uint64_t began = 0;
+    std::size_t bytes = 0;
+  };
+
   MpiCall call_;
   std::optional<PmpiArgs> plain_args_;                   // arguments that plain MPI may read until completion
   Group group_;                                          // ranks, for a mean
@@ -83,6 +92,7 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
   std::vector<MPI_Datatype> kept_types_;                 // duplicates of derived types
   std::array<std::vector<MPI_Datatype>, 2> type_lists_;  // datatypes of the blocks, kept ones among them
   std::optional<CallInFlight> in_flight_;                // call of the last start; empty: it fell back early
+  EarlyPlain early_plain_;
   MPI_Request plain_ = MPI_REQUEST_NULL;
   NeighbourMessages messages_;  // in place of plain_ on a private communicator
   bool plain_is_persistent_ = false, plain_complete_ = false;
