@@ -111,7 +111,7 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   psnr:D         abs:E with E such that 20 log10(range / rms error) >= D dB
  *   snap:E         abs:E, and every x' is a multiple of the same power of two
  *   pwrel:R        |x - x'| <= R * |x|
- *   rate:B         B bits for each value; no bound on the error
+ *   rate:B         B bits for each value; no bound on the error (reductions: only with codec=zfp)
  *   codec=         auto (default) | planes | szx | mpc | zfp | raw
  *   predictor=     auto (default), or a predictor of the codec
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
@@ -243,7 +243,9 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   bit, but for those of NaN in sums. See TAUT_Cuda_comm_set_stream for the order of work. The following
  *   go to plain MPI, as they are, for the same reason on every rank: values on several GPUs in one rank's
  *   call, values that would be packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on,
- *   and ranks without libtaut_cuda. Message calls reject such memory with TAUT_ERR_ARGUMENT.
+ *   and ranks without libtaut_cuda. Messages are served alike, on either side; a message goes to plain MPI
+ *   for the reasons of its sender alone. A receive that has room for a compressed message goes through host
+ *   memory.
  * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if
@@ -254,11 +256,11 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  * - Calls below min_bytes are unchecked plain MPI calls, as are calls in which the ranks' sizes lie on
  *   both sides of min_bytes; MPI decides what becomes of them. */
 
-/* Sets the stream, a cudaStream_t, on which the collective calls of this rank work on values in memory of a
- * GPU. A call sees the results of all work that was enqueued on the stream before it, and returns, or
- * completes, when its own result is there. NULL, also the default: the legacy default stream. Local; applies
- * to calls made, and to persistent requests created, later on. Duplicates of a communicator with a policy
- * inherit the stream. cudaStreamPerThread is not for calls that another thread completes. */
+/* Sets the stream, a cudaStream_t, on which the calls of this rank, messages included, work on values in
+ * memory of a GPU. A call sees the results of all work that was enqueued on the stream before it, and
+ * returns, or completes, when its own result is there. NULL, also the default: the legacy default stream.
+ * Local; applies to calls made, and to persistent requests created, later on. Duplicates of a communicator
+ * with a policy inherit the stream. cudaStreamPerThread is not for calls that another thread completes. */
 TAUT_API int TAUT_Cuda_comm_set_stream(MPI_Comm comm, void* stream);
 
 /* Returns the operator of the mean over the ranks. The operator works in the reductions below, nonblocking
@@ -576,6 +578,34 @@ TAUT_Start(TAUT_Request* request);
 /* Starts several persistent calls. */
 TAUT_API int /* as TAUT_Start; starts in the order of the array, up to the first error */
 TAUT_Startall(int count, TAUT_Request requests[]);
+
+/* Starts a persistent collective call in the order of a stream, a cudaStream_t of the thread's current
+ * device: the call begins once all work that is on the stream now is done. The host waits for none of that.
+ * TAUT_Cuda_wait_enqueue makes later work of a stream, the same or another one, wait for the result.
+ *
+ * - All ranks of a communicator start their calls in the same order, on streams and by the other TAUT_
+ *   calls. Their streams may get there in any order. A call that plain MPI serves waits for the calls of the
+ *   communicator that were started before it.
+ * - The request is active until TAUT_Wait, TAUT_Test or their kind completes it, or TAUT_Request_free. They
+ *   complete all its starts on streams, and return the first error. A call with an error lets the waiting
+ *   streams go on too. An active request can be started on a stream again once a stream waits for its last
+ *   start, and so on without a wait of the host.
+ * - A progress thread advances the calls, whatever TAUT_PROGRESS says. It needs MPI_THREAD_MULTIPLE. The
+ *   calls work on a stream of Taut's own; TAUT_Cuda_comm_set_stream does not apply. The start of a call may
+ *   wait until the thread has coded a frame, and the first one on a communicator for all ranks.
+ * - For a new request CUDA may have to load kernels or allocate memory, which may wait for the whole GPU, and
+ *   then for ever if a stream there waits for the request. Complete the first start of a request by TAUT_Wait
+ *   before you call TAUT_Cuda_wait_enqueue, and set CUDA_MODULE_LOADING=EAGER.
+ * - Streams that are captured in a graph are refused. */
+TAUT_API int /* MPI_SUCCESS, TAUT_ERR_CUDA or TAUT_ERR_ARGUMENT: no persistent collective request, an active
+                one without a wait, a captured stream, no MPI_THREAD_MULTIPLE, no libtaut_cuda */
+TAUT_Cuda_start_enqueue(TAUT_Request* request, void* stream);
+
+/* Makes all later work of the stream wait until the last start of the request on a stream is complete. Does
+ * nothing if the request is inactive. */
+TAUT_API int /* MPI_SUCCESS; TAUT_ERR_CUDA: TAUT_Wait can still complete the request; TAUT_ERR_ARGUMENT: a
+                captured stream, or a request that TAUT_Start has started */
+TAUT_Cuda_wait_enqueue(TAUT_Request* request, void* stream);
 
 /* Completion. Completing a nonblocking request frees it and sets it to TAUT_REQUEST_NULL; completing a
  * persistent request makes it inactive. Null and inactive requests are complete. Errors of a call are

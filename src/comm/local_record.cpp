@@ -82,7 +82,8 @@ std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicato
                                                                      CollectiveCall& call) noexcept {
   call.on_device = values_on_device(call);
   if (!call.on_device || call.staging != nullptr) return {};
-  std::shared_ptr<gpu::Device> device = comm.devices_.of(call.data.in.data, call.data.out.data);
+  std::shared_ptr<gpu::Device> device =
+      comm.devices_.of(call.data.in.data, call.data.out.data, call.begins != nullptr);
   return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
 }
 
@@ -195,8 +196,7 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
   std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
   if (!device_) return host;
-  const auto encoder = api::DeviceEncoder::of(candidate, policy().coding, plan_.bound);
-  return encoder ? std::make_shared<gpu::FrameCodec>(std::move(host), *encoder, *device_) : nullptr;
+  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_);
 }
 
 // Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
@@ -228,8 +228,8 @@ void Communicator::ActiveCall::reserve() {
     scratch.buffers += buffers_by_nodes;
   }
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
-  if (device_) {  // one frame, and values that the host would have in the buffers above
-    const std::size_t of_values = needs_values + (plan_.by_nodes ? buffers_by_nodes * segments : 0);
+  if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
+    const std::size_t of_values = 2 * needs_values + (plan_.by_nodes ? buffers_by_nodes * segments : 0);
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
   const auto rounds = static_cast<std::size_t>(neighbours / Round::most);

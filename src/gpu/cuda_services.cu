@@ -1,6 +1,9 @@
 // Implements the services that libtaut uses: device memory, and waiting for a stream.
 #include "gpu/cuda_services.hpp"
 
+#include <mutex>
+#include <vector>
+
 #include "gpu/cuda_call.hpp"
 #include "gpu/cuda_memory.hpp"
 
@@ -27,10 +30,17 @@ int use(int device, int* before) {
 
 int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-// Other streams may use the memory once the allocating stream has got to the allocation.
+// Other streams may use the memory once the allocating stream has got to the allocation. That is Taut's own,
+// because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes) {
-  const int status = status_of(device_memory().allocate(memory, bytes, nullptr));
-  return status == 0 ? wait(nullptr) : status;
+  void* stream = nullptr;
+  int status = own_stream(&stream);
+  if (status == 0)
+    status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
+  if (status != 0) return status;
+  status = wait(stream);
+  if (status != 0) device_memory().free(*memory, static_cast<cudaStream_t>(stream));
+  return status;
 }
 
 void give_back(void* memory) { device_memory().free(memory, nullptr); }
@@ -46,6 +56,21 @@ int allocate_pinned(void** memory, std::size_t bytes) {
 
 void free_pinned(void* memory) { cudaFreeHost(memory); }
 
+struct ReleaseHooks {
+  std::mutex mutex;
+  std::vector<void (*)()> all;
+};
+
+ReleaseHooks& release_hooks() {
+  static ReleaseHooks hooks;
+  return hooks;
+}
+
+void at_release(void (*trim)()) {
+  const std::lock_guard lock(release_hooks().mutex);
+  release_hooks().all.push_back(trim);
+}
+
 int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
   return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)));
 }
@@ -59,6 +84,12 @@ int query(void* stream, int* idle) {
 }
 
 }  // namespace
+
+void run_release_hooks() {
+  const std::lock_guard lock(release_hooks().mutex);
+  for (const auto trim : release_hooks().all) trim();
+}
+
 }  // namespace taut::api
 
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
@@ -73,10 +104,17 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .free = give_back,
       .allocate_pinned = allocate_pinned,
       .free_pinned = free_pinned,
+      .at_release = at_release,
       .copy = copy,
       .copy_on = copy_on,
       .wait = wait,
       .query = query,
+      .own_stream = own_stream,
+      .is_captured = is_captured,
+      .record = record,
+      .has_happened = has_happened,
+      .free_event = free_event,
+      .wait_for_word = wait_for_word,
       .encode = TAUT_Encode_cuda,
       .decode = TAUT_Decode_cuda,
       .decode_add = TAUT_Decode_add_cuda,

@@ -11,6 +11,35 @@ static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 
 // ---- Pools of memory
 
+namespace {
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<DevicePool*> all;
+};
+
+Pools& pools() {
+  static auto* const one = new Pools;
+  return *one;
+}
+
+}  // namespace
+
+DevicePool::DevicePool(Device& device) : device_(device) {
+  const std::lock_guard lock(pools().mutex);
+  pools().all.push_back(this);
+}
+
+DevicePool::~DevicePool() {
+  const std::lock_guard lock(pools().mutex);
+  std::erase(pools().all, this);
+}
+
+void DevicePool::trim_all() noexcept {
+  const std::lock_guard lock(pools().mutex);
+  for (DevicePool* const pool : pools().all) pool->trim();
+}
+
 std::byte* PinnedPlace::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void* memory = nullptr;
@@ -53,7 +82,9 @@ Device::Device(const api::DeviceServices& services, int number, void* stream)
       pinned_(*this),
       memory_(*this),
       shared_memory_(pinned_.scratch(sizeof(Shared))),
-      shared_(new (shared_memory_.data()) Shared{}) {}
+      shared_(new (shared_memory_.data()) Shared{}) {
+  [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
+}
 
 Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;
@@ -108,16 +139,38 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
 
 // ---- Devices
 
-std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number) {
-  for (std::shared_ptr<Device>& device : devices_) {
-    if (device->number() != number) continue;
-    if (device->stream() != stream_) device = std::make_shared<Device>(services, number, stream_);
-    return device;
+namespace {
+
+// Returns Taut's own stream on a device. Throws Error.
+void* own_stream_of(const api::DeviceServices& services, int number) {
+  void* stream = nullptr;
+  int before = 0;
+  int code = services.use(number, &before);
+  if (code == 0) {
+    code = services.own_stream(&stream);
+    services.use(before, &number);
   }
-  return devices_.emplace_back(std::make_shared<Device>(services, number, stream_));
+  if (code != 0) throw Error(static_cast<Status>(code), "no stream");
+  return stream;
 }
 
-std::shared_ptr<Device> Devices::of(const void* in, const void* out) noexcept {
+}  // namespace
+
+// Devices with the former stream are of no more use.
+void Devices::set_stream(void* stream) noexcept {
+  if (stream == stream_) return;
+  std::erase_if(devices_, [&](const auto& device) { return device->stream() == stream_; });
+  stream_ = stream;
+}
+
+std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number, bool own_stream) {
+  void* const stream = own_stream ? own_stream_of(services, number) : stream_;
+  for (const std::shared_ptr<Device>& device : devices_)
+    if (device->number() == number && device->stream() == stream) return device;
+  return devices_.emplace_back(std::make_shared<Device>(services, number, stream));
+}
+
+std::shared_ptr<Device> Devices::of(const void* in, const void* out, bool own_stream) noexcept {
   if (unusable_) return nullptr;
   const api::DeviceServices* services = nullptr;
   try {
@@ -134,8 +187,8 @@ std::shared_ptr<Device> Devices::of(const void* in, const void* out) noexcept {
     number = here;
   }
   try {
-    return find(*services, number);
-  } catch (...) {  // no pinned memory
+    return find(*services, number, own_stream);
+  } catch (...) {  // no pinned memory, or no stream
     return nullptr;
   }
 }

@@ -13,29 +13,40 @@ namespace taut::gpu {
 
 class Device;
 
-// Host memory that the GPU can access at the same address: the memory of frames.
-class PinnedPlace final : public PooledPlace {
+// Pool of memory that a GPU works with. TAUT_Cuda_release trims all pools.
+class DevicePool : public PooledPlace {
  public:
-  explicit PinnedPlace(Device& device) noexcept : device_(device) {}
-  ~PinnedPlace() override { release_all(); }
+  explicit DevicePool(Device& device);
+  ~DevicePool() override;
+
+  // Trims all pools of this process, none of which is in use by another thread.
+  static void trim_all() noexcept;
+
+ protected:
+  Device& device_;
+};
+
+// Host memory that the GPU can access at the same address: the memory of frames.
+class PinnedPlace final : public DevicePool {
+ public:
+  using DevicePool::DevicePool;
+  ~PinnedPlace() override { trim(); }
 
  private:
   std::byte* allocate(std::size_t bytes) noexcept override;
   void release(std::byte* data) noexcept override;
-  Device& device_;
 };
 
 // Memory of the GPU.
-class DevicePlace final : public PooledPlace {
+class DevicePlace final : public DevicePool {
  public:
-  explicit DevicePlace(Device& device) noexcept : device_(device) {}
-  ~DevicePlace() override { release_all(); }
+  using DevicePool::DevicePool;
+  ~DevicePlace() override { trim(); }
   bool on_host() const noexcept override { return false; }
 
  private:
   std::byte* allocate(std::size_t bytes) noexcept override;
   void release(std::byte* data) noexcept override;
-  Device& device_;
 };
 
 // For one thread at a time. Members set the thread's current device while they run.
@@ -130,15 +141,16 @@ class Device {
 class Devices {
  public:
   // Sets the stream of later calls.
-  void set_stream(void* stream) noexcept { stream_ = stream; }
+  void set_stream(void* stream) noexcept;
   void* stream() const noexcept { return stream_; }
 
   // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
-  // operands are on several GPUs, or if kernels cannot be used in this process.
-  std::shared_ptr<Device> of(const void* in, const void* out) noexcept;
+  // operands are on several GPUs, or if kernels cannot be used in this process. `own_stream`: the call works
+  // on Taut's own stream, not on that of set_stream().
+  std::shared_ptr<Device> of(const void* in, const void* out, bool own_stream = false) noexcept;
 
  private:
-  std::shared_ptr<Device> find(const api::DeviceServices& services, int number);
+  std::shared_ptr<Device> find(const api::DeviceServices& services, int number, bool own_stream);
 
   void* stream_ = nullptr;
   bool unusable_ = false;  // libtaut_cuda or a device is missing

@@ -44,6 +44,8 @@ struct DeviceServices {
   // Allocates pinned host memory, which every device accesses at the same address. Aligned to 64 bytes.
   int (*allocate_pinned)(void** memory, std::size_t bytes);
   void (*free_pinned)(void* memory);
+  // Makes TAUT_Cuda_release call trim(), which frees the caller's unused memory.
+  void (*at_release)(void (*trim)());
 
   // ---- Copies, between any kinds of memory, and order
   int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before
@@ -51,6 +53,17 @@ struct DeviceServices {
   int (*wait)(void* stream);
   // Sets `idle` to 1 if all work on the stream is done, else to 0. Returns an error that the work has met.
   int (*query)(void* stream, int* idle);
+
+  // ---- Points in streams that a thread asks for, and streams that wait for the host (cuda_order.cu)
+  // Returns a stream of Taut's own on the current device. No work of the program delays its work.
+  int (*own_stream)(void** stream);
+  int (*is_captured)(void* stream, int* captured);
+  // Creates the event that all work enqueued so far on a stream of the current device is done.
+  int (*record)(void** event, void* stream);
+  int (*has_happened)(void* event, int* happened);  // as `query`
+  void (*free_event)(void* event);
+  // Makes the stream wait until the word, in pinned memory, is `value` or at most 2^31 - 1 beyond it.
+  int (*wait_for_word)(const std::uint32_t* word, std::uint32_t value, void* stream);
 
   // ---- Codecs
   decltype(&TAUT_Encode_cuda) encode;
@@ -88,7 +101,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 4;
+inline constexpr unsigned device_services_version = 5;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

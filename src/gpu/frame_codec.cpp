@@ -15,9 +15,6 @@ bool aligned(const void* at, std::size_t to) noexcept {
   return reinterpret_cast<std::uintptr_t>(at) % to == 0;
 }
 
-// Returns true if kernels can read and write the values.
-bool usable(ConstSlice values) noexcept { return aligned(values.data, size_of(component_of(values.type))); }
-
 // Returns true if the host has the values, or there are none.
 bool on_host(ConstSlice values) noexcept { return values.count == 0 || !on_device(values.data); }
 
@@ -57,11 +54,11 @@ FrameCodec::Outcome FrameCodec::write_frame(Bytes out, std::size_t most, const L
 }
 
 FrameCodec::Outcome FrameCodec::encode_there(ConstSlice values, Bytes out) const {
-  if (!usable(values)) return {};
+  if (!suits_kernels(values) || !encoder_) return {};
   const std::size_t most = max_bytes(values.type, values.count, 1);
   if (out.size() < most) return Sized{Status::buffer_too_small};
   return write_frame(out, most, [&](Bytes frame, TAUT_Cuda_result* result, void* stream) {
-    return encoder_(device_.services(), values, frame, result, stream);
+    return (*encoder_)(device_.services(), values, frame, result, stream);
   });
 }
 
@@ -81,11 +78,11 @@ FrameCodec::Outcome FrameCodec::decode_there(ConstBytes in, Slice values, bool a
   const FrameHeader header = header_of(in);
   const auto decode =
       add ? api::decoding_adder_of(device_.services(), header) : api::decoder_of(device_.services(), header);
-  if (!usable(values) || (decode == nullptr && add)) return {};
+  if (!suits_kernels(values) || (decode == nullptr && (add || !encoder_))) return {};
   const Buffer frame = frame_there(in);
   return device_.run([&](TAUT_Cuda_result* result, void* stream) {
     if (decode == nullptr)
-      return encoder_.decode(device_.services(), frame.bytes().first(in.size()), values, result, stream);
+      return encoder_->decode(device_.services(), frame.bytes().first(in.size()), values, result, stream);
     return decode(frame.data(), in.size(), values.data, values.count, static_cast<int>(values.type), result,
                   stream);
   });
@@ -125,8 +122,8 @@ FrameCodec::Outcome FrameCodec::sum_there(std::span<const ConstBytes> frames, By
 // A frame with lags is added to a frame of the values, as the kernel that does both has no lags.
 FrameCodec::Outcome FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
-  const TAUT_Cuda_coding* const coding = encoder_.planes_coding();
-  if (!usable(values) || coding == nullptr) return {};
+  const TAUT_Cuda_coding* const coding = encoder_ ? encoder_->planes_coding() : nullptr;
+  if (!suits_kernels(values) || coding == nullptr) return {};
   if (has_lags(header)) {
     const Buffer there = frame_there(frame);
     const Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1));
@@ -192,6 +189,14 @@ Sized FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) con
     return (made = host_->arithmetic()->accumulate(frame, copy, out)).status;
   });
   return made;
+}
+
+// ---- Choice
+
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
+                                             const Coding& coding, Bound bound, DeviceValues& values) {
+  const auto encoder = api::DeviceEncoder::of(candidate, coding, bound);
+  return encoder ? std::make_shared<FrameCodec>(std::move(host), encoder, values) : nullptr;
 }
 
 }  // namespace taut::gpu

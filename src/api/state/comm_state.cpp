@@ -45,7 +45,7 @@ CommState::CommState(Rules rules, bool enabled, bool inter, Group group, std::ui
 CommState::CommState(const CommState& other, std::shared_ptr<const bool> freed)
     : CommState(other.rules_, other.enabled_, other.inter_, other.group_, other.mark_, other.segments_) {
   freed_ = std::move(freed);
-  stream_ = other.stream_;
+  set_stream(other.stream_);
 }
 
 CommState::~CommState() {
@@ -117,6 +117,7 @@ void CommState::set_stream(void* stream) noexcept {
   const auto lock = stop_driving();
   stream_ = stream;
   if (communicator_ != nullptr) communicator_->set_stream(stream);
+  if (messages_) messages_->coder().devices().set_stream(stream);
 }
 
 // Prepares a call. The name is read at the first call, when the program has set it.
@@ -281,9 +282,20 @@ Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early
 void CommState::start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
                       std::optional<CallInFlight>& call) {
   const std::lock_guard lock(driving_);
-  user_ = std::this_thread::get_id();
   call.emplace(*communicator_, request, plain, early);
-  in_flight_.start(*call);
+  put_in_flight(*call);
+}
+
+void CommState::start_plain(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn,
+                            std::optional<CallInFlight>& call) {
+  const std::lock_guard lock(driving_);
+  call.emplace(plain, why, begins, in_turn);
+  put_in_flight(*call);
+}
+
+void CommState::put_in_flight(CallInFlight& call) {
+  user_ = std::this_thread::get_id();
+  in_flight_.start(call);
   count_calls();
   wake_progress_thread();
 }
