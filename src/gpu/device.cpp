@@ -126,7 +126,7 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
                                     ValueRange& range) noexcept {
   api::DeviceRange& found = shared_->range;
   found = {};
-  const int code = locked([&](void* stream) {
+  const int code = launched([&](void* stream) {
     return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
                            bits == PackedBits::exact, &found, stream);
   });

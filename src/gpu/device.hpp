@@ -83,7 +83,7 @@ class Device {
   // Runs launch(stream), which enqueues work without a result. Returns nothing if no kernel does the work.
   template <class Launch>
   std::optional<Status> enqueue(const Launch& launch) noexcept {
-    const int code = locked(launch);
+    const int code = launched(launch);
     return needs_host(code) ? std::nullopt : std::optional(drained(code));
   }
 
@@ -93,7 +93,7 @@ class Device {
   std::optional<Sized> run(const Launch& launch) noexcept {
     TAUT_Cuda_result* const result = &shared_->result;
     *result = {};
-    const int code = locked([&](void* stream) { return launch(result, stream); });
+    const int code = launched([&](void* stream) { return launch(result, stream); });
     if (code != 0) return needs_host(code) ? std::nullopt : std::optional(Sized{drained(code)});
     if (const Status status = poll(result->done); status != Status::ok) return Sized{status};
     if (needs_host(static_cast<int>(result->status))) return {};
@@ -117,9 +117,8 @@ class Device {
   static Status status_of(int code) noexcept { return static_cast<Status>(code); }
 
   template <class Launch>
-  int locked(const Launch& launch) noexcept {
+  int launched(const Launch& launch) noexcept {
     const Current current(*this);
-    const std::lock_guard lock(api::launching);
     pending_ = true;
     return launch(stream_);
   }
