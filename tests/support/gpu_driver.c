@@ -13,7 +13,7 @@ static struct memory {
   int device, mapped;
 } memories[most];
 static int opened[stand_in_devices];
-static unsigned long launches;
+static unsigned long launches, copied[3], waits;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char* range_at;
@@ -131,6 +131,13 @@ void stand_in_close(int device) { add_to_opened(device, -1); }
 
 void stand_in_note_launch(void) { __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED); }
 unsigned long stand_in_launches(void) { return __atomic_load_n(&launches, __ATOMIC_RELAXED); }
+
+void stand_in_note_copy(enum stand_in_copies kind) { __atomic_add_fetch(&copied[kind], 1, __ATOMIC_RELAXED); }
+unsigned long stand_in_copied(enum stand_in_copies kind) {
+  return __atomic_load_n(&copied[kind], __ATOMIC_RELAXED);
+}
+void stand_in_note_wait(void) { __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED); }
+unsigned long stand_in_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
 
 static void (*finish_work)(void);
 
