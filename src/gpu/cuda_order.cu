@@ -8,6 +8,7 @@
 
 #include "gpu/cuda_call.hpp"
 #include "gpu/cuda_services.hpp"
+#include "gpu/cuda_streams.hpp"
 
 namespace taut::api {
 namespace {
@@ -85,6 +86,13 @@ void close_stream(void* stream) noexcept {
   ClosedStreams& closed = closed_streams();
   const std::lock_guard lock(closed.lock);
   closed.all.emplace_back(device, handle(stream));
+}
+
+void release_streams() noexcept {
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  for (const auto& [device, stream] : closed.all) cudaStreamDestroy(stream);
+  closed.all.clear();
 }
 
 int follow(void* stream, void* before) noexcept {

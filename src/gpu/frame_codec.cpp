@@ -16,9 +16,6 @@ bool aligned(const void* at, std::size_t to) noexcept {
   return reinterpret_cast<std::uintptr_t>(at) % to == 0;
 }
 
-// Returns true if kernels can read and write the values.
-bool usable(ConstSlice values) noexcept { return aligned(values.data, size_of(component_of(values.type))); }
-
 // Returns true if the host has the values, or there are none.
 bool on_host(ConstSlice values) noexcept { return values.count == 0 || !on_device(values.data); }
 
@@ -111,7 +108,7 @@ Task<Sized> FrameCodec::encode_there(std::span<EncodeItem> items) const {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto& [values, out, made] = items[i];
     const std::size_t most = max_bytes(values.type, values.count, 1);
-    if (on_host(values) || !usable(values) || out.size() < most) continue;
+    if (on_host(values) || !suits_kernels(values) || out.size() < most) continue;
     rooms[i] = Room(device_, out, most);
     frames[i] = rooms[i].frame();
   }
@@ -169,7 +166,7 @@ Task<Sized> FrameCodec::decode_there(std::span<DecodeItem> items) const {
   std::array<Buffer, most_together> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
-    if (const auto& [in, values, status] = items[i]; !on_host(values) && usable(values))
+    if (const auto& [in, values, status] = items[i]; !on_host(values) && suits_kernels(values))
       frames[i] = frame_there(kernels, in);
   launch_decoders(kernels, items, frames);
   co_await kernels;
@@ -195,7 +192,7 @@ Status FrameCodec::decode_here(ConstBytes in, Slice values) const noexcept {
 Task<Sized> FrameCodec::reduce_there(ConstBytes in, Slice values, Reduction op) const {
   const auto adder =
       op == Reduction::sum ? api::decoding_adder_of(device_.services(), header_of(in)) : nullptr;
-  if (adder != nullptr && usable(values)) {
+  if (adder != nullptr && suits_kernels(values)) {
     Buffer frame;
     Kernels kernels = this->kernels(1);
     frame = frame_there(kernels, in);
@@ -254,7 +251,7 @@ Task<Sized> FrameCodec::sum_there(std::span<const ConstBytes> frames, Bytes out)
 Task<Sized> FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
   const TAUT_Cuda_coding* const coding = encoder_.planes_coding();
-  if (!usable(values) || coding == nullptr) co_return accumulate_here(frame, values, out);
+  if (!suits_kernels(values) || coding == nullptr) co_return accumulate_here(frame, values, out);
   Buffer there;
   const Room room(device_, out, most_bytes(header, header.addends + 1));
   Kernels kernels = this->kernels(1);
@@ -276,7 +273,7 @@ Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, B
   Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), there;
   const Room room(device_, out, most_bytes(header, header.addends));
   Kernels encoding = kernels(1);
-  if (usable(values))
+  if (suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
       return encoder_(device_.services(), values, own.bytes(), result, stream);
     });
