@@ -197,9 +197,8 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
   std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
   if (!device_) return host;
-  const auto encoder = api::DeviceEncoder::of(candidate, policy().coding, plan_.bound);
-  return encoder ? std::make_shared<gpu::FrameCodec>(std::move(host), *encoder, *device_, plan_.segments > 1)
-                 : nullptr;
+  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_,
+                              plan_.segments > 1);
 }
 
 // Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm

@@ -8,7 +8,6 @@
 
 #include "gpu/cuda_call.hpp"
 #include "gpu/cuda_services.hpp"
-#include "gpu/cuda_streams.hpp"
 
 namespace taut::api {
 namespace {

@@ -12,6 +12,35 @@ static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 
 // ---- Pools of memory
 
+namespace {
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<DevicePool*> all;
+};
+
+Pools& pools() {
+  static auto* const one = new Pools;
+  return *one;
+}
+
+}  // namespace
+
+DevicePool::DevicePool(Device& device) : device_(device) {
+  const std::lock_guard lock(pools().mutex);
+  pools().all.push_back(this);
+}
+
+DevicePool::~DevicePool() {
+  const std::lock_guard lock(pools().mutex);
+  std::erase(pools().all, this);
+}
+
+void DevicePool::trim_all() noexcept {
+  const std::lock_guard lock(pools().mutex);
+  for (DevicePool* const pool : pools().all) pool->trim();
+}
+
 std::byte* PinnedPlace::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void* memory = nullptr;
@@ -54,7 +83,9 @@ Device::Device(const api::DeviceServices& services, int number, void* stream)
       pinned_(*this),
       memory_(*this),
       range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
-      range_(new (range_memory_.data()) api::DeviceRange{}) {}
+      range_(new (range_memory_.data()) api::DeviceRange{}) {
+  [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
+}
 
 Device::~Device() {
   if (second_.stream == nullptr) return;

@@ -15,29 +15,40 @@ namespace taut::gpu {
 
 class Device;
 
-// Host memory that the GPU can access at the same address: the memory of frames.
-class PinnedPlace final : public PooledPlace {
+// Pool of memory that a GPU works with. TAUT_Cuda_release trims all pools.
+class DevicePool : public PooledPlace {
  public:
-  explicit PinnedPlace(Device& device) noexcept : device_(device) {}
-  ~PinnedPlace() override { release_all(); }
+  explicit DevicePool(Device& device);
+  ~DevicePool() override;
+
+  // Trims all pools of this process, none of which is in use by another thread.
+  static void trim_all() noexcept;
+
+ protected:
+  Device& device_;
+};
+
+// Host memory that the GPU can access at the same address: the memory of frames.
+class PinnedPlace final : public DevicePool {
+ public:
+  using DevicePool::DevicePool;
+  ~PinnedPlace() override { trim(); }
 
  private:
   std::byte* allocate(std::size_t bytes) noexcept override;
   void release(std::byte* data) noexcept override;
-  Device& device_;
 };
 
 // Memory of the GPU.
-class DevicePlace final : public PooledPlace {
+class DevicePlace final : public DevicePool {
  public:
-  explicit DevicePlace(Device& device) noexcept : device_(device) {}
-  ~DevicePlace() override { release_all(); }
+  using DevicePool::DevicePool;
+  ~DevicePlace() override { trim(); }
   bool on_host() const noexcept override { return false; }
 
  private:
   std::byte* allocate(std::size_t bytes) noexcept override;
   void release(std::byte* data) noexcept override;
-  Device& device_;
 };
 
 // For one thread at a time. Members set the thread's current device while they run.

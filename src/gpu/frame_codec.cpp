@@ -77,7 +77,7 @@ Buffer FrameCodec::frame_there(Kernels& kernels, ConstBytes frame) const {
 // Launches the encoders of the items that have a frame: together if kernels of this coding can do that.
 void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
                                  std::span<const Bytes> frames) const {
-  const TAUT_Cuda_coding* const coding = items.size() > 1 ? encoder_.batched_coding() : nullptr;
+  const TAUT_Cuda_coding* const coding = encoder_ && items.size() > 1 ? encoder_->batched_coding() : nullptr;
   std::array<api::DeviceFrameItem, most_together> together;
   std::array<std::size_t, most_together> results;
   std::size_t n = 0;
@@ -86,7 +86,7 @@ void FrameCodec::launch_encoders(Kernels& kernels, std::span<const EncodeItem> i
     const ConstSlice values = items[i].values;
     if (coding == nullptr) {
       kernels.run(i, [&](TAUT_Cuda_result* result, void* stream) {
-        return encoder_(device_.services(), values, frames[i], result, stream);
+        return (*encoder_)(device_.services(), values, frames[i], result, stream);
       });
     } else {
       results[n] = i;
@@ -108,7 +108,7 @@ Task<Sized> FrameCodec::encode_there(std::span<EncodeItem> items) const {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto& [values, out, made] = items[i];
     const std::size_t most = max_bytes(values.type, values.count, 1);
-    if (on_host(values) || !suits_kernels(values) || out.size() < most) continue;
+    if (!encoder_ || on_host(values) || !suits_kernels(values) || out.size() < most) continue;
     rooms[i] = Room(device_, out, most);
     frames[i] = rooms[i].frame();
   }
@@ -132,6 +132,11 @@ Sized FrameCodec::encode_here(ConstSlice values, Bytes out) const noexcept {
 
 // ---- Decoding
 
+// Returns true if kernels may decode frames with this header.
+bool FrameCodec::has_decoder(const FrameHeader& header) const {
+  return encoder_ || api::decoder_of(device_.services(), header) != nullptr;
+}
+
 // Launches the decoders of the items that have a frame on the GPU: together if kernels can do that.
 void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> items,
                                  std::span<const Buffer> frames) const {
@@ -150,7 +155,7 @@ void FrameCodec::launch_decoders(Kernels& kernels, std::span<const DecodeItem> i
       continue;
     }
     kernels.run(i, [&](TAUT_Cuda_result* result, void* stream) {
-      if (decoder == nullptr) return encoder_.decode(services, frame, values, result, stream);
+      if (decoder == nullptr) return encoder_->decode(services, frame, values, result, stream);
       return decoder(frame.data(), frame.size(), values.data, values.count, static_cast<int>(values.type),
                      result, stream);
     });
@@ -166,7 +171,8 @@ Task<Sized> FrameCodec::decode_there(std::span<DecodeItem> items) const {
   std::array<Buffer, most_together> frames;
   Kernels kernels = this->kernels(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
-    if (const auto& [in, values, status] = items[i]; !on_host(values) && suits_kernels(values))
+    if (const auto& [in, values, status] = items[i];
+        !on_host(values) && suits_kernels(values) && has_decoder(header_of(in)))
       frames[i] = frame_there(kernels, in);
   launch_decoders(kernels, items, frames);
   co_await kernels;
@@ -250,7 +256,7 @@ Task<Sized> FrameCodec::sum_there(std::span<const ConstBytes> frames, Bytes out)
 
 Task<Sized> FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
-  const TAUT_Cuda_coding* const coding = encoder_.planes_coding();
+  const TAUT_Cuda_coding* const coding = encoder_ ? encoder_->planes_coding() : nullptr;
   if (!suits_kernels(values) || coding == nullptr) co_return accumulate_here(frame, values, out);
   Buffer there;
   const Room room(device_, out, most_bytes(header, header.addends + 1));
@@ -273,9 +279,9 @@ Task<Sized> FrameCodec::accumulate_lagged(ConstBytes frame, ConstSlice values, B
   Buffer own = device_.memory().scratch(max_bytes(values.type, values.count, 1)), there;
   const Room room(device_, out, most_bytes(header, header.addends));
   Kernels encoding = kernels(1);
-  if (suits_kernels(values))
+  if (encoder_ && suits_kernels(values))
     encoding.run(0, [&](TAUT_Cuda_result* result, void* stream) {
-      return encoder_(device_.services(), values, own.bytes(), result, stream);
+      return (*encoder_)(device_.services(), values, own.bytes(), result, stream);
     });
   co_await encoding;
   Outcome made = encoding.outcome(0);
@@ -348,6 +354,15 @@ Sized FrameCodec::sum(std::span<const ConstBytes> frames, Bytes out) const noexc
 
 Sized FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept {
   return start_accumulate(frame, values, out).wait();
+}
+
+// ---- Choice
+
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
+                                             const Coding& coding, Bound bound, DeviceValues& values,
+                                             bool overlap) {
+  const auto encoder = api::DeviceEncoder::of(candidate, coding, bound);
+  return encoder ? std::make_shared<FrameCodec>(std::move(host), encoder, values, overlap) : nullptr;
 }
 
 }  // namespace taut::gpu

@@ -13,10 +13,10 @@ namespace taut::gpu {
 // other members return when their result is there. sample() reads values on the host.
 class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
  public:
-  // `host`, a codec for the same coding and bound, and `values` must outlive this object. `overlap`:
-  // operations may run beside each other, on two streams.
-  FrameCodec(std::shared_ptr<const Codec> host, const api::DeviceEncoder& encoder, DeviceValues& values,
-             bool overlap = false) noexcept
+  // `host`, a codec for the same coding and bound, and `values` must outlive this object. Without an encoder
+  // the host encodes. `overlap`: operations may run beside each other, on two streams.
+  FrameCodec(std::shared_ptr<const Codec> host, const std::optional<api::DeviceEncoder>& encoder,
+             DeviceValues& values, bool overlap = false) noexcept
       : host_(std::move(host)),
         encoder_(encoder),
         values_(values),
@@ -61,6 +61,7 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   class Room;
   Kernels kernels(std::size_t results) const { return Kernels(device_, results, overlaps()); }
   bool overlaps() const;
+  bool has_decoder(const FrameHeader& header) const;
   Buffer frame_there(Kernels& kernels, ConstBytes frame) const;
   void launch_encoders(Kernels& kernels, std::span<const EncodeItem> items,
                        std::span<const Bytes> frames) const;
@@ -75,10 +76,16 @@ class FrameCodec final : public Codec, public CodecOperations, private FrameArit
   Sized accumulate_here(ConstBytes frame, ConstSlice values, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> host_;
-  api::DeviceEncoder encoder_;
+  std::optional<api::DeviceEncoder> encoder_;
   DeviceValues& values_;
   Device& device_;
   mutable bool overlap_, forked_ = false;
 };
+
+// Returns the codec of a candidate for values on a GPU; null if no kernels serve the candidate. `host`: its
+// codec on the host; `overlap`: see FrameCodec.
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
+                                             const Coding& coding, Bound bound, DeviceValues& values,
+                                             bool overlap = false);
 
 }  // namespace taut::gpu
