@@ -190,6 +190,8 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
   std::array<Route, most_alternatives> found;
   std::span<const Route> others;
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
+  const bool on_devices =
+      (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
   verdict.plain = early_.autotuner->update({.plain = verdict.plain,
                                             .candidate = chosen_,
                                             .ratio = agreed.ratio_low[chosen_],
@@ -197,7 +199,8 @@ void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& ver
                                             .has_to_pay = policy().has_to_pay(),
                                             .timing = timing,
                                             .route = plan_.route(),
-                                            .others = others});
+                                            .others = others,
+                                            .on_devices = on_devices});
   if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.plain_times = early_.plain_times();
 }
 
