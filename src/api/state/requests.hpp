@@ -74,6 +74,7 @@ class CollectiveRequest final : public TAUT_Request_s {
   bool keep_types();
   std::optional<CollectiveCall> describe() const;
   int start_plain();
+  void set_private();
 
   MpiCall call_;
   Group group_;                                          // ranks, for a mean
