@@ -43,6 +43,11 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Returns the topology of the communicator of a call, null if it has none. MPI is asked once.
   const Topology* topology(const MpiCall& call, bool blocking);
 
+  // Returns the same for a call that does not block; null for calls that use no topology.
+  const Topology* topology_for(const MpiCall& call) {
+    return of_neighbours(call.info().collective) ? topology(call, false) : nullptr;
+  }
+
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
 

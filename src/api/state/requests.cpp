@@ -109,7 +109,6 @@ int CollectiveRequest::start() {
   if (freed() && !plain_.persistent())
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
-  plain_.set_state(comm_state_.get());
   early_plain_ = {};
   if (comm_state_ == nullptr) return start_plain();
   std::optional<CollectiveCall> request = describe();
@@ -120,12 +119,18 @@ int CollectiveRequest::start() {
     return start_plain();
   }
   if (!persistent_ && keep_types()) request = describe();
+  set_private();
   comm_state_->start(*request, early, plain_, in_flight_);
   active_ = true;
   return MPI_SUCCESS;
 }
 
+void CollectiveRequest::set_private() {
+  plain_.set_private(comm_state_->private_communicator(), comm_state_->topology_for(call_));
+}
+
 int CollectiveRequest::start_plain() {
+  if (apart_from_ != nullptr) set_private();
   const int code = plain_.start(apart_from_ != nullptr ? comm_state_->private_communicator() : call_.comm);
   active_ = code == MPI_SUCCESS;
   return code;

@@ -74,6 +74,7 @@ class CollectiveRequest final : public TAUT_Request_s {
   bool keep_types();
   std::optional<CollectiveCall> describe() const;
   int start_plain();
+  void set_private();
 
   // Measurement of a started call that fell back early.
   struct EarlyPlain {
