@@ -118,12 +118,14 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
   co_return Verdict{early_.plain, Status::ok, early_.plain_times()};
 }
 
-// Waits for the decision on the tuning period of a call that does not open it.
+// Waits for the decision on the tuning period of the call; if the call opens it, on the previous period.
 Task<Verdict> Communicator::ActiveCall::resolve_period() {
   const PeriodPlace& place = early_.place;
+  if (const TuningPeriod* const awaited = place.awaited(); awaited != nullptr) {
+    PeriodDecision decision(*awaited);
+    co_await decision;
+  }
   if (!place.follows()) co_return Verdict{};
-  PeriodDecision decision(*place.period);
-  co_await decision;
   co_return Verdict{place.fallback(), Status::ok, &place.tuner->plain_times()};
 }
 
@@ -250,7 +252,9 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
 // Decides on the tuning period that the call opened, if the call ended before its agreement: the other calls
 // of the period are not compared with plain MPI.
 Communicator::ActiveCall::~ActiveCall() {
-  if (early_.place.opens()) early_.place.period->decided = true;
+  if (!early_.place.opens()) return;
+  early_.place.period->decided = true;
+  early_.place.period->previous = nullptr;
 }
 
 // ---- The agreement

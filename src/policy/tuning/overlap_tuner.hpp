@@ -7,7 +7,8 @@
 // agreement merges the times that the ranks have measured so far, and these times decide on the whole period.
 // The other calls of the period wait for this decision in flight. If plain MPI is faster, they need no
 // agreement of their own. The last calls of a period are a trial of the slower way, unless the trial would
-// cost more than a few per cent of the period.
+// cost more than a few per cent of the period. Without a trial, the times of the slower way are old: the next
+// period then keeps to the way of this one, even if the agreed times say otherwise, and ends with a trial.
 #pragma once
 
 #include <memory>
@@ -19,12 +20,18 @@ namespace taut {
 
 // Tuning period: consecutive calls of a kind, with one decision for all of them.
 struct TuningPeriod {
-  // Decides on the period. `agreed`: reason why the ranks cannot compress the opening call, if there is one.
-  // Returns the fallback of the opening call.
+  // Decides on the period, once the previous one is decided. `agreed`: reason why the ranks cannot compress
+  // the opening call, if there is one. Returns the fallback of the opening call.
   Fallback decide(Fallback agreed, const Timing& agreed_times) noexcept;
 
-  std::uint32_t usual_calls = 0;    // number of calls before the trial
-  bool decided = false;             // the ranks have agreed on the opening call
+  // Returns true if the times of the way that is not usual are old after this period.
+  bool leaves_old_times() const noexcept {
+    return !has_trial && (usual == Fallback::none || usual == Fallback::slower);
+  }
+
+  std::uint32_t usual_calls = 0;           // number of calls before the trial
+  std::shared_ptr<TuningPeriod> previous;  // null once this period is decided
+  bool decided = false;                    // the ranks have agreed on the opening call
   Fallback usual = Fallback::none;  // fallback of the calls before the trial; none: they are compressed
   bool has_trial = false;           // the other calls are served the other way
 };
@@ -35,6 +42,9 @@ class OverlapTuner;
 struct PeriodPlace {
   bool opens() const noexcept { return period != nullptr && number == 0; }
   bool follows() const noexcept { return period != nullptr && number != 0; }
+
+  // Returns the period whose decision the call waits for; null: none.
+  const TuningPeriod* awaited() const noexcept { return opens() ? period->previous.get() : period.get(); }
 
   // Returns the fallback of a call that follows in a period that is decided.
   Fallback fallback() const noexcept;
