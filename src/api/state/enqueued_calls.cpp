@@ -45,10 +45,10 @@ void EnqueuedCall::start(CommState* comm_state) {
   EarlyDecision early{.plain = Fallback::off};
   if (comm_state != nullptr) {
     request = comm_state->describe(call_, false);
-    early = comm_state->decide(call_.comm, request);
+    if (request) request->begins = &begins_;
+    early = comm_state->decide(call_.comm, request, true);
   }
   if (early.plain == Fallback::none) {
-    request->begins = &begins_;
     return comm_state->start(*request, early, *this, in_flight_);
   }
   const bool in_turn = !plain_->persistent();
