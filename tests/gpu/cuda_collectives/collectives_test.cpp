@@ -101,7 +101,7 @@ TEST(CollectivesOnGpus, ValuesThatAreNotFinite) {
     }
 }
 
-// What kernels decline the host does on a copy.
+// The host serves such values on a copy.
 TEST(CollectivesOnGpus, ValuesThatAreNotAligned) {
   for (const char* const coding : {"abs:1e-3,codec=planes", "rel:1e-3,codec=planes,reduction=values"})
     for (const Collective collective : all_collectives) {
