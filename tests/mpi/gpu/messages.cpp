@@ -51,9 +51,9 @@ std::vector<float> values_of(int of_rank, int count, int seed = 0) {
 // Lets the host access memory of GPUs, as an MPI does that supports it.
 class Opened {
  public:
-  Opened() { stand_in_open(stand_in_all_devices); }
+  Opened() { stand_in_open_all(); }
   Opened(const Opened&) = delete;
-  ~Opened() { stand_in_close(stand_in_all_devices); }
+  ~Opened() { stand_in_close_all(); }
 };
 
 // Sends `in` to the right and receives `out` from the left, `count` values each. Returns an MPI error code.
