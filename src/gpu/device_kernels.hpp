@@ -15,6 +15,10 @@ class DeviceEncoder {
   // Returns the encoder for `candidate`, or nothing if no kernels exist for it. The same on all ranks.
   static std::optional<DeviceEncoder> of(const Candidate& candidate, const Coding& coding, Bound bound);
 
+  // Returns the encoder whose decode() reads a frame, if the header alone does not tell how (decoder_of): zfp
+  // at a rate. Returns nothing for other frames.
+  static std::optional<DeviceEncoder> of_frame(const FrameHeader& header, ConstBytes frame);
+
   // Launches the kernels, which write their outcome to `result`. Returns a status of taut_cuda.h.
   int operator()(const DeviceServices& device, ConstSlice values, Bytes frame, TAUT_Cuda_result* result,
                  void* stream) const;
@@ -24,6 +28,11 @@ class DeviceEncoder {
   int decode(const DeviceServices& device, ConstBytes frame, Slice values, TAUT_Cuda_result* result,
              void* stream) const;
 
+  // Returns the coding if DeviceServices::encode_many serves it; otherwise null.
+  const TAUT_Cuda_coding* batched_coding() const noexcept {
+    const auto* const planes = std::get_if<Planes>(&way_);
+    return planes != nullptr && !planes->lags.any() ? &planes->coding : nullptr;
+  }
   // Returns the coding of planes frames; null for other codecs.
   const TAUT_Cuda_coding* planes_coding() const noexcept {
     const auto* const planes = std::get_if<Planes>(&way_);

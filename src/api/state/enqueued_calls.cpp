@@ -45,7 +45,8 @@ void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
   EarlyDecision early{.plain = Fallback::off};
   if (comm_state != nullptr) {
     request = comm_state->describe(call_, false);
-    early = comm_state->decide(call_.comm, request);
+    if (request) request->begins = &begins_;
+    early = comm_state->decide(call_.comm, request, true);
   }
   const bool in_turn = own == nullptr && !plain_->persistent();
   if (in_turn) {
@@ -55,7 +56,6 @@ void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
     own_plain_.set_private(own->transport->communicator(), own->topology.get());
   }
   if (early.plain == Fallback::none) {
-    request->begins = &begins_;
     return comm_state->start(*request, early, *this, in_flight_);
   }
   CommState& driver = comm_state != nullptr ? *comm_state : state_without_policy();
