@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 namespace taut::api {
@@ -29,7 +28,9 @@ struct DeviceFrameItem {
 
 // Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
 // return 0 or a status of taut_cuda.h. Those with a `stream`, except `wait` and `query`, only enqueue work; a
-// null stream is the legacy default stream. Values are aligned as the components of their type.
+// null stream is the legacy default stream. Host threads may use the same stream: functions whose kernels
+// share scratch memory have the stream's turn until all are enqueued. Values are aligned as the components of
+// their type.
 struct DeviceServices {
   unsigned version;  // device_services_version of the library that has created the table
   decltype(&TAUT_Cuda_available) available;
@@ -56,6 +57,11 @@ struct DeviceServices {
   // ---- Points in streams that a thread asks for, and streams that wait for the host (cuda_order.cu)
   // Returns a stream of Taut's own on the current device. No work of the program delays its work.
   int (*own_stream)(void** stream);
+  // Returns a stream like that, for one user, who closes it when its work is done.
+  int (*open_stream)(void** stream);
+  void (*close_stream)(void* stream);
+  // Lets later work of `stream` wait for all work that `before` has now.
+  int (*follow)(void* stream, void* before);
   int (*is_captured)(void* stream, int* captured);
   // Creates the event that all work enqueued so far on a stream of the current device is done.
   int (*record)(void** event, void* stream);
@@ -100,11 +106,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 5;
-
-// Serialises launches of several threads: calls that share a stream share scratch memory, so that their
-// kernels must not interleave.
-inline std::mutex launching;
+inline constexpr unsigned device_services_version = 6;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

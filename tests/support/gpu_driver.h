@@ -37,6 +37,10 @@ int stand_in_device_of(const void* at);
 void stand_in_open(const void* at, int device);
 void stand_in_close(const void* at, int device);
 
+/* Make all memory accessible, for example to an MPI that supports GPUs, and inaccessible again. */
+void stand_in_open_all(void);
+void stand_in_close_all(void);
+
 /* Number of allocations that are not freed, pinned ones included. */
 unsigned long stand_in_memories(void);
 
@@ -47,6 +51,14 @@ long stand_in_objects(void);
 /* Counts the kernels that the runtime has launched; the runtime notes each one. */
 void stand_in_note_launch(void);
 unsigned long stand_in_launches(void);
+
+/* Counts the copies that the runtime has enqueued, and the calls in which the host waits for a device; the
+   runtime notes each one. */
+enum stand_in_copies { stand_in_to_device, stand_in_to_host, stand_in_within };
+void stand_in_note_copy(enum stand_in_copies kind);
+unsigned long stand_in_copied(enum stand_in_copies kind);
+void stand_in_note_wait(void);
+unsigned long stand_in_waits(void);
 
 /* Lets all work of the devices run, if a runtime has set a function for that. */
 void stand_in_finish(void);
