@@ -300,7 +300,9 @@ std::vector<Case> cases_where(bool (*wanted)(const Case&)) {
   std::erase_if(some, [wanted](const Case& c) { return !wanted(c); });
   return some;
 }
-bool has_a_bound(const Case& c) { return !c.bound.exact() && !c.at_a_rate(); }
+bool has_a_bound(const Case& c) {
+  return !c.at_a_rate() && !c.codec->make({.bound = c.bound})->contract().bound.exact();
+}
 bool adds_frames(const Case& c) { return c.how == Arithmetic::frames; }
 bool makes_prefixes(const Case& c) { return computes_prefixes(c.algorithm->collective); }
 bool compares(const Case& c) { return reduces(c.algorithm->collective) && c.how == Arithmetic::values; }
