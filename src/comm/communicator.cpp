@@ -3,6 +3,7 @@
 #include "comm/active_call.hpp"
 #include "core/hierarchical.hpp"
 #include "gpu/device_kernels.hpp"
+#include "gpu/stream_order.hpp"
 
 namespace taut {
 namespace {
@@ -67,10 +68,13 @@ class Communicator::Lanes final : public Waitable {
 Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision> early, bool* compressed) {
   if (!early) early = decide(call, compressed != nullptr);
   Verdict verdict{early->plain, Status::ok, early->autotuner};
+  std::optional<Lanes> own;
+  if (verdict.good()) own.emplace(*this);
+  Status begun = Status::ok;
+  if (call.begins != nullptr) begun = co_await *call.begins;
   ActiveCall active(*this, std::move(call), *early, compressed);
   if (verdict.good()) {
-    Lanes own(*this);
-    verdict = co_await active.resolve_rule(co_await own);
+    verdict = co_await active.resolve_rule(co_await *own, begun);
     if (verdict.good()) verdict = co_await active.resolve_bound();
     if (verdict.good()) verdict = co_await active.agree(active.plan());
     if (verdict.good()) verdict = co_await active.execute();
@@ -84,8 +88,9 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
 // Finds the rule of a call whose parameters may be known to some ranks only: the ranks first agree on these
 // parameters. A call that overlaps others then uses nothing that was learned, because the calls from which it
 // was learned may have completed on some ranks only.
-Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane) {
+Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
   lane_ = lane;
+  failure_ = begun;
   if (early_.policy_state != nullptr) co_return Verdict{};
   const AgreementRecord known = co_await exchange(local_record(nullptr));
   if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
@@ -109,7 +114,10 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
     if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
-    if ((known.obstacles & AgreementRecord::out_of_reach) != 0) co_return Verdict{Fallback::device};
+    if ((known.obstacles & AgreementRecord::out_of_reach) != 0) {  // a range is missing
+      const Verdict verdict = compared(known, call_);
+      co_return verdict.good() ? Verdict{Fallback::device} : verdict;
+    }
     if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
     adopt_type(call_, known);
     bound_ = resolved(bound_, known.range);
@@ -147,6 +155,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
   std::array<Route, most_alternatives> found;
   std::span<const Route> others;
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
+  const bool on_devices =
+      (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
   verdict.plain = early_.autotuner->update({.plain = verdict.plain,
                                             .candidate = chosen_,
                                             .ratio = ratio,
@@ -154,7 +164,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
                                             .has_to_pay = policy().has_to_pay(),
                                             .timing = agreed.timing(completes_apart(call_.collective)),
                                             .route = plan_.route(),
-                                            .others = others});
+                                            .others = others,
+                                            .on_devices = on_devices});
   if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.autotuner = early_.autotuner;
   co_return verdict;
 }

@@ -30,10 +30,17 @@ int use(int device, int* before) {
 
 int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-// Other streams may use the memory once the allocating stream has got to the allocation.
+// Other streams may use the memory once the allocating stream has got to the allocation. That is Taut's own,
+// because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes) {
-  const int status = status_of(device_memory().allocate(memory, bytes, nullptr));
-  return status == 0 ? wait(nullptr) : status;
+  void* stream = nullptr;
+  int status = own_stream(&stream);
+  if (status == 0)
+    status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
+  if (status != 0) return status;
+  status = wait(stream);
+  if (status != 0) device_memory().free(*memory, static_cast<cudaStream_t>(stream));
+  return status;
 }
 
 void give_back(void* memory) { device_memory().free(memory, nullptr); }
@@ -102,6 +109,15 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .copy_on = copy_on,
       .wait = wait,
       .query = query,
+      .own_stream = own_stream,
+      .open_stream = open_stream,
+      .close_stream = close_stream,
+      .follow = follow,
+      .is_captured = is_captured,
+      .record = record,
+      .has_happened = has_happened,
+      .free_event = free_event,
+      .wait_for_word = wait_for_word,
       .encode = TAUT_Encode_cuda,
       .decode = TAUT_Decode_cuda,
       .decode_add = TAUT_Decode_add_cuda,

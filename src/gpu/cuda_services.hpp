@@ -16,6 +16,18 @@ int encode_lossless(const void* values, std::size_t count, int type, int distanc
                     int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
                     void* stream) noexcept;
 
+// cuda_order.cu
+int own_stream(void** stream) noexcept;
+int open_stream(void** stream) noexcept;
+void close_stream(void* stream) noexcept;
+int follow(void* stream, void* before) noexcept;
+void release_streams() noexcept;  // those that open_stream may still return
+int is_captured(void* stream, int* captured) noexcept;
+int record(void** event, void* stream) noexcept;
+int has_happened(void* event, int* happened) noexcept;
+void free_event(void* event) noexcept;
+int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept;
+
 // cuda_services.cu
 void run_release_hooks();  // those of DeviceServices::at_release
 

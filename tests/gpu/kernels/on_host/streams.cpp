@@ -37,6 +37,7 @@ cudaError_t create(cudaStream_t* stream, unsigned flags) {
     delete made;
   }
   runtime().streams.push_back(*stream);
+  stand_in_note_objects(1);
   return cudaSuccess;
 }
 
@@ -133,7 +134,7 @@ std::vector<WorkRef> predecessors(const StandInStream& stream) {
   return before;
 }
 
-cudaError_t enqueue(cudaStream_t handle, Body run) {
+cudaError_t enqueue(cudaStream_t handle, Body run, bool frees) {
   StandInStream* const stream = find_stream(handle);
   if (stream == nullptr || stream->device != current_device()) return cudaErrorInvalidResourceHandle;
   if (stream->capture != nullptr) return capture_node(*stream, std::move(run));
@@ -141,7 +142,7 @@ cudaError_t enqueue(cudaStream_t handle, Body run) {
     for (const StandInStream* const other : runtime().streams)
       if (other->kind == StandInStream::Kind::blocking && other->capture != nullptr)
         return invalidate(*other->capture, cudaErrorStreamCaptureImplicit);
-  stream->tail = runtime().schedule.add(stream->device, predecessors(*stream), std::move(run));
+  stream->tail = runtime().schedule.add(stream->device, predecessors(*stream), std::move(run), frees);
   return cudaSuccess;
 }
 
@@ -174,6 +175,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  stand_in_note_wait();
   return call(cudaErrorUnknown, [] {
     for (const CaptureRef& capture : runtime().captures)
       if (capture->origin->device == current_device())
@@ -196,6 +198,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const std::lock_guard lock(runtime().lock);
   if (std::erase(runtime().streams, stream) == 0) return noted(cudaErrorInvalidResourceHandle);
   destroyed().push_back(stream);
+  stand_in_note_objects(-1);
   return cudaSuccess;
 }
 
@@ -209,6 +212,7 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  stand_in_note_wait();
   return call(cudaErrorUnknown, [&] { return finish_stream(stream); });
 }
 
@@ -241,12 +245,14 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlag
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return call(cudaErrorMemoryAllocation, [&] {
     *event = new StandInEvent{};
+    stand_in_note_objects(1);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
+  stand_in_note_objects(-1);
   return cudaSuccess;
 }
 
@@ -255,6 +261,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  stand_in_note_wait();
   return call(cudaErrorUnknown, [&] {
     if (event->capture != nullptr) return invalidate(*event->capture, cudaErrorStreamCaptureUnsupported);
     runtime().schedule.finish(event->at);

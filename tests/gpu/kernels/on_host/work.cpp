@@ -3,22 +3,10 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "support/gpu_driver.h"
 #include "support/gpu_faults.h"
 
 namespace taut::on_host {
 namespace {
-
-// Scope in which the memory of a device is accessible, because the device works.
-class Access {
- public:
-  explicit Access(int device) : device_(device) { stand_in_open(device); }
-  Access(const Access&) = delete;
-  ~Access() { stand_in_close(device_); }
-
- private:
-  int device_;
-};
 
 // Returns a piece of work and all pieces that run before it.
 std::unordered_set<const Work*> all_before(const WorkRef& last) {
@@ -36,12 +24,13 @@ std::unordered_set<const Work*> all_before(const WorkRef& last) {
 }  // namespace
 
 bool Work::ready() const {
+  if (condition && !condition()) return false;
   return std::ranges::all_of(after, [](const WorkRef& before) { return before->done; });
 }
 
-WorkRef Schedule::add(int device, std::vector<WorkRef> after, Body run) {
+WorkRef Schedule::add(int device, std::vector<WorkRef> after, Body run, bool frees) {
   std::erase_if(after, [](const WorkRef& before) { return before == nullptr || before->done; });
-  pending_.push_back(std::make_shared<Work>(Work{device, std::move(run), std::move(after)}));
+  pending_.push_back(std::make_shared<Work>(Work{device, std::move(run), std::move(after), frees}));
   return pending_.back();
 }
 
@@ -54,10 +43,7 @@ std::vector<WorkRef> Schedule::ready() const {
 
 void Schedule::run_one_of(const std::vector<WorkRef>& ready) {
   const WorkRef work = ready[stand_in_random(static_cast<unsigned>(ready.size()))];
-  if (work->run && stand_in_faulted() == 0) {
-    const Access access(work->device);
-    work->run();
-  }
+  if (work->run && (stand_in_faulted() == 0 || work->frees)) work->run();
   work->done = true;
   work->ended = std::chrono::steady_clock::now();
   work->run = nullptr;
@@ -68,12 +54,17 @@ void Schedule::run_one_of(const std::vector<WorkRef>& ready) {
 void Schedule::finish(const WorkRef& last) {
   if (last == nullptr || last->done) return;
   const bool nothing_else = stand_in_random(2) == 0;
-  const auto needed = all_before(last);
+  auto needed = all_before(last);
   while (!last->done) {
     std::vector<WorkRef> candidates = ready();
     if (nothing_else)
       std::erase_if(candidates, [&](const WorkRef& work) { return !needed.contains(work.get()); });
-    run_one_of(candidates);
+    if (!candidates.empty()) {
+      run_one_of(candidates);
+    } else {
+      let_others_call();
+      needed = all_before(last);
+    }
   }
 }
 
@@ -86,7 +77,10 @@ void Schedule::finish_device(int device) {
 }
 
 void Schedule::advance() {
-  for (unsigned steps = stand_in_random(3); steps > 0 && !pending_.empty(); --steps) run_one_of(ready());
+  for (unsigned steps = stand_in_random(3); steps > 0; --steps) {
+    const std::vector<WorkRef> candidates = ready();
+    if (!candidates.empty()) run_one_of(candidates);
+  }
 }
 
 }  // namespace taut::on_host

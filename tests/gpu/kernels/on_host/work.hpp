@@ -17,15 +17,17 @@ struct Work {
   int device;
   Body run;                    // empty: a point in a stream
   std::vector<WorkRef> after;  // predecessors
+  bool frees = false;          // memory; such work is done after a fault too
   bool done = false;
   std::chrono::steady_clock::time_point ended = {};
+  std::function<bool()> condition = {};  // of memory that the host writes; empty: none
 
   bool ready() const;
 };
 
 class Schedule {
  public:
-  WorkRef add(int device, std::vector<WorkRef> after, Body run);
+  WorkRef add(int device, std::vector<WorkRef> after, Body run, bool frees = false);
 
   // Runs work until `last`, which may be null, has run. Chance decides whether other work runs too.
   void finish(const WorkRef& last);
@@ -40,5 +42,8 @@ class Schedule {
 
   std::vector<WorkRef> pending_;
 };
+
+// Gives other threads time to call the runtime, whose lock the caller holds: work waits for what they write.
+void let_others_call();
 
 }  // namespace taut::on_host
