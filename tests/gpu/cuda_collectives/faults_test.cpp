@@ -36,7 +36,7 @@ TEST(FaultsOfGpus, EndOnEveryRank) {
   for (const Collective collective : {Collective::allreduce, Collective::bcast, Collective::alltoall})
     for (const char* const coding : {"abs:1e-3,codec=planes,predictor=delta",
                                      "abs:1e-3,codec=planes,reduction=values", "rel:1e-3,codec=planes"}) {
-      const Trial trial{.collective = collective, .policy = coding, .P = 3, .count = 900};
+      const Trial trial{.collective = collective, .policy = coding, .P = 2, .count = 60};
       SCOPED_TRACE(text_of(trial));
       Job wanted = trial.job();
       Ranks host(trial.P, trial.whole_policy());
