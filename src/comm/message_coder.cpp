@@ -28,7 +28,8 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
 std::shared_ptr<const Codec> MessageCoder::codec_of(const Candidate& candidate, const EncodedMessage& made) {
   std::shared_ptr<const Codec> host = codecs_.of(candidate, made.bound);
   if (made.device == nullptr) return host;
-  return gpu::codec_on_device(std::move(host), candidate, policy_.coding, made.bound, made.device->values());
+  return gpu::codec_on_device(std::move(host), candidate, policy_.coding, made.bound, made.device->values(),
+                              made.following.segments != 0);
 }
 
 Place& MessageCoder::frames_of(const EncodedMessage& made) noexcept {
@@ -115,18 +116,16 @@ std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std:
 // Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
 // message travels plain: it would gain nothing, and receivers have no room for it.
 void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
-  const auto codec = codec_of(*made.candidate, made);
+  made.codec = codec_of(*made.candidate, made);
   const std::size_t segments = made.following.segments + std::size_t{1};
   const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
-  std::size_t most = 2 * before_message;
-  for (std::size_t i = 0; i < segments; ++i)
-    most += most_bytes(block(values, i, segments), *codec, frames_of_one);
-  made.buffer = frames_of(made).scratch(most);
   const ConstSlice first = block(values, 0, segments);
+  made.room = most_bytes(first, *made.codec, frames_of_one);
+  made.buffer = frames_of(made).scratch(2 * before_message + segments * made.room);
   const std::size_t header = made.following.header_bytes();
   const Bytes frames = made.message().subspan(header);
   for (std::size_t i = 0; i < frames_of_one; ++i) {
-    const Sized size = codec->encode(block(first, i, frames_of_one), frames.subspan(made.frame_bytes));
+    const Sized size = made.codec->encode(block(first, i, frames_of_one), frames.subspan(made.frame_bytes));
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
     made.frame_bytes += size.bytes;
   }
@@ -138,24 +137,50 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Enco
                       made.message(), made.following);
 }
 
-// Encodes the values to a coded message at `at`. Returns its length; 0 if it is not shorter than the values.
-std::size_t MessageCoder::write_segment(ConstSlice values, EncodedMessage& made, Bytes at) {
-  const auto codec = codec_of(*made.candidate, made);
-  const Sized size = codec->encode(values, at.subspan(envelope_bytes));
+namespace {
+
+// Returns the memory of the message that carries segment `i` > 0.
+Bytes segment_memory(const EncodedMessage& made, std::size_t i) noexcept {
+  return made.message().subspan(before_message + i * made.room, made.room);
+}
+
+}  // namespace
+
+// Starts to encode segment `i`, unless it is started or there is none.
+void MessageCoder::start_segment(ConstSlice values, std::size_t i, EncodedMessage& made) {
+  std::unique_ptr<StartedSegment>& started = made.started[i % 2];
+  const std::size_t segments = made.following.segments + std::size_t{1};
+  if (started != nullptr || i >= segments) return;
+  started = std::make_unique<StartedSegment>();
+  started->item = {block(values, i, segments), segment_memory(made, i).subspan(envelope_bytes)};
+  started->operation = Coder(*made.codec).encode({&started->item, 1});
+  started->operation.ready();  // launches the kernels
+}
+
+// Completes a coded message of segment `i`, which has been started. Returns its length; 0 if it is not
+// shorter than the values.
+std::size_t MessageCoder::write_segment(ConstSlice segment, std::size_t i, EncodedMessage& made) {
+  const std::unique_ptr<StartedSegment> started = std::move(made.started[i % 2]);
+  const Sized outcome = started->operation.wait();
+  const Sized size = outcome.status == Status::ok ? started->item.made : outcome;
   const MessageFormat format{.mark = format_.mark};
-  if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= values.bytes()) return 0;
+  if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= segment.bytes()) return 0;
   made.frame_bytes += size.bytes;
-  return seal(format, static_cast<std::uint8_t>(values.type), values.bytes(), size.bytes, at);
+  return seal(format, static_cast<std::uint8_t>(segment.type), segment.bytes(), size.bytes,
+              segment_memory(made, i));
 }
 
 ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept {
   const ConstSlice segment = block(values, i, made.following.segments + std::size_t{1});
-  const Bytes at = made.message().subspan(made.bytes + before_message + made.later_bytes);
+  const Bytes at = segment_memory(made, i);
   std::size_t bytes = 0;
   try {
-    bytes = write_segment(segment, made, at);
+    start_segment(values, i, made);
+    if (made.device != nullptr) start_segment(values, i + 1, made);
+    bytes = write_segment(segment, i, made);
   } catch (...) {  // the values travel as they are
   }
+  made.started[i % 2].reset();
   if (bytes == 0) {
     Place& place = made.device != nullptr ? made.device->values() : place_;
     const Status status = place.copy(at.data(), segment.as_bytes().data(), segment.bytes());

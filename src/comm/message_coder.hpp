@@ -8,6 +8,7 @@
 #include "comm/envelope.hpp"
 #include "comm/message_device.hpp"
 #include "comm/statistics.hpp"
+#include "core/codec_operations.hpp"
 #include "core/phase_times.hpp"
 #include "core/place.hpp"
 #include "policy/plan/message_plan.hpp"
@@ -28,6 +29,12 @@ constexpr std::size_t segments_of(std::size_t bytes) noexcept {
 // bytes: kernels write aligned frames without a copy.
 inline constexpr std::size_t before_message = 16 - envelope_bytes % 16;
 
+// Segment of a long message whose encoding has been started.
+struct StartedSegment {
+  EncodeItem item;
+  Operation operation{};
+};
+
 // Encoded message: the frames of its values, or the reason why there are none.
 struct EncodedMessage {
   Fallback plain = Fallback::none;
@@ -44,6 +51,10 @@ struct EncodedMessage {
   bool packed = false;                            // integers are packed into the values, by samples
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
+
+  std::size_t room = 0;                  // bytes of the buffer for each segment, a multiple of 16
+  std::shared_ptr<const Codec> codec{};  // of the segments
+  std::array<std::unique_ptr<StartedSegment>, 2> started{};  // segments by their number modulo 2
 
   // Returns the memory from the first byte of the coded message on.
   Bytes message() const noexcept {
@@ -86,8 +97,9 @@ class MessageCoder {
   EncodedMessage encode(ConstSlice values, std::uint64_t stream = 0,
                         const Following& following = {}) noexcept;
 
-  // Encodes segment `i` > 0 of the values into the memory of `made`, behind the segments before it. Returns
-  // the message that carries it: a coded one, or the values where that is not shorter.
+  // Encodes segment `i` > 0 of the values into the memory of `made`. Returns the message that carries it: a
+  // coded one, or the values where that is not shorter. On a GPU the encoding of the next segment is started
+  // too, and runs on while this one is sent.
   ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
 
   // Decodes frames to as many bytes of values as `values` has, on the host or on a GPU that devices() serves.
@@ -114,7 +126,8 @@ class MessageCoder {
   Place& frames_of(const EncodedMessage& made) noexcept;
   std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
-  std::size_t write_segment(ConstSlice values, EncodedMessage& made, Bytes at);
+  void start_segment(ConstSlice values, std::size_t i, EncodedMessage& made);
+  std::size_t write_segment(ConstSlice values, std::size_t i, EncodedMessage& made);
   float estimate_ratio(ConstSlice values, const Codec& codec);
   std::shared_ptr<const Codec> decoder(const FrameHeader& header);
   Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device);

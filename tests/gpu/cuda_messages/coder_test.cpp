@@ -143,6 +143,25 @@ TEST(MessagesOfGpus, WorkOnTheStreamThatWasSetLast) {
   EXPECT_EQ(*devices.of(&one), nullptr);
 }
 
+// The kernels of a segment are enqueued before the segment in front of it is returned.
+TEST(MessagesOfGpus, TheNextSegmentIsStartedEarly) {
+  const Message message{.policy = "abs:1e-3,codec=planes,when=always", .count = 60000, .segments = 4};
+  OneCoder coder(message.policy);
+  const Values values = message.values();
+  const OnGpu<std::byte> there(bytes_of(values));
+  EncodedMessage made = coder.encode(there.data(), values, message.segments);
+  unsigned long launches[4] = {};
+  for (std::size_t i = 1; i < message.segments; ++i) {
+    const unsigned long before = stand_in_launches();
+    const ConstSlice all{{there.data(), message.count, message.type}};
+    EXPECT_FALSE(coder.coder.encode_segment(all, i, made).empty());
+    launches[i] = stand_in_launches() - before;
+  }
+  EXPECT_GT(launches[2], 0u);
+  EXPECT_EQ(launches[1], 2 * launches[2]);
+  EXPECT_EQ(launches[3], 0u);
+}
+
 // Memory of the pools is given back while a message still has its own.
 TEST(MessagesOfGpus, ReleaseFreesUnusedMemory) {
   OneCoder coder("abs:1e-3,codec=planes,when=always");
