@@ -17,7 +17,7 @@ constexpr Coded codings[] = {
     {"snap:1e-2,codec=planes,predictor=second", true},
     {"rel:1e-3,codec=planes,predictor=delta,reduction=values", true},
     {"psnr:60,codec=planes,predictor=pairs,bits=exact", true},
-    {"abs:1e-2,codec=planes,predictor=delta+7", true},
+    {"abs:1e-2,codec=planes,predictor=delta+64", true},
     {"lossless,codec=mpc", true},
     {"lossless,codec=mpc,predictor=d2", true},
     {"pwrel:1e-2,codec=mpc", true},
