@@ -8,8 +8,8 @@ namespace {
 
 // Kernels of one operation on frames without lags. Up to 8 frames that are encoded, decoded or added together
 // are one operation.
-constexpr unsigned long kernels_to_encode = 2, kernels_to_decode = 3, kernels_to_sum = 3,
-                        kernels_to_accumulate = 4;
+constexpr unsigned long kernels_to_encode = 2, kernels_to_decode = 2, kernels_to_sum = 2,
+                        kernels_to_accumulate = 3;
 
 // Requests to CUDA's runtime.
 struct Requests {

@@ -56,6 +56,13 @@ THREADS_OF_MULTIPROCESSOR, REGISTERS_OF_MULTIPROCESSOR = 2048, 65536
 # Bytes of local memory, spilt or indexed, which nvcc 13.0 leaves.
 LOCAL = {(arch, "mpc.EncodeKernel", "u64"): 8 for arch in ("sm_80", "sm_90")}
 LOCAL |= {(arch, "planes.EncodeKernel.exact", "f32"): 96 for arch in ("sm_80", "sm_90")}
+# In a batch the job is found by an index, which takes registers: 44 to 68 bytes are spilt, beside the arrays.
+LOCAL |= {
+    (arch, f"planes.EncodeKernel.batch{form}", dtype): 192
+    for arch in ("sm_80", "sm_90", "sm_100")
+    for form in ("", ".exact")
+    for dtype in ("f32", "f64", "f16", "bf16")
+}
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 176}
