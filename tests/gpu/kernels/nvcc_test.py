@@ -29,7 +29,7 @@ SKIPPED = 77
 # few chunks come.
 REGISTERS = {"planes.DecodeEndKernel": 120, "planes.FinishKernel": 40}
 REGISTERS |= {f"planes.{kernel}": 32 for kernel in ("EncodeKernel", "DecodeKernel", "SumKernel")}
-REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
+REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52}
 REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
 # mpc has 256 threads a block: five blocks reside on a multiprocessor, four for words of 8 bytes.
@@ -66,7 +66,7 @@ LOCAL |= {
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 176}
-ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128}
+ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions that order memory accesses: fences, and what an acquire or a release becomes. Only the kernels that
