@@ -59,6 +59,12 @@ class Place {
   virtual bool on_host() const noexcept { return true; }
   // Copies memory of this place, or between this place and the host. Both ranges may overlap.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+  // Memory of messages. A place may keep the bytes of frames where the host cannot access them, and in its
+  // own memory their headers only. outgoing() returns the memory from which such frames are sent, nothing
+  // after a failure; incoming() the memory into which a message is received; arrived() completes its receipt.
+  virtual ConstBytes outgoing(ConstBytes frames) noexcept { return frames; }
+  virtual Bytes incoming(Bytes room) noexcept { return room; }
+  virtual Status arrived(Bytes) noexcept { return Status::ok; }
   // reduce: values <- values op operand. divide: values <- values / n. As reduce_values() and divide().
   virtual Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept;
   virtual Status divide(Slice values, int n) noexcept;
@@ -121,6 +127,12 @@ class Reserve final : public Place {
 
   Buffer scratch(std::size_t bytes) override;
   void reserve(std::size_t bytes, std::size_t blocks) override;
+  Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override {
+    return place_.copy(to, from, bytes);
+  }
+  ConstBytes outgoing(ConstBytes frames) noexcept override { return place_.outgoing(frames); }
+  Bytes incoming(Bytes room) noexcept override { return place_.incoming(room); }
+  Status arrived(Bytes message) noexcept override { return place_.arrived(message); }
 
  private:
   struct Free {  // stored at the start of each free block

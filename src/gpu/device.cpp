@@ -46,12 +46,14 @@ Device::Current::~Current() {
   if (before_ >= 0 && before_ != device_.number_) device_.services_.use(before_, &here);
 }
 
-Device::Device(const api::DeviceServices& services, int number, void* stream)
+Device::Device(const api::DeviceServices& services, int number, void* stream, bool frames_there)
     : services_(services),
       number_(number),
       stream_(stream),
+      keeps_frames_(frames_there),
       pinned_(*this),
       memory_(*this),
+      frames_there_(*this),
       shared_memory_(pinned_.scratch(sizeof(Shared))),
       shared_(new (shared_memory_.data()) Shared{}) {}
 
@@ -111,10 +113,11 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
 std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number) {
   for (std::shared_ptr<Device>& device : devices_) {
     if (device->number() != number) continue;
-    if (device->stream() != stream_) device = std::make_shared<Device>(services, number, stream_);
+    if (device->stream() != stream_)
+      device = std::make_shared<Device>(services, number, stream_, keeps_frames_);
     return device;
   }
-  return devices_.emplace_back(std::make_shared<Device>(services, number, stream_));
+  return devices_.emplace_back(std::make_shared<Device>(services, number, stream_, keeps_frames_));
 }
 
 std::shared_ptr<Device> Devices::of(const void* in, const void* out) noexcept {

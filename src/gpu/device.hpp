@@ -7,13 +7,13 @@
 
 #include "core/place.hpp"
 #include "core/value_range.hpp"
+#include "gpu/device_frames.hpp"
 #include "gpu/device_services.hpp"
 
 namespace taut::gpu {
 
-class Device;
-
-// Host memory that the GPU can access at the same address: the memory of frames.
+// Host memory that the GPU can access at the same address: the memory of frames, unless MPI can access that
+// of the GPU.
 class PinnedPlace final : public PooledPlace {
  public:
   explicit PinnedPlace(Device& device) noexcept : device_(device) {}
@@ -41,7 +41,8 @@ class DevicePlace final : public PooledPlace {
 // For one thread at a time. Members set the thread's current device while they run.
 class Device {
  public:
-  Device(const api::DeviceServices& services, int number, void* stream);
+  // `frames_there`: frames are in memory of the GPU.
+  Device(const api::DeviceServices& services, int number, void* stream, bool frames_there = false);
   Device(const Device&) = delete;
 
   int number() const noexcept { return number_; }
@@ -49,6 +50,9 @@ class Device {
   const api::DeviceServices& services() const noexcept { return services_; }
   PinnedPlace& pinned() noexcept { return pinned_; }
   DevicePlace& memory() noexcept { return memory_; }
+  DeviceFrames& frames_there() noexcept { return frames_there_; }
+  // Returns the place of the frames of calls.
+  Place& frames() noexcept { return keeps_frames_ ? static_cast<Place&>(frames_there_) : pinned_; }
 
   // Scope in which the device is the thread's current device.
   class Current {
@@ -121,8 +125,10 @@ class Device {
   int number_;
   void* stream_;
   bool pending_ = false;  // work may be enqueued for which the host has not waited
+  bool keeps_frames_;
   PinnedPlace pinned_;
   DevicePlace memory_;
+  DeviceFrames frames_there_;
   Buffer shared_memory_;
   Shared* shared_;
 };
@@ -133,6 +139,8 @@ class Devices {
   // Sets the stream of later calls.
   void set_stream(void* stream) noexcept { stream_ = stream; }
   void* stream() const noexcept { return stream_; }
+  // Keeps the frames of all calls on the GPU. Must not change once there was a call.
+  void keep_frames() noexcept { keeps_frames_ = true; }
 
   // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
   // operands are on several GPUs, or if kernels cannot be used in this process.
@@ -142,6 +150,7 @@ class Devices {
   std::shared_ptr<Device> find(const api::DeviceServices& services, int number);
 
   void* stream_ = nullptr;
+  bool keeps_frames_ = false;
   bool unusable_ = false;  // libtaut_cuda or a device is missing
   std::vector<std::shared_ptr<Device>> devices_;
 };

@@ -1,4 +1,4 @@
-// Codec for values on a GPU and frames in pinned host memory.
+// Codec for values on a GPU, and frames in pinned host memory or on the GPU.
 #pragma once
 
 #include "gpu/device_kernels.hpp"
@@ -7,8 +7,9 @@
 namespace taut::gpu {
 
 // Codes as another codec does on the host, with the same frames. Kernels do the work on values that are on
-// the GPU; encoders and sums write into the frame in host memory. The host does the work, on copies, where no
-// kernel serves a frame. Each member returns when its result is there. sample() reads values on the host.
+// the GPU; encoders and sums write into the frame in host memory or on the GPU (DeviceFrames). The host does
+// the work, on copies, where no kernel serves a frame. Each member returns when its result is there. sample()
+// reads values on the host.
 class FrameCodec final : public Codec, private FrameArithmetic {
  public:
   // `host`, a codec for the same coding and bound, and `values` must outlive this object.
@@ -45,7 +46,9 @@ class FrameCodec final : public Codec, private FrameArithmetic {
   template <class Launch>
   Outcome write_frame(Bytes out, std::size_t most, const Launch& launch) const;
   std::size_t most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
-  Buffer frame_there(ConstBytes frame) const;
+  ConstBytes frame_there(ConstBytes frame, Buffer& memory) const;
+  template <class Work>
+  Sized by_host(std::span<const ConstBytes> in, Bytes out, const Work& work) const noexcept;
 
   std::shared_ptr<const Codec> host_;
   api::DeviceEncoder encoder_;
