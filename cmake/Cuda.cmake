@@ -12,7 +12,7 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # older CMake does not know that ne
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
-add_library(taut_cuda SHARED src/gpu/cuda.cu src/gpu/cuda_batch.cu src/gpu/cuda_lagged.cu src/gpu/cuda_lossless.cu src/gpu/cuda_rate.cu src/gpu/cuda_services.cu src/gpu/cuda_values.cu
+add_library(taut_cuda SHARED src/gpu/cuda.cu src/gpu/cuda_batch.cu src/gpu/cuda_lagged.cu src/gpu/cuda_lossless.cu src/gpu/cuda_order.cu src/gpu/cuda_rate.cu src/gpu/cuda_services.cu src/gpu/cuda_values.cu
                              src/codecs/mpc/rounding.cpp src/codecs/zfp/shape.cpp src/core/frame.cpp src/core/checksum.cpp)
 add_library(Taut::taut_cuda ALIAS taut_cuda)
 target_include_directories(taut_cuda PRIVATE src PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

@@ -111,7 +111,7 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   psnr:D         abs:E with E such that 20 log10(range / rms error) >= D dB
  *   snap:E         abs:E, and every x' is a multiple of the same power of two
  *   pwrel:R        |x - x'| <= R * |x|
- *   rate:B         B bits for each value; no bound on the error
+ *   rate:B         B bits for each value; no bound on the error (reductions: only with codec=zfp)
  *   codec=         auto (default) | planes | szx | mpc | zfp | raw
  *   predictor=     auto (default), or a predictor of the codec
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
@@ -576,6 +576,34 @@ TAUT_Start(TAUT_Request* request);
 /* Starts several persistent calls. */
 TAUT_API int /* as TAUT_Start; starts in the order of the array, up to the first error */
 TAUT_Startall(int count, TAUT_Request requests[]);
+
+/* Starts a persistent collective call in the order of a stream, a cudaStream_t of the thread's current
+ * device: the call begins once all work that is on the stream now is done. The host waits for none of that.
+ * TAUT_Cuda_wait_enqueue makes later work of a stream, the same or another one, wait for the result.
+ *
+ * - All ranks of a communicator start their calls in the same order, on streams and by the other TAUT_
+ *   calls. Their streams may get there in any order. A call that plain MPI serves waits for the calls of the
+ *   communicator that were started before it.
+ * - The request is active until TAUT_Wait, TAUT_Test or their kind completes it, or TAUT_Request_free. They
+ *   complete all its starts on streams, and return the first error. A call with an error lets the waiting
+ *   streams go on too. An active request can be started on a stream again once a stream waits for its last
+ *   start, and so on without a wait of the host.
+ * - A progress thread advances the calls, whatever TAUT_PROGRESS says. It needs MPI_THREAD_MULTIPLE. The
+ *   calls work on a stream of Taut's own; TAUT_Cuda_comm_set_stream does not apply. The start of a call may
+ *   wait until the thread has coded a frame, and the first one on a communicator for all ranks.
+ * - For a new request CUDA may have to load kernels or allocate memory, which may wait for the whole GPU, and
+ *   then for ever if a stream there waits for the request. Complete the first start of a request by TAUT_Wait
+ *   before you call TAUT_Cuda_wait_enqueue, and set CUDA_MODULE_LOADING=EAGER.
+ * - Streams that are captured in a graph are refused. */
+TAUT_API int /* MPI_SUCCESS, TAUT_ERR_CUDA or TAUT_ERR_ARGUMENT: no persistent collective request, an active
+                one without a wait, a captured stream, no MPI_THREAD_MULTIPLE, no libtaut_cuda */
+TAUT_Cuda_start_enqueue(TAUT_Request* request, void* stream);
+
+/* Makes all later work of the stream wait until the last start of the request on a stream is complete. Does
+ * nothing if the request is inactive. */
+TAUT_API int /* MPI_SUCCESS; TAUT_ERR_CUDA: TAUT_Wait can still complete the request; TAUT_ERR_ARGUMENT: a
+                captured stream, or a request that TAUT_Start has started */
+TAUT_Cuda_wait_enqueue(TAUT_Request* request, void* stream);
 
 /* Completion. Completing a nonblocking request frees it and sets it to TAUT_REQUEST_NULL; completing a
  * persistent request makes it inactive. Null and inactive requests are complete. Errors of a call are

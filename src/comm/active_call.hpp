@@ -11,8 +11,8 @@ class Communicator::ActiveCall {
   ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early, bool* compressed) noexcept;
 
   // The phases, in this order. A verdict that is not good() ends the call, the same on every rank. Messages
-  // of the call travel on the lanes from `lane` on.
-  Task<Verdict> resolve_rule(Lane lane);
+  // of the call travel on the lanes from `lane` on. `begun`: failure of this rank before the call, or ok.
+  Task<Verdict> resolve_rule(Lane lane, Status begun);
   Task<Verdict> resolve_bound();
   AgreementRecord plan();
   Task<Verdict> agree(AgreementRecord mine);

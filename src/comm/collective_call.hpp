@@ -6,6 +6,10 @@
 
 namespace taut {
 
+namespace gpu {
+class StreamPoint;
+}
+
 struct CollectiveCall : Call {
   // `all_bytes`: size of the whole message. A call that is not `coded` has no type, and `memory` is empty.
   CollectiveCall(Collective of, Operands memory, std::size_t all_bytes, bool coded = true) noexcept
@@ -21,6 +25,7 @@ struct CollectiveCall : Call {
   bool any_type = false;    // this rank has no values, and no type: it takes the type of the other ranks
   bool on_device = false;   // this rank's values are in memory of a GPU, which the host must not access
   void* move_to = nullptr;  // final address of the result if it is not that of `out`; else null
+  gpu::StreamPoint* begins = nullptr;           // point in a stream at which the call begins; null: at once
   std::shared_ptr<const Staging> staging = {};  // gathers values that `data` lacks; null: `data` is complete
 };
 

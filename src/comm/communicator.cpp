@@ -3,6 +3,7 @@
 #include "comm/active_call.hpp"
 #include "core/hierarchical.hpp"
 #include "gpu/device_kernels.hpp"
+#include "gpu/stream_order.hpp"
 
 namespace taut {
 namespace {
@@ -67,10 +68,13 @@ class Communicator::Lanes final : public Waitable {
 Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision> early, bool* compressed) {
   if (!early) early = decide(call, compressed != nullptr);
   Verdict verdict{early->plain, Status::ok, early->autotuner};
+  std::optional<Lanes> own;
+  if (verdict.good()) own.emplace(*this);
+  Status begun = Status::ok;
+  if (call.begins != nullptr) begun = co_await *call.begins;
   ActiveCall active(*this, std::move(call), *early, compressed);
   if (verdict.good()) {
-    Lanes own(*this);
-    verdict = co_await active.resolve_rule(co_await own);
+    verdict = co_await active.resolve_rule(co_await *own, begun);
     if (verdict.good()) verdict = co_await active.resolve_bound();
     if (verdict.good()) verdict = co_await active.agree(active.plan());
     if (verdict.good()) verdict = co_await active.execute();
@@ -84,8 +88,9 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
 // Finds the rule of a call whose parameters may be known to some ranks only: the ranks first agree on these
 // parameters. A call that overlaps others then uses nothing that was learned, because the calls from which it
 // was learned may have completed on some ranks only.
-Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane) {
+Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
   lane_ = lane;
+  failure_ = begun;
   if (early_.policy_state != nullptr) co_return Verdict{};
   const AgreementRecord known = co_await exchange(local_record(nullptr));
   if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;

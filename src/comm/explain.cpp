@@ -57,7 +57,10 @@ const char* describe(Fallback why) noexcept {
   switch (why) {
     case Fallback::none: break;
     case Fallback::off: return "switched off";
-    case Fallback::unsupported: return "the policy promises nothing for it, or no codec serves it";
+    case Fallback::unsupported:
+      return "the policy promises nothing for it, or no codec serves it; reductions at a rate and lossless "
+             "sums "
+             "need codec=";
     case Fallback::small: return "below min_bytes";
     case Fallback::no_gain: return "samples compress too little";
     case Fallback::communicator: return "a single rank or an intercommunicator";
@@ -113,7 +116,8 @@ std::string text_of(const Decision& decision) {
   if (decision.predictor[0] != 0) text += std::string("/") + decision.predictor;
   return text + ", " + decision.algorithm + (decision.by_nodes ? " of nodes" : "") + " by " +
          name_of(decision.how) + ", " + count_of(static_cast<std::uint64_t>(decision.segments), "segment") +
-         ", " + text_of(decision.bound, 4);
+         ", " + text_of(decision.bound, 4) +
+         (decision.bound.kind == Bound::Kind::rate ? " without an error bound" : "");
 }
 
 std::string text_of(const PhaseTimes& times) {

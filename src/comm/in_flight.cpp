@@ -1,17 +1,27 @@
 #include "comm/in_flight.hpp"
 
+#include "gpu/stream_order.hpp"
+
 namespace taut {
 
-Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, FallbackCall& plain,
-                                std::optional<EarlyDecision> early) {
+Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, std::optional<EarlyDecision> early) {
   const Verdict verdict = co_await comm.run(call, early, &settled_);
   if (verdict.plain != Fallback::none) {
     co_await turn_;
-    plain.issue();
+    plain_.issue();
     settled_ = true;
-    co_await plain;
+    co_await plain_;
   }
   co_return verdict;
+}
+
+Task<Verdict> CallInFlight::run_plain(Fallback why, gpu::StreamPoint& begins) {
+  const Status begun = co_await begins;
+  if (!settled_) co_await turn_;
+  plain_.issue();
+  settled_ = true;
+  co_await plain_;
+  co_return Verdict{why, begun};
 }
 
 // Advances the call. Returns true if the call is done; from then on only its owner may access it. `turn`:
@@ -20,7 +30,10 @@ bool CallInFlight::step(bool& turn) noexcept {
   turn_.come = turn;
   const bool done = task_.advance();
   turn = turn && (settled_ || done);
-  if (done) done_.store(true, std::memory_order_release);
+  if (done) {
+    plain_.ended();
+    done_.store(true, std::memory_order_release);
+  }
   return done;
 }
 

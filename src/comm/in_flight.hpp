@@ -14,6 +14,9 @@ class FallbackCall : public Waitable {
   virtual void issue() = 0;
   void result() const noexcept {}
 
+  // Is called when the call in flight is done, by the thread that drives it.
+  virtual void ended() noexcept {}
+
  protected:
   ~FallbackCall() = default;
 };
@@ -26,7 +29,12 @@ class CallInFlight {
   // that nothing else uses. `early`: as for Communicator::run().
   CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain,
                std::optional<EarlyDecision> early = {})
-      : task_(run(comm, call, plain, early)) {}
+      : plain_(plain), task_(run(comm, call, early)) {}
+
+  // A call that is left to plain MPI from the beginning, for the reason `why`. It is issued at the point
+  // `begins` of a stream and, if `in_turn`, after all earlier calls are settled.
+  CallInFlight(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn)
+      : plain_(plain), settled_(!in_turn), task_(run_plain(why, begins)) {}
   CallInFlight(const CallInFlight&) = delete;
 
   // Returns true if the call is done. Any thread may ask; a thread that gets true may read the verdict, or
@@ -43,10 +51,11 @@ class CallInFlight {
     void result() const noexcept {}
   };
 
-  Task<Verdict> run(Communicator& comm, CollectiveCall call, FallbackCall& plain,
-                    std::optional<EarlyDecision> early);
+  Task<Verdict> run(Communicator& comm, CollectiveCall call, std::optional<EarlyDecision> early);
+  Task<Verdict> run_plain(Fallback why, gpu::StreamPoint& begins);
   bool step(bool& turn) noexcept;
 
+  FallbackCall& plain_;
   Turn turn_;
   bool settled_ = false;  // the call is not left to plain MPI, or its plain call is issued
   std::atomic<bool> done_ = false;

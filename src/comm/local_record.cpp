@@ -82,7 +82,8 @@ std::optional<gpu::DeviceValues> Communicator::ActiveCall::device_of(Communicato
                                                                      CollectiveCall& call) noexcept {
   call.on_device = values_on_device(call);
   if (!call.on_device || call.staging != nullptr) return {};
-  std::shared_ptr<gpu::Device> device = comm.devices_.of(call.data.in.data, call.data.out.data);
+  std::shared_ptr<gpu::Device> device =
+      comm.devices_.of(call.data.in.data, call.data.out.data, call.begins != nullptr);
   return device != nullptr ? std::optional<gpu::DeviceValues>(std::move(device)) : std::nullopt;
 }
 
@@ -228,8 +229,8 @@ void Communicator::ActiveCall::reserve() {
     scratch.buffers += buffers_by_nodes;
   }
   place_.reserve(bytes, static_cast<std::size_t>(scratch.buffers) * segments);
-  if (device_) {  // one frame, and values that the host would have in the buffers above
-    const std::size_t of_values = needs_values + (plan_.by_nodes ? buffers_by_nodes * segments : 0);
+  if (device_) {  // one frame, a result, a decoded operand, and values that the host has in the buffers above
+    const std::size_t of_values = 2 * needs_values + (plan_.by_nodes ? buffers_by_nodes * segments : 0);
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
   const auto rounds = static_cast<std::size_t>(neighbours / Round::most);

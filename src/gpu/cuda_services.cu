@@ -27,10 +27,13 @@ int use(int device, int* before) {
 
 int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-// Other streams may use the memory once the allocating stream has got to the allocation.
+// Other streams may use the memory once the allocating stream has got to the allocation. That is Taut's own,
+// because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes) {
-  const int status = status_of(device_memory().allocate(memory, bytes, nullptr));
-  return status == 0 ? wait(nullptr) : status;
+  void* stream = nullptr;
+  if (const int status = own_stream(&stream); status != 0) return status;
+  const int status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
+  return status == 0 ? wait(stream) : status;
 }
 
 void give_back(void* memory) { device_memory().free(memory, nullptr); }
@@ -77,6 +80,12 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .copy_on = copy_on,
       .wait = wait,
       .query = query,
+      .own_stream = own_stream,
+      .is_captured = is_captured,
+      .record = record,
+      .has_happened = has_happened,
+      .free_event = free_event,
+      .wait_for_word = wait_for_word,
       .encode = TAUT_Encode_cuda,
       .decode = TAUT_Decode_cuda,
       .decode_add = TAUT_Decode_add_cuda,

@@ -16,6 +16,14 @@ int encode_lossless(const void* values, std::size_t count, int type, int distanc
                     int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
                     void* stream) noexcept;
 
+// cuda_order.cu
+int own_stream(void** stream) noexcept;
+int is_captured(void* stream, int* captured) noexcept;
+int record(void** event, void* stream) noexcept;
+int has_happened(void* event, int* happened) noexcept;
+void free_event(void* event) noexcept;
+int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept;
+
 // cuda_values.cu
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
                   void* stream) noexcept;

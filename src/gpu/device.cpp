@@ -110,17 +110,38 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
 
 // ---- Devices
 
-std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number) {
-  for (std::shared_ptr<Device>& device : devices_) {
-    if (device->number() != number) continue;
-    if (device->stream() != stream_)
-      device = std::make_shared<Device>(services, number, stream_, keeps_frames_);
-    return device;
+namespace {
+
+// Returns Taut's own stream on a device. Throws Error.
+void* own_stream_of(const api::DeviceServices& services, int number) {
+  void* stream = nullptr;
+  int before = 0;
+  int code = services.use(number, &before);
+  if (code == 0) {
+    code = services.own_stream(&stream);
+    services.use(before, &number);
   }
-  return devices_.emplace_back(std::make_shared<Device>(services, number, stream_, keeps_frames_));
+  if (code != 0) throw Error(static_cast<Status>(code), "no stream");
+  return stream;
 }
 
-std::shared_ptr<Device> Devices::of(const void* in, const void* out) noexcept {
+}  // namespace
+
+// Devices with the former stream are of no more use.
+void Devices::set_stream(void* stream) noexcept {
+  if (stream == stream_) return;
+  std::erase_if(devices_, [&](const auto& device) { return device->stream() == stream_; });
+  stream_ = stream;
+}
+
+std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int number, bool own_stream) {
+  void* const stream = own_stream ? own_stream_of(services, number) : stream_;
+  for (const std::shared_ptr<Device>& device : devices_)
+    if (device->number() == number && device->stream() == stream) return device;
+  return devices_.emplace_back(std::make_shared<Device>(services, number, stream, keeps_frames_));
+}
+
+std::shared_ptr<Device> Devices::of(const void* in, const void* out, bool own_stream) noexcept {
   if (unusable_) return nullptr;
   const api::DeviceServices* services = nullptr;
   try {
@@ -137,8 +158,8 @@ std::shared_ptr<Device> Devices::of(const void* in, const void* out) noexcept {
     number = here;
   }
   try {
-    return find(*services, number);
-  } catch (...) {  // no pinned memory
+    return find(*services, number, own_stream);
+  } catch (...) {  // no pinned memory, or no stream
     return nullptr;
   }
 }

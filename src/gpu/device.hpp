@@ -137,17 +137,18 @@ class Device {
 class Devices {
  public:
   // Sets the stream of later calls.
-  void set_stream(void* stream) noexcept { stream_ = stream; }
+  void set_stream(void* stream) noexcept;
   void* stream() const noexcept { return stream_; }
   // Keeps the frames of all calls on the GPU. Must not change once there was a call.
   void keep_frames() noexcept { keeps_frames_ = true; }
 
   // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
-  // operands are on several GPUs, or if kernels cannot be used in this process.
-  std::shared_ptr<Device> of(const void* in, const void* out) noexcept;
+  // operands are on several GPUs, or if kernels cannot be used in this process. `own_stream`: the call works
+  // on Taut's own stream, not on that of set_stream().
+  std::shared_ptr<Device> of(const void* in, const void* out, bool own_stream = false) noexcept;
 
  private:
-  std::shared_ptr<Device> find(const api::DeviceServices& services, int number);
+  std::shared_ptr<Device> find(const api::DeviceServices& services, int number, bool own_stream);
 
   void* stream_ = nullptr;
   bool keeps_frames_ = false;

@@ -51,6 +51,17 @@ struct DeviceServices {
   // Sets `idle` to 1 if all work on the stream is done, else to 0. Returns an error that the work has met.
   int (*query)(void* stream, int* idle);
 
+  // ---- Points in streams that a thread asks for, and streams that wait for the host (cuda_order.cu)
+  // Returns a stream of Taut's own on the current device. No work of the program delays its work.
+  int (*own_stream)(void** stream);
+  int (*is_captured)(void* stream, int* captured);
+  // Creates the event that all work enqueued so far on a stream of the current device is done.
+  int (*record)(void** event, void* stream);
+  int (*has_happened)(void* event, int* happened);  // as `query`
+  void (*free_event)(void* event);
+  // Makes the stream wait until the word, in pinned memory, is `value` or at most 2^31 - 1 beyond it.
+  int (*wait_for_word)(const std::uint32_t* word, std::uint32_t value, void* stream);
+
   // ---- Codecs
   decltype(&TAUT_Encode_cuda) encode;
   decltype(&TAUT_Decode_cuda) decode;
@@ -87,7 +98,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 4;
+inline constexpr unsigned device_services_version = 5;
 
 // Serialises launches of several threads: calls that share a stream share scratch memory, so that their
 // kernels must not interleave.

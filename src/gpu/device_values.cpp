@@ -91,10 +91,9 @@ Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& 
 }
 
 Status divide(Slice values, int n) {
-  const api::DeviceServices& services = api::device_services("recvbuf");
-  int number = 0;
-  if (const int code = services.device_of(values.data, &number); code != 0) return static_cast<Status>(code);
-  const auto device = std::make_shared<Device>(services, number, nullptr);
+  api::device_services("recvbuf");  // throws the reason if there are none
+  const std::shared_ptr<Device> device = Devices().of(values.data, nullptr, true);
+  if (device == nullptr) return Status::device_failed;
   const Status status = DeviceValues(device).divide(values, n);
   return status == Status::ok ? device->wait() : status;
 }

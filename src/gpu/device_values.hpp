@@ -55,7 +55,7 @@ class DeviceValues final : public Place {
   std::shared_ptr<Device> device_;
 };
 
-// Computes values <- values / n for values on a GPU, on its default stream, and waits. Throws Error if
+// Computes values <- values / n for values on a GPU, on Taut's own stream there, and waits. Throws Error if
 // kernels cannot be used in this process.
 Status divide(Slice values, int n);
 

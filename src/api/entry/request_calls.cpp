@@ -79,6 +79,26 @@ int TAUT_Startall(int count, TAUT_Request requests[]) {
   });
 }
 
+int TAUT_Cuda_start_enqueue(TAUT_Request* request, void* stream) {
+  return guard(MPI_COMM_SELF, [&] {
+    check(request != nullptr && *request != TAUT_REQUEST_NULL);
+    return guard((*request)->comm(), [&] {
+      (*request)->start_on(stream);
+      return MPI_SUCCESS;
+    });
+  });
+}
+
+int TAUT_Cuda_wait_enqueue(TAUT_Request* request, void* stream) {
+  return guard(MPI_COMM_SELF, [&] {
+    check(request != nullptr && *request != TAUT_REQUEST_NULL);
+    return guard((*request)->comm(), [&] {
+      (*request)->hold(stream);
+      return MPI_SUCCESS;
+    });
+  });
+}
+
 int TAUT_Wait(TAUT_Request* request, MPI_Status* status) {
   return guard(MPI_COMM_SELF, [&] {
     check(request != nullptr);

@@ -283,9 +283,20 @@ Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early
 void CommState::start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
                       std::optional<CallInFlight>& call) {
   const std::lock_guard lock(driving_);
-  user_ = std::this_thread::get_id();
   call.emplace(*communicator_, request, plain, early);
-  in_flight_.start(*call);
+  put_in_flight(*call);
+}
+
+void CommState::start_plain(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn,
+                            std::optional<CallInFlight>& call) {
+  const std::lock_guard lock(driving_);
+  call.emplace(plain, why, begins, in_turn);
+  put_in_flight(*call);
+}
+
+void CommState::put_in_flight(CallInFlight& call) {
+  user_ = std::this_thread::get_id();
+  in_flight_.start(call);
   count_calls();
   wake_progress_thread();
 }

@@ -70,6 +70,10 @@ class CommState : public std::enable_shared_from_this<CommState> {
   void start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,
              std::optional<CallInFlight>& call);
 
+  // Starts a call that is left to plain MPI. The arguments are those of CallInFlight.
+  void start_plain(FallbackCall& plain, Fallback why, gpu::StreamPoint& begins, bool in_turn,
+                   std::optional<CallInFlight>& call);
+
   // Advances all calls in flight of this state by one step, unless another thread is doing so.
   void progress() noexcept;
   bool has_calls_of(std::thread::id thread) const noexcept { return open_ > 0 && user_ == thread; }
@@ -123,6 +127,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
  private:
   void begin(MPI_Comm comm);
   Verdict run(const CollectiveCall& request, const EarlyDecision& early);
+  void put_in_flight(CallInFlight& call);
   void drive() noexcept;
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;

@@ -53,6 +53,21 @@ void complain(const char* why) noexcept {
                "taut: TAUT_PROGRESS=1 has no effect: %s. Calls in flight advance only inside Taut's\n", why);
 }
 
+// Makes the thread drive the calls of this library, unless a thread runs already. Returns null, or the reason
+// why there can be none.
+const char* why_not_driving() noexcept {
+  int level = MPI_THREAD_SINGLE;
+  if (driver().runs) return nullptr;
+  PMPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE)
+    return "the program has to begin MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE";
+  if (start_progress_thread({calls_in_flight, []() noexcept { progress(nullptr); }})) {
+    driven_by_thread(true);
+    return nullptr;
+  }
+  return driver().runs ? nullptr : "the system gives no thread";
+}
+
 }  // namespace
 
 bool start_progress_thread(const ProgressWork& work) noexcept {
@@ -90,18 +105,16 @@ void end_progress_thread() noexcept {
 
 void begin_progress(bool prints_reason) noexcept {
   static std::once_flag once;
-  if (!options().progress || driver().runs) return;
+  if (!options().progress) return;
   std::call_once(once, [prints_reason] {
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    if (level < MPI_THREAD_MULTIPLE) {
-      if (prints_reason) complain("the program has to begin MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
-    } else if (start_progress_thread({calls_in_flight, []() noexcept { progress(nullptr); }})) {
-      driven_by_thread(true);
-    } else if (prints_reason) {
-      complain("the system gives no thread");
-    }
+    const char* const why = why_not_driving();
+    if (why != nullptr && prints_reason) complain(why);
   });
+}
+
+void require_progress_thread() {
+  if (const char* const why = why_not_driving())
+    throw Error(Status::invalid_argument, std::string("calls on streams need a progress thread: ") + why);
 }
 
 }  // namespace taut::api

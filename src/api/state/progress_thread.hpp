@@ -22,4 +22,7 @@ void end_progress_thread() noexcept;
 // `prints_reason`: this rank prints why there can be no thread.
 void begin_progress(bool prints_reason) noexcept;
 
+// Starts the thread if there is none, whatever TAUT_PROGRESS says. Throws Error if there can be none.
+void require_progress_thread();
+
 }  // namespace taut::api

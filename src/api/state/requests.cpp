@@ -23,9 +23,24 @@ std::unique_ptr<CollectiveRequest> make_request(const MpiCall& call, bool persis
 }
 
 }  // namespace
+}  // namespace taut::api
+
+namespace {
+
+[[noreturn]] void refuse_stream() {
+  throw taut::Error(taut::Status::invalid_argument,
+                    "only a persistent request of a collective call can be started on a stream: make one by "
+                    "TAUT_<call>_init");
+}
+
+}  // namespace
+
+void TAUT_Request_s::start_on(void*) { refuse_stream(); }
+void TAUT_Request_s::hold(void*) { refuse_stream(); }
+
+namespace taut::api {
 
 CollectiveRequest::~CollectiveRequest() {
-  if (plain_is_persistent_) PMPI_Request_free(&plain_);
   for (MPI_Datatype& type : kept_types_) PMPI_Type_free(&type);
 }
 
@@ -46,11 +61,7 @@ int CollectiveRequest::init(MPI_Info info) {
   if (comm_state_ != nullptr || !pmpi::has_persistent) keep_types();
   // A state that is not usable only counts calls, perhaps not on all ranks.
   const bool serves = comm_state_ != nullptr && comm_state_->usable();
-  if (serves || !pmpi::has_persistent) return MPI_SUCCESS;
-  plain_args_.emplace(call_, call_.comm);
-  const int code = init_plain(call_, *plain_args_, info, &plain_);
-  plain_is_persistent_ = code == MPI_SUCCESS;
-  return code;
+  return serves || !pmpi::has_persistent ? MPI_SUCCESS : plain_.make_persistent(info);
 }
 
 bool CollectiveRequest::set_apart(bool counts) {
@@ -95,79 +106,79 @@ std::optional<CollectiveCall> CollectiveRequest::describe() const {
 }
 
 int CollectiveRequest::start() {
-  if (freed() && !plain_is_persistent_)
+  if (freed() && !plain_.persistent())
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
-  plain_complete_ = false;
+  plain_.set_state(comm_state_.get());
   if (comm_state_ == nullptr) return start_plain();
   std::optional<CollectiveCall> request = describe();
   const EarlyDecision early = comm_state_->decide(call_.comm, request);
   if (early.plain != Fallback::none) return start_plain();
   if (!persistent_ && keep_types()) request = describe();
-  comm_state_->start(*request, early, *this, in_flight_);
+  comm_state_->start(*request, early, plain_, in_flight_);
   active_ = true;
   return MPI_SUCCESS;
 }
 
 int CollectiveRequest::start_plain() {
-  const MPI_Comm comm = apart_from_ != nullptr ? comm_state_->private_communicator() : call_.comm;
-  const int code = plain_is_persistent_ ? PMPI_Start(&plain_) : start_plain_on(comm);
+  const int code = plain_.start(apart_from_ != nullptr ? comm_state_->private_communicator() : call_.comm);
   active_ = code == MPI_SUCCESS;
   return code;
-}
-
-int CollectiveRequest::start_plain_on(MPI_Comm comm) {
-  if (of_neighbours(call_.info().collective) && comm != call_.comm) {
-    const Topology* const topology = comm_state_->topology(call_, false);
-    return topology != nullptr ? messages_.start(call_, *topology, comm) : raise(comm, MPI_ERR_TOPOLOGY);
-  }
-  plain_args_.emplace(call_, comm);
-  return api::start_plain(call_, *plain_args_, comm, &plain_);
-}
-
-// Issues the plain call that replaces a call in flight.
-void CollectiveRequest::issue() {
-  plain_code_ = start_plain_on(comm_state_->private_communicator());
-  plain_complete_ = plain_code_ != MPI_SUCCESS;
-}
-
-bool CollectiveRequest::ready() {
-  if (plain_complete_) return true;
-  int complete = 0;
-  plain_code_ =
-      messages_.started() ? messages_.test(complete) : PMPI_Test(&plain_, &complete, MPI_STATUS_IGNORE);
-  plain_complete_ = complete != 0 || plain_code_ != MPI_SUCCESS;
-  return plain_complete_;
 }
 
 MPI_Request CollectiveRequest::give_plain() noexcept {
   if (in_flight_ || persistent_) return MPI_REQUEST_NULL;
   active_ = false;
-  return std::exchange(plain_, MPI_REQUEST_NULL);
+  return plain_.give();
 }
 
-bool CollectiveRequest::complete() noexcept { return in_flight_ ? in_flight_->done() : ready(); }
+bool CollectiveRequest::complete() noexcept {
+  if (enqueued_ != nullptr && enqueued_->any()) return enqueued_->done();
+  return in_flight_ ? in_flight_->done() : plain_.ready();
+}
 
 void CollectiveRequest::wait() noexcept {
-  if (!in_flight_ && !plain_complete_ && !calls_in_flight()) {
-    plain_code_ = messages_.started() ? messages_.wait() : PMPI_Wait(&plain_, MPI_STATUS_IGNORE);
-    plain_complete_ = true;
-  }
+  const bool on_stream = enqueued_ != nullptr && enqueued_->any();
+  if (!on_stream && !in_flight_ && !calls_in_flight()) plain_.wait();
   for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());
 }
 
 int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
+  if (enqueued_ != nullptr && enqueued_->any()) return enqueued_->finish(comm());
   if (!in_flight_) {
-    return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : plain_code_;  // already raised by MPI
+    return plain_.code() == MPI_SUCCESS ? settle(call_, group_) : plain_.code();  // already raised by MPI
   }
   return guard(comm(), [&]() -> int {
     const Verdict verdict = in_flight_->verdict();
     if (verdict.plain != Fallback::none) {
-      return plain_code_ == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_code_);
+      return plain_.code() == MPI_SUCCESS ? settle(call_, group_) : raise(comm(), plain_.code());
     }
     return verdict.status == Status::ok ? MPI_SUCCESS : raise(comm(), verdict.status);
   });
+}
+
+// ---- Starts on streams
+
+void CollectiveRequest::start_on(void* stream) {
+  if (active_ && (enqueued_ == nullptr || !enqueued_->held()))
+    throw Error(Status::invalid_argument,
+                "the request is active: let a stream wait for its last start (TAUT_Cuda_wait_enqueue), or "
+                "complete it (TAUT_Wait)");
+  if (freed() && !plain_.persistent())
+    throw Error(Status::invalid_argument, "the communicator of the request is freed");
+  if (enqueued_ == nullptr) enqueued_ = std::make_unique<EnqueuedCalls>(call_, group_, comm_state_, plain_);
+  enqueued_->start(stream);
+  active_ = true;
+}
+
+void CollectiveRequest::hold(void* stream) {
+  if (!active_) return;
+  if (enqueued_ == nullptr || !enqueued_->any())
+    throw Error(Status::invalid_argument,
+                "the request was started by TAUT_Start: complete it by TAUT_Wait, or start it by "
+                "TAUT_Cuda_start_enqueue");
+  enqueued_->hold(stream);
 }
 
 int begin(const MpiCall& call, TAUT_Request* request) noexcept {

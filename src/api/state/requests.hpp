@@ -3,9 +3,7 @@
 
 #include <taut/taut.h>
 
-#include "api/args/neighbour_calls.hpp"
-#include "api/args/pmpi.hpp"
-#include "api/state/comm_state.hpp"
+#include "api/state/enqueued_calls.hpp"
 
 // Base of all requests. One thread at a time may use a request.
 struct TAUT_Request_s {
@@ -17,6 +15,10 @@ struct TAUT_Request_s {
   bool active() const noexcept { return active_; }
 
   virtual int start() = 0;  // returns an MPI error code; throws Error
+
+  // Starts the call in the order of a stream, and makes a stream wait for it. Throw Error.
+  virtual void start_on(void* stream);
+  virtual void hold(void* stream);
 
   // Returns true if the started call is complete. Advancing the call is the task of wait() and
   // api::progress().
@@ -39,10 +41,10 @@ namespace taut::api {
 // Request of a collective call. A start puts a call in flight or, if the call falls back early, makes an MPI
 // request on the user's communicator. If the ranks agree that a call in flight falls back, plain MPI runs on
 // the private communicator.
-class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
+class CollectiveRequest final : public TAUT_Request_s {
  public:
   CollectiveRequest(const MpiCall& call, bool persistent) noexcept
-      : TAUT_Request_s(persistent), call_(call) {}
+      : TAUT_Request_s(persistent), call_(call), plain_(call_) {}
   ~CollectiveRequest() override;
 
   // Finds the policy, which stays with the request. If no policy serves a persistent call and this MPI has
@@ -56,6 +58,8 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
   bool set_apart(bool counts);
 
   int start() override;
+  void start_on(void* stream) override;
+  void hold(void* stream) override;
   bool complete() noexcept override;
   void wait() noexcept override;
   int finish(MPI_Status* status) noexcept override;
@@ -70,23 +74,16 @@ class CollectiveRequest final : public TAUT_Request_s, private FallbackCall {
   bool keep_types();
   std::optional<CollectiveCall> describe() const;
   int start_plain();
-  void issue() override;
-  bool ready() override;
-
-  int start_plain_on(MPI_Comm comm);
 
   MpiCall call_;
-  std::optional<PmpiArgs> plain_args_;                   // arguments that plain MPI may read until completion
   Group group_;                                          // ranks, for a mean
   std::shared_ptr<CommState> comm_state_;                // null: no policy serves the call
   std::shared_ptr<CommState> apart_from_;                // state of the user's communicator, if set_apart()
   std::vector<MPI_Datatype> kept_types_;                 // duplicates of derived types
   std::array<std::vector<MPI_Datatype>, 2> type_lists_;  // datatypes of the blocks, kept ones among them
   std::optional<CallInFlight> in_flight_;                // call of the last start; empty: it fell back early
-  MPI_Request plain_ = MPI_REQUEST_NULL;
-  NeighbourMessages messages_;  // in place of plain_ on a private communicator
-  bool plain_is_persistent_ = false, plain_complete_ = false;
-  int plain_code_ = MPI_SUCCESS;
+  PlainCall plain_;
+  std::unique_ptr<EnqueuedCalls> enqueued_;  // calls of starts on streams; null: there was no such start
 };
 
 // Begin a nonblocking call of taut.h, or prepare a persistent one. As serve().

@@ -96,14 +96,15 @@ Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan&
   return add ? Arithmetic::frames : Arithmetic::values;
 }
 
-// Returns true if a bound promises something for the result of a call. Only plain MPI computes exact sums in
-// MPI's own order, so exact sums need a named codec. A bound relative to each value promises nothing for a
-// sum, and a rate promises nothing for any reduction.
-bool says_something(const Policy& policy, const Call& call, Bound bound) noexcept {
+// Returns true if the policy asks for the compression of such a call. Two kinds of reductions need a named
+// codec: those at a rate, whose results have no bound, and exact sums, which only plain MPI computes in MPI's
+// own order. A bound relative to each value promises nothing for a sum.
+bool asks_for(const Policy& policy, const Call& call, Bound bound) noexcept {
   if (!reduces(call.collective)) return true;
-  if (bound.kind == Bound::Kind::rate) return false;
+  const bool named = policy.coding.codec != nullptr;
+  if (bound.kind == Bound::Kind::rate) return named;
   if (!sums(call)) return true;
-  return bound.exact() ? policy.coding.codec != nullptr : bound.kind != Bound::Kind::pointwise;
+  return bound.exact() ? named : bound.kind != Bound::Kind::pointwise;
 }
 
 // Returns the bound of one coding, such that `growth` times this bound is at most E. Rounded down if the
@@ -219,7 +220,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (!may_be_coded(policy, call)) plan.plain = Fallback::type;
   if (plan.plain != Fallback::none) return plan;
   plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call, *plan.algorithm));
-  if (plan.candidates.empty() || !says_something(policy, call, bound)) plan.plain = Fallback::unsupported;
+  if (plan.candidates.empty() || !asks_for(policy, call, bound)) plan.plain = Fallback::unsupported;
   if (plan.plain != Fallback::none) return plan;
   const bool named = policy.coding.codec != nullptr;
   const bool copies = plan.candidates[0].codec->rank(bound.kind) == CodecInfo::last_resort;

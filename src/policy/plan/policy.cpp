@@ -21,8 +21,10 @@ void read_segments(const Item& item, int& segments) {
 }
 
 void check_likely(const Policy& policy) {
-  const bool pointwise = policy.coding.bound.kind == Bound::Kind::pointwise;
-  if (policy.on == Policy::On::likely && (pointwise || policy.coding.bound.exact()))
+  const Bound bound = policy.coding.bound;
+  const bool adds_up =
+      !bound.exact() && bound.kind != Bound::Kind::pointwise && bound.kind != Bound::Kind::rate;
+  if (policy.on == Policy::On::likely && !adds_up)
     throw Error(Status::invalid_policy,
                 "policy: on=likely needs a bound of errors that add up; use abs, rel, psnr or snap");
 }

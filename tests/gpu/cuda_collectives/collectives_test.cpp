@@ -90,14 +90,47 @@ TEST(CollectivesOnGpus, SegmentsAndSamples) {
 }
 
 // Without libzfp there is no such codec.
-TEST(CollectivesOnGpus, FixedRatesOfMovedValues) {
+TEST(CollectivesOnGpus, FixedRates) {
   if (find_codec("zfp") == nullptr) GTEST_SKIP() << "the codec zfp is left out";
   for (const Collective collective : all_collectives)
     for (const DType type : {DType::f32, DType::f64})
-      for (const char* const coding : {"rate:8", "rate:12,dims=30x50", "rate:3.5,dims=4x10x20"})
-        if (!reduces(collective))
-          expect_same_bits(
-              {.collective = collective, .policy = coding, .P = 3, .count = 3600, .type = type, .root = 1});
+      for (const std::string coding : {"rate:8", "rate:12,dims=30x50", "rate:3.5,dims=4x10x20"})
+        expect_same_bits({.collective = collective,
+                          .policy = coding + ",codec=zfp",
+                          .P = 3,
+                          .count = 3600,
+                          .type = type,
+                          .root = 1});
+}
+
+TEST(CollectivesOnGpus, ReductionsAtARateByEveryAlgorithm) {
+  if (find_codec("zfp") == nullptr) GTEST_SKIP() << "the codec zfp is left out";
+  constexpr Reduction operators[] = {Reduction::sum, Reduction::min, Reduction::max};
+  unsigned turn = 0;
+  for (const AlgorithmInfo* const algorithm : registered_algorithms())
+    for (int P = 2; P <= 7 && reduces(algorithm->collective); ++P, ++turn)
+      expect_same_bits({.collective = algorithm->collective,
+                        .policy = std::string("rate:16,codec=zfp,algorithm=") + algorithm->name,
+                        .P = P,
+                        .count = P % 2 == 0 ? 5003u : 997u,
+                        .type = turn % 5 == 0 ? DType::f64 : DType::f32,
+                        .pattern = Pattern::noisy,
+                        .op = operators[turn % std::size(operators)],
+                        .root = static_cast<int>(turn) % P,
+                        .in_place = turn % 4 == 1,
+                        .on_gpus = turn % 4 == 3 ? 0b0100110u : ~0u});
+}
+
+TEST(CollectivesOnGpus, MeansAndNodesAtARate) {
+  if (find_codec("zfp") == nullptr) GTEST_SKIP() << "the codec zfp is left out";
+  expect_same_bits({.policy = "rate:16,codec=zfp,segments=2", .P = 3, .count = 3001, .mean = true});
+  const int node_of[] = {0, 0, 1, 1};
+  for (const Collective collective : {Collective::allreduce, Collective::reduce, Collective::reduce_scatter})
+    expect_same_bits({.collective = collective,
+                      .policy = "rate:16,codec=zfp,nodes=on",
+                      .P = 4,
+                      .count = 6000,
+                      .nodes = Nodes(node_of)});
 }
 
 TEST(CollectivesOnGpus, ByNodes) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs programs of plain MPI with and without the drop-in.
 
-matrix.py MPI PROGRAM --layers FOLDER    MPI: a name in MPIS, PROGRAM: one in PROGRAMS
+matrix.py MPI PROGRAM --layers FOLDER [--lacks CODEC]...    MPI: a name in MPIS, PROGRAM: one in PROGRAMS
 
 Runs the program bare, and with libtaut_preload.so preloaded in the modes of MODES. Results must have the bare
 run's bits without a lossy rule and must be within the bound with one, and the reports must count all calls
@@ -83,6 +83,7 @@ MODES = {  # name: rules, bound; no rules: the drop-in is inactive
     "off": ("", 0.0),
     "lossless": (f"*: lossless,{ALL}", 0.0),
     "abs": (f"*: abs:{BOUND},{ALL}", BOUND),
+    "rate": (f"*: rate:24,codec=zfp,{ALL}", BOUND),  # reductions too: the codec is named
     "lossless,nonblocking": (f"*: lossless,{ALL}", 0.0),
     "abs,nonblocking": (f"*: abs:{BOUND},{ALL}", BOUND),
 }
@@ -250,6 +251,7 @@ def main():
     parser.add_argument("mpi", choices=MPIS)
     parser.add_argument("program", choices=PROGRAMS)
     parser.add_argument("--layers", type=Path, required=True)
+    parser.add_argument("--lacks", metavar="CODEC", action="append", default=[], help="a codec that the layers lack")
     options = parser.parse_args()
     mpi = MPIS[options.mpi]
     if not shutil.which(mpi.mpiexec):
@@ -259,6 +261,7 @@ def main():
         modes = OF_MESSAGES if options.program.startswith(("messages", "probes")) else MODES
         if options.program == "mpi4py":
             modes = MODES | OF_MESSAGES
+        modes = {name: mode for name, mode in modes.items() if not any(f"codec={codec}" in mode[0] for codec in options.lacks)}
         check(mpi, command, options.layers.resolve(), Path(folder), modes)
 
 

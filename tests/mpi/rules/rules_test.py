@@ -78,6 +78,12 @@ class RulesTest(unittest.TestCase):
         self.check({"halo": "1"}, "Allreduce comm=name:halo : abs=1e-3 when=always")
         self.check({"max": "1"}, "Allreduce max : abs=1e-3 when=always")
 
+    def test_reductions_at_a_rate_need_the_name_of_the_codec(self):
+        if "zfp" in "".join(run("Allreduce sum : rate=24 codec=zfp")[1]):
+            self.skipTest("the codec zfp is left out")
+        self.check({"halo": "1"}, "Allreduce sum comm=name:halo : rate=24 codec=zfp when=always")
+        self.check({}, "Allreduce sum comm=name:halo : rate=24 when=always")
+
     def test_nodes(self):
         self.check({"max": "1"}, "* scope=inter : abs=1e-3 ; * scope=intra max comm=world comm=size:3 : abs=1e-3 when=always")
 

@@ -111,6 +111,32 @@ def test_lossless_is_bit_identical(lossless, name):
     assert result.tobytes() == expected.tobytes()
 
 
+def has_codec(name):
+    try:
+        taut.Policy("abs:1", codec=name)
+    except taut.PolicyError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_codec("zfp"), reason="the codec zfp is left out")
+@pytest.mark.parametrize("how", ["blocking", "nonblocking", "persistent"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_at_a_rate_need_the_codec(comm, name, how):
+    for policy, compressed in ("rate:24,codec=zfp", 1), ("rate:24", 0):
+        comm.Set_policy(policy + ",min_bytes=0")
+        before = comm.stats()["compressed_calls"]
+        messages, result = arguments(name, comm, np.float64)
+        run(comm, name, how, messages)
+        expected_messages, expected = arguments(name, comm, np.float64)
+        getattr(comm.wrapped, name)(*expected_messages)
+        assert np.abs(result - expected).max(initial=0) <= BOUND
+        if name == "Allreduce":
+            assert len(set(comm.allgather(result.tobytes()))) == 1
+        if comm.size > 1:
+            assert comm.stats()["compressed_calls"] == before + compressed
+
+
 @pytest.mark.parametrize("name", REDUCTIONS + MOVES)
 def test_off_is_mpi(comm, name):
     comm.Set_policy("off")

@@ -32,7 +32,7 @@ class EverySubject : public testing::TestWithParam<SubjectCase> {
 
   // Calls check with each subject of the test case, its codec and its frame of some data of this size.
   template <class Check>
-  static void for_frames(bool checksum, std::initializer_list<std::size_t> counts, Check check) {
+  static void for_frames(bool checksum, const std::vector<std::size_t>& counts, Check check) {
     for_subjects(checksum, [&](const Subject& subject) {
       const auto codec = subject.make();
       for (const std::size_t count : counts) {

@@ -19,7 +19,7 @@ std::string draw_bound(Draw& draw, double scale) {
     case 2: return "rel:" + text(fine) + ",fill=1e20";
     case 3: return "psnr:" + std::to_string(20 + draw.pick(120));
     case 4: return "pwrel:" + text(fine / 2);
-    case 5: return "rate:" + std::to_string(1 + draw.pick(32));
+    case 5: return "rate:" + std::to_string(1 + draw.pick(32)) + (draw.one_in(2) ? ",codec=zfp" : "");
     case 6: return "snap:" + text(scale * fine);
     case 7: return "abs:" + text(std::pow(10.0, draw.pick(80) - 40));
     default: return "abs:" + text(scale * fine);
@@ -28,7 +28,8 @@ std::string draw_bound(Draw& draw, double scale) {
 
 std::string draw_text(Draw& draw, double scale) {
   std::string policy = draw_bound(draw, scale);
-  if (draw.one_in(3)) policy += std::string(",codec=") + draw.one_of(registered_codecs())->name;
+  if (policy.find("codec") == policy.npos && draw.one_in(3))
+    policy += std::string(",codec=") + draw.one_of(registered_codecs())->name;
   if (draw.one_in(2)) policy += std::string(",algorithm=") + draw.one_of(registered_algorithms())->name;
   if (draw.one_in(3)) policy += draw.choose({",reduction=values", ",reduction=frames"});
   if (draw.one_in(3)) policy += ",segments=" + std::to_string(1 + draw.pick(5));

@@ -39,27 +39,26 @@ long double largest(DType type) noexcept {
 // Checks the numbers one after the other.
 class Judge {
  public:
-  Judge(const Promise& promise, const Call& call, Errors& errors)
-      : promise_(promise), call_(call), errors_(errors) {}
+  // `may_overflow`: partial sums at a rate may leave the range of the type.
+  Judge(const Promise& promise, const Call& call, bool may_overflow, Errors& errors)
+      : promise_(promise), call_(call), may_overflow_(may_overflow), errors_(errors) {}
 
   bool moved(long double x, long double y, bool same_bits) const {
-    if (promise_.kind == Promise::Kind::nothing) return true;
-    if (promise_.kind == Promise::Kind::classes)
-      return std::isnan(x) ? std::isnan(y) : std::isinf(x) ? y == x : std::isfinite(y);
+    if (promise_.kind == Promise::Kind::classes) return same_class(x, y);
     if (!std::isfinite(x) || promise_.bound == 0) return same_bits;
     return std::isfinite(y) && within(std::abs(x - y), allowed(x));
   }
 
   bool extreme(const std::vector<long double>& inputs, long double y) const {
-    if (promise_.kind == Promise::Kind::nothing) return true;
     if (std::ranges::any_of(inputs, [](long double x) { return std::isnan(x); })) return std::isnan(y);
     const long double x = call_.op == Reduction::min ? std::ranges::min(inputs) : std::ranges::max(inputs);
+    if (promise_.kind == Promise::Kind::classes) return same_class(x, y);
     if (std::isinf(x) || promise_.bound == 0) return y == x;
     return within(std::abs(x - y), allowed(x));
   }
 
   bool sum(const std::vector<long double>& inputs, long double y) const {
-    if (promise_.kind != Promise::Kind::absolute) return true;
+    if (promise_.kind == Promise::Kind::pointwise) return true;
     ExactSum exact;
     long double infinities = 0, magnitude = 0;
     for (const long double x : inputs) {
@@ -71,6 +70,7 @@ class Judge {
         magnitude += std::abs(x);
       }
     }
+    if (promise_.kind == Promise::Kind::classes) return may_overflow_ || same_class(infinities, y);
     const bool frames = promise_.how == Arithmetic::frames;
     // If a partial sum may leave the range of the type, the result is as in plain MPI.
     if (!frames && magnitude + parts() * promise_.bound >= largest(call_.type)) return true;
@@ -79,6 +79,9 @@ class Judge {
   }
 
  private:
+  static bool same_class(long double x, long double y) {
+    return std::isnan(x) ? std::isnan(y) : std::isinf(x) ? y == x : std::isfinite(y);
+  }
   long double allowed(long double x) const {
     return promise_.kind == Promise::Kind::pointwise ? promise_.bound * std::abs(x) : promise_.bound;
   }
@@ -119,8 +122,19 @@ class Judge {
 
   const Promise& promise_;
   const Call& call_;
+  bool may_overflow_;
   Errors& errors_;
 };
+
+// Returns true if partial sums at a rate may leave the range of the type. At low rates, zfp decodes some
+// values to several times their size, at each of the encodings.
+bool may_overflow(const Promise& promise, const Memory& memory) {
+  const Call& call = memory.call();
+  if (promise.kind != Promise::Kind::classes || !reduces(call.collective)) return false;
+  const ValueRange range = range_of_all(memory, {});
+  const long double most = std::max(std::abs(range.least), std::abs(range.greatest));
+  return range.least <= range.greatest && most * 0x1p40L * call.P > largest(call.type);
+}
 
 std::uint64_t integer_at(ConstBytes bytes, std::size_t size, std::size_t i) noexcept {
   std::uint64_t x = 0;
@@ -164,10 +178,8 @@ std::string other_bits(const Memory& memory, int rank, std::size_t block) {
          explained(memory, rank, block, i, number_at(type, here, i), {number_at(type, there, i)});
 }
 
-std::string broken_block(const Promise& promise, const Memory& memory, Errors& errors, int rank,
-                         std::size_t block) {
+std::string broken_block(const Judge& judge, const Memory& memory, int rank, std::size_t block) {
   const Call& call = memory.call();
-  const Judge judge(promise, call, errors);
   const ConstBytes got = memory.received(rank, block);
   const std::size_t size = size_of(component_of(call.type));
   const bool integers = info_of(call.type).family == Family::integer;
@@ -199,6 +211,7 @@ std::string broken_block(const Promise& promise, const Memory& memory, Errors& e
 
 std::string broken(const Promise& promise, const Memory& memory, Errors& errors, int rank) {
   const Call& call = memory.call();
+  const Judge judge(promise, call, may_overflow(promise, memory), errors);
   const bool same = promise.same_bits && call.neighbours.empty() && Job::same_everywhere(call.collective);
   for (int r = 0; r < call.P; ++r) {
     if (rank >= 0 && r != rank) continue;
@@ -207,7 +220,7 @@ std::string broken(const Promise& promise, const Memory& memory, Errors& errors,
         if (std::string text = other_bits(memory, r, block); !text.empty()) return text;
         continue;
       }
-      std::string text = broken_block(promise, memory, errors, r, block);
+      std::string text = broken_block(judge, memory, r, block);
       if (!text.empty()) return text;
     }
   }
@@ -238,8 +251,7 @@ Promise promise_of(Bound bound, const Call& call, Arithmetic how) {
   const bool half = size_of(component_of(call.type)) == 2;
   promise.power_of_two_step = half || bound.kind == Bound::Kind::snap;
   if (bound.kind == Bound::Kind::pointwise) promise.kind = Promise::Kind::pointwise;
-  if (bound.kind == Bound::Kind::rate)
-    promise.kind = reduces(call.collective) ? Promise::Kind::nothing : Promise::Kind::classes;
+  if (bound.kind == Bound::Kind::rate) promise.kind = Promise::Kind::classes;
   return promise;
 }
 

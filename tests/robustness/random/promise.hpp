@@ -12,8 +12,7 @@ struct Promise {
   enum class Kind : std::uint8_t {
     absolute,   // within `bound` of the exact result; 0: bit for bit what was sent, or rounded sums of it
     pointwise,  // within bound * |exact result|
-    classes,    // NaN and infinities keep their class
-    nothing
+    classes     // NaN and infinities keep their class, or are what their reduction gives
   } kind = Kind::absolute;
   long double bound = 0;
   Arithmetic how = Arithmetic::values;

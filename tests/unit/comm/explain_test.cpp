@@ -38,6 +38,20 @@ TEST(Explain, ALine) {
       "1 s: encode 25.0 %, wait 75.0 %");
 }
 
+TEST(Explain, ARateHasNoErrorBound) {
+  CallRow row = a_row();
+  row.decision = {"zfp", "", "ring", Arithmetic::values, 1, Bound(Bound::Kind::rate, 8)};
+  EXPECT_NE(explain(row).find("by zfp, ring by values, 1 segment, rate:8 without an error bound; ratio"),
+            std::string::npos);
+}
+
+// The policy lacks the name of the codec, in most such calls.
+TEST(Explain, UnsupportedCallsNameTheRemedy) {
+  CallRow row = a_row();
+  row.sum.plain[static_cast<std::size_t>(Fallback::unsupported)] = 1;
+  EXPECT_NE(explain(row).find("reductions at a rate and lossless sums need codec="), std::string::npos);
+}
+
 TEST(Explain, NothingButPlainCalls) {
   CallRow row;
   row.key = Call{.collective = Collective::bcast, .bytes = 8}.key();

@@ -88,12 +88,28 @@ TEST(Plan, WhatIsNotSummedKeepsTheWholeBound) {
   EXPECT_EQ(plan("abs:1,on=input", Collective::allreduce, MiB, 4).bound, Bound(1));
 }
 
-// The order of MPI's own sums is unknown, and neither a rate nor a bound relative to each value bounds the
-// error of a sum.
+// The order of MPI's own sums is unknown, and a bound relative to each value does not bound the error of a
+// sum.
 TEST(Plan, SumsThatHaveNoBoundAreMpis) {
   EXPECT_EQ(plan("lossless", Collective::allreduce, MiB, 4).plain, Fallback::unsupported);
+  EXPECT_EQ(plan("pwrel:1e-3", Collective::allreduce, MiB, 4).plain, Fallback::unsupported);
   EXPECT_NE(plan("lossless", Collective::allreduce, MiB, 4, Reduction::max).plain, Fallback::unsupported);
   EXPECT_NE(plan("lossless", Collective::bcast, MiB, 4).plain, Fallback::unsupported);
+}
+
+// No bound is promised for such a reduction, so that the policy has to name the codec.
+TEST(Plan, ReductionsAtARateNeedANamedCodec) {
+  if (find_codec("zfp") == nullptr) GTEST_SKIP() << "the codec zfp is left out";
+  for (const Collective collective : all_collectives)
+    for (const Reduction op : {Reduction::sum, Reduction::min, Reduction::max}) {
+      const Fallback unnamed = reduces(collective) ? Fallback::unsupported : Fallback::none;
+      EXPECT_EQ(plan("rate:8", collective, MiB, 4, op).plain, unnamed);
+      const Plan named = plan("rate:8,codec=zfp", collective, MiB, 4, op);
+      EXPECT_EQ(named.plain, Fallback::none);
+      EXPECT_EQ(named.how, Arithmetic::values);
+      EXPECT_EQ(named.bound, Bound(Bound::Kind::rate, 8));  // not shared among the codings
+      EXPECT_EQ(named.least_ratio, 0);
+    }
 }
 
 TEST(Plan, RelativeBoundsComeFromTheRange) {

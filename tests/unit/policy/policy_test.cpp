@@ -80,6 +80,7 @@ TEST(Policy, BoundsThatAreNone) {
                            "absolute:1",
                            "lossless,on=likely",
                            "pwrel:0.1,on=likely",
+                           "rate:8,on=likely",
                            "fast",
                            "on=result",
                            ",",

@@ -13,6 +13,8 @@
 
 #include <cstddef>
 
+#pragma GCC visibility push(default)  // tests share the runtime with libtaut_cuda
+
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
@@ -123,4 +125,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 #include "gpu/kernels/on_host/device_facts.h"
+#include "gpu/kernels/on_host/memory_operations.h"
 #include "gpu/kernels/on_host/memory_pools.h"
+
+#pragma GCC visibility pop

@@ -36,6 +36,7 @@ std::unordered_set<const Work*> all_before(const WorkRef& last) {
 }  // namespace
 
 bool Work::ready() const {
+  if (condition && !condition()) return false;
   return std::ranges::all_of(after, [](const WorkRef& before) { return before->done; });
 }
 
@@ -68,12 +69,17 @@ void Schedule::run_one_of(const std::vector<WorkRef>& ready) {
 void Schedule::finish(const WorkRef& last) {
   if (last == nullptr || last->done) return;
   const bool nothing_else = stand_in_random(2) == 0;
-  const auto needed = all_before(last);
+  auto needed = all_before(last);
   while (!last->done) {
     std::vector<WorkRef> candidates = ready();
     if (nothing_else)
       std::erase_if(candidates, [&](const WorkRef& work) { return !needed.contains(work.get()); });
-    run_one_of(candidates);
+    if (!candidates.empty()) {
+      run_one_of(candidates);
+    } else {
+      let_others_call();
+      needed = all_before(last);
+    }
   }
 }
 
@@ -86,7 +92,10 @@ void Schedule::finish_device(int device) {
 }
 
 void Schedule::advance() {
-  for (unsigned steps = stand_in_random(3); steps > 0 && !pending_.empty(); --steps) run_one_of(ready());
+  for (unsigned steps = stand_in_random(3); steps > 0; --steps) {
+    const std::vector<WorkRef> candidates = ready();
+    if (!candidates.empty()) run_one_of(candidates);
+  }
 }
 
 }  // namespace taut::on_host

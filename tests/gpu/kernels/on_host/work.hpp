@@ -19,6 +19,7 @@ struct Work {
   std::vector<WorkRef> after;  // predecessors
   bool done = false;
   std::chrono::steady_clock::time_point ended = {};
+  std::function<bool()> condition = {};  // of memory that the host writes; empty: none
 
   bool ready() const;
 };
@@ -40,5 +41,8 @@ class Schedule {
 
   std::vector<WorkRef> pending_;
 };
+
+// Gives other threads time to call the runtime, whose lock the caller holds: work waits for what they write.
+void let_others_call();
 
 }  // namespace taut::on_host

@@ -1,0 +1,125 @@
+#include "api/state/enqueued_calls.hpp"
+
+#include "api/errors.hpp"
+#include "api/state/progress_thread.hpp"
+
+namespace taut::api {
+namespace {
+
+// Returns the state that drives calls which no policy serves. It belongs to no communicator.
+CommState& state_without_policy() {
+  static auto* const one = new CommState(Rules{}, false, false, Group{});
+  return *one;
+}
+
+const DeviceServices& services_for_streams() {
+  require_progress_thread();
+  return device_services("what a stream orders");
+}
+
+void expect_no_capture(const DeviceServices& services, void* stream) {
+  int captured = 0;
+  if (const int code = services.is_captured(stream, &captured); code != 0)
+    throw Error(static_cast<Status>(code), std::string("the stream cannot be used: ") + services.why());
+  if (captured != 0)
+    throw Error(Status::invalid_argument,
+                "the stream is captured in a graph, which cannot hold a call of MPI: end the capture first");
+}
+
+}  // namespace
+
+// ---- EnqueuedCall
+
+EnqueuedCall::EnqueuedCall(const MpiCall& call, const Group& group, PlainCall& persistent, void* stream,
+                           const DeviceServices& services, gpu::HostCounter& completed) noexcept
+    : call_(call),
+      group_(group),
+      begins_(services, stream),
+      completed_(completed),
+      own_plain_(call),
+      plain_(persistent.persistent() ? &persistent : &own_plain_) {}
+
+void EnqueuedCall::start(CommState* comm_state) {
+  own_plain_.set_state(comm_state);
+  std::optional<CollectiveCall> request;
+  EarlyDecision early{.plain = Fallback::off};
+  if (comm_state != nullptr) {
+    request = comm_state->describe(call_, false);
+    early = comm_state->decide(call_.comm, request);
+  }
+  if (early.plain == Fallback::none) {
+    request->begins = &begins_;
+    return comm_state->start(*request, early, *this, in_flight_);
+  }
+  const bool in_turn = !plain_->persistent();
+  if (in_turn) comm_state->connect(call_.comm);
+  CommState& driver = comm_state != nullptr ? *comm_state : state_without_policy();
+  driver.start_plain(*this, early.plain, begins_, in_turn, in_flight_);
+}
+
+// Completes the result, finds the code, and lets the waiting streams go on.
+void EnqueuedCall::ended() noexcept {
+  MpiCall silent = call_;  // the code is raised in a thread of the program
+  silent.comm = MPI_COMM_NULL;
+  code_ = guard(MPI_COMM_NULL, [&]() -> int {
+    const Verdict verdict = in_flight_->verdict();
+    const bool plain = verdict.plain != Fallback::none;
+    if (plain && plain_->code() != MPI_SUCCESS) return plain_->code();
+    if (verdict.status != Status::ok) return raise(MPI_COMM_NULL, verdict.status);
+    return plain ? settle(silent, group_) : MPI_SUCCESS;
+  });
+  completed_.increment();
+}
+
+// ---- EnqueuedCalls
+
+EnqueuedCalls::EnqueuedCalls(const MpiCall& call, const Group& group,
+                             const std::shared_ptr<CommState>& comm_state, PlainCall& plain)
+    : call_(call),
+      group_(group),
+      comm_state_(comm_state),
+      plain_(plain),
+      services_(services_for_streams()),
+      completed_(services_),
+      last_(completed_.value()) {
+  if (!plain.persistent() && (comm_state == nullptr || !comm_state->usable()))
+    throw Error(
+        Status::invalid_argument,
+        "nothing is compressed here, and this MPI has no persistent collectives for calls on streams: "
+        "set a policy on the communicator (TAUT_Comm_set_policy)");
+}
+
+void EnqueuedCalls::start(void* stream) {
+  expect_no_capture(services_, stream);
+  drop_done();
+  std::list<EnqueuedCall> one;
+  one.emplace_back(call_, group_, plain_, stream, services_, completed_);
+  one.back().start(comm_state_.get());
+  calls_.splice(calls_.end(), one);
+  ++last_;
+  held_ = false;
+}
+
+void EnqueuedCalls::hold(void* stream) {
+  expect_no_capture(services_, stream);
+  if (const Status status = completed_.hold(stream, last_); status != Status::ok)
+    throw Error(status, std::string("the stream cannot wait, TAUT_Wait can: ") + services_.why());
+  held_ = true;
+}
+
+bool EnqueuedCalls::done() const noexcept {
+  return std::ranges::all_of(calls_, [](const EnqueuedCall& call) { return call.done(); });
+}
+
+void EnqueuedCalls::drop_done() noexcept {
+  for (; any() && calls_.front().done(); calls_.pop_front())
+    if (failure_ == MPI_SUCCESS) failure_ = calls_.front().code();
+}
+
+int EnqueuedCalls::finish(MPI_Comm comm) noexcept {
+  drop_done();
+  const int code = std::exchange(failure_, MPI_SUCCESS);
+  return code == MPI_SUCCESS ? MPI_SUCCESS : raise(comm, code);
+}
+
+}  // namespace taut::api

@@ -1,0 +1,75 @@
+// Calls that persistent requests start in the order of streams (TAUT_Cuda_start_enqueue).
+#pragma once
+
+#include <list>
+
+#include "api/state/plain_call.hpp"
+#include "gpu/stream_order.hpp"
+
+namespace taut::api {
+
+// The call of one start. It is in flight from the start on, and begins at a point in a stream.
+class EnqueuedCall final : private FallbackCall {
+ public:
+  // `persistent`: MPI's persistent request of this call, or another PlainCall that is not used.
+  EnqueuedCall(const MpiCall& call, const Group& group, PlainCall& persistent, void* stream,
+               const DeviceServices& services, gpu::HostCounter& completed) noexcept;
+  EnqueuedCall(const EnqueuedCall&) = delete;
+
+  // Puts the call in flight. `comm_state`: null if no policy serves the request. Throws Error.
+  void start(CommState* comm_state);
+  bool done() const noexcept { return in_flight_->done(); }
+  int code() const noexcept { return code_; }  // MPI error code of a call that is done, not raised
+
+ private:
+  void issue() override { plain_->issue(); }
+  bool ready() override { return plain_->ready(); }
+  void ended() noexcept override;
+
+  const MpiCall& call_;
+  const Group& group_;
+  gpu::StreamPoint begins_;
+  gpu::HostCounter& completed_;
+  PlainCall own_plain_;
+  PlainCall* plain_;  // own_plain_ or MPI's persistent request
+  std::optional<CallInFlight> in_flight_;
+  int code_ = MPI_SUCCESS;
+};
+
+// The calls of one request that nobody has completed, in the order of their starts.
+class EnqueuedCalls {
+ public:
+  // All arguments belong to the request, which must outlive this object. Starts the progress thread. Throws
+  // Error if calls on streams cannot be served.
+  EnqueuedCalls(const MpiCall& call, const Group& group, const std::shared_ptr<CommState>& comm_state,
+                PlainCall& plain);
+
+  // Starts the call at the end of the work that is on the stream now. Throws Error.
+  void start(void* stream);
+  // Makes later work of the stream wait for the last start. Throws Error.
+  void hold(void* stream);
+
+  // Returns true if a stream waits for the last start.
+  bool held() const noexcept { return held_; }
+  bool any() const noexcept { return !calls_.empty(); }
+  bool done() const noexcept;
+
+  // Drops all calls, which are done. Returns the code of the first one that failed, raised on `comm`.
+  int finish(MPI_Comm comm) noexcept;
+
+ private:
+  void drop_done() noexcept;
+
+  const MpiCall& call_;
+  const Group& group_;
+  const std::shared_ptr<CommState>& comm_state_;
+  PlainCall& plain_;
+  const DeviceServices& services_;
+  gpu::HostCounter completed_;
+  std::uint32_t last_;  // value of the counter at which the last start is complete
+  bool held_ = false;
+  int failure_ = MPI_SUCCESS;  // first error code of the calls that are dropped from the list
+  std::list<EnqueuedCall> calls_;
+};
+
+}  // namespace taut::api

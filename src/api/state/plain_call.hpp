@@ -1,0 +1,48 @@
+// PlainCall: a collective call of plain MPI, which is made at each start of a request and then polled.
+#pragma once
+
+#include "api/args/neighbour_calls.hpp"
+#include "api/args/pmpi.hpp"
+#include "api/state/comm_state.hpp"
+
+namespace taut::api {
+
+class PlainCall final : public FallbackCall {
+ public:
+  // `call` must outlive this object.
+  explicit PlainCall(const MpiCall& call) noexcept : call_(call) {}
+  PlainCall(const PlainCall&) = delete;
+  ~PlainCall();
+
+  // Makes MPI's persistent request, which all starts then use. Returns an MPI error code, already raised.
+  int make_persistent(MPI_Info info);
+  bool persistent() const noexcept { return persistent_; }
+
+  // Sets the state whose private communicator issue() uses, unless MPI's request is persistent.
+  void set_state(CommState* comm_state) noexcept { comm_state_ = comm_state; }
+
+  // Starts the call on a communicator of the same ranks, or MPI's persistent request. Returns an MPI error
+  // code, already raised.
+  int start(MPI_Comm comm);
+
+  void issue() override;
+  bool ready() override;
+  void wait() noexcept;
+  int code() const noexcept { return code_; }  // of a call that is complete
+
+  // Hands MPI's request of a started call to the caller.
+  MPI_Request give() noexcept { return std::exchange(request_, MPI_REQUEST_NULL); }
+
+ private:
+  int start_nonblocking(MPI_Comm comm);
+
+  const MpiCall& call_;
+  CommState* comm_state_ = nullptr;
+  std::optional<PmpiArgs> args_;  // arguments that MPI may read until completion
+  MPI_Request request_ = MPI_REQUEST_NULL;
+  NeighbourMessages messages_;  // in place of request_ on a private communicator
+  bool persistent_ = false, complete_ = false;
+  int code_ = MPI_SUCCESS;
+};
+
+}  // namespace taut::api

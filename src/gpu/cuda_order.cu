@@ -1,0 +1,90 @@
+// Implements the services that order calls in streams: events that the host asks for, and streams that wait for
+// a word of host memory.
+#include <map>
+#include <mutex>
+
+#include "gpu/cuda_call.hpp"
+#include "gpu/cuda_services.hpp"
+
+namespace taut::api {
+namespace {
+
+cudaStream_t handle(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+// The stream waits for no other one. Its priority differs from that of usual streams: streams of one priority
+// can share a hardware queue, where a stream that waits for the host would delay it.
+cudaError_t create_own_stream(cudaStream_t& stream) {
+  int least = 0, greatest = 0;
+  const cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  return error == cudaSuccess ? cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest) : error;
+}
+
+// Type of cuStreamWaitValue32 (CUDA driver API, "Stream memory operations"). The result has the number of a
+// cudaError_t.
+using WaitValue = int (*)(cudaStream_t stream, unsigned long long address, std::uint32_t value, unsigned flags);
+constexpr unsigned until_reached = 0;  // CU_STREAM_WAIT_VALUE_GEQ, cyclic
+
+// Finds the function in the driver, which alone has it. Version 2, of CUDA 11.7, works without options of the
+// driver.
+cudaError_t find_wait_value(WaitValue& wait_value) {
+  constexpr unsigned version = 11070;
+  cudaDriverEntryPointQueryResult answer{};
+  void* function = nullptr;
+  const cudaError_t error = cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &function, version,
+                                                             cudaEnableDefault, &answer);
+  wait_value = reinterpret_cast<WaitValue>(function);
+  return error == cudaSuccess && wait_value == nullptr ? cudaErrorNotSupported : error;
+}
+
+}  // namespace
+
+int own_stream(void** stream) noexcept {
+  static std::mutex mutex;
+  static std::map<int, cudaStream_t> streams;  // by device; never destroyed
+  return guarded([&] {
+    int device = 0;
+    if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return status_of(error);
+    const std::lock_guard lock(mutex);
+    cudaStream_t& own = streams[device];
+    const cudaError_t error = own == nullptr ? create_own_stream(own) : cudaSuccess;
+    *stream = own;
+    return status_of(error);
+  });
+}
+
+int is_captured(void* stream, int* captured) noexcept {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(handle(stream), &status);
+  *captured = error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+  const int code = status_of(error);
+  return *captured != 0 ? 0 : code;
+}
+
+int record(void** event, void* stream) noexcept {
+  cudaEvent_t made = nullptr;
+  cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+  if (error != cudaSuccess) return status_of(error);
+  error = cudaEventRecord(made, handle(stream));
+  if (error != cudaSuccess) cudaEventDestroy(made);
+  *event = made;
+  return status_of(error);
+}
+
+int has_happened(void* event, int* happened) noexcept {
+  const cudaError_t error = cudaEventQuery(static_cast<cudaEvent_t>(event));
+  *happened = error == cudaSuccess;
+  if (error != cudaErrorNotReady) return status_of(error);
+  cudaGetLastError();  // the next launch must not take the answer for its own error
+  return 0;
+}
+
+void free_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+
+int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept {
+  WaitValue wait_value = nullptr;
+  if (const cudaError_t error = find_wait_value(wait_value); error != cudaSuccess) return status_of(error);
+  const auto address = reinterpret_cast<std::uintptr_t>(word);
+  return status_of(static_cast<cudaError_t>(wait_value(handle(stream), address, value, until_reached)));
+}
+
+}  // namespace taut::api
