@@ -23,7 +23,8 @@ from ._request import Request
 '''
 
 CLASSES = {
-    "Blocking": "Messages are given as to mpi4py; what a bound promises after each call: docs/configuration.md.",
+    "Blocking": "Messages are given as to mpi4py. Calls without recvbuf return a new array like sendbuf, if they can "
+    "know its size. What a bound promises after each call: docs/configuration.md.",
     "Nonblocking": "As the blocking ones; they return a `Request`. Buffers are not touched until it is complete.",
     "Persistent": "Arguments to be used again and again: `Request.Start` starts the call, its buffers are read anew each time.",
 }
@@ -38,7 +39,8 @@ def docstrings():
 def parameters(function):
     """Yields (name, declaration) of mpi4py's parameters: one for each buffer, then counts, operator and root."""
     names = [p.name for p in function.parameters if p.kind == "address"]
-    yield from ((name, f"{name}: Any") for name in (["buf"] if names == ["buffer"] else names))
+    for name in ["buf"] if names == ["buffer"] else names:
+        yield name, f"{name}: Any = None" if name == "recvbuf" else f"{name}: Any"
     if function.reduces and "counts" in function.kinds:
         yield "recvcounts", "recvcounts: Any = None"
     if function.reduces:
@@ -50,14 +52,15 @@ def parameters(function):
 def method(function, form, doc):
     named = [*parameters(function)]
     declared = ", ".join(["self", *(declaration for _, declaration in named)])
-    made = f"arguments.{function.name.lower()}({', '.join(['self._comm', *(name for name, _ in named)])})"
+    names = ", ".join(name for name, _ in named)
+    make = f"arguments.{function.name.lower()}"
     if form == "Blocking":
-        return f'    def {function.name}({declared}) -> None:\n        """{doc}"""\n        self._run({made})\n'
+        return f'    def {function.name}({declared}) -> Any:\n        """{doc}"""\n        return self._run({make}, {names})\n'
     if form == "Nonblocking":
         head = f"    def {function.immediate}({declared}) -> Request:\n"
-        return f'{head}        """Nonblocking `{function.name}`."""\n        return self._start({made})\n'
+        return f'{head}        """Nonblocking `{function.name}`."""\n        return self._start({make}, {names})\n'
     head = f"    def {function.name}_init({declared}, info: Optional[MPI.Info] = None) -> Request:\n"
-    return f'{head}        """Persistent `{function.name}`."""\n        return self._init({made}, info)\n'
+    return f'{head}        """Persistent `{function.name}`."""\n        return self._init({make}, ({names},), info)\n'
 
 
 def module():

@@ -127,24 +127,6 @@ nb::tuple frame_info(Address frame, std::size_t bytes) {
   return nb::make_tuple(info.codec, text_of(bound), info.type, info.count, info.bytes);
 }
 
-// Returns a DLPack array of bfloat16, which NumPy does not import, as uint16 on the same memory.
-nb::ndarray<nb::numpy, std::uint16_t> bfloat16_bits(nb::ndarray<nb::device::cpu> array) {
-  const nb::dlpack::dtype type = array.dtype();
-  if (type.code != static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat) || type.bits != 16 ||
-      type.lanes != 1)
-    raise(TAUT_ERR_TYPE, "an array of a type that NumPy has not; convert it to float32");
-  std::vector<std::size_t> shape;
-  std::vector<std::int64_t> strides;
-  for (std::size_t i = 0; i < array.ndim(); ++i) {
-    shape.push_back(array.shape(i));
-    strides.push_back(array.stride(i));
-  }
-  auto* const owner = new nb::ndarray<nb::device::cpu>(array);
-  const nb::capsule keeps(
-      owner, [](void* data) noexcept { delete static_cast<nb::ndarray<nb::device::cpu>*>(data); });
-  return {array.data(), shape.size(), shape.data(), keeps, strides.data()};
-}
-
 // Contents of a DLPack capsule, in host or device memory; keeps the memory alive.
 class Tensor {
  public:
@@ -212,7 +194,6 @@ NB_MODULE(_core, module) {
         return unlocked([&] { return crc32c(bytes_at(address, bytes)); });
       },
       nb::arg("address"), nb::arg("bytes"));
-  module.def("bfloat16_bits", bfloat16_bits, nb::arg("array"));
   nb::class_<Tensor>(module, "Tensor")
       .def(nb::init<nb::ndarray<>>(), nb::arg("capsule"))
       .def_prop_ro("address", &Tensor::address)

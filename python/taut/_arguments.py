@@ -14,7 +14,8 @@ from . import _half
 from ._arrays import address_of
 from ._errors import ArgumentError
 from ._layer import average, handle
-from ._message import IN_PLACE, NOTHING, Message, message, typed_message, vector_message
+from ._message import IN_PLACE, NOTHING, Buffers, Message
+from ._new import Shape, block_of, empty, shape_of
 
 
 class Average:
@@ -36,6 +37,8 @@ class Call:
     keeps: list[Any] = field(default_factory=list)  # memory that the arguments refer to
     before: Optional[Callable[[], None]] = None  # run at each start
     after: Optional[Callable[[], None]] = None  # run once the call is complete
+    result: Any = None  # the new array that receives, if the caller gave none
+    buffers: Optional[Buffers] = None  # where the arguments come from
 
 
 def operator(op: Any) -> int:
@@ -53,139 +56,164 @@ def _same_count(send: Message, recv: Message) -> Message:
     return send
 
 
-def _reduction(name: str, comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+def _same(shape: Shape) -> Shape:
+    return shape
+
+
+def _received(sendbuf: Any, recvbuf: Any, shape: Callable[[Shape], Shape] = _same, blocks: int = 1) -> tuple[Any, Any]:
+    """Returns the array that receives `blocks` blocks, and the same again if it is new. `shape` gives the shape of a new one."""
+    if recvbuf is not None or blocks == 0:
+        return recvbuf, None
+    made = empty(sendbuf, shape(shape_of(sendbuf)))
+    return made, made
+
+
+def _given(recvbuf: Any, blocks: int = 1) -> Any:
+    if recvbuf is None and blocks > 0:
+        raise ArgumentError("recvbuf is missing: this call does not make it, because only the caller knows all counts")
+    return recvbuf
+
+
+def _reduction(name: str, buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+    recvbuf, made = _received(sendbuf, recvbuf)
     half = _half.stage(sendbuf, recvbuf)
-    send, recv = message(half.send, False), message(half.recv, True)
+    send, recv = buffers.message(half.send, False), buffers.message(half.recv, made is None)
     what = _same_count(send, recv)
-    words = [send.address, recv.address, what.count, what.type, operator(op), handle(comm)]
-    return Call(name, words, [send, recv, half], half.before, half.after)
+    words = [send.address, recv.address, what.count, what.type, operator(op), buffers.handle]
+    return Call(name, words, [send, recv, half], half.before, half.after, made)
 
 
-def allreduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+def allreduce(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     """Computes the sum, minimum, maximum or mean over the ranks, on every rank."""
-    return _reduction("Allreduce", comm, sendbuf, recvbuf, op)
+    return _reduction("Allreduce", buffers, sendbuf, recvbuf, op)
 
 
-def scan(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+def scan(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     """Computes the sum, minimum or maximum over the ranks up to this one."""
-    return _reduction("Scan", comm, sendbuf, recvbuf, op)
+    return _reduction("Scan", buffers, sendbuf, recvbuf, op)
 
 
-def exscan(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+def exscan(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     """Computes the sum, minimum or maximum over the ranks before this one; rank 0 receives nothing."""
-    call = _reduction("Exscan", comm, sendbuf, recvbuf, op)
-    if comm.Get_rank() == 0:
-        call.after = None
+    call = _reduction("Exscan", buffers, sendbuf, recvbuf, op)
+    if buffers.rank == 0:
+        call.after = call.result = None
     return call
 
 
-def reduce(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Call:
+def reduce(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any, root: int) -> Call:
     """Computes the sum, minimum, maximum or mean over the ranks, at the root."""
-    at_root = comm.Get_rank() == root
-    half = _half.stage(sendbuf, recvbuf if at_root else None)
-    send, recv = message(half.send, False), message(half.recv, True)
+    recvbuf, made = _received(sendbuf, recvbuf) if buffers.rank == root else (None, None)
+    half = _half.stage(sendbuf, recvbuf)
+    send, recv = buffers.message(half.send, False), buffers.message(half.recv, made is None)
     what = _same_count(send, recv)
-    words = [send.address, recv.address, what.count, what.type, operator(op), root, handle(comm)]
-    return Call("Reduce", words, [send, recv, half], half.before, half.after)
+    words = [send.address, recv.address, what.count, what.type, operator(op), root, buffers.handle]
+    return Call("Reduce", words, [send, recv, half], half.before, half.after, made)
 
 
-def reduce_scatter_block(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
+def reduce_scatter_block(buffers: Buffers, sendbuf: Any, recvbuf: Any, op: Any) -> Call:
     """Computes the sum, minimum, maximum or mean over the ranks; rank r gets block r of the result."""
-    half, ranks = _half.stage(sendbuf, recvbuf), comm.Get_size()
-    send = message(half.send, False, ranks)
-    recv = message(half.recv, True, ranks if send is IN_PLACE else 1)
+    ranks = buffers.ranks
+    recvbuf, made = _received(sendbuf, recvbuf, lambda shape: block_of(shape, ranks))
+    half = _half.stage(sendbuf, recvbuf)
+    send = buffers.message(half.send, False, ranks)
+    recv = buffers.message(half.recv, made is None, ranks if send is IN_PLACE else 1)
     what = _same_count(send, recv)
-    words = [send.address, recv.address, what.count, what.type, operator(op), handle(comm)]
-    return Call("Reduce_scatter_block", words, [send, recv, half], half.before, half.after)
+    words = [send.address, recv.address, what.count, what.type, operator(op), buffers.handle]
+    return Call("Reduce_scatter_block", words, [send, recv, half], half.before, half.after, made)
 
 
-def reduce_scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, recvcounts: Any, op: Any) -> Call:
+def reduce_scatter(buffers: Buffers, sendbuf: Any, recvbuf: Any, recvcounts: Any, op: Any) -> Call:
     """`Reduce_scatter_block` with blocks of any size."""
-    half, ranks = _half.stage(sendbuf, recvbuf), comm.Get_size()
-    send, recv = message(half.send, False), message(half.recv, True)
+    half, ranks = _half.stage(sendbuf, _given(recvbuf)), buffers.ranks
+    send, recv = buffers.message(half.send, False), buffers.message(half.recv, True)
     if recvcounts is None:
         mine = recv.count // ranks if send is IN_PLACE else recv.count
-        recvcounts = comm.allgather(mine)
+        recvcounts = buffers.comm.allgather(mine)
     counts = np.ascontiguousarray(np.broadcast_to(np.asarray(recvcounts, np.int64), ranks))
     whole = recv if send is IN_PLACE else send
     if counts.sum() != whole.count:
         raise ArgumentError(f"the counts add up to {counts.sum()}, the array has {whole.count} elements")
-    words = [send.address, recv.address, address_of(counts), whole.type, operator(op), handle(comm)]
+    words = [send.address, recv.address, address_of(counts), whole.type, operator(op), buffers.handle]
     return Call("Reduce_scatter", words, [send, recv, half, counts], half.before, half.after)
 
 
-def bcast(comm: MPI.Comm, buf: Any, root: int) -> Call:
+def bcast(buffers: Buffers, buf: Any, root: int) -> Call:
     """Broadcasts the root's values to every rank; the root's array gets the decoded values too."""
-    both = message(buf, True) if comm.Get_rank() != root else message(buf, False)
-    if comm.Get_rank() == root and both.array is not None and not both.array.flags.writeable:
-        raise ArgumentError("the root's array gets the values that the others get, but it is read-only: pass a copy")
-    return Call("Bcast", [both.address, both.count, both.type, root, handle(comm)], [both])
+    both = buffers.message(buf, True)
+    return Call("Bcast", [both.address, both.count, both.type, root, buffers.handle], [both])
 
 
-def _pair(name: str, send: Message, recv: Message, *more: int) -> Call:
+def _pair(name: str, send: Message, recv: Message, *more: int, made: Any = None) -> Call:
     words = [send.address, send.count, send.type, recv.address, recv.count, recv.type, *more]
-    return Call(name, words, [send, recv])
+    return Call(name, words, [send, recv], result=made)
 
 
-def allgather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def allgather(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """Collects the blocks of all ranks on every rank."""
-    return _pair("Allgather", message(sendbuf, False), message(recvbuf, True, comm.Get_size()), handle(comm))
+    recvbuf, made = _received(sendbuf, recvbuf, lambda shape: (buffers.ranks, *shape))
+    send, recv = buffers.message(sendbuf, False), buffers.message(recvbuf, made is None, buffers.ranks)
+    return _pair("Allgather", send, recv, buffers.handle, made=made)
 
 
-def alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def alltoall(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """Sends block r of every rank to rank r."""
-    ranks = comm.Get_size()
-    return _pair("Alltoall", message(sendbuf, False, ranks), message(recvbuf, True, ranks), handle(comm))
+    recvbuf, made = _received(sendbuf, recvbuf)
+    send, recv = buffers.message(sendbuf, False, buffers.ranks), buffers.message(recvbuf, made is None, buffers.ranks)
+    return _pair("Alltoall", send, recv, buffers.handle, made=made)
 
 
-def gather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+def gather(buffers: Buffers, sendbuf: Any, recvbuf: Any, root: int) -> Call:
     """Collects the blocks of all ranks at the root."""
-    recv = message(recvbuf, True, comm.Get_size()) if comm.Get_rank() == root else NOTHING
-    return _pair("Gather", message(sendbuf, False), recv, root, handle(comm))
+    recv, made = NOTHING, None
+    if buffers.rank == root:
+        recvbuf, made = _received(sendbuf, recvbuf, lambda shape: (buffers.ranks, *shape))
+        recv = buffers.message(recvbuf, made is None, buffers.ranks)
+    return _pair("Gather", buffers.message(sendbuf, False), recv, root, buffers.handle, made=made)
 
 
-def scatter(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+def scatter(buffers: Buffers, sendbuf: Any, recvbuf: Any, root: int) -> Call:
     """Sends block r of the root's array to rank r."""
-    send = message(sendbuf, False, comm.Get_size()) if comm.Get_rank() == root else NOTHING
-    return _pair("Scatter", send, message(recvbuf, True), root, handle(comm))
+    send = buffers.message(sendbuf, False, buffers.ranks) if buffers.rank == root else NOTHING
+    return _pair("Scatter", send, buffers.message(recvbuf, True), root, buffers.handle)
 
 
-def allgatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def allgatherv(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """`Allgather` with blocks of any size."""
-    send, recv = message(sendbuf, False), vector_message(recvbuf, True, comm.Get_size())
-    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    send, recv = buffers.message(sendbuf, False), buffers.vector_message(_given(recvbuf), True, buffers.ranks)
+    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, buffers.handle]
     return Call("Allgatherv", words, [send, recv])
 
 
-def gatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+def gatherv(buffers: Buffers, sendbuf: Any, recvbuf: Any, root: int) -> Call:
     """`Gather` with blocks of any size."""
-    recv = vector_message(recvbuf, True, comm.Get_size()) if comm.Get_rank() == root else NOTHING
-    send = message(sendbuf, False)
-    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, root, handle(comm)]
+    recv = buffers.vector_message(_given(recvbuf), True, buffers.ranks) if buffers.rank == root else NOTHING
+    send = buffers.message(sendbuf, False)
+    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, root, buffers.handle]
     return Call("Gatherv", words, [send, recv])
 
 
-def scatterv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any, root: int) -> Call:
+def scatterv(buffers: Buffers, sendbuf: Any, recvbuf: Any, root: int) -> Call:
     """`Scatter` with blocks of any size."""
-    send = vector_message(sendbuf, False, comm.Get_size()) if comm.Get_rank() == root else NOTHING
-    recv = message(recvbuf, True)
-    words = [send.address, *send.vector(), send.type, recv.address, recv.count, recv.type, root, handle(comm)]
+    send = buffers.vector_message(sendbuf, False, buffers.ranks) if buffers.rank == root else NOTHING
+    recv = buffers.message(recvbuf, True)
+    words = [send.address, *send.vector(), send.type, recv.address, recv.count, recv.type, root, buffers.handle]
     return Call("Scatterv", words, [send, recv])
 
 
-def alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def alltoallv(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """`Alltoall` with blocks of any size."""
-    ranks = comm.Get_size()
-    send, recv = vector_message(sendbuf, False, ranks), vector_message(recvbuf, True, ranks)
-    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    ranks = buffers.ranks
+    send, recv = buffers.vector_message(sendbuf, False, ranks), buffers.vector_message(_given(recvbuf), True, ranks)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, buffers.handle]
     return Call("Alltoallv", words, [send, recv])
 
 
-def alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def alltoallw(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """`Alltoallv` with a datatype for each block, and displacements in bytes."""
-    ranks = comm.Get_size()
-    send, recv = typed_message(sendbuf, False, ranks), typed_message(recvbuf, True, ranks)
-    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    ranks = buffers.ranks
+    send, recv = buffers.typed_message(sendbuf, False, ranks), buffers.typed_message(_given(recvbuf), True, ranks)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, buffers.handle]
     return Call("Alltoallw", words, [send, recv])
 
 
@@ -196,35 +224,41 @@ def _degrees(comm: MPI.Comm) -> tuple[int, int]:
     return comm.indegree, comm.outdegree
 
 
-def neighbor_allgather(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def neighbor_allgather(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """Collects one block from each neighbour in the communicator's topology."""
-    return _pair("Neighbor_allgather", message(sendbuf, False), message(recvbuf, True, _degrees(comm)[0]), handle(comm))
+    sources, _ = _degrees(buffers.comm)
+    recvbuf, made = _received(sendbuf, recvbuf, lambda shape: (sources, *shape), sources)
+    send, recv = buffers.message(sendbuf, False), buffers.message(recvbuf, made is None, sources)
+    return _pair("Neighbor_allgather", send, recv, buffers.handle, made=made)
 
 
-def neighbor_allgatherv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def neighbor_allgatherv(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """`Neighbor_allgather` with blocks of any size."""
-    send, recv = message(sendbuf, False), vector_message(recvbuf, True, _degrees(comm)[0])
-    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    sources, _ = _degrees(buffers.comm)
+    send, recv = buffers.message(sendbuf, False), buffers.vector_message(_given(recvbuf, sources), True, sources)
+    words = [send.address, send.count, send.type, recv.address, *recv.vector(), recv.type, buffers.handle]
     return Call("Neighbor_allgatherv", words, [send, recv])
 
 
-def neighbor_alltoall(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def neighbor_alltoall(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """Sends one block to each neighbour in the communicator's topology."""
-    sources, targets = _degrees(comm)
-    return _pair("Neighbor_alltoall", message(sendbuf, False, targets), message(recvbuf, True, sources), handle(comm))
+    sources, targets = _degrees(buffers.comm)
+    recvbuf, made = _received(sendbuf, recvbuf, lambda shape: block_of(shape, targets, sources), sources)
+    send, recv = buffers.message(sendbuf, False, targets), buffers.message(recvbuf, made is None, sources)
+    return _pair("Neighbor_alltoall", send, recv, buffers.handle, made=made)
 
 
-def neighbor_alltoallv(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def neighbor_alltoallv(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """`Neighbor_alltoall` with blocks of any size."""
-    sources, targets = _degrees(comm)
-    send, recv = vector_message(sendbuf, False, targets), vector_message(recvbuf, True, sources)
-    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    sources, targets = _degrees(buffers.comm)
+    send, recv = buffers.vector_message(sendbuf, False, targets), buffers.vector_message(_given(recvbuf, sources), True, sources)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, buffers.handle]
     return Call("Neighbor_alltoallv", words, [send, recv])
 
 
-def neighbor_alltoallw(comm: MPI.Comm, sendbuf: Any, recvbuf: Any) -> Call:
+def neighbor_alltoallw(buffers: Buffers, sendbuf: Any, recvbuf: Any) -> Call:
     """`Neighbor_alltoallv` with a datatype for each block, and displacements in bytes."""
-    sources, targets = _degrees(comm)
-    send, recv = typed_message(sendbuf, False, targets), typed_message(recvbuf, True, sources)
-    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, handle(comm)]
+    sources, targets = _degrees(buffers.comm)
+    send, recv = buffers.typed_message(sendbuf, False, targets), buffers.typed_message(_given(recvbuf, sources), True, sources)
+    words = [send.address, *send.vector(), send.type, recv.address, *recv.vector(), recv.type, buffers.handle]
     return Call("Neighbor_alltoallw", words, [send, recv])

@@ -6,6 +6,7 @@ from typing import Any, Optional, Union
 from mpi4py import MPI
 
 from ._arguments import AVG, Average
+from ._device import stream_number
 from ._errors import ArgumentError, DTypeError
 from ._forms import Blocking, Nonblocking, Persistent
 from ._layer import call, handle
@@ -45,8 +46,10 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     Notes
     -----
-    Buffer arguments are as in mpi4py: an array (NumPy, buffer, DLPack on the host), ``[array, count, type]``,
-    ``[array, (counts, displacements), type]``, ``MPI.IN_PLACE``. float16 and bfloat16 (ml_dtypes) work on every MPI.
+    Buffer arguments are as in mpi4py: an array, ``[array, count, type]``, ``[array, (counts, displacements), type]``,
+    ``MPI.IN_PLACE``. Arrays of NumPy, CuPy, PyTorch, JAX and others, on the host or on a GPU, are taken by the buffer
+    protocol, DLPack or ``__cuda_array_interface__``. Without recvbuf a call returns a new array of the kind of sendbuf.
+    float16 and bfloat16 (ml_dtypes) work on every MPI.
     Calls release the GIL; one thread at a time may use a communicator and its requests.
 
     Examples
@@ -89,11 +92,20 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
         """Returns the policy that was set through this object; None if there is none."""
         return self._policy
 
+    def Set_stream(self, stream: Any) -> None:
+        """Sets the CUDA stream on which later calls of this object work on arrays on a GPU: a stream of CuPy or PyTorch, the
+        number of a cudaStream_t, or None: the legacy default stream. Local.
+
+        A call sees the work that was enqueued on the stream before it, and that the arrays' library has enqueued elsewhere.
+        The result is there when the call returns, or its request is complete.
+        """
+        self._stream = stream_number(stream)
+
     def Dup(self, info: Optional[MPI.Info] = None) -> "Comm":
-        """Returns a duplicate with the same policy. Collective."""
+        """Returns a duplicate with the same policy and stream. Collective."""
         twin = Comm.__new__(Comm)
         twin._comm = self._comm.Dup(info) if info is not None else self._comm.Dup()
-        twin._policy = self._policy
+        twin._policy, twin._stream = self._policy, self._stream
         return twin
 
     Clone = Dup

@@ -1,6 +1,6 @@
 """Arrays in memory of a GPU, by DLPack or ``__cuda_array_interface__`` and their rules about streams.
 
-The library works on CUDA's legacy default stream and waits for its own work there. The producer is therefore asked to make
+The library works on one CUDA stream and waits for its own work there. The producer of an array is therefore asked to make
 that stream wait for the producer's pending work, and need not wait itself.
 """
 
@@ -10,61 +10,79 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _core
-from ._arrays import Values
+from ._arrays import Values, check_writable
+from ._dlpack import CUDA, CUDA_MANAGED, device_of, number_of, tensor_of
 from ._dtypes import coded_number
-from ._errors import DTypeError
+from ._errors import ArgumentError, DTypeError
 
-_CUDA, _CUDA_MANAGED = 2, 13  # DLDeviceType
-_DEFAULT_STREAM = 1  # the legacy one, in DLPack and in __cuda_array_interface__
-# (DLDataTypeCode, bits) -> enum TAUT_Type
-_TYPES = {(2, 32): 1, (2, 64): 2, (2, 16): 3, (4, 16): 4, (5, 64): 5, (5, 128): 6}
-_TYPES |= {(code, bits): 7 + 2 * power + code for code in (0, 1) for power, bits in enumerate((8, 16, 32, 64))}
+LEGACY_STREAM = 1  # the legacy default stream, in DLPack and in __cuda_array_interface__
 
 
-def device_values(data: Any, writable: bool = False) -> Optional[Values]:
-    """Returns the values of `data` if they are on a CUDA device, else None.
+def device_values(data: Any, writable: bool = False, stream: int = LEGACY_STREAM) -> Optional[Values]:
+    """Returns the values of `data` if they are on a CUDA device, else None. Work on `stream` sees them complete.
 
     Raises
     ------
     DTypeError
-        If the type of the values is not coded, the values are not contiguous, or `writable` is set and they are read-only.
+        If the type of the values is not coded, or the values are not contiguous.
+    ArgumentError
+        If the memory has been freed, or `writable` is set and the array is read-only.
     """
-    if hasattr(data, "__dlpack_device__"):
-        return _by_dlpack(data, writable) if data.__dlpack_device__()[0] in (_CUDA, _CUDA_MANAGED) else None
-    if hasattr(data, "__cuda_array_interface__"):
-        return _by_interface(data, writable)
-    return None
+    if isinstance(data, np.ndarray):
+        return None
+    where = device_of(data)
+    if where is not None and where[0] not in (CUDA, CUDA_MANAGED):
+        return None
+    if where is None and not hasattr(data, "__cuda_array_interface__"):
+        return None
+    if writable:
+        check_writable(data)
+    return _by_dlpack(data, where, stream) if where is not None else _by_interface(data, writable, stream)
 
 
-def _by_dlpack(data: Any, writable: bool) -> Values:
-    if writable and getattr(getattr(data, "flags", None), "writeable", True) is False:
-        raise DTypeError("the array is read-only")
-    tensor = _core.Tensor(data.__dlpack__(stream=_DEFAULT_STREAM))
-    *type_and_bits, lanes = tensor.type
-    number = _TYPES.get(tuple(type_and_bits)) if lanes == 1 else None
-    if number is None:
-        raise DTypeError("values of this type are not coded; convert them to float32")
+def stream_number(stream: Any) -> int:
+    """Returns the number of a CUDA stream, a ``cudaStream_t``.
+
+    Parameters
+    ----------
+    stream
+        A number, a stream of CuPy or PyTorch, an object with ``__cuda_stream__``, or None: the legacy default stream.
+    """
+    if hasattr(stream, "__cuda_stream__"):
+        stream = stream.__cuda_stream__()[1]
+    for attribute in ("ptr", "cuda_stream"):  # CuPy's and PyTorch's
+        stream = getattr(stream, attribute, stream)
+    if stream is not None and not isinstance(stream, int):
+        raise ArgumentError(f"{type(stream).__name__} is no CUDA stream: give its cudaStream_t as an int")
+    return stream or LEGACY_STREAM
+
+
+def _by_dlpack(data: Any, where: tuple[int, int], stream: int) -> Values:
+    tensor = tensor_of(data, stream=stream)
     shape = tuple(tensor.shape)
-    values = Values(tensor.address, number, shape, _is_fortran(shape, tensor.strides), tensor)
-    if tensor.device == _CUDA_MANAGED and values.count:
-        _core.wait_for_stream(values.address, _DEFAULT_STREAM)  # the host may read this memory
+    fortran = _is_fortran(shape, tensor.strides)
+    values = Values(tensor.address, number_of(tensor), shape, fortran, tensor, data, where[1])
+    if where[0] == CUDA_MANAGED and values.count:
+        _core.wait_for_stream(values.address, stream)  # the host may read this memory
     return values
 
 
-def _by_interface(data: Any, writable: bool) -> Values:
+def _by_interface(data: Any, writable: bool, stream: int) -> Values:
     about = data.__cuda_array_interface__
     dtype, shape = np.dtype(about["typestr"]), tuple(about["shape"])
     address, read_only = about["data"]
     if read_only and writable:
-        raise DTypeError("the array is read-only")
+        raise ArgumentError("the array to receive into is read-only: pass a copy of it")
     if about.get("mask") is not None:
         raise DTypeError("arrays with a mask are not coded; fill in the masked values")
+    if not address and prod(shape):
+        raise ArgumentError("the array's memory has been freed")
     strides = about.get("strides")
     in_values = _c_strides(shape) if strides is None else [step // dtype.itemsize for step in strides]
-    values = Values(address or 0, coded_number(dtype), shape, _is_fortran(shape, in_values), data)
-    stream = about.get("stream")
-    if stream is not None and values.count:
-        _core.wait_for_stream(values.address, stream)
+    values = Values(address or 0, coded_number(dtype), shape, _is_fortran(shape, in_values), data, data)
+    pending = about.get("stream")
+    if pending is not None and pending != stream and values.count:
+        _core.wait_for_stream(values.address, pending)
     return values
 
 

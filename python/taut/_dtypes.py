@@ -41,6 +41,11 @@ def coded_number(dtype: np.dtype) -> int:
     raise DTypeError(f"values of type {dtype} are not coded; convert them to one of {', '.join(_NUMBERS)}")
 
 
+def name_of(number: int) -> str:
+    """Returns the name of the NumPy type of a number."""
+    return _NAMES[number]
+
+
 def size_of(number: int) -> int:
     """Returns the size of a value in bytes."""
     return 2 if number == BFLOAT16 else np.dtype(_NAMES[number]).itemsize

@@ -11,6 +11,8 @@ import numpy as np
 from mpi4py import MPI
 
 from ._arrays import as_array
+from ._device import device_values
+from ._dtypes import name_of
 from ._errors import DTypeError
 from ._layer import flavour
 from ._message import bfloat16_type, split
@@ -30,15 +32,23 @@ def _needs_float32(spec: Any) -> bool:
     if spec is None or spec is MPI.IN_PLACE:
         return False
     buffer, counts, displs, kind = split(spec)
-    missing = buffer is not None and kind is None and _has_no_type(as_array(buffer).dtype)
-    if missing and (counts is not None or displs is not None):
+    if buffer is None or kind is not None or not _missing():
+        return False
+    on_gpu = device_values(buffer)
+    if on_gpu is not None and name_of(on_gpu.type) in _missing():
+        raise DTypeError(f"this MPI has no type for {name_of(on_gpu.type)}: convert an array on a GPU to float32")
+    if on_gpu is not None or as_array(buffer).dtype.name not in _missing():
+        return False
+    if counts is not None or displs is not None:
         raise DTypeError("this MPI has no type for these values: give a part of the array instead of counts")
-    return missing
+    return True
 
 
-@lru_cache(maxsize=256)
-def _has_no_type(dtype: np.dtype) -> bool:
-    return dtype.name == "bfloat16" and bfloat16_type() is None or dtype.name == "float16" and flavour() != "mpich"
+@lru_cache(maxsize=None)
+def _missing() -> list[str]:
+    """Returns the names of the types of 16-bit floats that this MPI lacks."""
+    has = {"float16": flavour() == "mpich", "bfloat16": bfloat16_type() is not None}
+    return [name for name, there in has.items() if not there]
 
 
 def stage(send: Any, recv: Any) -> Staged:

@@ -7,7 +7,9 @@ from typing import Any, Optional
 import numpy as np
 from mpi4py import MPI
 
-from ._arrays import address_of, as_array
+from ._arrays import Values, address_of, as_array, check_writable
+from ._device import LEGACY_STREAM, device_values
+from ._dtypes import BFLOAT16, dtype_of
 from ._errors import ArgumentError, DTypeError
 from ._layer import flavour, handle
 
@@ -35,7 +37,7 @@ class Message:
     type: int  # MPI handle
     counts: Optional[np.ndarray] = None  # for vector calls: one for each rank
     displs: Optional[np.ndarray] = None
-    array: Optional[np.ndarray] = None
+    owner: Any = None  # keeps the memory alive; None if there is no buffer
     types: Optional[np.ndarray] = None  # of vector calls with a type for each block; `type` is its address
 
     def vector(self) -> tuple[int, int]:
@@ -58,6 +60,14 @@ def bfloat16_type() -> Optional[MPI.Datatype]:
         return found if found.Get_size() == 2 and "BFLOAT16" in found.Get_name() else None
     except MPI.Exception:
         return None
+
+
+@lru_cache(maxsize=256)
+def type_of_number(number: int) -> MPI.Datatype:
+    """Returns the MPI type of a TAUT_Type."""
+    if number == BFLOAT16:
+        return bfloat16_type() or MPI.UINT16_T
+    return type_of(dtype_of(number))
 
 
 @lru_cache(maxsize=256)
@@ -93,80 +103,119 @@ def split(spec: Any) -> tuple[Any, Any, Any, Any]:
     return buffer, counts, displs, kind
 
 
-def _resolve(buffer: Any, kind: Any, writes: bool) -> tuple[Optional[np.ndarray], int, MPI.Datatype, int]:
-    """Returns (array, address, type, number of elements that the array has room for)."""
-    if isinstance(kind, str):
-        kind = type_of(np.dtype(kind))
-    if buffer is None or buffer is MPI.BOTTOM:
-        return None, 0, kind if kind is not None else MPI.BYTE, 0
+@dataclass
+class _Memory:
+    """The memory of one buffer."""
+
+    address: int
+    type: MPI.Datatype
+    room: int  # in elements of that type
+    owner: Any = None  # keeps the memory alive; None if there is no buffer
+
+
+def _on_host(buffer: Any, writes: bool) -> np.ndarray:
     array = as_array(buffer)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise ArgumentError("the array has gaps or steps: pass numpy.ascontiguousarray(...) of it")
-    if writes and not array.flags.writeable:
-        raise ArgumentError("the array to receive into is read-only: pass a copy of it")
-    if kind is None:
-        return array, address_of(array), type_of(array.dtype), array.size
-    extent = kind.Get_extent()[1]
-    return array, address_of(array), kind, array.nbytes // extent if extent > 0 else 0
+    if writes:
+        check_writable(buffer)
+        check_writable(array)
+    return array
 
 
-def message(spec: Any, writes: bool, blocks: int = 1) -> Message:
-    """Returns a message with one count. By default the array is divided into `blocks` blocks of that count."""
-    if spec is None:
-        return NOTHING
-    if spec is MPI.IN_PLACE:
-        return IN_PLACE
-    buffer, count, displ, kind = split(spec)
-    array, address, mpi_type, room = _resolve(buffer, kind, writes)
-    displ = int(displ or 0)
-    if count is None:
-        if blocks and (room - displ) % blocks:
-            raise ArgumentError(f"the array has {room - displ} elements, which {blocks} ranks cannot share evenly")
-        count = (room - displ) // blocks if blocks else 0
-    if array is not None and displ + int(count) * blocks > room and mpi_type.is_predefined:
-        raise ArgumentError(f"the array has {room} elements, the message {displ + int(count) * blocks}")
-    address += displ * (mpi_type.Get_extent()[1] if displ else 0)
-    return Message(address, int(count), handle(mpi_type), array=array)
+class Buffers:
+    """The buffers of one call on a communicator. Work on the CUDA stream sees complete values in arrays on a GPU."""
 
+    def __init__(self, comm: MPI.Comm, stream: int = LEGACY_STREAM) -> None:
+        self.comm = comm
+        self.stream = stream
+        self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
+        self.handle = handle(comm)
+        self.on_gpu: list[Values] = []
 
-def vector_message(spec: Any, writes: bool, ranks: int) -> Message:
-    """Returns a message with one count for each rank. By default the ranks share the array evenly."""
-    if spec is None:
-        return NOTHING
-    if spec is MPI.IN_PLACE:
-        return IN_PLACE
-    buffer, counts, displs, kind = split(spec)
-    array, address, mpi_type, room = _resolve(buffer, kind, writes)
-    if counts is None:
-        if ranks and room % ranks:
-            raise ArgumentError(f"the array has {room} elements, which {ranks} ranks cannot share evenly: give counts")
-        counts = room // ranks if ranks else 0
-    counts = _numbers(counts, ranks, "counts")
-    if displs is None:
-        displs = np.concatenate([[0], np.cumsum(counts)])[:ranks]
-    elif np.ndim(displs) == 0:
-        displs = np.arange(ranks) * int(displs)
-    displs = _numbers(displs, ranks, "displacements")
-    if array is not None and mpi_type.is_predefined and int((displs + counts)[counts > 0].max(initial=0)) > room:
-        raise ArgumentError(f"the array has {room} elements, the blocks reach to {int((displs + counts).max())}")
-    return Message(address, 0, handle(mpi_type), counts, displs, array)
+    def renew(self) -> None:
+        """Lets the stream wait for work on the arrays that was enqueued since they were taken."""
+        for values in self.on_gpu:
+            again = device_values(values.source, stream=self.stream)
+            if again is None or again.address != values.address:
+                raise ArgumentError("the array's memory is another one than when the request was made: make a new request")
 
+    def _take(self, buffer: Any, kind: Any, writes: bool) -> _Memory:
+        if isinstance(kind, str):
+            kind = type_of(np.dtype(kind))
+        if buffer is None or buffer is MPI.BOTTOM:
+            return _Memory(0, kind if kind is not None else MPI.BYTE, 0)
+        values = device_values(buffer, writes, self.stream)
+        if values is not None:
+            self.on_gpu.append(values)
+            memory = _Memory(values.address, kind, values.count, values)
+        else:
+            array = _on_host(buffer, writes)
+            memory = _Memory(address_of(array), kind, array.size, array)
+        if kind is None:
+            memory.type = type_of(array.dtype) if values is None else type_of_number(values.type)
+        else:
+            extent = kind.Get_extent()[1]
+            memory.room = memory.owner.nbytes // extent if extent > 0 else 0
+        return memory
 
-def typed_message(spec: Any, writes: bool, blocks: int) -> Message:
-    """Returns a message with a count, a displacement in bytes and a type for each block: [array, types],
-    [array, (counts, displacements), types] or [array, counts, displacements, types]. Defaults: count 1, displacement 0."""
-    if spec is MPI.IN_PLACE:
-        return IN_PLACE
-    if not isinstance(spec, (list, tuple)) or not 2 <= len(spec) <= 4:
-        raise ArgumentError("a message is [array, types] or [array, counts, displacements, types]")
-    buffer, *numbers, types = spec
-    counts, displs = (1, 0) if not numbers else numbers if len(numbers) == 2 else numbers[0]
-    array, address, _, _ = _resolve(buffer, MPI.BYTE, writes)
-    handles = np.array([handle(one) % (1 << 8 * _HANDLE_BYTES) for one in types], f"u{_HANDLE_BYTES}")
-    if handles.shape != (blocks,):
-        raise ArgumentError(f"{handles.size} types for {blocks} blocks")
-    counts, displs = _numbers(counts, blocks, "counts"), _numbers(displs, blocks, "displacements")
-    return Message(address, 0, address_of(handles), counts, displs, array, handles)
+    def message(self, spec: Any, writes: bool, blocks: int = 1) -> Message:
+        """Returns a message with one count. By default the array is divided into `blocks` blocks of that count."""
+        if spec is None:
+            return NOTHING
+        if spec is MPI.IN_PLACE:
+            return IN_PLACE
+        buffer, count, displ, kind = split(spec)
+        memory = self._take(buffer, kind, writes)
+        room, displ = memory.room, int(displ or 0)
+        if count is None:
+            if blocks and (room - displ) % blocks:
+                raise ArgumentError(f"the array has {room - displ} elements, which {blocks} ranks cannot share evenly")
+            count = (room - displ) // blocks if blocks else 0
+        if memory.owner is not None and displ + int(count) * blocks > room and memory.type.is_predefined:
+            raise ArgumentError(f"the array has {room} elements, the message {displ + int(count) * blocks}")
+        address = memory.address + displ * (memory.type.Get_extent()[1] if displ else 0)
+        return Message(address, int(count), handle(memory.type), owner=memory.owner)
+
+    def vector_message(self, spec: Any, writes: bool, ranks: int) -> Message:
+        """Returns a message with one count for each rank. By default the ranks share the array evenly."""
+        if spec is None:
+            return NOTHING
+        if spec is MPI.IN_PLACE:
+            return IN_PLACE
+        buffer, counts, displs, kind = split(spec)
+        memory = self._take(buffer, kind, writes)
+        room = memory.room
+        if counts is None:
+            if ranks and room % ranks:
+                raise ArgumentError(f"the array has {room} elements, which {ranks} ranks cannot share evenly: give counts")
+            counts = room // ranks if ranks else 0
+        counts = _numbers(counts, ranks, "counts")
+        if displs is None:
+            displs = np.concatenate([[0], np.cumsum(counts)])[:ranks]
+        elif np.ndim(displs) == 0:
+            displs = np.arange(ranks) * int(displs)
+        displs = _numbers(displs, ranks, "displacements")
+        reach = int((displs + counts)[counts > 0].max(initial=0))
+        if memory.owner is not None and memory.type.is_predefined and reach > room:
+            raise ArgumentError(f"the array has {room} elements, the blocks reach to {reach}")
+        return Message(memory.address, 0, handle(memory.type), counts, displs, memory.owner)
+
+    def typed_message(self, spec: Any, writes: bool, blocks: int) -> Message:
+        """Returns a message with a count, a displacement in bytes and a type for each block: [array, types],
+        [array, (counts, displacements), types] or [array, counts, displacements, types]. Defaults: count 1, displacement 0."""
+        if spec is MPI.IN_PLACE:
+            return IN_PLACE
+        if not isinstance(spec, (list, tuple)) or not 2 <= len(spec) <= 4:
+            raise ArgumentError("a message is [array, types] or [array, counts, displacements, types]")
+        buffer, *numbers, types = spec
+        counts, displs = (1, 0) if not numbers else numbers if len(numbers) == 2 else numbers[0]
+        memory = self._take(buffer, MPI.BYTE, writes)
+        handles = np.array([handle(one) % (1 << 8 * _HANDLE_BYTES) for one in types], f"u{_HANDLE_BYTES}")
+        if handles.shape != (blocks,):
+            raise ArgumentError(f"{handles.size} types for {blocks} blocks")
+        counts, displs = _numbers(counts, blocks, "counts"), _numbers(displs, blocks, "displacements")
+        return Message(memory.address, 0, address_of(handles), counts, displs, memory.owner, handles)
 
 
 def _numbers(values: Any, ranks: int, what: str) -> np.ndarray:

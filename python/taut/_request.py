@@ -53,8 +53,15 @@ class Request:
     def __bool__(self) -> bool:
         return self._word.value != 0
 
+    @property
+    def result(self) -> Any:
+        """The new array that a call without recvbuf fills; None if the caller gave one. Valid once the call is complete."""
+        return self._call.result
+
     def Start(self) -> None:
         """Starts a persistent call."""
+        if self._call.buffers is not None:
+            self._call.buffers.renew()
         if self._call.before is not None:
             self._call.before()
         call("Start", self._at)

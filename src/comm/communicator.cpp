@@ -114,7 +114,10 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
   if (is_relative(bound_) || (!call_.bytes_known && rounds_ == 0)) {
     const AgreementRecord known = co_await exchange(local_record(&policy()));
     if (!known.same_signature()) co_return Verdict{Fallback::none, Status::rank_mismatch};
-    if ((known.obstacles & AgreementRecord::out_of_reach) != 0) co_return Verdict{Fallback::device};
+    if ((known.obstacles & AgreementRecord::out_of_reach) != 0) {  // a range is missing
+      const Verdict verdict = compared(known, call_);
+      co_return verdict.good() ? Verdict{Fallback::device} : verdict;
+    }
     if (known.type_low == AgreementRecord::any_type) co_return Verdict{Fallback::type};
     adopt_type(call_, known);
     bound_ = resolved(bound_, known.range);

@@ -51,6 +51,7 @@ class Device {
   PinnedPlace& pinned() noexcept { return pinned_; }
   DevicePlace& memory() noexcept { return memory_; }
   DeviceFrames& frames_there() noexcept { return frames_there_; }
+  bool keeps_frames() const noexcept { return keeps_frames_; }
   // Returns the place of the frames of calls.
   Place& frames() noexcept { return keeps_frames_ ? static_cast<Place&>(frames_there_) : pinned_; }
 

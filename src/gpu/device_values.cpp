@@ -30,6 +30,23 @@ Status DeviceValues::copy(std::byte* to, const std::byte* from, std::size_t byte
   return status != Status::ok || here ? status : device_->wait();
 }
 
+// Returns nothing if no kernel does the work.
+std::optional<Status> DeviceValues::reduce_there(Slice values, ConstSlice operand, Reduction op) noexcept {
+  if (!suits_kernels(values) || !suits_kernels(operand)) return {};
+  return device_->enqueue([&](void* stream) {
+    return device_->services().reduce_values(values.data, operand.data, values.count,
+                                             static_cast<int>(values.type), static_cast<int>(op), stream);
+  });
+}
+
+std::optional<Status> DeviceValues::divide_there(Slice values, int n) noexcept {
+  if (!suits_kernels(values)) return {};
+  return device_->enqueue([&](void* stream) {
+    return device_->services().divide_values(values.data, values.count, static_cast<int>(values.type), n,
+                                             stream);
+  });
+}
+
 // The work is done where `values` are; the operand is copied there.
 Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noexcept {
   if (values.count == 0) return Status::ok;
@@ -46,11 +63,7 @@ Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noex
       if (status != Status::ok) return status;
       operand.data = memory.data();
     }
-    const auto done = device_->enqueue([&](void* stream) {
-      return device_->services().reduce_values(values.data, operand.data, values.count,
-                                               static_cast<int>(values.type), static_cast<int>(op), stream);
-    });
-    if (done) return *done;
+    if (const auto done = reduce_there(values, operand, op)) return *done;
     return on_copy(values, [&](Slice own) {
       const Status status = on_copy(operand, [&](ConstSlice other) { return Place::reduce(own, other, op); });
       return status == Status::ok ? copy(values.as_bytes().data(), own.as_bytes().data(), own.bytes())
@@ -61,11 +74,7 @@ Status DeviceValues::reduce(Slice values, ConstSlice operand, Reduction op) noex
 
 Status DeviceValues::divide(Slice values, int n) noexcept {
   if (values.count == 0 || !on_device(values.data)) return Place::divide(values, n);
-  const auto done = device_->enqueue([&](void* stream) {
-    return device_->services().divide_values(values.data, values.count, static_cast<int>(values.type), n,
-                                             stream);
-  });
-  if (done) return *done;
+  if (const auto done = divide_there(values, n)) return *done;
   return on_copy(values, [&](Slice own) {
     taut::divide(own, n);
     return copy(values.as_bytes().data(), own.as_bytes().data(), own.bytes());
@@ -77,7 +86,8 @@ Status DeviceValues::range(ConstSlice values, const Coding& coding, ValueRange& 
     range = range_of(values, coding.fill, coding.bits);
     return Status::ok;
   }
-  if (const auto done = device_->range(values, coding.fill, coding.bits, range)) return *done;
+  if (suits_kernels(values))
+    if (const auto done = device_->range(values, coding.fill, coding.bits, range)) return *done;
   constexpr std::size_t at_a_time = std::size_t{1} << 20;
   for (std::size_t first = 0; first < values.count; first += at_a_time) {
     const ConstSlice part{values.part(first, std::min(at_a_time, values.count - first))};

@@ -1,12 +1,18 @@
 // Values on a GPU, for one call of a communicator.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "gpu/device.hpp"
 #include "policy/plan/candidates.hpp"
 
 namespace taut::gpu {
+
+// Returns true if kernels can read and write the values.
+inline bool suits_kernels(ConstSlice values) noexcept {
+  return reinterpret_cast<std::uintptr_t>(values.data) % size_of(component_of(values.type)) == 0;
+}
 
 // Returns the status of action(), or that of the Error that the action throws.
 template <class Action>
@@ -25,6 +31,8 @@ class DeviceValues final : public Place {
  public:
   explicit DeviceValues(std::shared_ptr<Device> device) noexcept : device_(std::move(device)) {}
   DeviceValues(const DeviceValues&) = delete;
+  // Waits for work that is left when a call ends early: the program may free the values.
+  ~DeviceValues() override { device_->wait(); }
 
   Device& device() const noexcept { return *device_; }
 
@@ -50,6 +58,8 @@ class DeviceValues final : public Place {
   }
 
  private:
+  std::optional<Status> reduce_there(Slice values, ConstSlice operand, Reduction op) noexcept;
+  std::optional<Status> divide_there(Slice values, int n) noexcept;
   void recycle(std::byte*, std::size_t) noexcept override {}  // blocks belong to the pool of the device
 
   std::shared_ptr<Device> device_;

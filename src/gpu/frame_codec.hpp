@@ -7,7 +7,7 @@
 namespace taut::gpu {
 
 // Codes as another codec does on the host, with the same frames. Kernels do the work on values that are on
-// the GPU; encoders and sums write into the frame in host memory or on the GPU (DeviceFrames). The host does
+// the GPU; encoders and sums write into the frame in host memory, or on the GPU (DeviceFrames). The host does
 // the work, on copies, where no kernel serves a frame. Each member returns when its result is there. sample()
 // reads values on the host.
 class FrameCodec final : public Codec, private FrameArithmetic {
@@ -43,12 +43,11 @@ class FrameCodec final : public Codec, private FrameArithmetic {
                     Bytes out) const;
   Outcome sum_there(std::span<const ConstBytes> frames, Bytes out) const;
   Outcome accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const;
+  class Room;
   template <class Launch>
   Outcome write_frame(Bytes out, std::size_t most, const Launch& launch) const;
   std::size_t most_bytes(const FrameHeader& header, std::uint32_t addends) const noexcept;
-  ConstBytes frame_there(ConstBytes frame, Buffer& memory) const;
-  template <class Work>
-  Sized by_host(std::span<const ConstBytes> in, Bytes out, const Work& work) const noexcept;
+  Buffer frame_there(ConstBytes frame) const;
 
   std::shared_ptr<const Codec> host_;
   api::DeviceEncoder encoder_;

@@ -1,12 +1,12 @@
-"""GPU arrays with the interfaces of CuPy and PyTorch, on memory that a stand-in for the driver reports as GPU
-memory."""
+"""GPU arrays with the interfaces of CuPy, PyTorch, JAX and Numba, on memory that a stand-in for the driver reports as GPU
+memory. Each class has only what Taut may use of its library."""
 
 import ctypes
 import os
 
 import numpy as np
 
-DRIVER = ctypes.CDLL(os.environ["TAUT_STAND_IN_DRIVER"])
+DRIVER = ctypes.CDLL(os.environ["STAND_IN_DRIVER"])
 DRIVER.stand_in_allocate.restype = ctypes.c_void_p
 DRIVER.stand_in_launches.restype = ctypes.c_ulong
 _CODES = {"i": 0, "u": 1, "f": 2, "V": 4, "c": 5}  # DLDataTypeCode; V: bfloat16 of ml_dtypes
@@ -41,11 +41,12 @@ def _copy(to, start, size):
 class Memory:
     """A copy of a NumPy array in GPU memory, with its strides."""
 
-    def __init__(self, array, writeable=True):
+    def __init__(self, array, writeable=True, number=0):
         self.shape, self.strides, self.dtype, self.writeable = array.shape, array.strides, array.dtype, writeable
+        self.number = number  # of the GPU
         base = array if array.base is None else array.base
         self._bytes = base.nbytes
-        self._at = DRIVER.stand_in_allocate(ctypes.c_size_t(self._bytes), 0)
+        self._at = DRIVER.stand_in_allocate(ctypes.c_size_t(self._bytes), number)
         _copy(self._at, base.ctypes.data, self._bytes)
         self.address = self._at + array.ctypes.data - base.ctypes.data
 
@@ -60,29 +61,46 @@ class Memory:
 
 
 class DLPackArray(Memory):
-    """An array like CuPy's, or a tensor of PyTorch: DLPack alone."""
+    """An array with DLPack alone."""
 
-    device = CUDA
+    kind = CUDA  # DLDeviceType
 
     def __init__(self, array, **options):
         super().__init__(array, **options)
         self.streams = []  # streams that consumers named
 
     def __dlpack_device__(self):
-        return self.device, 0
+        return self.kind, self.number
 
     def __dlpack__(self, stream=None, **options):
         if not self.writeable:
             raise BufferError("read-only")
         self.streams.append(stream)
-        lengths = (ctypes.c_int64 * len(self.shape))(*self.shape)
-        steps = (ctypes.c_int64 * len(self.shape))(*(step // self.dtype.itemsize for step in self.strides))
-        kind = (_CODES[self.dtype.kind], 8 * self.dtype.itemsize)
-        tensor = _Tensor(self.address, (self.device, 0), len(self.shape), kind, 1, lengths, steps, 0, None, None)
-        self._exported = tensor, lengths, steps
-        make = ctypes.pythonapi.PyCapsule_New
-        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-        return make(ctypes.addressof(tensor), b"dltensor", None)
+        return capsule_of(self)
+
+
+def capsule_of(array):
+    """Returns the DLPack capsule of an array with address, device, shape, strides and dtype."""
+    lengths = (ctypes.c_int64 * len(array.shape))(*array.shape)
+    steps = (ctypes.c_int64 * len(array.shape))(*(step // array.dtype.itemsize for step in array.strides))
+    code = _CODES["V" if array.dtype.name == "bfloat16" else array.dtype.kind]
+    kind = (code, 8 * array.dtype.itemsize)
+    place = array.__dlpack_device__()
+    tensor = _Tensor(array.address, place, len(array.shape), kind, 1, lengths, steps, 0, None, None)
+    array._exported = [*getattr(array, "_exported", []), (tensor, lengths, steps)]
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return make(ctypes.addressof(tensor), b"dltensor", None)
+
+
+class TorchTensor(DLPackArray):
+    """A tensor of PyTorch on a GPU."""
+
+    def new_empty(self, shape):
+        return TorchTensor(np.empty(shape, self.dtype))
+
+    def is_contiguous(self):
+        return self.numpy().flags.c_contiguous
 
 
 class InterfaceArray(Memory):
@@ -100,3 +118,54 @@ class InterfaceArray(Memory):
             "stream": self.stream,
             "version": 3,
         }
+
+
+class CupyArray(InterfaceArray, DLPackArray):
+    """An array of CuPy, which NumPy's functions accept."""
+
+    @property
+    def flags(self):
+        return self.numpy().flags
+
+    def __array_function__(self, function, types, arguments, options):
+        assert function is np.empty_like and arguments == (self,)
+        return CupyArray(np.empty(options["shape"], self.dtype, options["order"]))
+
+
+class JaxArray(DLPackArray):
+    """An array of JAX, which never changes once it has been handed out."""
+
+    __module__ = "jaxlib._jax"
+
+    class Numpy:
+        """The module jax.numpy."""
+
+        @staticmethod
+        def empty(shape, dtype, device):
+            assert device == "cuda:0"
+            return JaxArray(np.empty(shape, dtype))
+
+    device = "cuda:0"
+
+    def __array_namespace__(self):
+        return JaxArray.Numpy
+
+
+class HostTensor:
+    """A tensor of PyTorch on the host: DLPack below 1.0, and no buffer protocol."""
+
+    def __init__(self, array):
+        self.values, self.shape, self.strides, self.dtype = array, array.shape, array.strides, array.dtype
+        self.address = array.ctypes.data
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self):
+        return capsule_of(self)
+
+    def new_empty(self, shape):
+        return HostTensor(np.empty(shape, self.dtype))
+
+    def is_contiguous(self):
+        return self.values.flags.c_contiguous

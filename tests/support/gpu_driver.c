@@ -5,36 +5,48 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { most = 512, page = 4096 };
+#include "support/gpu_faults.h"
 
+enum { most = 4096, page = 4096 };
+
+/* `opened`: scopes in which the memory is accessible. */
 static struct memory {
   char *at, *pages;
   size_t bytes, length;
-  int device, mapped;
-} memories[most];
-static int opened[stand_in_devices];
+  int device, mapped, opened;
+} memories[most]; /* in the order of their addresses */
+static int count;
 static unsigned long launches;
+static long objects;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char* range_at;
 static size_t range_bytes;
 static int range_managed;
 
-static int protection_of(const struct memory* m) {
-  const int accessible = m->mapped && (m->device == stand_in_host || opened[m->device] > 0);
-  return accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+static void protect(const struct memory* m) {
+  const int accessible = m->mapped && (m->device == stand_in_host || m->opened > 0);
+  mprotect(m->pages, m->length, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
+}
+
+/* Returns the number of memories that begin at or before an address. */
+static int memories_up_to(const char* at) {
+  int first = 0, end = count;
+  while (first < end) {
+    const int middle = (first + end) / 2;
+    if (memories[middle].at <= at)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
 }
 
 /* Returns the memory that contains the address, or NULL. */
 static struct memory* memory_of(const char* at) {
-  for (struct memory* m = memories; m < memories + most; ++m)
-    if (m->at != NULL && at >= m->at && at < m->at + m->bytes) return m;
-  return NULL;
-}
-
-static void protect_all(void) {
-  for (const struct memory* m = memories; m < memories + most; ++m)
-    if (m->at != NULL && m->device != stand_in_host) mprotect(m->pages, m->length, protection_of(m));
+  const int i = memories_up_to(at);
+  struct memory* const m = memories + i - 1;
+  return i > 0 && at < m->at + m->bytes ? m : NULL;
 }
 
 void stand_in_range(const void* at, size_t bytes, int managed) {
@@ -43,22 +55,25 @@ void stand_in_range(const void* at, size_t bytes, int managed) {
   range_managed = managed;
 }
 
+static void insert(struct memory new) {
+  const int i = memories_up_to(new.at);
+  memmove(memories + i + 1, memories + i, (size_t)(count++ - i) * sizeof *memories);
+  memories[i] = new;
+  protect(memories + i);
+}
+
 static void* allocate(size_t bytes, int device, int mapped) {
   const size_t unit = device == stand_in_host ? 64 : 16;
   const size_t used = (bytes + unit - 1) / unit * unit + (bytes == 0) * unit;
   const size_t length = (used + page - 1) / page * page;
-  struct memory* m = memories;
+  const int fails = stand_in_note_allocation();
   pthread_mutex_lock(&lock);
-  while (m < memories + most && m->at != NULL) ++m;
   char* const pages =
-      m == memories + most || length < bytes
+      fails || count == most || length < bytes
           ? MAP_FAILED
           : mmap(NULL, length + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   char* const at = pages == MAP_FAILED ? NULL : pages + length - used;
-  if (at != NULL) {
-    *m = (struct memory){at, pages, used, length, device, mapped};
-    mprotect(pages, length, protection_of(m));
-  }
+  if (at != NULL) insert((struct memory){at, pages, used, length, device, mapped, 0});
   pthread_mutex_unlock(&lock);
   return at;
 }
@@ -78,7 +93,7 @@ void stand_in_map(void* at) {
     mprotect(m->pages, m->length, PROT_READ | PROT_WRITE);
     memset(m->at, 0xA5, m->bytes);
     m->mapped = 1;
-    mprotect(m->pages, m->length, protection_of(m));
+    protect(m);
   }
   pthread_mutex_unlock(&lock);
 }
@@ -106,7 +121,7 @@ void stand_in_free(void* at) {
   struct memory* const m = at != NULL ? memory_of(at) : NULL;
   if (m != NULL) {
     empty(m->pages, m->length + page);
-    memset(m, 0, sizeof *m);
+    memmove(m, m + 1, (size_t)(memories + count-- - (m + 1)) * sizeof *m);
   }
   pthread_mutex_unlock(&lock);
 }
@@ -118,16 +133,29 @@ int stand_in_device_of(const void* at) {
   return m != NULL ? m->device : stand_in_unknown;
 }
 
-static void add_to_opened(int device, int more) {
+static void add_to_opened(const void* at, int device, int more) {
   pthread_mutex_lock(&lock);
-  for (int d = 0; d < stand_in_devices; ++d)
-    if (device == stand_in_all_devices || device == d) opened[d] += more;
-  protect_all();
+  struct memory* const m = memory_of(at);
+  if (m != NULL && m->device != stand_in_host && (device == stand_in_any_device || device == m->device)) {
+    const int before = m->opened;
+    m->opened += more;
+    if ((before > 0) != (m->opened > 0)) protect(m);
+  }
   pthread_mutex_unlock(&lock);
 }
 
-void stand_in_open(int device) { add_to_opened(device, 1); }
-void stand_in_close(int device) { add_to_opened(device, -1); }
+void stand_in_open(const void* at, int device) { add_to_opened(at, device, 1); }
+void stand_in_close(const void* at, int device) { add_to_opened(at, device, -1); }
+
+unsigned long stand_in_memories(void) {
+  pthread_mutex_lock(&lock);
+  const int all = count;
+  pthread_mutex_unlock(&lock);
+  return (unsigned long)all;
+}
+
+void stand_in_note_objects(int more) { __atomic_add_fetch(&objects, more, __ATOMIC_RELAXED); }
+long stand_in_objects(void) { return __atomic_load_n(&objects, __ATOMIC_RELAXED); }
 
 void stand_in_note_launch(void) { __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED); }
 unsigned long stand_in_launches(void) { return __atomic_load_n(&launches, __ATOMIC_RELAXED); }
@@ -142,9 +170,11 @@ void stand_in_finish(void) {
 }
 
 void stand_in_copy(void* to, const void* from, size_t bytes) {
-  stand_in_open(stand_in_all_devices);
+  stand_in_open(to, stand_in_any_device);
+  stand_in_open(from, stand_in_any_device);
   if (bytes > 0) memmove(to, from, bytes);
-  stand_in_close(stand_in_all_devices);
+  stand_in_close(from, stand_in_any_device);
+  stand_in_close(to, stand_in_any_device);
 }
 
 /* CUDA driver API, "Unified Addressing"; for the two attributes that Taut asks for. */

@@ -11,11 +11,11 @@ extern "C" {
 /* Reports a range of any memory as GPU memory, one range at a time; `managed`: shared with the host. */
 void stand_in_range(const void* at, size_t bytes, int managed);
 
-enum { stand_in_devices = 2, stand_in_all_devices = -1, stand_in_host = -2, stand_in_unknown = -3 };
+enum { stand_in_devices = 2, stand_in_any_device = -1, stand_in_host = -2, stand_in_unknown = -3 };
 
-/* Allocates device memory that only code between open and close can access, as the runtime does
-   (tests/gpu/kernels/on_host). Device stand_in_host: pinned memory, which the host can access too. The memory
-   is aligned to 16 bytes (pinned memory: 64) and is followed by an inaccessible page. NULL: no memory left.
+/* Allocates device memory that is accessible only while the runtime (tests/gpu/kernels/on_host) has opened
+   it. Device stand_in_host: pinned memory, which the host can access too. The memory is aligned to 16 bytes
+   (pinned memory: 64) and is followed by an inaccessible page. NULL: no memory left.
  */
 void* stand_in_allocate(size_t bytes, int device);
 
@@ -31,8 +31,18 @@ void stand_in_free(void* at);
 
 /* Returns the device of an address, stand_in_host for pinned memory, or stand_in_unknown. */
 int stand_in_device_of(const void* at);
-void stand_in_open(int device);
-void stand_in_close(int device);
+
+/* Make the memory that contains an address accessible, and inaccessible once it is closed as often as opened.
+   No effect on memory of another device than `device`, and on addresses of other memory. */
+void stand_in_open(const void* at, int device);
+void stand_in_close(const void* at, int device);
+
+/* Number of allocations that are not freed, pinned ones included. */
+unsigned long stand_in_memories(void);
+
+/* Counts the streams, events and graphs that exist; the runtime notes each one. */
+void stand_in_note_objects(int more);
+long stand_in_objects(void);
 
 /* Counts the kernels that the runtime has launched; the runtime notes each one. */
 void stand_in_note_launch(void);

@@ -91,6 +91,25 @@ unsigned long stand_in_calls(void) {
   return all;
 }
 
+static unsigned long allocations, failing_allocation, failed_allocations;
+
+unsigned long stand_in_no_memory_at(unsigned long n) {
+  pthread_mutex_lock(&lock);
+  const unsigned long failed = failed_allocations;
+  failed_allocations = 0;
+  failing_allocation = n > 0 ? allocations + n : 0;
+  pthread_mutex_unlock(&lock);
+  return failed;
+}
+
+int stand_in_note_allocation(void) {
+  pthread_mutex_lock(&lock);
+  const int fails = ++allocations >= failing_allocation && failing_allocation > 0;
+  failed_allocations += (unsigned long)fails;
+  pthread_mutex_unlock(&lock);
+  return fails;
+}
+
 static unsigned long kernels, faulting_kernel;
 
 void stand_in_fault_at_kernel(unsigned long n) {

@@ -26,6 +26,13 @@ int stand_in_note_call(void);
 /* Number of calls of the runtime so far. */
 unsigned long stand_in_calls(void);
 
+/* Lets no memory be allocated from the n-th allocation from now on. n = 0: there is memory again. Returns how
+   many allocations have failed since the last call of this function. */
+unsigned long stand_in_no_memory_at(unsigned long n);
+
+/* The stand-in for the driver reports each allocation: returns 1 if it has to fail. */
+int stand_in_note_allocation(void);
+
 /* Makes the n-th kernel that runs from now on fault, as if it accessed an invalid address: from then on
    nothing runs, and every call reports the fault. n = 0: no kernel; an earlier fault is repaired. */
 void stand_in_fault_at_kernel(unsigned long n);

@@ -36,16 +36,16 @@ SIDE_BAR = {
     ],
     "How to": [
         "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/overlap_with_computation",
-        "howto/exchange_messages", "howto/command_line", "howto/image_stacking", "howto/measure_collectives",
+        "howto/exchange_messages", "gpu", "howto/command_line", "howto/image_stacking", "howto/measure_collectives",
         "howto/measure_codec", "howto/prove_the_bounds",
     ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
     ],
-    "Explanation": ["faq", "design", "error-model", "algorithms", "gpu", "notes/codec_tables"],
+    "Explanation": ["faq", "design", "error-model", "algorithms", "notes/codec_tables"],
     "Develop": [
-        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "testing",
+        "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
         "adr/index", "changelog",
     ],
 }  # fmt: skip

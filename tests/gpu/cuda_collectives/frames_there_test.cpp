@@ -3,6 +3,7 @@
 #include "core/frames.hpp"
 #include "gpu/cuda_collectives/device_job.hpp"
 #include "gpu/frame_codec.hpp"
+#include "gpu/staging_codec.hpp"
 
 namespace taut::test {
 namespace {
@@ -84,7 +85,8 @@ class PlaceOfFrames : public testing::Test {
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
   Candidate candidate{coding.codec, "delta"};
   std::shared_ptr<const Codec> host = candidate.make(coding, coding.bound, "");
-  gpu::FrameCodec codec{host, *api::DeviceEncoder::of(candidate, coding, coding.bound), values};
+  gpu::FrameCodec codec{std::make_shared<gpu::StagingCodec>(host, place),
+                        *api::DeviceEncoder::of(candidate, coding, coding.bound), values};
   std::vector<float> x = std::vector<float>(n);
 
   void SetUp() override {

@@ -83,7 +83,7 @@ MODES = {  # name: rules, bound; no rules: the drop-in is inactive
     "off": ("", 0.0),
     "lossless": (f"*: lossless,{ALL}", 0.0),
     "abs": (f"*: abs:{BOUND},{ALL}", BOUND),
-    "rate": (f"*: rate:24,codec=zfp,{ALL}", BOUND),  # reductions too: the codec is named
+    "rate": (f"*: rate:12,codec=zfp,{ALL}", BOUND),  # reductions too: the codec is named
     "lossless,nonblocking": (f"*: lossless,{ALL}", 0.0),
     "abs,nonblocking": (f"*: abs:{BOUND},{ALL}", BOUND),
 }

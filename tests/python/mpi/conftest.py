@@ -38,6 +38,14 @@ def lossless():
     duplicate.Free()
 
 
+@pytest.fixture
+def on_gpu():
+    """Returns a communicator whose calls kernels can serve."""
+    duplicate = WORLD.Dup()
+    yield taut.Comm(duplicate, "abs:1e-3", codec="planes", min_bytes=1, when="always")
+    duplicate.Free()
+
+
 def wave(n, rank, dtype=np.float32):
     """Returns a wave that differs between ranks."""
     return (np.sin(1e-3 * np.arange(n)) + rank).astype(dtype)

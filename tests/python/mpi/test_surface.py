@@ -51,6 +51,53 @@ def test_messages_as_mpi4py_takes_them(comm, spelling):
     assert np.abs(total - exact).max() <= 1e-3 + 1e-6
 
 
+class OnlyArrayInterface:
+    def __init__(self, values):
+        self.values, self.__array_interface__ = values, values.__array_interface__
+
+
+class Tensor(OnlyDLPack):
+    """A tensor of PyTorch on the host: DLPack below 1.0, which NumPy takes for read-only."""
+
+    def __dlpack__(self):
+        return self.values.__dlpack__()
+
+
+@pytest.mark.parametrize("kind", [OnlyDLPack, OnlyArrayInterface, Tensor])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.complex128])
+def test_arrays_of_other_libraries_receive(comm, kind, dtype):
+    mine, expected, total = wave(N, comm.rank, dtype), np.zeros(N, dtype), np.zeros(N, dtype)
+    comm.Allreduce(mine, expected)
+    comm.Allreduce(kind(mine), kind(total))
+    assert total.tobytes() == expected.tobytes()
+
+
+def test_booleans_of_other_libraries(comm):
+    values = np.arange(8) % 2 == comm.rank % 2
+    result = np.zeros((comm.size, 8), bool)
+    comm.Allgather(Tensor(values), Tensor(result))
+    assert (result[comm.rank] == values).all()
+
+
+def test_arrays_that_never_change(comm):
+    class Immutable(OnlyDLPack):
+        __module__ = "jaxlib._jax"
+
+    with pytest.raises(taut.ArgumentError, match="returns without recvbuf"):
+        comm.Allreduce(np.zeros(8), Immutable(np.zeros(8)))
+
+
+@pytest.mark.parametrize("name, shape", [("Allreduce", (6, 4)), ("Reduce_scatter_block", None), ("Allgather", (None, 6, 4))])
+def test_calls_without_recvbuf_return_the_array(comm, name, shape):
+    if comm.size == 1 or 6 % comm.size:
+        pytest.skip("blocks of rows")
+    mine = wave(24, comm.rank, np.float64).reshape(6, 4)
+    shape = (6 // comm.size, 4) if shape is None else tuple(n or comm.size for n in shape)
+    result, expected = getattr(comm, name)(mine), np.zeros(shape)
+    getattr(comm.wrapped, name)(mine, expected)
+    assert result.shape == shape and np.abs(result - expected).max() <= 1e-3
+
+
 def test_other_buffers_and_parts_of_them(comm):
     mine = array.array("d", wave(N, comm.rank, np.float64))
     total = np.zeros(N + 1)

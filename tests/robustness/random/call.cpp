@@ -150,6 +150,13 @@ void draw_data(Draw& draw, Call& call, bool any_blocks) {
     call.contents.push_back(differ ? static_cast<Content>(draw.pick(contents)) : content);
 }
 
+void limit_values(Call& call, std::size_t most) {
+  call.count %= most + 1;
+  if (equal_blocks(call.collective)) call.count = call.count / index(call.P) * index(call.P);
+  for (std::vector<std::size_t>& row : call.sizes)
+    for (std::size_t& size : row) size %= most + 1;
+}
+
 std::ostream& operator<<(std::ostream& out, const Call& call) {
   constexpr const char* names[] = {"smooth", "noise",    "constant", "zeros", "integers",
                                    "wild",   "specials", "fill",     "tiny",  "any_bits"};

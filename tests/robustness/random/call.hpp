@@ -74,6 +74,9 @@ int draw_ranks(Draw& draw, int most);
 // set. Some calls have frames long enough for several threads.
 void draw_data(Draw& draw, Call& call, bool any_blocks);
 
+// Leaves at most `most` values of a message, or between two ranks, as random as before.
+void limit_values(Call& call, std::size_t most);
+
 // Writes the values of one rank for one block, as bytes.
 void fill_values(Content content, double scale, DType type, std::uint64_t seed, Bytes out);
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 
+#include "robustness/random/machine.hpp"
 #include "robustness/random/promise.hpp"
 
 namespace taut::test {
@@ -16,11 +18,21 @@ struct Tally {
 };
 
 // Runs a configuration; returns "" if it is correct. `what` receives a description of it, also while it runs.
-using Configuration = std::string (*)(Draw& draw, Tally& tally, std::string& what);
+using Configuration = std::string (*)(Machine& machine, Draw& draw, Tally& tally, std::string& what);
 
-std::string run_teams(Draw& draw, Tally& tally, std::string& what);          // algorithms alone
-std::string run_communicators(Draw& draw, Tally& tally, std::string& what);  // with policies and agreement
-std::string run_faults(Draw& draw, Tally& tally, std::string& what);         // and faults
-const char* name_of_fault(std::size_t i) noexcept;                           // index in Tally::drawn
+std::string run_teams(Machine&, Draw& draw, Tally& tally, std::string& what);  // algorithms alone
+std::string run_communicators(Machine& machine, Draw& draw, Tally& tally,
+                              std::string& what);  // with policies and agreement
+std::string run_faults(Machine& machine, Draw& draw, Tally& tally, std::string& what);  // and faults
+const char* name_of_fault(std::size_t i) noexcept;  // index in Tally::drawn
+
+// A program has its machine, and kinds of configurations: the last one is that with faults.
+struct Kind {
+  const char* name;
+  Configuration run;
+};
+std::span<const Kind> kinds();
+Machine& machine();
+std::string done();  // what all configurations together have done on the machine; "" if nothing special
 
 }  // namespace taut::test

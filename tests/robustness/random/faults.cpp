@@ -25,8 +25,9 @@ struct Outcome {
 
 class Trial {
  public:
-  explicit Trial(const Scenario& s)
-      : s_(s),
+  Trial(Machine& machine, const Scenario& s)
+      : machine_(machine),
+        s_(s),
         ranks_(s.P, s.policy, {.seed = s.seed, .random_order = !s.threads, .slow = slow(s)},
                nodes_of(s.call)) {
     const auto v = static_cast<std::size_t>(s.victim);
@@ -37,6 +38,7 @@ class Trial {
       ranks_.comms[v] =
           std::make_unique<Communicator>(shield_ != nullptr ? *shield_ : transport, *ranks_.places[v],
                                          parse_policy(s.policy_of_victim), "", Observer{}, nodes_of(s.call));
+    for (int r = 0; r < s.P; ++r) machine.join(*ranks_.comms[static_cast<std::size_t>(r)], r);
   }
 
   std::vector<Outcome> run(Memory& memory, bool faulty) {
@@ -44,11 +46,16 @@ class Trial {
     std::vector<Task<>> tasks;
     for (int r = 0; r < s_.P; ++r) {
       CollectiveCall request = request_of(memory, r);
+      machine_.move(memory, r, request);
       if (faulty && r == s_.victim) harm(request);
       tasks.push_back(one_rank(r, request, faulty && r == s_.victim, outcomes[static_cast<std::size_t>(r)]));
     }
+    if (faulty) machine_.arm(s_);
     s_.threads ? ranks_.hub.run_threads(tasks) : ranks_.hub.run(tasks);
     for (Task<>& task : tasks) task.result();
+    tasks.clear();
+    if (faulty) struck_ |= machine_.disarm();
+    machine_.fetch(memory);
     return outcomes;
   }
 
@@ -99,6 +106,7 @@ class Trial {
     if (outcome.thrown || (s_.is(Fault::agreement) && outcome.status() != Status::ok)) ranks_.hub.kill(rank);
   }
 
+  Machine& machine_;
   const Scenario& s_;
   Ranks ranks_;
   std::unique_ptr<ShieldedTransport> shield_;
@@ -177,14 +185,15 @@ std::string wrong_after(const Scenario& s, Trial& trial, Tally& tally) {
   const std::vector<Outcome> outcomes = trial.run(memory, false);
   if (over) return unless_all(outcomes, ended);
   if (s.is(Fault::death)) return dishonest(s, memory, outcomes, tally);  // the rank may die in this call
+  const bool gone = s.is(Fault::kernel) && trial.struck();               // the GPUs are
   if (s.other_policy()) return "";                                       // policies still differ
   if (std::string text = dishonest(s, memory, outcomes, tally); !text.empty()) return text;
   if (std::string text = divided(memory, outcomes); !text.empty()) return text;
-  return unless_all(outcomes, fine);
+  return unless_all(outcomes, gone ? survived : fine);
 }
 
-std::string run_scenario(const Scenario& s, Tally& tally) {
-  Trial trial(s);
+std::string run_scenario(Machine& machine, const Scenario& s, Tally& tally) {
+  Trial trial(machine, s);
   Memory memory(s.call);
   int damaged = 0;
   if (s.is(Fault::frames) || s.is(Fault::agreement)) damage_messages(trial.hub(), s, damaged);
@@ -200,11 +209,11 @@ std::string run_scenario(const Scenario& s, Tally& tally) {
 }
 
 // Runs in a thread of its own, whose coroutines have no memory to reuse yet.
-std::string run_alone(const Scenario& s, Tally& tally) {
+std::string run_alone(Machine& machine, const Scenario& s, Tally& tally) {
   std::string text;
   std::thread([&] {
     try {
-      text = run_scenario(s, tally);
+      text = run_scenario(machine, s, tally);
     } catch (const std::exception& error) {
       text = std::string("threw: ") + error.what();
     }
@@ -216,15 +225,19 @@ std::string run_alone(const Scenario& s, Tally& tally) {
 
 const char* name_of_fault(std::size_t i) noexcept { return name_of(static_cast<Fault>(i)); }
 
-std::string run_faults(Draw& draw, Tally& tally, std::string& what) {
-  const auto fault = static_cast<Fault>(draw.pick(faults));
-  const Scenario s(draw, fault);
+std::string run_faults(Machine& machine, Draw& draw, Tally& tally, std::string& what) {
+  const auto fault = static_cast<Fault>(draw.pick(machine.faults()));
+  const Scenario s(machine, draw, fault);
   std::ostringstream text;
-  text << s;
+  text << machine.enter(draw, s.P) << s;
+  machine.expect(s);
   what = text.str();
   ++tally.calls;
   ++tally.drawn[static_cast<std::size_t>(fault)];
-  return s.is(Fault::no_memory) ? run_alone(s, tally) : run_scenario(s, tally);
+  const std::string wrong =
+      s.is(Fault::no_memory) ? run_alone(machine, s, tally) : run_scenario(machine, s, tally);
+  const std::string left = machine.leave();
+  return !wrong.empty() ? wrong : left;
 }
 
 }  // namespace taut::test

@@ -26,15 +26,21 @@ class LastWords {
 #endif
   }
 
-  static void set(const std::string& text) noexcept {
+  // `details`: printed, too, as it is then; null: nothing.
+  static void set(const std::string& text, const std::string* details = nullptr) noexcept {
     const std::size_t n = std::min(text.size(), words.size() - 1);
     std::memcpy(words.data(), text.data(), n);
     words[n] = '\n';
     length = n + 1;
+    more = details;
   }
 
  private:
-  static void say() { length = write(1, words.data(), length) > 0 ? 0 : length; }
+  static void say() {
+    bool said = write(1, words.data(), length) > 0;
+    if (more != nullptr) said = write(1, more->data(), more->size()) > 0 && write(1, "\n", 1) > 0 && said;
+    if (said) length = 0;
+  }
   static void crashed(int signal) {
     say();
     std::signal(signal, SIG_DFL);
@@ -42,6 +48,7 @@ class LastWords {
   }
   inline static std::array<char, 400> words;
   inline static std::size_t length = 0;
+  inline static const std::string* more = nullptr;
 };
 
 }  // namespace taut::test

@@ -1,16 +1,18 @@
-// taut_random: runs random configurations on loopback, and with --faults random faults.
+// taut_random: runs random configurations on loopback, and with --faults random faults. taut_random_gpus: the
+// same, on memory of simulated GPUs.
 //
 //   --count N    how many                                           (300)
 //   --seed S     which ones                                         (1)
 //   --first N    number of the first one                            (0)
 //   --only N     this one alone, and say what it is
-//   --kind TEXT  teams, communicators or faults alone               (teams and communicators in turn)
+//   --kind TEXT  teams (taut_random), communicators or faults alone (all but faults, in turn)
 //   --faults     the same as --kind faults
 //   --limit N    seconds that one may take before it counts as hung (60)
 //
 // A failure ends the run and prints the command that repeats it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -25,13 +27,14 @@ namespace {
 
 struct Options {
   std::uint64_t count = 300, seed = 1, first = 0;
-  std::string kind;
+  std::string program, kind;
   int limit = 60;
   bool alone = false;
 };
 
 Options read_options(int argc, char** argv) {
   Options options;
+  options.program = std::string(argv[0]).substr(std::string(argv[0]).rfind('/') + 1);
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--faults") {
@@ -59,10 +62,13 @@ Options read_options(int argc, char** argv) {
   return options;
 }
 
+// Returns the configuration of the kind that is asked for, else of all kinds but the last one in turn.
 Configuration kind_of(const Options& options, std::uint64_t number) {
-  if (options.kind == "faults") return run_faults;
-  if (options.kind == "teams" || (options.kind.empty() && number % 2 == 0)) return run_teams;
-  return run_communicators;
+  const std::span<const Kind> all = kinds();
+  if (options.kind.empty()) return all[number % (all.size() - 1)].run;
+  const auto found = std::ranges::find(all, options.kind, [](const Kind& kind) { return kind.name; });
+  if (found == all.end()) throw std::runtime_error("no kind is named '" + options.kind + "'; see main.cpp");
+  return found->run;
 }
 
 class Run {
@@ -73,8 +79,8 @@ class Run {
     for (std::uint64_t number = options_.first; number < options_.first + options_.count; ++number) {
       const std::string again = reproduction(number);
       watchdog_.begin(again);
-      LastWords::set("FAILED " + again + "\n  crashed");
       std::string what;
+      LastWords::set("FAILED " + again + "\n  crashed", &what);
       const std::string wrong = run(number, what);
       if (options_.alone) std::printf("%s\n", what.c_str());
       if (!wrong.empty()) {
@@ -100,14 +106,14 @@ class Run {
   std::string run(std::uint64_t number, std::string& what) {
     Draw draw(options_.seed, number);
     try {
-      return kind_of(options_, number)(draw, tally_, what);
+      return kind_of(options_, number)(machine(), draw, tally_, what);
     } catch (const std::exception& error) {
       return std::string("threw: ") + error.what();
     }
   }
   std::string reproduction(std::uint64_t number) const {
-    return "taut_random --seed " + std::to_string(options_.seed) + " --only " + std::to_string(number) +
-           (options_.kind.empty() ? "" : " --kind " + options_.kind);
+    return options_.program + " --seed " + std::to_string(options_.seed) + " --only " +
+           std::to_string(number) + (options_.kind.empty() ? "" : " --kind " + options_.kind);
   }
   void show(std::uint64_t done, bool last) {
     const auto now = std::chrono::steady_clock::now();
@@ -121,7 +127,10 @@ class Run {
     if (options_.kind == "faults")
       std::printf("; %llu ended by a status, %llu with the job", number(tally_.errors), number(tally_.ended));
     std::printf(", %.0f s%s\n", seconds, last ? ": no failure" : "");
-    if (last) show_faults();
+    if (last) {
+      std::printf("%s", done().c_str());
+      show_faults();
+    }
     std::fflush(stdout);
   }
   void show_faults() const {

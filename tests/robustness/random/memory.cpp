@@ -203,6 +203,11 @@ Operands Memory::addresses(int rank) {
   return data;
 }
 
+std::array<Bytes, 2> Memory::parts(int rank) {
+  auto& regions = ranks_[index(rank)].regions;
+  return {Bytes(regions[0].bytes), Bytes(regions[1].bytes)};
+}
+
 ConstBytes Memory::contributed(int rank, std::size_t block) const {
   const Rank& mine = ranks_[index(rank)];
   const Region& region = mine.regions[mine.in.region];

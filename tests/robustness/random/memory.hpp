@@ -2,6 +2,7 @@
 // between them.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,10 @@ class Memory {
   // The input of a rank in block `block`, as it was before the call, and the output of a rank.
   ConstBytes contributed(int rank, std::size_t block) const;
   ConstBytes received(int rank, std::size_t block) const;
+
+  // Returns all memory of a rank: the part that inputs are in, unless the call has none or works in place,
+  // and the part that outputs are in. Values with gaps are elsewhere.
+  std::array<Bytes, 2> parts(int rank);
 
   // Returns the first byte that has changed and must not; "" when there is none. `served`: the call wrote its
   // result.

@@ -39,14 +39,24 @@ DType other_type(DType type) noexcept {
 }  // namespace
 
 const char* name_of(Fault fault) noexcept {
-  constexpr const char* names[] = {
-      "damaged frames", "damaged agreements",    "dead ranks",        "delays", "different calls",
-      "null buffers",   "places without memory", "failed allocations"};
+  constexpr const char* names[] = {"damaged frames",
+                                   "damaged agreements",
+                                   "dead ranks",
+                                   "delays",
+                                   "different calls",
+                                   "null buffers",
+                                   "places without memory",
+                                   "failed allocations",
+                                   "failed calls of CUDA",
+                                   "faulting kernels",
+                                   "GPUs without memory"};
   return names[static_cast<int>(fault)];
 }
 
-Scenario::Scenario(Draw& draw, Fault what) : fault(what) {
-  P = 2 + draw.pick(draw.one_in(6) ? 16 : 6);
+int Machine::faults() const { return faults_of_hosts; }
+
+Scenario::Scenario(Machine& machine, Draw& draw, Fault what) : fault(what) {
+  P = machine.draw_ranks_with_faults(draw);
   victim = draw.pick(P);
   const int nodes = draw_nodes(draw, P);
   threads = P <= 8 && draw.one_in(8);
@@ -56,11 +66,11 @@ Scenario::Scenario(Draw& draw, Fault what) : fault(what) {
   variant = draw.bits();
   const double scale = std::pow(10.0, draw.pick(5) - 2);
   do {
-    policy = draw_policy(draw, scale) + ",min_bytes=0";
-    call = draw_call(draw, P, nodes, scale);
+    policy = machine.draw_policy(draw, scale) + ",min_bytes=0";
+    call = machine.draw_call(draw, P, nodes, scale);
   } while (!draw.one_in(8) && !is_served(policy, call));
-  policy_of_victim = other_policy() ? draw_policy(draw, scale * 2) + ",min_bytes=0" : policy;
-  next = draw.one_in(2) ? call : draw_call(draw, P, nodes, scale);
+  policy_of_victim = other_policy() ? machine.draw_policy(draw, scale * 2) + ",min_bytes=0" : policy;
+  next = draw.one_in(2) ? call : machine.draw_call(draw, P, nodes, scale);
   seed = draw.bits();
 }
 

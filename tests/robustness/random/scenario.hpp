@@ -1,7 +1,7 @@
 // A fault in a call, and the rank that it hits.
 #pragma once
 
-#include "robustness/random/policies.hpp"
+#include "robustness/random/machine.hpp"
 #include "support/loopback.hpp"
 
 namespace taut::test {
@@ -15,12 +15,16 @@ enum class Fault : std::uint8_t {
   null_buffer,  // on one rank
   no_scratch,   // one rank's place has no memory at one request
   no_memory,    // and its operator new fails, from one allocation on
+  cuda_call,    // a call of CUDA's runtime fails
+  kernel,       // a kernel faults; every call of the runtime fails from then on
+  gpu_memory,   // no memory of a GPU, and no pinned memory, is left from one allocation on
 };
-inline constexpr int faults = static_cast<int>(Fault::no_memory) + 1;
+inline constexpr int faults_of_hosts = static_cast<int>(Fault::no_memory) + 1;
+inline constexpr int faults_of_gpus = static_cast<int>(Fault::gpu_memory) + 1;  // and of hosts
 const char* name_of(Fault fault) noexcept;
 
 struct Scenario {
-  Scenario(Draw& draw, Fault what);
+  Scenario(Machine& machine, Draw& draw, Fault what);
 
   bool is(Fault what) const noexcept { return fault == what; }
   // True if the victim alone has another policy.

@@ -161,7 +161,7 @@ Task<> side_by_side(std::vector<Task<>> tasks) { co_await all(tasks); }
 
 }  // namespace
 
-std::string run_teams(Draw& draw, Tally& tally, std::string& what) {
+std::string run_teams(Machine&, Draw& draw, Tally& tally, std::string& what) {
   const int P = draw_ranks(draw, 64), calls = draw.one_in(2) ? 1 : 1 + draw.pick(4);
   const bool together = draw.one_in(2), threads = P <= 8 && draw.one_in(40),
              late = !threads && !draw.one_in(4);

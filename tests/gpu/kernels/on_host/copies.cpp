@@ -56,7 +56,11 @@ cudaError_t copy_sync(const Copy& copy) {
 
 cudaError_t set(void* at, int value, std::size_t bytes, cudaStream_t stream) {
   if (bytes == 0) return cudaSuccess;
-  return enqueue(stream, [=] { std::memset(at, value, bytes); });
+  const int device = stand_in_device_of(at);
+  return enqueue(stream, [=] {
+    const Access access(device, {at});
+    std::memset(at, value, bytes);
+  });
 }
 
 }  // namespace

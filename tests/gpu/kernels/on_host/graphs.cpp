@@ -70,6 +70,7 @@ cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
   if (capture->invalid) return cudaErrorStreamCaptureInvalidated;
   if (!joins_all(capture->nodes, joined)) return cudaErrorStreamCaptureUnjoined;
   *graph = new StandInGraph{std::make_shared<const Nodes>(std::move(capture->nodes))};
+  stand_in_note_objects(1);
   return cudaSuccess;
 }
 
@@ -139,6 +140,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long) {
   return call(cudaErrorMemoryAllocation, [&] {
     *exec = new StandInGraphExec{graph->nodes};
+    stand_in_note_objects(1);
     return cudaSuccess;
   });
 }
@@ -154,10 +156,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   delete exec;
+  stand_in_note_objects(-1);
   return cudaSuccess;
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   delete graph;
+  stand_in_note_objects(-1);
   return cudaSuccess;
 }

@@ -1,6 +1,7 @@
 #include "gpu/kernels/on_host/kernels.hpp"
 
 #include <array>
+#include <cstring>
 #include <set>
 
 #include "gpu/kernels/on_host/runtime.hpp"
@@ -19,6 +20,17 @@ shim::Gpu& any_gpu() {
   return (*gpus)[stand_in_random(static_cast<unsigned>(gpus->size()))];
 }
 
+// Returns the words of arguments that are addresses of memory of devices.
+std::vector<const void*> addresses_in(std::span<const std::byte> arguments) {
+  std::vector<const void*> addresses;
+  for (std::size_t i = 0; i + sizeof(void*) <= arguments.size(); i += alignof(void*)) {
+    const void* word = nullptr;
+    std::memcpy(&word, arguments.data() + i, sizeof word);
+    if (stand_in_device_of(word) >= 0) addresses.push_back(word);
+  }
+  return addresses;
+}
+
 // One kernel runs at a time, to its end. Its blocks run in an order of their own.
 void run(const KernelShape& shape, unsigned blocks, const shim::Gpu::Body& body) {
   if (stand_in_note_kernel() != 0) return;
@@ -28,13 +40,17 @@ void run(const KernelShape& shape, unsigned blocks, const shim::Gpu::Body& body)
 }
 
 cudaError_t enqueue_kernel(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body,
-                           cudaStream_t handle) {
+                           std::vector<const void*> addresses, cudaStream_t handle) {
   constexpr unsigned most_threads = 1024;
   if (blocks == 0 || shape.threads == 0 || shape.threads > most_threads) return cudaErrorInvalidConfiguration;
   StandInStream* const stream = find_stream(handle);
   if (stream != nullptr && stream->capture != nullptr && !loaded().contains(shape.kernel))
     return invalidate(*stream->capture, cudaErrorStreamCaptureUnsupported);
-  const cudaError_t error = enqueue(handle, [=, body = std::move(body)] { run(shape, blocks, body); });
+  const int device = current_device();
+  const cudaError_t error = enqueue(handle, [=, body = std::move(body), addresses = std::move(addresses)] {
+    const Access access(device, addresses);
+    run(shape, blocks, body);
+  });
   if (error != cudaSuccess) return error;
   loaded().insert(shape.kernel);
   stand_in_note_launch();
@@ -56,9 +72,11 @@ void unload_kernels() {
   loaded().clear();
 }
 
-cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body, cudaStream_t stream) {
-  return call(cudaErrorLaunchOutOfResources,
-              [&] { return enqueue_kernel(shape, blocks, std::move(body), stream); });
+cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body,
+                   std::span<const std::byte> arguments, cudaStream_t stream) {
+  return call(cudaErrorLaunchOutOfResources, [&] {
+    return enqueue_kernel(shape, blocks, std::move(body), addresses_in(arguments), stream);
+  });
 }
 
 }  // namespace taut::on_host

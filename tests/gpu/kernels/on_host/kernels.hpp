@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <span>
+
 #include "gpu/kernels/shim.hpp"
 
 namespace taut::on_host {
@@ -20,7 +22,9 @@ cudaError_t load(const KernelShape& shape);
 // Forgets all loaded kernels, as if the process had just begun.
 void unload_kernels();
 
-// Enqueues a kernel of `blocks` blocks. The memory of the stream's device alone is accessible to it.
-cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body, cudaStream_t stream);
+// Enqueues a kernel of `blocks` blocks. Of the memory of devices, that of the stream's device is accessible
+// to it which an address in its `arguments` points into.
+cudaError_t launch(const KernelShape& shape, unsigned blocks, shim::Gpu::Body body,
+                   std::span<const std::byte> arguments, cudaStream_t stream);
 
 }  // namespace taut::on_host

@@ -48,11 +48,14 @@ cudaError_t allocate_ordered(void** at, std::size_t bytes, cudaStream_t handle) 
 cudaError_t free_ordered(void* at, cudaStream_t handle) {
   const auto found = kinds().find(at);
   if (found == kinds().end()) return cudaErrorInvalidValue;
-  if (found->second == Kind::of_graph) return enqueue(handle, [at] { stand_in_unmap(at); });
+  if (found->second == Kind::of_graph)
+    return enqueue(
+        handle, [at] { stand_in_unmap(at); }, true);
   const StandInStream* const stream = find_stream(handle);
   if (stream != nullptr && stream->capture != nullptr)
     return invalidate(*stream->capture, cudaErrorInvalidValue);
-  const cudaError_t error = enqueue(handle, [at] { stand_in_free(at); });
+  const cudaError_t error = enqueue(
+      handle, [at] { stand_in_free(at); }, true);
   if (error == cudaSuccess) kinds().erase(found);
   return error;
 }

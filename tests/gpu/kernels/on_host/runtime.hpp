@@ -54,8 +54,24 @@ StandInStream* find_stream(cudaStream_t handle);
 // Returns the work that the next work of a stream follows, by the rules of implicit order.
 std::vector<WorkRef> predecessors(const StandInStream& stream);
 
-// Appends work to a stream, or to the graph that the stream is captured in.
-cudaError_t enqueue(cudaStream_t stream, Body run);
+// Appends work to a stream, or to the graph that the stream is captured in. `frees`: see Work.
+cudaError_t enqueue(cudaStream_t stream, Body run, bool frees = false);
+
+// Scope in which the memories that contain some addresses are accessible, if they are those of a device.
+class Access {
+ public:
+  Access(int device, std::vector<const void*> addresses) : device_(device), addresses_(std::move(addresses)) {
+    for (const void* const at : addresses_) stand_in_open(at, device_);
+  }
+  Access(const Access&) = delete;
+  ~Access() {
+    for (const void* const at : addresses_) stand_in_close(at, device_);
+  }
+
+ private:
+  int device_;
+  std::vector<const void*> addresses_;
+};
 
 // Runs all work of a stream.
 cudaError_t finish_stream(cudaStream_t stream);

@@ -37,6 +37,7 @@ cudaError_t create(cudaStream_t* stream, unsigned flags) {
     delete made;
   }
   runtime().streams.push_back(*stream);
+  stand_in_note_objects(1);
   return cudaSuccess;
 }
 
@@ -133,7 +134,7 @@ std::vector<WorkRef> predecessors(const StandInStream& stream) {
   return before;
 }
 
-cudaError_t enqueue(cudaStream_t handle, Body run) {
+cudaError_t enqueue(cudaStream_t handle, Body run, bool frees) {
   StandInStream* const stream = find_stream(handle);
   if (stream == nullptr || stream->device != current_device()) return cudaErrorInvalidResourceHandle;
   if (stream->capture != nullptr) return capture_node(*stream, std::move(run));
@@ -141,7 +142,7 @@ cudaError_t enqueue(cudaStream_t handle, Body run) {
     for (const StandInStream* const other : runtime().streams)
       if (other->kind == StandInStream::Kind::blocking && other->capture != nullptr)
         return invalidate(*other->capture, cudaErrorStreamCaptureImplicit);
-  stream->tail = runtime().schedule.add(stream->device, predecessors(*stream), std::move(run));
+  stream->tail = runtime().schedule.add(stream->device, predecessors(*stream), std::move(run), frees);
   return cudaSuccess;
 }
 
@@ -196,6 +197,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const std::lock_guard lock(runtime().lock);
   if (std::erase(runtime().streams, stream) == 0) return noted(cudaErrorInvalidResourceHandle);
   destroyed().push_back(stream);
+  stand_in_note_objects(-1);
   return cudaSuccess;
 }
 
@@ -241,12 +243,14 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlag
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   return call(cudaErrorMemoryAllocation, [&] {
     *event = new StandInEvent{};
+    stand_in_note_objects(1);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
+  stand_in_note_objects(-1);
   return cudaSuccess;
 }
 

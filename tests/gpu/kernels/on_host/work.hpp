@@ -17,6 +17,7 @@ struct Work {
   int device;
   Body run;                    // empty: a point in a stream
   std::vector<WorkRef> after;  // predecessors
+  bool frees = false;          // memory; such work is done after a fault too
   bool done = false;
   std::chrono::steady_clock::time_point ended = {};
   std::function<bool()> condition = {};  // of memory that the host writes; empty: none
@@ -26,7 +27,7 @@ struct Work {
 
 class Schedule {
  public:
-  WorkRef add(int device, std::vector<WorkRef> after, Body run);
+  WorkRef add(int device, std::vector<WorkRef> after, Body run, bool frees = false);
 
   // Runs work until `last`, which may be null, has run. Chance decides whether other work runs too.
   void finish(const WorkRef& last);

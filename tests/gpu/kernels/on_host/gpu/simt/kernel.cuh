@@ -16,7 +16,7 @@ cudaError_t launch(unsigned blocks, const typename Kernel::Job& job, cudaStream_
   const auto run = [job](shim::Thread thread, std::byte* shared) {
     Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
   };
-  return on_host::launch(shape_of<Kernel>(), blocks, run, stream);
+  return on_host::launch(shape_of<Kernel>(), blocks, run, std::as_bytes(std::span(&job, 1)), stream);
 }
 
 template <class Kernel>
