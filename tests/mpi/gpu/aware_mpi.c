@@ -1,5 +1,5 @@
-/* A stand-in for an MPI that accesses memory of GPUs, to be preloaded before an MPI that does not: messages in
-   memory of simulated GPUs travel through copies on the host. Covers the calls of Taut's transport. */
+/* A stand-in for an MPI that accesses memory of GPUs, to be preloaded before an MPI that does not: messages
+   in memory of simulated GPUs travel through copies on the host. Covers the calls of Taut's transport. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
