@@ -203,7 +203,8 @@ Frames Team::combine(const Frames& first, std::span<const Frames> others, Reduct
 // ---- Communication
 
 Sending::Sending(const Team& team, const Frames& frames, int first, int n, int to) : waiting_(team) {
-  ConstBytes bytes = team.place_->outgoing(frames.part(first, n));
+  ConstBytes bytes = frames.part(first, n);
+  if (MessageMemory* const memory = team.place_->message_memory()) bytes = memory->outgoing(bytes);
   if (bytes.empty()) bytes = write_notice(Status::peer_failed, frames.type, frames.count, notice_);
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
   team.counters_->sent(bytes.size(), static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
@@ -224,7 +225,8 @@ void Receiving::start(int from) {
   const bool none = into_.buffer.data() == nullptr;
   const Bytes room = none ? Bytes(notice_) : into_.room();
   const std::size_t most = largest_ * static_cast<std::size_t>(expected_);
-  const Bytes message = team_.place_->incoming(room.first(std::min(room.size(), most)));
+  Bytes message = room.first(std::min(room.size(), most));
+  if (MessageMemory* const memory = team_.place_->message_memory()) message = memory->incoming(message);
   pending_ = team_.transport_->recv(message, team_.address(from), team_.lane_);
 }
 
@@ -248,8 +250,9 @@ Status Receiving::take(ConstBytes message) noexcept {
 Frames Receiving::result() noexcept {
   Sized moved = pending_.result();
   waiting_.over(moved.bytes);
-  if (into_.buffer.data() != nullptr && moved.status == Status::ok)
-    moved.status = team_.place_->arrived(into_.room().first(moved.bytes));
+  MessageMemory* const memory = team_.place_->message_memory();
+  if (memory != nullptr && into_.buffer.data() != nullptr && moved.status == Status::ok)
+    moved.status = memory->arrived(into_.room().first(moved.bytes));
   team_.note(moved.status);
   if (into_.buffer.data() != nullptr)
     team_.note(take(into_.room().first(moved.status == Status::ok ? moved.bytes : 0)));

@@ -12,9 +12,9 @@ class Device;
 // Each block of memory exists twice, at equal offsets: in pinned host memory, whose addresses this place
 // gives out, and on the GPU. The header of each frame is in both; the payload is on the GPU only. Messages
 // are sent from the GPU and received there. The header of a frame that arrives is then copied to the host.
-class DeviceFrames final : public PooledPlace {
+class DeviceFrames final : public PooledPlace, public MessageMemory {
  public:
-  explicit DeviceFrames(Device& device) noexcept : device_(device) {}
+  explicit DeviceFrames(Device& device) noexcept : PooledPlace(this), device_(device) {}
   ~DeviceFrames() override { release_all(); }
 
   // Returns the address on the GPU of memory of this place; null for other memory.
