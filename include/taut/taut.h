@@ -243,7 +243,9 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  *   bit, but for those of NaN in sums. See TAUT_Cuda_comm_set_stream for the order of work. The following
  *   go to plain MPI, as they are, for the same reason on every rank: values on several GPUs in one rank's
  *   call, values that would be packed, codecs without kernels (szx, raw, zfp under a bound), checksum=on,
- *   and ranks without libtaut_cuda. Message calls reject such memory with TAUT_ERR_ARGUMENT.
+ *   and ranks without libtaut_cuda. Messages are served alike, on either side; a message goes to plain MPI
+ *   for the reasons of its sender alone. A receive that has room for a compressed message goes through host
+ *   memory.
  * - NaN and infinities arrive unchanged. MIN and MAX return NaN if an input is NaN.
  * - Buffers overlap only by MPI_IN_PLACE. After an error receive buffers may hold anything.
  * - A call returns MPI_SUCCESS, MPI's own errors, or a code for: TAUT_ERR_RANK_MISMATCH on every rank if
@@ -254,11 +256,11 @@ TAUT_API int TAUT_Comm_set_info(MPI_Comm comm, MPI_Info info);
  * - Calls below min_bytes are unchecked plain MPI calls, as are calls in which the ranks' sizes lie on
  *   both sides of min_bytes; MPI decides what becomes of them. */
 
-/* Sets the stream, a cudaStream_t, on which the collective calls of this rank work on values in memory of a
- * GPU. A call sees the results of all work that was enqueued on the stream before it, and returns, or
- * completes, when its own result is there. NULL, also the default: the legacy default stream. Local; applies
- * to calls made, and to persistent requests created, later on. Duplicates of a communicator with a policy
- * inherit the stream. cudaStreamPerThread is not for calls that another thread completes. */
+/* Sets the stream, a cudaStream_t, on which the calls of this rank, messages included, work on values in
+ * memory of a GPU. A call sees the results of all work that was enqueued on the stream before it, and
+ * returns, or completes, when its own result is there. NULL, also the default: the legacy default stream.
+ * Local; applies to calls made, and to persistent requests created, later on. Duplicates of a communicator
+ * with a policy inherit the stream. cudaStreamPerThread is not for calls that another thread completes. */
 TAUT_API int TAUT_Cuda_comm_set_stream(MPI_Comm comm, void* stream);
 
 /* Returns the operator of the mean over the ranks. The operator works in the reductions below, nonblocking

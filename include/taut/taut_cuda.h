@@ -69,7 +69,8 @@ TAUT_CUDA_API int TAUT_Cuda_reserve(size_t count, int type, void* stream);
 TAUT_CUDA_API int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream);
 
 /* Frees all scratch memory that no capture has used, and gives unused memory of Taut's pools back to the
- * system. No call may be in flight. */
+ * system, also the pinned memory for frames of libtaut's calls. No call, of libtaut neither, may be in
+ * flight. */
 TAUT_CUDA_API int TAUT_Cuda_release(void);
 
 /* frame <- values: encodes. `capacity` is at least TAUT_Max_bytes(type, count, 1). */

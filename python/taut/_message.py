@@ -133,10 +133,10 @@ class Buffers:
         self.handle = handle(comm)
         self.on_gpu: list[Values] = []
 
-    def renew(self) -> None:
-        """Lets the stream wait for work on the arrays that was enqueued since they were taken."""
+    def renew(self, stream: int) -> None:
+        """Lets a stream wait for work on the arrays that was enqueued since they were taken."""
         for values in self.on_gpu:
-            again = device_values(values.source, stream=self.stream)
+            again = device_values(values.source, stream=stream)
             if again is None or again.address != values.address:
                 raise ArgumentError("the array's memory is another one than when the request was made: make a new request")
 

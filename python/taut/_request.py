@@ -7,6 +7,8 @@ from typing import Any, Optional, Union
 from mpi4py import MPI
 
 from ._arguments import Call
+from ._device import stream_number
+from ._errors import ArgumentError
 from ._layer import call, fail, raw_call
 
 _under_way: set["Request"] = set()  # requests in flight; keeps their memory alive even if the caller drops them
@@ -61,11 +63,26 @@ class Request:
     def Start(self) -> None:
         """Starts a persistent call."""
         if self._call.buffers is not None:
-            self._call.buffers.renew()
+            self._call.buffers.renew(self._call.buffers.stream)
         if self._call.before is not None:
             self._call.before()
         call("Start", self._at)
         self._begun()
+
+    def Start_enqueue(self, stream: Any = None) -> None:
+        """Starts a persistent collective call on a GPU in the order of a CUDA stream, as `Comm.Set_stream` takes it; waits for
+        nothing. `Wait` or `Test` completes all starts. Rules: TAUT_Cuda_start_enqueue in taut.h."""
+        number = stream_number(stream)
+        if self._call.before is not None:
+            raise ArgumentError("16-bit floats for which the MPI has no type are converted on the host: use Start")
+        if self._call.buffers is not None:
+            self._call.buffers.renew(number)
+        call("Cuda_start_enqueue", self._at, number)
+        self._begun()
+
+    def Wait_enqueue(self, stream: Any = None) -> None:
+        """Makes later work of a CUDA stream wait for the last `Start_enqueue`; the host does not wait."""
+        call("Cuda_wait_enqueue", self._at, stream_number(stream))
 
     def Wait(self, status: Optional[MPI.Status] = None) -> bool:
         """Waits until the call is complete; returns True."""

@@ -11,7 +11,6 @@
 #include "core/round.hpp"
 #include "core/sample.hpp"
 #include "gpu/frame_codec.hpp"
-#include "gpu/staging_codec.hpp"
 
 namespace taut {
 namespace {
@@ -197,12 +196,7 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
   std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
   if (!device_) return host;
-  const auto encoder = api::DeviceEncoder::of(candidate, policy().coding, plan_.bound);
-  if (!encoder) return nullptr;
-  gpu::Device& device = device_->device();
-  if (device.keeps_frames())
-    host = std::make_shared<gpu::StagingCodec>(std::move(host), device.frames_there());
-  return std::make_shared<gpu::FrameCodec>(std::move(host), *encoder, *device_);
+  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_);
 }
 
 // Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm

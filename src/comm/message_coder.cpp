@@ -5,6 +5,7 @@
 
 #include "core/packed_integers.hpp"
 #include "core/sample.hpp"
+#include "gpu/frame_codec.hpp"
 
 namespace taut {
 
@@ -23,45 +24,84 @@ float MessageCoder::estimate_ratio(ConstSlice values, const Codec& codec) {
   return static_cast<float>(sample.ratio());
 }
 
-// Chooses a candidate by samples: of the cached candidate while it is good enough, else of all candidates.
-// `ratio` becomes the expected ratio.
-std::size_t MessageCoder::choose(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
-                                 float& ratio) {
-  const auto sampled = [&](std::size_t i) {
-    return estimate_ratio(values, *codecs_.of(plan.candidates[i], plan.bound));
+// Returns the codec of a candidate for the values of a message; null if no kernels serve it on their GPU.
+std::shared_ptr<const Codec> MessageCoder::codec_of(const Candidate& candidate, const EncodedMessage& made) {
+  std::shared_ptr<const Codec> host = codecs_.of(candidate, made.bound);
+  if (made.device == nullptr) return host;
+  return gpu::codec_on_device(std::move(host), candidate, policy_.coding, made.bound, made.device->values());
+}
+
+Place& MessageCoder::frames_of(const EncodedMessage& made) noexcept {
+  return made.device != nullptr ? made.device->frames() : place_;
+}
+
+// Returns the range of the values, for a bound that is relative to it. Throws Error.
+ValueRange MessageCoder::range(ConstSlice values, const EncodedMessage& made) {
+  const Coding& coding = policy_.coding;
+  if (made.device == nullptr) return range_of(values, coding.fill, coding.bits);
+  ValueRange range;
+  const Status status = made.device->values().range(values, coding, range);
+  if (status != Status::ok) throw Error(status, describe(status));
+  return range;
+}
+
+// Chooses a candidate by samples: of the cached candidate while it is good enough, else of all candidates
+// that serve the message. Sets the expected ratio.
+void MessageCoder::choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
+                          EncodedMessage& made) {
+  const auto ratio_of = [&](std::size_t i) {
+    const auto codec = codec_of(plan.candidates[i], made);
+    return codec != nullptr ? estimate_ratio(sampled, *codec) : 0;
   };
+  float& ratio = made.expected_ratio;
   std::size_t chosen = cached_candidate.get().value_or(plan.candidates.size());
-  if (chosen < plan.candidates.size()) ratio = sampled(chosen);
-  if (chosen >= plan.candidates.size() || ratio < static_cast<float>(plan.least_ratio)) {
+  if (chosen < plan.candidates.size()) ratio = ratio_of(chosen);
+  if (chosen >= plan.candidates.size() || ratio == 0 || ratio < static_cast<float>(plan.least_ratio)) {
     cached_candidate.forget();
     std::array<float, max_candidates> ratios{};
-    for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = sampled(i);
+    for (std::size_t i = 0; i < plan.candidates.size(); ++i) ratios[i] = ratio_of(i);
     chosen = best_candidate(plan.candidates, ratios);
     ratio = ratios[chosen];
   }
   cached_candidate.choose(chosen, ratio);
-  return chosen;
+  made.candidate = &plan.candidates[chosen];
+}
+
+// Decides by samples of the values: if their packed integers keep them from being coded, and which candidate
+// codes them.
+void MessageCoder::sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
+                          EncodedMessage& made) {
+  const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
+  const bool rounds_packed = policy_.coding.bits == PackedBits::exact && !made.bound.exact();
+  made.candidate = &plan.candidates[0];
+  if (!matters && !rounds_packed) return;
+  std::optional<gpu::SampledParts> parts;
+  if (made.device != nullptr) {
+    parts.emplace(made.device->values().device(), values, plan.candidates, policy_.coding.dims);
+    values = parts->values();
+  }
+  if (rounds_packed) {
+    const PackedIntegers found = find_packed_integers(values);
+    made.packed = found != PackedIntegers::none;
+    if (found == PackedIntegers::large) made.plain = Fallback::packed;
+  }
+  if (made.plain != Fallback::none || !matters) return;
+  choose(values, plan, cached_candidate, made);
+  if (made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Fallback::no_gain;
 }
 
 void MessageCoder::decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate,
                           EncodedMessage& made) {
-  const Coding& coding = policy_.coding;
-  Bound bound = coding.bound;
-  if (coding.bits == PackedBits::exact && !bound.exact()) {
-    const PackedIntegers found = find_packed_integers(values);
-    made.packed = found != PackedIntegers::none;
-    if (found == PackedIntegers::large) made.plain = Fallback::packed;
-    if (made.plain != Fallback::none) return;
-  }
-  if (is_relative(bound)) bound = resolved(bound, range_of(values, coding.fill, coding.bits));
-  plan = plan_message(policy_, values.count, values.type, bound, candidates_);
+  made.bound = policy_.coding.bound;
+  if (is_relative(made.bound)) made.bound = resolved(made.bound, range(values, made));
+  plan = plan_message(policy_, values.count, values.type, made.bound, candidates_);
   made.plain = plan.plain;
   if (made.plain != Fallback::none) return;
-  const bool matters = plan.least_ratio > 0 || plan.candidates.size() > 1;
-  const std::size_t chosen = matters ? choose(values, plan, cached_candidate, made.expected_ratio) : 0;
-  made.candidate = &plan.candidates[chosen];
-  made.bound = bound;
-  if (matters && made.expected_ratio < static_cast<float>(plan.least_ratio)) made.plain = Fallback::no_gain;
+  const auto is_served = [&](const Candidate& candidate) { return codec_of(candidate, made) != nullptr; };
+  if (made.device != nullptr && std::ranges::none_of(plan.candidates, is_served))
+    made.plain = Fallback::device;
+  else
+    sample(values, plan, cached_candidate, made);
 }
 
 // Returns the memory that a coded message may need, or the values themselves.
@@ -75,16 +115,16 @@ std::size_t MessageCoder::most_bytes(ConstSlice values, const Codec& codec, std:
 // Encodes the values, or the first segment of them, to a coded message. If it is as long as the values, the
 // message travels plain: it would gain nothing, and receivers have no room for it.
 void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made) {
-  const auto codec = codecs_.of(*made.candidate, plan.bound);
+  const auto codec = codec_of(*made.candidate, made);
   const std::size_t segments = made.following.segments + std::size_t{1};
   const std::size_t frames_of_one = segments == 1 ? plan.frames : 1;
-  std::size_t most = 0;
+  std::size_t most = 2 * before_message;
   for (std::size_t i = 0; i < segments; ++i)
     most += most_bytes(block(values, i, segments), *codec, frames_of_one);
-  made.buffer = place_.scratch(most);
+  made.buffer = frames_of(made).scratch(most);
   const ConstSlice first = block(values, 0, segments);
   const std::size_t header = made.following.header_bytes();
-  const Bytes frames = made.buffer.bytes().subspan(header);
+  const Bytes frames = made.message().subspan(header);
   for (std::size_t i = 0; i < frames_of_one; ++i) {
     const Sized size = codec->encode(block(first, i, frames_of_one), frames.subspan(made.frame_bytes));
     if (size.status != Status::ok) throw Error(size.status, "the codec refused values");
@@ -95,12 +135,12 @@ void MessageCoder::write_frames(ConstSlice values, const MessagePlan& plan, Enco
     made.plain = Fallback::no_gain;
   else
     made.bytes = seal(format_, static_cast<std::uint8_t>(values.type), values.bytes(), made.frame_bytes,
-                      made.buffer.bytes(), made.following);
+                      made.message(), made.following);
 }
 
 // Encodes the values to a coded message at `at`. Returns its length; 0 if it is not shorter than the values.
 std::size_t MessageCoder::write_segment(ConstSlice values, EncodedMessage& made, Bytes at) {
-  const auto codec = codecs_.of(*made.candidate, made.bound);
+  const auto codec = codec_of(*made.candidate, made);
   const Sized size = codec->encode(values, at.subspan(envelope_bytes));
   const MessageFormat format{.mark = format_.mark};
   if (size.status != Status::ok || format.length(envelope_bytes + size.bytes) >= values.bytes()) return 0;
@@ -110,16 +150,18 @@ std::size_t MessageCoder::write_segment(ConstSlice values, EncodedMessage& made,
 
 ConstBytes MessageCoder::encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept {
   const ConstSlice segment = block(values, i, made.following.segments + std::size_t{1});
-  const Bytes at = made.buffer.bytes().subspan(made.bytes + made.later_bytes);
+  const Bytes at = made.message().subspan(made.bytes + before_message + made.later_bytes);
   std::size_t bytes = 0;
   try {
     bytes = write_segment(segment, made, at);
   } catch (...) {  // the values travel as they are
   }
   if (bytes == 0) {
-    bytes = segment.bytes();
+    Place& place = made.device != nullptr ? made.device->values() : place_;
+    const Status status = place.copy(at.data(), segment.as_bytes().data(), segment.bytes());
+    if (status != Status::ok) made.failure = status;
+    bytes = status == Status::ok ? segment.bytes() : 0;
     made.frame_bytes += bytes;
-    place_.copy(at.data(), segment.as_bytes().data(), bytes);
   }
   made.later_bytes += (bytes + 15) / 16 * 16;
   made.end = clock_now();
@@ -136,6 +178,12 @@ MessageCoder::StreamState& MessageCoder::stream_state(ConstSlice values, std::ui
 EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
                                     const Following& following) noexcept {
   EncodedMessage made{.following = following};
+  const auto device = devices_.of(values.data);
+  if (!device) {
+    made.plain = Fallback::device;
+    return made;
+  }
+  made.device = *device;
   StreamState& stream_state = this->stream_state(values, stream);
   if (!stream_state.backoff.has()) {
     made.plain = Fallback::no_gain;
@@ -149,6 +197,7 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
     if (made.plain == Fallback::none) write_frames(values, plan, made);
   } catch (const Error& error) {
     made.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::unsupported;
+    if (made.device != nullptr) made.failure = error.status();
   } catch (const std::bad_alloc&) {
     made.plain = Fallback::memory;
   }
@@ -159,15 +208,26 @@ EncodedMessage MessageCoder::encode(ConstSlice values, std::uint64_t stream,
   return made;
 }
 
-const Codec& MessageCoder::decoder(const FrameHeader& header) {
+std::shared_ptr<const Codec> MessageCoder::decoder(const FrameHeader& header) {
   for (const Decoder& known : decoders_)
-    if (known.frame_id == header.codec && known.kind == header.bound.kind) return *known.codec;
+    if (known.frame_id == header.codec && known.kind == header.bound.kind) return known.codec;
   decoders_.push_back({header.codec, header.bound.kind, make_decoder(header, codecs_.kernels(), threads_)});
-  return *decoders_.back().codec;
+  return decoders_.back().codec;
+}
+
+// Decodes one frame. `device`: that has the values; null: the host.
+Status MessageCoder::decode_frame(ConstBytes frame, const FrameHeader& header, Slice values,
+                                  MessageDevice* device) {
+  const std::shared_ptr<const Codec> host = decoder(header);
+  if (device == nullptr) return host->decode(frame, values);
+  return gpu::FrameCodec(host, api::DeviceEncoder::of_frame(header, frame), device->values())
+      .decode(frame, values);
 }
 
 Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {
   try {
+    const auto device = devices_.of(values.data());
+    if (!device) return Status::device_failed;
     while (!frames.empty()) {
       FrameHeader header;
       if (const Status status = read_header(frames, header); status != Status::ok) return status;
@@ -176,7 +236,7 @@ Status MessageCoder::decode(ConstBytes frames, std::uint8_t type, Bytes values) 
       if (!expected || header.count == 0 || header.count > most) return Status::frame_mismatch;
       const Slice part{{values.data(), static_cast<std::size_t>(header.count), header.type}};
       const std::size_t bytes = frame_header_bytes + static_cast<std::size_t>(header.payload_bytes);
-      const Status status = decoder(header).decode(frames.first(bytes), part);
+      const Status status = decode_frame(frames.first(bytes), header, part, device->get());
       if (status != Status::ok) return status;
       frames = frames.subspan(bytes);
       values = values.subspan(part.bytes());

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "comm/envelope.hpp"
+#include "comm/message_device.hpp"
 #include "comm/statistics.hpp"
 #include "core/phase_times.hpp"
 #include "core/place.hpp"
@@ -23,20 +24,31 @@ constexpr std::size_t segments_of(std::size_t bytes) noexcept {
   return std::clamp<std::size_t>(bytes / segment_bytes, 1, most_segments);
 }
 
+// Bytes before a message whose header has envelope_bytes, which align the frames behind the header to 16
+// bytes: kernels write aligned frames without a copy.
+inline constexpr std::size_t before_message = 16 - envelope_bytes % 16;
+
 // Encoded message: the frames of its values, or the reason why there are none.
 struct EncodedMessage {
   Fallback plain = Fallback::none;
-  Buffer buffer{};              // the coded message, then the segments that follow
-  std::size_t bytes = 0;        // size of the coded message; 0: the values travel plain
-  Following following{};        // segments behind the coded message, which is then the first one
-  std::size_t later_bytes = 0;  // size of those that are encoded, each rounded up to 16
-  std::size_t frame_bytes = 0;  // size of all frames
+  Status failure = Status::ok;              // of a GPU: the values may not be readable
+  std::shared_ptr<MessageDevice> device{};  // GPU that has the values; null: the host
+  Buffer buffer{};                          // the coded message, then the segments that follow
+  std::size_t bytes = 0;                    // size of the coded message; 0: the values travel plain
+  Following following{};                    // segments behind the coded message, which is then the first one
+  std::size_t later_bytes = 0;              // size of those that are encoded, each rounded up to 16
+  std::size_t frame_bytes = 0;              // size of all frames
   const Candidate* candidate = nullptr;
   Bound bound{};  // bound of one value
   std::size_t frames = 0;
   bool packed = false;                            // integers are packed into the values, by samples
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
+
+  // Returns the memory from the first byte of the coded message on.
+  Bytes message() const noexcept {
+    return buffer.bytes().subspan(following.header_bytes() == envelope_bytes ? before_message : 0);
+  }
 };
 
 // Counts the outcome of encoding a message with `bytes` of values.
@@ -78,8 +90,12 @@ class MessageCoder {
   // the message that carries it: a coded one, or the values where that is not shorter.
   ConstBytes encode_segment(ConstSlice values, std::size_t i, EncodedMessage& made) noexcept;
 
-  // Decodes frames to as many bytes of values as `values` has. `type`: DType of the values, 0: any.
+  // Decodes frames to as many bytes of values as `values` has, on the host or on a GPU that devices() serves.
+  // `type`: DType of the values, 0: any.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
+
+  // Returns the GPUs that have values of messages. Threads may share them.
+  MessageDevices& devices() noexcept { return devices_; }
 
  private:
   // Stream state: the results of samples of messages that are alike.
@@ -88,19 +104,25 @@ class MessageCoder {
     CandidateCache cached_candidate;
   };
   StreamState& stream_state(ConstSlice values, std::uint64_t stream) noexcept;
+  ValueRange range(ConstSlice values, const EncodedMessage& made);
   void decide(ConstSlice values, MessagePlan& plan, CandidateCache& cached_candidate, EncodedMessage& made);
-  std::size_t choose(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
-                     float& ratio);
+  void sample(ConstSlice values, const MessagePlan& plan, CandidateCache& cached_candidate,
+              EncodedMessage& made);
+  void choose(ConstSlice sampled, const MessagePlan& plan, CandidateCache& cached_candidate,
+              EncodedMessage& made);
+  std::shared_ptr<const Codec> codec_of(const Candidate& candidate, const EncodedMessage& made);
+  Place& frames_of(const EncodedMessage& made) noexcept;
   std::size_t most_bytes(ConstSlice values, const Codec& codec, std::size_t frames);
   void write_frames(ConstSlice values, const MessagePlan& plan, EncodedMessage& made);
   std::size_t write_segment(ConstSlice values, EncodedMessage& made, Bytes at);
   float estimate_ratio(ConstSlice values, const Codec& codec);
-  const Codec& decoder(const FrameHeader& header);
+  std::shared_ptr<const Codec> decoder(const FrameHeader& header);
+  Status decode_frame(ConstBytes frame, const FrameHeader& header, Slice values, MessageDevice* device);
 
   struct Decoder {
     std::uint8_t frame_id;
     Bound::Kind kind;
-    std::unique_ptr<const Codec> codec;
+    std::shared_ptr<const Codec> codec;
   };
 
   const Policy& policy_;
@@ -109,6 +131,7 @@ class MessageCoder {
   int threads_;
   CandidateTable candidates_;
   CodecCache codecs_;
+  MessageDevices devices_;
   std::vector<Decoder> decoders_;
   std::array<StreamState, 256> streams_;
 };

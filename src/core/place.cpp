@@ -84,8 +84,9 @@ void PooledPlace::recycle(std::byte* data, std::size_t capacity) noexcept {
   free_.push_back({data, capacity});
 }
 
-void PooledPlace::release_all() noexcept {
+void PooledPlace::trim() noexcept {
   for (const Block& block : free_) release(block.data);
+  blocks_ -= free_.size();
   free_.clear();
 }
 

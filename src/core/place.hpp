@@ -101,8 +101,8 @@ class PooledPlace : public Place {
   Buffer scratch(std::size_t bytes) override;
   void reserve(std::size_t bytes, std::size_t blocks) override;
 
- protected:
-  void release_all() noexcept;  // for the destructor of the derived class
+  // Returns the memory that is not in use to the system. The destructor of a derived class calls it.
+  void trim() noexcept;
 
  private:
   struct Block {
@@ -125,7 +125,7 @@ class PooledPlace : public Place {
 // Memory of this process.
 class HostPlace final : public PooledPlace {
  public:
-  ~HostPlace() override { release_all(); }
+  ~HostPlace() override { trim(); }
 
  private:
   std::byte* allocate(std::size_t bytes) noexcept override;

@@ -83,10 +83,9 @@ p2p::OutgoingMessage encode(const p2p::SendArguments& message, const api::Dataty
   try {
     const Rules rules = api::local_rules(message.comm);
     const Policy* const policy = policy_for(rules, kind.type(), bytes);
-    const Fallback plain = policy == nullptr                           ? Fallback::off
-                           : bytes < policy->min_bytes                 ? Fallback::small
-                           : api::on_device(message.buf, message.type) ? Fallback::device
-                                                                       : Fallback::none;
+    const Fallback plain = policy == nullptr           ? Fallback::off
+                           : bytes < policy->min_bytes ? Fallback::small
+                                                       : Fallback::none;
     if (plain != Fallback::none) return as_it_is(plain);
     return {program->encoder(*policy), program->segments().get(), message, kind,
             static_cast<unsigned>(message.tag)};

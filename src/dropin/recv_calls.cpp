@@ -23,10 +23,9 @@ int receiving(const RecvBuffer& at, MPI_Status* status, Call call) noexcept {
   return code == MPI_SUCCESS ? finish_recv(at, *readable) : code;
 }
 
-// Receives a message that may have been probed for, or while another one is sent in segments. Runs
-// `meanwhile()` after the receive has begun.
+// Receives a message by a nonblocking receive. Runs `meanwhile()` after the receive has begun.
 template <class Meanwhile>
-int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* status,
+int receiving_posted(const MatchKey& key, const RecvBuffer& at, MPI_Status* status,
                      Meanwhile meanwhile) noexcept {
   PostedReceive posted;
   if (const int begun = post(key, at, posted); begun != MPI_SUCCESS) return begun;
@@ -42,9 +41,11 @@ int receiving_probed(const MatchKey& key, const RecvBuffer& at, MPI_Status* stat
   return posted.detached ? deliver(posted.detached, at, *readable) : finish_recv(at, *readable);
 }
 
-// Returns true if a message from `source` may have been probed for. A receive from MPI_PROC_NULL is left to
-// MPI's own call.
-bool may_be_probed_from(int source) noexcept { return source != MPI_PROC_NULL && may_be_probed(); }
+// Returns true if MPI's own call does not receive a message from `source`: it may have been probed for, or it
+// lands aside. A receive from MPI_PROC_NULL is left to MPI's own call.
+bool is_posted(int source, const RecvBuffer& at) noexcept {
+  return source != MPI_PROC_NULL && (may_be_probed() || lands_aside(at) != nullptr);
+}
 
 int nothing_else() noexcept { return MPI_SUCCESS; }
 
@@ -54,7 +55,7 @@ template <class Count>
 int recv(Wrapped function, void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
          MPI_Status* status) noexcept {
   const RecvBuffer at = here(buf, count, type, comm);
-  if (may_be_probed_from(source)) return receiving_probed({source, tag, comm}, at, status, nothing_else);
+  if (is_posted(source, at)) return receiving_posted({source, tag, comm}, at, status, nothing_else);
   return receiving(at, status, [&](MPI_Status* mpi_status) {
     return call_next(function, buf, count, type, source, tag, comm, mpi_status);
   });
@@ -89,8 +90,8 @@ int sendrecv(Wrapped function, const void* sendbuf, Count sendcount, MPI_Datatyp
   const RecvBuffer at = here(recvbuf, recvcount, recvtype, comm);
   ProgramSend sending({sendbuf, sendcount, sendtype, dest, sendtag, comm});
   const SendBuffer sent = sending.buffer();
-  if (sending.in_segments() || may_be_probed_from(source))
-    return receiving_probed({source, recvtag, comm}, at, status, [&] {
+  if (sending.in_segments() || is_posted(source, at))
+    return receiving_posted({source, recvtag, comm}, at, status, [&] {
       if (sending.in_segments()) return sending.send(nullptr);
       return TAUT_PMPI(Send)(sent.at, sent.count, sent.type, dest, sendtag, comm);
     });
@@ -105,7 +106,7 @@ template <class Count>
 int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int dest, int sendtag, int source,
             int recvtag, MPI_Comm comm, MPI_Status* status) noexcept {
   const RecvBuffer at = here(buf, count, type, comm);
-  if (!may_be_probed_from(source))
+  if (!is_posted(source, at))
     return receiving(at, status, [&](MPI_Status* mpi_status) {
       return call_next(function, buf, count, type, dest, sendtag, source, recvtag, comm, mpi_status);
     });
@@ -113,7 +114,7 @@ int replace(Wrapped function, void* buf, Count count, MPI_Datatype type, int des
     const std::vector<std::byte> sent = packed(at);
     if (!pmpi::fits(static_cast<MPI_Count>(sent.size())))
       throw taut::Error(taut::Status::invalid_count, "a count that needs MPI 4");
-    return receiving_probed({source, recvtag, comm}, at, status, [&] {
+    return receiving_posted({source, recvtag, comm}, at, status, [&] {
       return TAUT_PMPI(Send)(sent.data(), static_cast<pmpi::Count>(sent.size()), MPI_PACKED, dest, sendtag,
                              comm);
     });

@@ -1,6 +1,7 @@
 // Implements the calls of taut_cuda.h on planes frames, and the calls that serve all codecs: checks arguments
 // and launches kernels on the stream. Contains no logic of the codec.
 #include "gpu/cuda_numbers.hpp"
+#include "gpu/cuda_services.hpp"
 
 namespace taut::api {
 namespace {
@@ -88,6 +89,7 @@ int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream) {
 
 int TAUT_Cuda_release(void) {
   return guarded([] {
+    run_release_hooks();
     scratch().release();
     return 0;
   });

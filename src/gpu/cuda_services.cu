@@ -1,6 +1,9 @@
 // Implements the services that libtaut uses: device memory, and waiting for a stream.
 #include "gpu/cuda_services.hpp"
 
+#include <mutex>
+#include <vector>
+
 #include "gpu/cuda_call.hpp"
 #include "gpu/cuda_memory.hpp"
 
@@ -31,9 +34,13 @@ int wait(void* stream) { return status_of(cudaStreamSynchronize(static_cast<cuda
 // because a stream of the program may wait for the call that needs the memory.
 int allocate(void** memory, std::size_t bytes) {
   void* stream = nullptr;
-  if (const int status = own_stream(&stream); status != 0) return status;
-  const int status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
-  return status == 0 ? wait(stream) : status;
+  int status = own_stream(&stream);
+  if (status == 0)
+    status = status_of(device_memory().allocate(memory, bytes, static_cast<cudaStream_t>(stream)));
+  if (status != 0) return status;
+  status = wait(stream);
+  if (status != 0) device_memory().free(*memory, static_cast<cudaStream_t>(stream));
+  return status;
 }
 
 void give_back(void* memory) { device_memory().free(memory, nullptr); }
@@ -49,6 +56,21 @@ int allocate_pinned(void** memory, std::size_t bytes) {
 
 void free_pinned(void* memory) { cudaFreeHost(memory); }
 
+struct ReleaseHooks {
+  std::mutex mutex;
+  std::vector<void (*)()> all;
+};
+
+ReleaseHooks& release_hooks() {
+  static ReleaseHooks hooks;
+  return hooks;
+}
+
+void at_release(void (*trim)()) {
+  const std::lock_guard lock(release_hooks().mutex);
+  release_hooks().all.push_back(trim);
+}
+
 int copy_on(void* to, const void* from, std::size_t bytes, void* stream) {
   return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)));
 }
@@ -62,6 +84,12 @@ int query(void* stream, int* idle) {
 }
 
 }  // namespace
+
+void run_release_hooks() {
+  const std::lock_guard lock(release_hooks().mutex);
+  for (const auto trim : release_hooks().all) trim();
+}
+
 }  // namespace taut::api
 
 extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
@@ -76,6 +104,7 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .free = give_back,
       .allocate_pinned = allocate_pinned,
       .free_pinned = free_pinned,
+      .at_release = at_release,
       .copy = copy,
       .copy_on = copy_on,
       .wait = wait,

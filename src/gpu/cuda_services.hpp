@@ -24,6 +24,9 @@ int has_happened(void* event, int* happened) noexcept;
 void free_event(void* event) noexcept;
 int wait_for_word(const std::uint32_t* word, std::uint32_t value, void* stream) noexcept;
 
+// cuda_services.cu
+void run_release_hooks();  // those of DeviceServices::at_release
+
 // cuda_values.cu
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op,
                   void* stream) noexcept;

@@ -11,6 +11,36 @@ static_assert(static_cast<int>(Status::device_failed) == TAUT_ERR_CUDA);
 
 // ---- Pools of memory
 
+namespace {
+
+struct Pools {
+  std::mutex mutex;
+  std::vector<DevicePool*> all;
+};
+
+Pools& pools() {
+  static auto* const one = new Pools;
+  return *one;
+}
+
+}  // namespace
+
+DevicePool::DevicePool(Device& device, MessageMemory* message_memory)
+    : PooledPlace(message_memory), device_(device) {
+  const std::lock_guard lock(pools().mutex);
+  pools().all.push_back(this);
+}
+
+DevicePool::~DevicePool() {
+  const std::lock_guard lock(pools().mutex);
+  std::erase(pools().all, this);
+}
+
+void DevicePool::trim_all() noexcept {
+  const std::lock_guard lock(pools().mutex);
+  for (DevicePool* const pool : pools().all) pool->trim();
+}
+
 std::byte* PinnedPlace::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void* memory = nullptr;
@@ -55,7 +85,9 @@ Device::Device(const api::DeviceServices& services, int number, void* stream, bo
       memory_(*this),
       frames_there_(*this),
       shared_memory_(pinned_.scratch(sizeof(Shared))),
-      shared_(new (shared_memory_.data()) Shared{}) {}
+      shared_(new (shared_memory_.data()) Shared{}) {
+  [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
+}
 
 Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;

@@ -5,38 +5,12 @@
 #include <optional>
 #include <vector>
 
-#include "core/place.hpp"
 #include "core/value_range.hpp"
 #include "gpu/device_frames.hpp"
+#include "gpu/device_pools.hpp"
 #include "gpu/device_services.hpp"
 
 namespace taut::gpu {
-
-// Host memory that the GPU can access at the same address: the memory of frames, unless MPI can access that
-// of the GPU.
-class PinnedPlace final : public PooledPlace {
- public:
-  explicit PinnedPlace(Device& device) noexcept : device_(device) {}
-  ~PinnedPlace() override { release_all(); }
-
- private:
-  std::byte* allocate(std::size_t bytes) noexcept override;
-  void release(std::byte* data) noexcept override;
-  Device& device_;
-};
-
-// Memory of the GPU.
-class DevicePlace final : public PooledPlace {
- public:
-  explicit DevicePlace(Device& device) noexcept : device_(device) {}
-  ~DevicePlace() override { release_all(); }
-  bool on_host() const noexcept override { return false; }
-
- private:
-  std::byte* allocate(std::size_t bytes) noexcept override;
-  void release(std::byte* data) noexcept override;
-  Device& device_;
-};
 
 // For one thread at a time. Members set the thread's current device while they run.
 class Device {

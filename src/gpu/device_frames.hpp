@@ -3,19 +3,17 @@
 
 #include <vector>
 
-#include "core/place.hpp"
+#include "gpu/device_pools.hpp"
 
 namespace taut::gpu {
-
-class Device;
 
 // Each block of memory exists twice, at equal offsets: in pinned host memory, whose addresses this place
 // gives out, and on the GPU. The header of each frame is in both; the payload is on the GPU only. Messages
 // are sent from the GPU and received there. The header of a frame that arrives is then copied to the host.
-class DeviceFrames final : public PooledPlace, public MessageMemory {
+class DeviceFrames final : public DevicePool, public MessageMemory {
  public:
-  explicit DeviceFrames(Device& device) noexcept : PooledPlace(this), device_(device) {}
-  ~DeviceFrames() override { release_all(); }
+  explicit DeviceFrames(Device& device) : DevicePool(device, this) {}
+  ~DeviceFrames() override { trim(); }
 
   // Returns the address on the GPU of memory of this place; null for other memory.
   std::byte* there(const std::byte* here) const noexcept;
@@ -43,7 +41,6 @@ class DeviceFrames final : public PooledPlace, public MessageMemory {
   void release(std::byte* data) noexcept override;
   Status copy_and_wait(void* to, const void* from, std::size_t bytes) noexcept;
 
-  Device& device_;
   std::vector<Twins> blocks_;
 };
 

@@ -1,6 +1,7 @@
 #include "gpu/device_kernels.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "codecs/zfp/shape.hpp"
 
@@ -46,6 +47,16 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const
   if (codec != "mpc" || found == std::end(distances)) return {};
   return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value,
                                 coding.bits == PackedBits::exact});
+}
+
+std::optional<DeviceEncoder> DeviceEncoder::of_frame(const FrameHeader& header, ConstBytes frame) {
+  if (codec_of(header) != "zfp" || header.bound.kind != Bound::Kind::rate) return {};
+  Dims dims{.n = header.parameters[0]};
+  const ConstBytes payload = frame.subspan(frame_header_bytes);
+  if (dims.n < 2) return DeviceEncoder(Rate{header.bound.value, {}});  // no extents in the payload
+  if (dims.n > max_dims || payload.size() < dims.n * sizeof dims.of[0]) return {};
+  std::memcpy(dims.of, payload.data(), dims.n * sizeof dims.of[0]);
+  return DeviceEncoder(Rate{header.bound.value, dims});
 }
 
 int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,

@@ -15,6 +15,10 @@ class DeviceEncoder {
   // Returns the encoder for `candidate`, or nothing if no kernels exist for it. The same on all ranks.
   static std::optional<DeviceEncoder> of(const Candidate& candidate, const Coding& coding, Bound bound);
 
+  // Returns the encoder whose decode() reads a frame, if the header alone does not tell how (decoder_of): zfp
+  // at a rate. Returns nothing for other frames.
+  static std::optional<DeviceEncoder> of_frame(const FrameHeader& header, ConstBytes frame);
+
   // Launches the kernels, which write their outcome to `result`. Returns a status of taut_cuda.h.
   int operator()(const DeviceServices& device, ConstSlice values, Bytes frame, TAUT_Cuda_result* result,
                  void* stream) const;

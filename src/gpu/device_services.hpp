@@ -43,6 +43,8 @@ struct DeviceServices {
   // Allocates pinned host memory, which every device accesses at the same address. Aligned to 64 bytes.
   int (*allocate_pinned)(void** memory, std::size_t bytes);
   void (*free_pinned)(void* memory);
+  // Makes TAUT_Cuda_release call trim(), which frees the caller's unused memory.
+  void (*at_release)(void (*trim)());
 
   // ---- Copies, between any kinds of memory, and order
   int (*copy)(void* to, const void* from, std::size_t bytes);  // waits also for all work launched before

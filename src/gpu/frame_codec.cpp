@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/device_memory.hpp"
+#include "gpu/staging_codec.hpp"
 
 namespace taut::gpu {
 namespace {
@@ -82,11 +83,11 @@ FrameCodec::Outcome FrameCodec::write_frame(Bytes out, std::size_t most, const L
 }
 
 FrameCodec::Outcome FrameCodec::encode_there(ConstSlice values, Bytes out) const {
-  if (!suits_kernels(values)) return {};
+  if (!suits_kernels(values) || !encoder_) return {};
   const std::size_t most = max_bytes(values.type, values.count, 1);
   if (out.size() < most) return Sized{Status::buffer_too_small};
   return write_frame(out, most, [&](Bytes frame, TAUT_Cuda_result* result, void* stream) {
-    return encoder_(device_.services(), values, frame, result, stream);
+    return (*encoder_)(device_.services(), values, frame, result, stream);
   });
 }
 
@@ -108,11 +109,11 @@ FrameCodec::Outcome FrameCodec::decode_there(ConstBytes in, Slice values, bool a
   const FrameHeader header = header_of(in);
   const auto decode =
       add ? api::decoding_adder_of(device_.services(), header) : api::decoder_of(device_.services(), header);
-  if (!suits_kernels(values) || (decode == nullptr && add)) return {};
+  if (!suits_kernels(values) || (decode == nullptr && (add || !encoder_))) return {};
   const Buffer frame = frame_there(in);
   return device_.run([&](TAUT_Cuda_result* result, void* stream) {
     if (decode == nullptr)
-      return encoder_.decode(device_.services(), frame.bytes().first(in.size()), values, result, stream);
+      return encoder_->decode(device_.services(), frame.bytes().first(in.size()), values, result, stream);
     return decode(frame.data(), in.size(), values.data, values.count, static_cast<int>(values.type), result,
                   stream);
   });
@@ -152,7 +153,7 @@ FrameCodec::Outcome FrameCodec::sum_there(std::span<const ConstBytes> frames, By
 // A frame with lags is added to a frame of the values, as the kernel that does both has no lags.
 FrameCodec::Outcome FrameCodec::accumulate_there(ConstBytes frame, ConstSlice values, Bytes out) const {
   const FrameHeader header = header_of(frame);
-  const TAUT_Cuda_coding* const coding = encoder_.planes_coding();
+  const TAUT_Cuda_coding* const coding = encoder_ ? encoder_->planes_coding() : nullptr;
   if (!suits_kernels(values) || coding == nullptr) return {};
   if (has_lags(header)) {
     const Buffer there = frame_there(frame);
@@ -219,6 +220,17 @@ Sized FrameCodec::accumulate(ConstBytes frame, ConstSlice values, Bytes out) con
     return (made = host_->arithmetic()->accumulate(frame, copy, out)).status;
   });
   return made;
+}
+
+// ---- Choice
+
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
+                                             const Coding& coding, Bound bound, DeviceValues& values) {
+  const auto encoder = api::DeviceEncoder::of(candidate, coding, bound);
+  if (!encoder) return nullptr;
+  Device& device = values.device();
+  if (device.keeps_frames()) host = std::make_shared<StagingCodec>(std::move(host), device.frames_there());
+  return std::make_shared<FrameCodec>(std::move(host), encoder, values);
 }
 
 }  // namespace taut::gpu

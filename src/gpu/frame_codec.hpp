@@ -12,8 +12,9 @@ namespace taut::gpu {
 // reads values on the host.
 class FrameCodec final : public Codec, private FrameArithmetic {
  public:
-  // `host`, a codec for the same coding and bound, and `values` must outlive this object.
-  FrameCodec(std::shared_ptr<const Codec> host, const api::DeviceEncoder& encoder,
+  // `host`, a codec for the same coding and bound, and `values` must outlive this object. Without an encoder
+  // the host encodes.
+  FrameCodec(std::shared_ptr<const Codec> host, const std::optional<api::DeviceEncoder>& encoder,
              DeviceValues& values) noexcept
       : host_(std::move(host)), encoder_(encoder), values_(values), device_(values.device()) {}
 
@@ -50,9 +51,14 @@ class FrameCodec final : public Codec, private FrameArithmetic {
   Buffer frame_there(ConstBytes frame) const;
 
   std::shared_ptr<const Codec> host_;
-  api::DeviceEncoder encoder_;
+  std::optional<api::DeviceEncoder> encoder_;
   DeviceValues& values_;
   Device& device_;
 };
+
+// Returns the codec of a candidate for values on a GPU; null if no kernels serve the candidate. `host`: its
+// codec on the host.
+std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, const Candidate& candidate,
+                                             const Coding& coding, Bound bound, DeviceValues& values);
 
 }  // namespace taut::gpu

@@ -37,9 +37,25 @@ ConstBytes Coder::encode_segment(ConstSlice values, std::size_t i, EncodedMessag
 
 void Coder::shrink(EncodedMessage& made) {
   if (made.bytes == 0 || made.bytes > made.buffer.capacity() / 2) return;
-  Buffer smaller = scratch(made.bytes);
-  std::memcpy(smaller.data(), made.buffer.data(), made.bytes);
+  Buffer smaller = scratch(before_message + made.bytes, made.device.get());
+  std::memcpy(smaller.data() + (made.message().data() - made.buffer.data()), made.message().data(),
+              made.bytes);
   made.buffer = std::move(smaller);
+}
+
+Buffer Coder::scratch(std::size_t bytes, MessageDevice* device) {
+  if (device == nullptr) return place_->scratch(bytes);
+  const std::lock_guard lock(mutex_);  // the pool may wait for the device
+  return device->frames().scratch(bytes);
+}
+
+void Coder::copy(void* to, const void* from, std::size_t bytes, MessageDevice* device) {
+  if (bytes == 0) return;
+  if (device == nullptr) return void(std::memcpy(to, from, bytes));
+  const std::lock_guard lock(mutex_);
+  const Status status =
+      device->values().copy(static_cast<std::byte*>(to), static_cast<const std::byte*>(from), bytes);
+  if (status != Status::ok) throw Error(status, describe(status));
 }
 
 Status Coder::decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept {

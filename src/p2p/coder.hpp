@@ -8,7 +8,6 @@
 
 #include "api/args/datatype_layout.hpp"
 #include "comm/message_coder.hpp"
-#include "p2p/shared_place.hpp"
 
 namespace taut::p2p {
 
@@ -45,13 +44,18 @@ class Coder {
   // Decodes frames into `values`, which they must fill and must not overlap. `type`: DType of the values.
   Status decode(ConstBytes frames, std::uint8_t type, Bytes values) noexcept;
 
-  // Returns memory from the pool, which must outlive it. Throws Error.
-  Buffer scratch(std::size_t bytes) { return place_->scratch(bytes); }
-  const std::shared_ptr<SharedPlace>& place() const noexcept { return place_; }
+  // Returns the GPUs that have values of messages.
+  MessageDevices& devices() noexcept { return coder_.devices(); }
+
+  // Returns host memory for a message whose values are on the device; null: on the host. Throws Error.
+  Buffer scratch(std::size_t bytes, MessageDevice* device = nullptr);
+
+  // Copies values between host memory and memory of the device, or of the host if it is null. Throws Error.
+  void copy(void* to, const void* from, std::size_t bytes, MessageDevice* device);
 
  private:
   Policy policy_;
-  std::shared_ptr<SharedPlace> place_ = std::make_shared<SharedPlace>();
+  std::shared_ptr<SharedPlace> place_ = std::make_shared<SharedPlace>(std::make_unique<HostPlace>());
   std::mutex mutex_;
   MessageCoder coder_;
 };

@@ -50,7 +50,26 @@ bool OpenReceive::step() noexcept {
     if (code == MPI_SUCCESS && there == 0) return false;
     if (code == MPI_SUCCESS) message_ = segmented_message(at_, detached_, status);
   }
-  return ready_ = !message_ || message_->advance();
+  ready_ = !message_ || message_->advance();
+  if (ready_ && forgotten_) finish();
+  return ready_;
+}
+
+void OpenReceive::finish() noexcept {
+  MPI_Status status{};
+  at_.comm = MPI_COMM_NULL;  // may be freed
+  if (PMPI_Wait(&request_, &status) != MPI_SUCCESS) return;
+  if (message_)
+    message_->finish(MPI_COMM_NULL, status);
+  else if (detached_ != nullptr)
+    deliver(*detached_, at_, status);
+  else
+    finish_recv(at_, status);
+}
+
+void OpenReceive::forget() noexcept {
+  const std::lock_guard lock(all().mutex);
+  forgotten_ = true;
 }
 
 bool OpenReceive::ready() noexcept {

@@ -1,5 +1,6 @@
-// Receives in progress whose message may come in segments. A call that polls while it waits advances all of
-// them in each turn, because the sender of segments may wait until they are received (docs/adr/0022).
+// Receives in progress whose message may come in segments, or lands aside. A call that polls while it waits
+// advances all of them in each turn, because the sender of segments may wait until they are received
+// (docs/adr/0022).
 #pragma once
 
 #include "p2p/segmented_message.hpp"
@@ -22,18 +23,22 @@ class OpenReceive {
   // Returns true if the request may be completed by MPI: its message has arrived, with all segments.
   bool ready() noexcept;
 
+  // Lets the receive complete by itself: the program has freed its request. The object is never destroyed.
+  void forget() noexcept;
+
   // Returns the message of a receive that is ready; null if it is in one piece.
   SegmentedMessage* message() noexcept { return message_.get(); }
 
  private:
   friend void advance_receives() noexcept;
   bool step() noexcept;
+  void finish() noexcept;
 
   RecvBuffer at_;
   const Detached* detached_;
   MPI_Request request_;
   std::unique_ptr<SegmentedMessage> message_;
-  bool ready_ = false;
+  bool ready_ = false, forgotten_ = false;
 };
 
 // Advances all open receives, unless another thread does so.

@@ -29,8 +29,12 @@ OutgoingMessage::OutgoingMessage(Coder& coder, SegmentComm* segments, const Send
     following = segments->divide(bytes, dest_);
   }
   try {
-    values_ = coder.values_in_a_row(message, kind, packed_);
-    made_ = coder.encode(values_, stream, following);
+    if (!kind.dense && api::on_device(message.buf, message.type)) {
+      made_.plain = Fallback::device;
+    } else {
+      values_ = coder.values_in_a_row(message, kind, packed_);
+      made_ = coder.encode(values_, stream, following);
+    }
   } catch (const Error& error) {  // thrown before any value is coded
     made_.plain = error.status() == Status::out_of_memory ? Fallback::memory : Fallback::type;
   } catch (...) {
@@ -59,7 +63,7 @@ OutgoingMessage& OutgoingMessage::operator=(OutgoingMessage&& other) noexcept {
 OutgoingMessage::~OutgoingMessage() { release(); }
 
 void OutgoingMessage::release() noexcept {
-  if (left_ != 0) keep_pending(coder_->place(), std::move(made_), std::move(sends_));
+  if (left_ != 0) keep_pending(std::move(made_), std::move(sends_));
   left_ = 0;
 }
 

@@ -18,7 +18,6 @@ namespace {
 constexpr std::uint64_t last_patience = 1'000'000'000;
 
 struct Pending {
-  std::shared_ptr<Place> place;  // outlives its communicator, which the program may free
   EncodedMessage made;
   std::vector<MPI_Request> sends;
 
@@ -60,7 +59,6 @@ void give_up() noexcept {
     for (MPI_Request& send : one.sends)
       if (send != MPI_REQUEST_NULL) PMPI_Request_free(&send);
     new Buffer(std::move(one.made.buffer));
-    new std::shared_ptr(one.place);
   }
   all().pending.clear();
   bytes_kept = 0;
@@ -78,12 +76,11 @@ void unregister_segments(SegmentComm& comm) noexcept {
   std::erase(all().comms, &comm);
 }
 
-void keep_pending(std::shared_ptr<Place> place, EncodedMessage made,
-                  std::vector<MPI_Request> sends) noexcept {
+void keep_pending(EncodedMessage made, std::vector<MPI_Request> sends) noexcept {
   bytes_kept += made.buffer.capacity();
   {
     const std::lock_guard lock(all().mutex);
-    all().pending.push_back({std::move(place), std::move(made), std::move(sends)});
+    all().pending.push_back({std::move(made), std::move(sends)});
   }
   clear_sent();
 }

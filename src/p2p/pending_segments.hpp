@@ -17,8 +17,8 @@ class SegmentComm;
 void register_segments(SegmentComm& comm);
 void unregister_segments(SegmentComm& comm) noexcept;
 
-// Keeps a message until MPI has sent its segments. `place`: pool of its memory.
-void keep_pending(std::shared_ptr<Place> place, EncodedMessage made, std::vector<MPI_Request> sends) noexcept;
+// Keeps a message until MPI has sent its segments.
+void keep_pending(EncodedMessage made, std::vector<MPI_Request> sends) noexcept;
 
 // Returns the size of the values whose messages are kept.
 std::size_t pending_bytes() noexcept;

@@ -48,7 +48,7 @@ std::unordered_map<MPI_Message, MatchedMessage>& taken() {
 int end_queue(MPI_Comm, int, void* value, void*) noexcept {
   auto* const queue = static_cast<Queue*>(value);
   for (Probed& one : *queue)
-    if (one.reading.request != MPI_REQUEST_NULL) one.reading.detached.memory.release();
+    if (one.reading.request != MPI_REQUEST_NULL) new Detached(std::move(one.reading.detached));
   probed -= queue->size();
   delete queue;
   return MPI_SUCCESS;
@@ -124,8 +124,9 @@ int take_up_to(int source, int tag, MPI_Comm comm) {
 
 int begin_to_read(Probed& one) {
   Detached& detached = one.reading.detached;
-  detached.memory = std::make_unique_for_overwrite<std::byte[]>(one.bytes);
+  detached.memory.reset(new std::byte[one.bytes]);
   detached.bytes = one.bytes;
+  detached.matched = true;
   return TAUT_PMPI(Imrecv)(detached.memory.get(), static_cast<api::pmpi::Count>(one.bytes), MPI_BYTE,
                            &one.message, &one.reading.request);
 }
@@ -157,6 +158,15 @@ int make_handle(Probed one, MPI_Comm comm, MPI_Message* message) {
   return MPI_SUCCESS;
 }
 
+// Runs start(memory, bytes), which starts a receive into memory of Taut. Returns an MPI error code.
+template <class Start>
+int aside(const RecvBuffer& at, MessageDevice& device, PostedReceive& posted, Start start) noexcept {
+  return api::guard(at.comm, [&]() -> int {
+    posted.detached = landing(at, device);
+    return start(posted.detached.memory.get(), static_cast<api::pmpi::Count>(posted.detached.bytes));
+  });
+}
+
 }  // namespace
 
 void begin_matched_probes() noexcept {
@@ -186,6 +196,11 @@ bool ProbeQueue::receive(const MatchKey& key, const RecvBuffer& at, PostedReceiv
   code = MPI_SUCCESS;
   if (one.reading.detached)
     posted = std::move(one.reading);
+  else if (const auto device = lands_aside(at))
+    code = aside(at, *device, posted, [&](void* to, api::pmpi::Count bytes) {
+      posted.detached.matched = true;
+      return TAUT_PMPI(Imrecv)(to, bytes, MPI_BYTE, &one.message, &posted.request);
+    });
   else
     code = TAUT_PMPI(Imrecv)(at.buf, static_cast<api::pmpi::Count>(at.count), at.type, &one.message,
                              &posted.request);
@@ -221,6 +236,13 @@ int ProbeQueue::take(const MatchKey& key, const MessageFormat& format, int* ther
   if (const Found found = find(key))
     return api::guard(key.comm, [&]() -> int { return make_handle(remove(found), key.comm, message); });
   return PMPI_Improbe(status.MPI_SOURCE, status.MPI_TAG, key.comm, there, message, &status);
+}
+
+int post_aside(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
+               PostedReceive& posted) noexcept {
+  return aside(at, device, posted, [&](void* to, api::pmpi::Count bytes) {
+    return TAUT_PMPI(Irecv)(to, bytes, MPI_BYTE, key.source, key.tag, key.comm, &posted.request);
+  });
 }
 
 int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) noexcept {

@@ -63,13 +63,22 @@ struct MatchedMessage {
 };
 std::optional<MatchedMessage> receive_taken(MPI_Message* message) noexcept;
 
-// Starts a receive: of a message of the queue, or by `start(&posted.request)`. Returns an MPI error code.
+// Starts a receive that lands aside, on this device. Returns an MPI error code.
+int post_aside(const MatchKey& key, const RecvBuffer& at, MessageDevice& device,
+               PostedReceive& posted) noexcept;
+
+// Starts a receive: of a message of the queue, aside, or by `start(&posted.request)`. Returns an MPI error
+// code.
 template <class Start>
 int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted, Start start) noexcept {
-  if (!may_be_probed()) return start(&posted.request);
+  const auto begin = [&] {
+    const auto device = key.source != MPI_PROC_NULL ? lands_aside(at) : nullptr;
+    return device != nullptr ? post_aside(key, at, *device, posted) : start(&posted.request);
+  };
+  if (!may_be_probed()) return begin();
   ProbeQueue queue;
   int code = MPI_SUCCESS;
-  return queue.receive(key, at, posted, code) ? code : start(&posted.request);
+  return queue.receive(key, at, posted, code) ? code : begin();
 }
 int post(const MatchKey& key, const RecvBuffer& at, PostedReceive& posted) noexcept;  // by MPI_Irecv
 

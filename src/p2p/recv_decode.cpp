@@ -1,23 +1,39 @@
 #include "p2p/recv_decode.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "api/args/pmpi_counts.hpp"
 #include "api/errors.hpp"
+#include "core/device_memory.hpp"
 #include "core/frame.hpp"
 #include "p2p/bypass.hpp"
 #include "p2p/segmented_message.hpp"
 
 namespace taut::p2p {
 
-bool lies_together(const RecvBuffer& at) noexcept {
+std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) noexcept {
   const auto elements = api::datatype_layout_of(at.type);
-  return elements && elements->dense && !api::on_device(at.buf, at.type);
+  if (!elements || !elements->dense) return {};
+  return at.endpoint->coder().devices().of(at.buf);
+}
+
+std::shared_ptr<MessageDevice> lands_aside(const RecvBuffer& at) noexcept {
+  if (!may_be_coded(at) || !on_device(at.buf)) return nullptr;
+  if (!api::pmpi::fits(static_cast<MPI_Count>(room(at)))) return nullptr;
+  return array_of(at).value_or(nullptr);
+}
+
+Detached landing(const RecvBuffer& at, MessageDevice& device) {
+  const auto memory = std::make_shared<Buffer>(at.endpoint->coder().scratch(room(at), &device));
+  return {{memory, memory->data()}, room(at)};
 }
 
 void place(ConstBytes values, const RecvBuffer& at) {
   if (values.empty()) return;
-  if (lies_together(at)) return void(std::memcpy(at.buf, values.data(), values.size()));
+  if (const auto device = array_of(at))
+    return at.endpoint->coder().copy(at.buf, values.data(), values.size(), device->get());
   std::vector<std::byte> all = packed(at);
   std::memcpy(all.data(), values.data(), values.size());
   api::unpack_values(all, at.buf, at.count, at.type);
@@ -29,7 +45,11 @@ namespace {
 // the mark.
 bool begins_with_mark(const RecvBuffer& at) {
   const MessageFormat& format = at.endpoint->format();
-  if (lies_together(at)) return has_mark(format, {static_cast<const std::byte*>(at.buf), sizeof format.mark});
+  if (const auto device = array_of(at)) {
+    std::array<std::byte, sizeof format.mark> begin;
+    at.endpoint->coder().copy(begin.data(), at.buf, begin.size(), device->get());
+    return has_mark(format, begin);
+  }
   const MPI_Count element = std::max<MPI_Count>(api::bytes_of(1, at.type), 1);
   return has_mark(format, packed({at.buf, std::min(at.count, 8 / element + 1), at.type, at.comm}));
 }
@@ -48,8 +68,7 @@ void check_types(DType sent, const RecvBuffer& at) {
 // Decodes a message to the receive buffer. Its frames are stored elsewhere.
 void decode_to(const RecvBuffer& at, const Envelope& message) {
   Coder& coder = at.endpoint->coder();
-  const bool aligned = reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0;
-  if (aligned && lies_together(at))
+  if (is_decoded_in_place(at))
     return check(
         coder.decode(message.frames, message.type, {static_cast<std::byte*>(at.buf), message.bytes}));
   const Buffer memory = coder.scratch(message.bytes);
@@ -73,9 +92,9 @@ int decode_message(ConstBytes message, const RecvBuffer& at, MPI_Status& status,
 
 // Returns a copy of the received message in memory of its own.
 Buffer moved_away(const RecvBuffer& at, std::size_t bytes) {
-  if (lies_together(at)) {
-    Buffer copy = at.endpoint->coder().scratch(bytes);
-    std::memcpy(copy.data(), at.buf, bytes);
+  if (const auto device = array_of(at)) {
+    Buffer copy = at.endpoint->coder().scratch(bytes, device->get());
+    at.endpoint->coder().copy(copy.data(), at.buf, bytes, device->get());
     return copy;
   }
   Buffer copy = at.endpoint->coder().scratch(room(at));
@@ -109,8 +128,17 @@ std::size_t room(const RecvBuffer& at) noexcept {
 
 std::vector<std::byte> packed(const RecvBuffer& at) {
   std::vector<std::byte> all(room(at));
-  api::pack_values(at.buf, at.count, at.type, all);
+  const auto device = at.endpoint != nullptr ? array_of(at) : std::nullopt;
+  if (device)
+    at.endpoint->coder().copy(all.data(), at.buf, all.size(), device->get());
+  else
+    api::pack_values(at.buf, at.count, at.type, all);
   return all;
+}
+
+bool is_decoded_in_place(const RecvBuffer& at) noexcept {
+  const auto device = array_of(at);
+  return device && (*device != nullptr || reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0);
 }
 
 bool may_be_coded(const RecvBuffer& at) noexcept {
@@ -148,7 +176,7 @@ std::size_t bytes_of_values(const Detached& message, const MessageFormat& format
 int deliver(const Detached& message, const RecvBuffer& at, MPI_Status& status) noexcept {
   const BypassScope scope;
   if (const auto long_one = segmented_message(at, &message, status)) return long_one->receive(status);
-  const ConstBytes all{message.memory.get(), message.bytes};
+  const ConstBytes all{message.memory.get(), arrived_bytes(status)};
   return counted(at, all.size(), [&](Received& received) -> int {
     if (has_mark(at.endpoint->format(), all)) return decode_message(all, at, status, received);
     if (all.size() > room(at)) return api::raise(at.comm, MPI_ERR_TRUNCATE);
@@ -161,7 +189,7 @@ std::unique_ptr<SegmentedMessage> segmented_message(const RecvBuffer& at, const 
                                                     const MPI_Status& status) noexcept {
   const BypassScope scope;
   try {
-    const std::size_t bytes = detached != nullptr ? detached->bytes : arrived_bytes(status);
+    const std::size_t bytes = arrived_bytes(status);
     if (at.endpoint == nullptr || at.endpoint->segments() == nullptr) return {};
     if (!at.endpoint->format().may_have(bytes)) return {};
     if (detached == nullptr && !begins_with_mark(at)) return {};

@@ -28,9 +28,17 @@ std::size_t room(const RecvBuffer& at) noexcept;
 // Returns true if a coded message can arrive in this buffer.
 bool may_be_coded(const RecvBuffer& at) noexcept;
 
-// Returns true if the values are contiguous in host memory. MPI packs and unpacks values in GPU memory, as it
-// has received them there.
-bool lies_together(const RecvBuffer& at) noexcept;
+// Returns the GPU that has the buffer, or null for host memory, if Taut reads and writes the values there as
+// an array. Returns nothing if MPI has to pack and unpack them: values with gaps, or on a GPU without usable
+// kernels.
+std::optional<std::shared_ptr<MessageDevice>> array_of(const RecvBuffer& at) noexcept;
+
+// Returns the GPU of a receive that MPI makes into memory of Taut, as any MPI can: its message may be coded.
+// Returns null for other receives, which MPI makes into the buffer.
+std::shared_ptr<MessageDevice> lands_aside(const RecvBuffer& at) noexcept;
+
+// Returns true if frames are decoded into the buffer itself.
+bool is_decoded_in_place(const RecvBuffer& at) noexcept;
 
 // Writes values to the receive buffer. Data behind the values is written back unchanged, because MPI_Unpack
 // cannot end within an element. Throws Error.
@@ -45,15 +53,21 @@ void describe_coded(const Envelope& message, const RecvBuffer& at, Received& rec
 // on the communicator.
 int finish_recv(const RecvBuffer& at, MPI_Status& status) noexcept;
 
-// A message in memory of Taut. A probe had to receive it there to know its content.
+// A message in memory of Taut. A probe had to receive it there to know its content, or its values go to a
+// GPU.
 struct Detached {
-  std::unique_ptr<std::byte[]> memory;
-  std::size_t bytes = 0;
+  std::shared_ptr<std::byte[]> memory;
+  std::size_t bytes = 0;  // room; the message may be shorter
+  bool matched = false;   // a probe has matched the message, so that it arrives
 
   explicit operator bool() const noexcept { return memory != nullptr; }
 };
 
-// Returns the bytes of the message's values, or of the whole message if it is not coded.
+// Returns pinned memory for the message of a receive that lands aside. Throws Error.
+Detached landing(const RecvBuffer& at, MessageDevice& device);
+
+// Returns the bytes of the values of a message that fills its memory, or of the whole message if it is not
+// coded.
 std::size_t bytes_of_values(const Detached& message, const MessageFormat& format) noexcept;
 
 // Puts the values of a message into the receive buffer; otherwise as finish_recv().

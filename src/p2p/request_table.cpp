@@ -15,7 +15,7 @@ struct Tracked {
   RecvBuffer at{};                      // buffer of a receive
   Detached detached;                    // gets the message instead of the program's buffer
   OutgoingMessage sent;                 // message of a coded send
-  std::optional<OpenReceive> open;      // receive whose message may come in segments
+  std::optional<OpenReceive> open;      // receive that other calls advance
   std::optional<MatchKey> key;          // match key of a persistent receive
   std::optional<PersistentSend> sends;  // function and arguments of a persistent send
   MPI_Request substitute = MPI_REQUEST_NULL;
@@ -39,9 +39,10 @@ struct Tracked {
     if (api::is_derived(type) && PMPI_Type_dup(type, &kept_type) == MPI_SUCCESS) type = kept_type;
   }
 
-  // Makes the receive one that may come in segments, if its buffer has room for them.
+  // Opens a receive that may come in segments or lands aside.
   void open_by(MPI_Request request) noexcept {
-    if (may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
+    const bool lands = detached && !detached.matched;
+    if (lands || may_be_segmented(at)) open.emplace(at, detached ? &detached : nullptr, request);
   }
 
   // Returns true if MPI may complete the request: all segments of the message have arrived or are sent.
@@ -153,6 +154,7 @@ bool untrack(MPI_Request& request) noexcept {
   lock.unlock();
   if (!tracked) return false;
   if (tracked->open && !tracked->open->ready()) {  // the receive goes on: its segments have to be received
+    tracked->open->forget();
     const bool frees = tracked.release()->persistent();  // MPI's persistent request is not started
     if (!frees) request = MPI_REQUEST_NULL;
     return !frees;

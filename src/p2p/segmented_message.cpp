@@ -15,16 +15,18 @@ SegmentedMessage::SegmentedMessage(const RecvBuffer& at, const Envelope& first)
     : at_(at), comm_(at.endpoint->segments()), first_(first), segments_(first.following.segments + 1u) {
   if (first.following.source >= static_cast<std::uint32_t>(comm_->size()))
     throw Error(Status::corrupt_frame, "a segmented message names a rank that is not there");
+  Coder& coder = at.endpoint->coder();
+  const bool in_place = is_decoded_in_place(at);
+  if (in_place) device_ = *array_of(at);
   const std::size_t most = segment(0).size();
   for (std::size_t i = 0; i < std::min(window, segments_ - 1); ++i)
-    slots_[i].memory = at.endpoint->coder().scratch(most);
+    slots_[i].memory = coder.scratch(most, device_.get());
   received_.bytes = first.bytes;
   try {
     describe_coded(first, at, received_);
     truncated_ = first.bytes > room(at);
-    const bool direct = lies_together(at) && reinterpret_cast<std::uintptr_t>(at.buf) % 16 == 0;
-    if (!truncated_ && !direct) memory_ = at.endpoint->coder().scratch(first.bytes);
-    if (!truncated_) values_ = {direct ? static_cast<std::byte*>(at.buf) : memory_.data(), first.bytes};
+    if (!truncated_ && !in_place) memory_ = coder.scratch(first.bytes);
+    if (!truncated_) values_ = {in_place ? static_cast<std::byte*>(at.buf) : memory_.data(), first.bytes};
   } catch (const Error& error) {
     failure_ = error;
   }
@@ -68,11 +70,19 @@ void SegmentedMessage::decode_frames(std::size_t i, ConstBytes frames) noexcept 
   if (status != Status::ok) fail(status);
 }
 
+void SegmentedMessage::copy(ConstBytes message, Bytes values) noexcept {
+  try {
+    at_.endpoint->coder().copy(values.data(), message.data(), values.size(), device_.get());
+  } catch (const Error& error) {
+    fail(error.status());
+  }
+}
+
 // Decodes the message of a segment: values as they are, or a coded message.
 void SegmentedMessage::decode(std::size_t i, ConstBytes message) noexcept {
   if (values_.empty() || failure_) return;
   const Bytes values = segment(i);
-  if (message.size() == values.size()) return void(std::memcpy(values.data(), message.data(), values.size()));
+  if (message.size() == values.size()) return copy(message, values);
   const auto coded = open_message({.mark = at_.endpoint->format().mark}, message);
   if (!coded || coded->type != first_.type || coded->bytes != values.size() || coded->following.segments != 0)
     return fail(Status::corrupt_frame);

@@ -39,6 +39,7 @@ class SegmentedMessage {
   Bytes segment(std::size_t i) const noexcept;
   void post(std::size_t i) noexcept;
   void decode(std::size_t i, ConstBytes message) noexcept;
+  void copy(ConstBytes message, Bytes values) noexcept;
   void decode_frames(std::size_t i, ConstBytes frames) noexcept;
   void fail(Status status) noexcept;
 
@@ -50,8 +51,9 @@ class SegmentedMessage {
   std::uint64_t decoding_ = 0;  // time of decoding
   std::optional<Error> failure_;
   bool truncated_ = false;
-  Buffer memory_;  // values that cannot be decoded to the receive buffer
-  Bytes values_;   // where values are decoded to; empty: they are not decoded
+  std::shared_ptr<MessageDevice> device_;  // GPU on which values are decoded; null: the host
+  Buffer memory_;                          // values that cannot be decoded to the receive buffer
+  Bytes values_;                           // where values are decoded to; empty: they are not decoded
   std::array<Slot, window> slots_;
   std::size_t arrived_ = 1;  // segments that have arrived
 };

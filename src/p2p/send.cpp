@@ -5,7 +5,7 @@ namespace taut::p2p {
 SendBuffer buffer_of(const EncodedMessage& made, MPI_Datatype type) noexcept {
   const bool predefined = api::known_datatype(type).has_value();
   const MPI_Count size = predefined ? api::bytes_of(1, type) : 1;
-  return {made.buffer.data(), static_cast<api::pmpi::Count>(static_cast<MPI_Count>(made.bytes) / size),
+  return {made.message().data(), static_cast<api::pmpi::Count>(static_cast<MPI_Count>(made.bytes) / size),
           predefined ? type : MPI_BYTE};
 }
 

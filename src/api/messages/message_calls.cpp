@@ -6,17 +6,6 @@
 #include "api/state/comm_registry.hpp"
 
 namespace taut::api {
-namespace {
-
-void check_memory(const void* buf, MPI_Datatype type) {
-  if (on_device(buf, type))
-    throw Error(
-        Status::invalid_argument,
-        "buf is memory of a GPU: copy it to the host, or send and receive on a communicator without a "
-        "policy");
-}
-
-}  // namespace
 
 int wait_for(MPI_Request& request, MPI_Status* status) noexcept {
   if (!calls_in_flight()) return PMPI_Wait(&request, status);
@@ -44,13 +33,15 @@ p2p::OutgoingMessage SendCall::encode() {
   const auto plain = [](Fallback why) { return p2p::OutgoingMessage(EncodedMessage{.plain = why}); };
   Messages* const messages = comm_state_->messages();
   if (messages == nullptr) return plain(comm_state_->fallback_reason());
-  check_memory(arguments_.buf, arguments_.type);
   if (bytes_ == 0) return plain(Fallback::small);
   if (!kind_) return plain(Fallback::type);
   if (const Fallback why = early_fallback(comm_state_->policy(), bytes_, 2); why != Fallback::none)
     return plain(why);
   const auto stream = reinterpret_cast<std::uintptr_t>(site_) + static_cast<unsigned>(arguments_.tag);
-  return {messages->coder(), messages->segments().get(), arguments_, *kind_, stream};
+  p2p::OutgoingMessage made(messages->coder(), messages->segments().get(), arguments_, *kind_, stream);
+  if (made.made().failure != Status::ok)
+    throw Error(made.made().failure, taut::describe(made.made().failure));
+  return made;
 }
 
 void SendCall::count(std::uint64_t begin, std::uint64_t prepared) noexcept {
@@ -97,6 +88,12 @@ int SendCall::run(HandOver hand_over, bool keeps) {
   return code;
 }
 
+// Returns MPI_SUCCESS, or the error of a send one of whose segments could not be read: its receive fails.
+int SendCall::finish(MPI_Comm raise_on) const noexcept {
+  const Status failure = message_.made().failure;
+  return failure == Status::ok ? MPI_SUCCESS : raise(raise_on, failure);
+}
+
 int SendCall::start(MPI_Request* request) {
   const auto& [buf, count, type, dest, tag, comm] = arguments_;
   return run(
@@ -109,7 +106,7 @@ int SendCall::start(MPI_Request* request) {
 
 int SendCall::send() {
   const auto& [buf, count, type, dest, tag, comm] = arguments_;
-  return run(
+  const int sent = run(
       [&](const p2p::SendBuffer& b) {
         if (message_.in_segments()) return message_.send(arguments_, [] { progress(nullptr); });
         if (!calls_in_flight()) return TAUT_PMPI(Send)(b.at, b.count, b.type, dest, tag, comm);
@@ -118,6 +115,7 @@ int SendCall::send() {
         return code != MPI_SUCCESS ? code : wait_for(request, MPI_STATUS_IGNORE);
       },
       false);
+  return sent == MPI_SUCCESS ? finish(comm) : sent;
 }
 
 // ---- Receiving
@@ -139,7 +137,6 @@ RecvCall::~RecvCall() {
 
 void RecvCall::check() const {
   if (!pmpi::fits(at_.count)) throw Error(Status::invalid_count, "a count that needs MPI 4");
-  if (at_.endpoint != nullptr && at_.endpoint != p2p::program_endpoint()) check_memory(at_.buf, at_.type);
 }
 
 int RecvCall::post(MPI_Request* request) {
@@ -170,7 +167,7 @@ int RecvCall::receive(MPI_Status* status) {
   if (timed_) at_.began = clock_now();
   MPI_Status mpi_status{};
   int code = MPI_SUCCESS;
-  if (!calls_in_flight() && !p2p::may_be_probed()) {
+  if (!calls_in_flight() && !p2p::may_be_probed() && p2p::lands_aside(at_) == nullptr) {
     code = TAUT_PMPI(Recv)(at_.buf, pmpi::count(at_.count), at_.type, key_.source, key_.tag, key_.comm,
                            &mpi_status);
   } else {
@@ -185,7 +182,7 @@ int RecvCall::receive(MPI_Status* status) {
 
 void RecvCall::abandon(MPI_Request& request) noexcept {
   open_.reset();  // no other thread may advance the receive any more
-  if (!detached_) PMPI_Cancel(&request);
+  if (!detached_.matched) PMPI_Cancel(&request);
   PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

@@ -24,6 +24,9 @@ class SendCall {
   // Returns true if the request of start() may be completed.
   bool ready(MPI_Request request) noexcept { return message_.ready(request); }
 
+  // Returns an MPI error code, raised on `raise_on`, once the request is complete without an error.
+  int finish(MPI_Comm raise_on) const noexcept;
+
  private:
   template <class HandOver>
   int run(HandOver hand_over, bool keeps);

@@ -43,9 +43,10 @@ class MessageRequest final : public TAUT_Request_s {
       if (status != MPI_STATUS_IGNORE) *status = mpi_status_;
       return mpi_code_;
     }
-    if constexpr (requires { call_.finish(mpi_status_, comm_, status); })
+    if constexpr (requires { call_.finish(comm_); })
+      return call_.finish(comm());
+    else
       return call_.finish(mpi_status_, comm(), status);
-    return MPI_SUCCESS;
   }
 
   MPI_Comm comm() const noexcept override {

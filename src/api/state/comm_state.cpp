@@ -45,7 +45,7 @@ CommState::CommState(Rules rules, bool enabled, bool inter, Group group, std::ui
 CommState::CommState(const CommState& other, std::shared_ptr<const bool> freed)
     : CommState(other.rules_, other.enabled_, other.inter_, other.group_, other.mark_, other.segments_) {
   freed_ = std::move(freed);
-  stream_ = other.stream_;
+  set_stream(other.stream_);
 }
 
 CommState::~CommState() {
@@ -119,6 +119,7 @@ void CommState::set_stream(void* stream) noexcept {
   const auto lock = stop_driving();
   stream_ = stream;
   if (communicator_ != nullptr) communicator_->set_stream(stream);
+  if (messages_) messages_->coder().devices().set_stream(stream);
 }
 
 // Prepares a call. The name is read at the first call, when the program has set it.

@@ -8,6 +8,7 @@
 
 #include "gpu/device_services.hpp"
 #include "gpu/kernels/patterns.hpp"
+#include "support/gpu_faults.h"
 #include "support/on_gpu.hpp"
 
 namespace taut {
@@ -51,6 +52,22 @@ TEST(CudaReserve, TakesASmallPartOfTheValues) {
   EXPECT_EQ(TAUT_Cuda_reserve_accumulate(5000, f32, nullptr), 0);
   EXPECT_EQ(TAUT_Cuda_reserve_accumulate(5000, TAUT_ERR_CUDA, nullptr),
             static_cast<int>(Status::invalid_type));
+}
+
+// Whichever call of the runtime fails.
+TEST(CudaMemory, IsNotLostWhenACallFails) {
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  const unsigned long before = stand_in_memories();
+  int status = 1;
+  for (unsigned long n = 1; status != 0; ++n) {
+    void* memory = nullptr;
+    stand_in_at_call(n, nullptr, nullptr);
+    status = services.allocate(&memory, 1000);
+    stand_in_at_call(0, nullptr, nullptr);
+    if (status == 0) services.free(memory);
+    stand_in_finish();
+    EXPECT_EQ(stand_in_memories(), before) << "call " << n;
+  }
 }
 
 TEST(CudaMemory, KeepsSomeBetweenCallsInAPoolOfItsOwn) {

@@ -88,6 +88,24 @@ def test_a_persistent_call_asks_the_producer_at_each_start(on_gpu):
     request.Free()
 
 
+def test_calls_in_the_order_of_a_stream(on_gpu):
+    mine, result = Late(wave(N, on_gpu.rank)), gpu.DLPackArray(np.zeros(N, np.float32))
+    expected = on_gpu.Allreduce(wave(N, on_gpu.rank))
+    request = on_gpu.Allreduce_init(mine, result)
+    request.Start_enqueue()
+    request.Wait()
+    assert result.numpy().tobytes() == expected.tobytes()
+    for _ in range(3):
+        request.Start_enqueue(2)
+        request.Wait_enqueue(2)
+    request.Wait()
+    assert mine.streams == [1, 1, 2, 2, 2] and result.numpy().tobytes() == expected.tobytes()
+    request.Free()
+    with pytest.raises(taut.ArgumentError):
+        on_gpu.Iallreduce(mine, result).Start_enqueue()
+    taut.Request.Waitall(list(taut._request._under_way))
+
+
 # ---- Errors: each is raised on every rank before anything is sent
 
 

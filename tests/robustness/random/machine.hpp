@@ -1,4 +1,4 @@
-// What the ranks of a configuration run on: the host alone, or also GPUs (gpus.hpp).
+// A machine is what the ranks of a configuration run on: the host alone, or also GPUs (gpus.hpp).
 #pragma once
 
 #include "robustness/random/policies.hpp"

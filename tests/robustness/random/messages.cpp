@@ -32,7 +32,7 @@ Task<> Messages::send(Transport& transport, Rank& rank, Message& message) {
   if (values.count > 0 && early_fallback(rank.policy, values.bytes(), 2) == Fallback::none)
     made = rank.coder.encode(values);
   message.coded = made.bytes != 0;
-  const ConstBytes whole = message.coded ? made.buffer.bytes().first(made.bytes) : values.as_bytes();
+  const ConstBytes whole = message.coded ? made.message().first(made.bytes) : values.as_bytes();
   co_await transport.send(whole, message.to, lane);
 }
 

@@ -17,7 +17,7 @@ struct Coder {
 };
 
 ConstBytes frames_of(const EncodedMessage& made) {
-  return made.buffer.bytes().subspan(envelope_bytes, made.frame_bytes);
+  return made.message().subspan(envelope_bytes, made.frame_bytes);
 }
 
 Values smooth(std::size_t count, DType type = DType::f32) {

@@ -99,7 +99,7 @@ EncodedMessage encoded(const std::string& policy_text, const PackedBuffer<double
   EncodedMessage made = coder.encode(values_of(buffer).slice());
   if (made.plain == Fallback::none) {
     Values decoded(DType::f64, buffer.values.size());
-    const ConstBytes frames = made.buffer.bytes().subspan(envelope_bytes, made.frame_bytes);
+    const ConstBytes frames = made.message().subspan(envelope_bytes, made.frame_bytes);
     EXPECT_EQ(coder.decode(frames, static_cast<std::uint8_t>(DType::f64), decoded.slice().as_bytes()),
               Status::ok);
     EXPECT_EQ(damage(buffer, numbers_of(decoded)).integers, 0u);
