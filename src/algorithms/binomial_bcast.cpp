@@ -17,7 +17,7 @@ Task<> run(Team team, Operands data) {
   int span = 1 << log2_ceil(P);
   Frames frame;
   if (me == 0) {
-    frame = team.encode(values);
+    frame = co_await team.encode(values);
   } else {
     span = me & -me;
     frame = co_await team.recv(rank(me - span), values);
@@ -25,7 +25,7 @@ Task<> run(Team team, Operands data) {
   for (int d = span / 2; d > 0; d /= 2) {
     if (me + d < P) co_await team.send(frame, rank(me + d));
   }
-  team.decode(frame, values);
+  co_await team.decode(frame, values);
 }
 
 Cost cost(int P) {

@@ -16,7 +16,7 @@ Task<> run(Team team, Operands data) {
   auto rank = [&](int i) { return mod(i + data.root, P); };
 
   // Before the step of distance d, `partial` holds the reduction over the ranks me .. me+d-1.
-  Frames partial = team.encode(values);
+  Frames partial = co_await team.encode(values);
   for (int d = 1; d < P; d *= 2) {
     if ((me & d) != 0) {
       co_await team.send(partial, rank(me - d));
@@ -24,9 +24,9 @@ Task<> run(Team team, Operands data) {
     }
     if (me + d >= P) continue;
     const Frames other = co_await team.recv(rank(me + d), values);
-    partial = team.combine(partial, other, data.op);
+    partial = co_await team.combine(partial, other, data.op);
   }
-  team.decode(partial, team.whole(data.out));
+  co_await team.decode(partial, team.whole(data.out));
 }
 
 Cost cost(int P) {

@@ -18,7 +18,7 @@ Task<Frames> binomial_spread(Team team, Blocks<ConstSlice> values, ConstSlice la
   const int first = std::max(me, 1);  // the first block in `frames`, counted from the root
   Frames frames;
   if (me == 0) {
-    frames = team.encode(values, root + 1, P - 1);
+    frames = co_await team.encode(values, root + 1, P - 1);
   } else {
     frames = team.empty(largest, mine);
     co_await team.recv(rank(me - (me & -me)), frames, mine);
@@ -46,7 +46,7 @@ Task<> run(Team team, Operands data) {
   const Slice own = team.whole(data.out);
   const Frames frames = co_await binomial_spread(team, data.in, own, data.root);
   if (team.rank() != data.root) {
-    team.decode(frames, 0, own);
+    co_await team.decode(frames, 0, own);
   } else if (data.out.data != nullptr) {
     team.copy(team.chunk(data.in, data.root), own);
   }

@@ -16,10 +16,12 @@ Task<> run(Team team, Operands data) {
 
   // Before the step of distance d, `blocks` holds the frames of blocks me .. me+d-1.
   Frames blocks = team.empty(chunk(0), P);
-  team.encode(team.whole(data.in), blocks);
+  co_await team.encode(team.whole(data.in), blocks);
   for (int d = 1; d < P; d *= 2)
     co_await team.exchange(blocks, 0, std::min(d, P - d), mod(me - d, P), mod(me + d, P), blocks);
-  for (int i = 0; i < P; ++i) team.decode(blocks, i, chunk(me + i));
+  DecodeBatch batch(team);
+  for (int i = 0; i < P; ++i) co_await batch.add(blocks, i, chunk(me + i));
+  co_await batch.rest();
 }
 
 Cost cost(int P) {

@@ -15,16 +15,16 @@ Task<> run(Team team, Operands data) {
 
   Frames frame;
   if (me == 0) {
-    frame = team.encode(values);
+    frame = co_await team.encode(values);
   } else {
     frame = co_await team.recv(rank(me - 1), values);
   }
   if (me + 1 < P) {
     Sending sending = team.send(frame, rank(me + 1));
-    team.decode(frame, values);  // while the frame is in flight
+    co_await team.decode(frame, values);  // while the frame is in flight
     co_await sending;
   } else {
-    team.decode(frame, values);
+    co_await team.decode(frame, values);
   }
 }
 

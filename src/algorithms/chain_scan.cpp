@@ -21,17 +21,17 @@ Task<> scan(Team team, Operands data) {
 
   Frames prefix;  // the reduction over the ranks 0 .. me
   if (me == 0) {
-    prefix = team.encode(values);
+    prefix = co_await team.encode(values);
   } else {
     const Frames before = co_await team.recv(me - 1, values);
-    prefix = team.combine(before, values, data.op);
+    prefix = co_await team.combine(before, values, data.op);
   }
   if (me + 1 < P) {
     Sending sending = team.send(prefix, me + 1);
-    team.decode(prefix, result);  // while the frame is in flight
+    co_await team.decode(prefix, result);  // while the frame is in flight
     co_await sending;
   } else {
-    team.decode(prefix, result);
+    co_await team.decode(prefix, result);
   }
 }
 
@@ -41,19 +41,20 @@ Task<> exscan(Team team, Operands data) {
   const Slice result = team.whole(data.out);
   if (P == 1) co_return;
   if (me == 0) {
-    const Frames own = team.encode(values);
+    const Frames own = co_await team.encode(values);
     co_await team.send(own, 1);
     co_return;
   }
 
   const Frames before = co_await team.recv(me - 1, values);
   if (me + 1 < P) {
-    const Frames prefix = team.combine(before, values, data.op);  // the reduction over the ranks 0 .. me
+    const Frames prefix =
+        co_await team.combine(before, values, data.op);  // the reduction over the ranks 0 .. me
     Sending sending = team.send(prefix, me + 1);
-    team.decode(before, result);  // while the frame is in flight
+    co_await team.decode(before, result);  // while the frame is in flight
     co_await sending;
   } else {
-    team.decode(before, result);
+    co_await team.decode(before, result);
   }
 }
 

@@ -24,17 +24,18 @@ Task<> recoding_share(Team team, Frames mine, Blocks<Slice> values) {
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
   Frames frame = std::move(mine);
-  team.decode(frame, chunk(me));  // as all other ranks will do
+  co_await team.decode(frame, chunk(me));  // as all other ranks will do
   for (int s = 0; s < P - 1; ++s) {
     const Slice next = chunk(me - s - 1);
     frame = co_await team.exchange(frame, right, left, next);
-    const Status known = team.decode(frame, next);
-    if (s < P - 2) frame = team.encode(next, known);
+    const Status known = co_await team.decode(frame, next);
+    if (s < P - 2) frame = co_await team.encode(next, known);
   }
 }
 
 Task<> allgather(Team team, Operands data) {
-  co_await recoding_share(team, team.encode(team.whole(data.in)), data.out);
+  Frames mine = co_await team.encode(team.whole(data.in));
+  co_await recoding_share(team, std::move(mine), data.out);
 }
 
 Task<> allreduce(Team team, Operands data) {
@@ -52,15 +53,15 @@ Task<> bcast(Team team, Operands data) {
   Status known = Status::ok;
   if (me != 0) {
     span = me & -me;
-    known = team.decode(co_await team.recv(rank(me - span), values), values);
+    known = co_await team.decode(co_await team.recv(rank(me - span), values), values);
   }
   Frames frame;
   for (int d = span / 2; d > 0; d /= 2) {
     if (me + d >= P) continue;
-    frame = team.encode(values, known);
+    frame = co_await team.encode(values, known);
     co_await team.send(frame, rank(me + d));
   }
-  if (me == 0 && P > 1) team.decode(frame, values);  // as all other ranks have done
+  if (me == 0 && P > 1) co_await team.decode(frame, values);  // as all other ranks have done
 }
 
 Cost cost_of_bcast(int P) {

@@ -21,21 +21,41 @@
 namespace taut::algorithms {
 namespace {
 
+// Sends the blocks at the distances first .. last - 1 from this rank, each to its rank. The frame of the own
+// block, at distance 0, is stored in `own`. Blocks that are encoded together are sent together.
+Task<> send_blocks(Team& team, const Blocks<ConstSlice>& values, int first, int last, Round& round,
+                   Frames& own) {
+  const int P = team.size(), me = team.rank();
+  std::array<Frames, CodecOperations::max_batch> frames;
+  for (int d = first, n; d < last; d += n) {
+    n = std::min(team.batch(), last - d);
+    co_await team.encode(values, me + d, std::span(frames).first(static_cast<std::size_t>(n)));
+    for (int i = 0; i < n; ++i) {
+      Frames& frame = frames[static_cast<std::size_t>(i)];
+      if (d + i == 0)
+        own = std::move(frame);
+      else
+        round.send(std::move(frame), mod(me + d + i, P));
+    }
+  }
+}
+
 // Rank r ends with the frame of block r of the reduction.
 Task<Frames> direct_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
   // After a round, `total` holds block me, reduced over the ranks me-last+1 .. me (modulo P).
-  Frames total = team.encode(chunk(me));
+  Frames total;
+  if (P == 1) total = co_await team.encode(chunk(me));
   for (int first = 1; first < P; first += Round::most) {
     const int last = std::min(first + Round::most, P);
     Round round(team);
     for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me));
-    for (int d = first; d < last; ++d) round.send(team.encode(chunk(me + d)), mod(me + d, P));
+    co_await send_blocks(team, values, first == 1 ? 0 : first, last, round, total);
     std::array<Frames, Round::most> others;
     for (int i = 0; i < last - first; ++i) others[static_cast<std::size_t>(i)] = co_await round[i];
-    total = team.combine(total, std::span(others).first(static_cast<std::size_t>(last - first)), op);
+    total = co_await team.combine(total, std::span(others).first(static_cast<std::size_t>(last - first)), op);
     co_await round;
   }
   co_return total;
@@ -46,24 +66,28 @@ Task<> direct_share(Team team, Frames mine, Blocks<Slice> values) {
   const int P = team.size(), me = team.rank();
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
-  for (int first = 1; first < P; first += Round::most) {
+  int first = 1;
+  do {
     const int last = std::min(first + Round::most, P);
     Round round(team);
+    DecodeBatch batch(team);
     for (int d = first; d < last; ++d) round.recv(mod(me - d, P), chunk(me - d));
     for (int d = first; d < last; ++d) round.send(mine, mod(me + d, P));
-    for (int d = first; d < last; ++d) team.decode(co_await round[d - first], chunk(me - d));
+    if (first == 1) co_await batch.add(mine, 0, chunk(me));  // while frames are in flight
+    for (int d = first; d < last; ++d) co_await batch.add(co_await round[d - first], chunk(me - d));
+    co_await batch.rest();
     co_await round;
-  }
-  team.decode(mine, chunk(me));
+  } while ((first += Round::most) < P);
 }
 
 Task<> reduce_scatter(Team team, Operands data) {
   const Frames total = co_await direct_reduce(team, data.in, data.op);
-  team.decode(total, team.whole(data.out));
+  co_await team.decode(total, team.whole(data.out));
 }
 
 Task<> allgather(Team team, Operands data) {
-  co_await direct_share(team, team.encode(team.whole(data.in)), data.out);
+  Frames mine = co_await team.encode(team.whole(data.in));
+  co_await direct_share(team, std::move(mine), data.out);
 }
 
 Task<> allreduce(Team team, Operands data) {

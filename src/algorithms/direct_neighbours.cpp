@@ -35,11 +35,13 @@ Task<> receive_blocks(Team team, const Operands& data) {
   for (std::size_t first = 0; first < n; first += Round::most) {
     const std::size_t last = std::min(first + Round::most, n);
     Round round(team);
+    DecodeBatch batch(team);
     for (std::size_t i = first; i < last; ++i)
       if (from[i] != team.rank()) round.recv(from[i], chunk(i));
     int received = 0;
     for (std::size_t i = first; i < last; ++i)
-      if (from[i] != team.rank()) team.decode(co_await round[received++], chunk(i));
+      if (from[i] != team.rank()) co_await batch.add(co_await round[received++], chunk(i));
+    co_await batch.rest();
   }
 }
 
@@ -56,11 +58,13 @@ Task<> send_frame(Team team, const Operands& data, const Frames& mine, std::size
 
 Task<> allgather(Team team, Operands data) {
   const auto& [from, to] = *data.neighbours;
-  const Frames mine = to.empty() ? Frames{} : team.encode(team.whole(data.in));
+  Frames mine;
+  if (!to.empty()) mine = co_await team.encode(team.whole(data.in));
   std::array<Task<>, 2> both{send_frame(team, data, mine, 0), receive_blocks(team, data)};
   co_await all(both);
   for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] == team.rank()) team.decode(mine, block_of_neighbour(team, data.out, i, from.size()));
+    if (from[i] == team.rank())
+      co_await team.decode(mine, block_of_neighbour(team, data.out, i, from.size()));
 }
 
 // Sends the blocks from block `first` on.
@@ -69,7 +73,8 @@ Task<> send_blocks(Team team, const Operands& data, std::size_t first) {
   const std::size_t n = to.size(), last = std::min(first + Round::most, n);
   Round round(team);
   for (std::size_t i = first; i < last; ++i)
-    if (to[i] != team.rank()) round.send(team.encode(block_of_neighbour(team, data.in, i, n)), to[i]);
+    if (to[i] != team.rank())
+      round.send(co_await team.encode(block_of_neighbour(team, data.in, i, n)), to[i]);
   if (last < n) co_await send_blocks(team, data, last);
   co_await round;
 }

@@ -26,18 +26,18 @@ int last_block(int me, int Q) {
 // empty if no rank was folded into this one.
 Task<Frames> halve(Team team, Operands data, Frames partial, int Q) {
   const int me = team.rank(), surplus = team.size() - Q;
-  if (Q == 1) co_return team.encode(data.in, 0, 1);
+  if (Q == 1) co_return co_await team.encode(data.in, 0, 1);
   // After the step of distance d, `partial` holds n blocks, reduced over the group of 2d ranks that me is in.
   for (int d = 1, n = Q / 2; d < Q; d *= 2, n /= 2) {
     const int partner = me ^ d, keep = (me & d) != 0 ? n : 0, give = n - keep;
     Frames theirs = team.empty(team.chunk(data.in, 0), n);
     if (d == 1 && me >= surplus) {
-      const Frames mine = team.encode(data.in, give, n);
+      const Frames mine = co_await team.encode(data.in, give, n);
       co_await team.exchange(mine, 0, n, partner, partner, theirs);
-      partial = team.combine(theirs, data.in, keep, n, data.op);
+      partial = co_await team.combine(theirs, data.in, keep, n, data.op);
     } else {
       co_await team.exchange(partial, give, n, partner, partner, theirs);
-      partial = team.combine(partial, keep, n, theirs, data.op);
+      partial = co_await team.combine(partial, keep, n, theirs, data.op);
     }
   }
   co_return partial;
@@ -51,7 +51,8 @@ Task<> run(Team ranks, Operands data) {
 
   // Fold: rank Q+i hands its blocks to rank i and waits for the result.
   if (me >= Q) {
-    co_await team.send(team.encode(data.in, 0, Q), 0, Q, me - Q);
+    const Frames mine = co_await team.encode(data.in, 0, Q);
+    co_await team.send(mine, 0, Q, me - Q);
     totals = team.empty(largest, Q);
     co_await team.recv(me - Q, totals, Q);
   } else {
@@ -59,7 +60,7 @@ Task<> run(Team ranks, Operands data) {
     if (me < surplus) {
       Frames other = team.empty(largest, Q);
       co_await team.recv(me + Q, other, Q);
-      partial = team.combine(other, data.in, 0, Q, data.op);
+      partial = co_await team.combine(other, data.in, 0, Q, data.op);
     }
     const Frames total = co_await halve(team, data, std::move(partial), Q);
     totals = team.empty(largest, Q);
@@ -69,7 +70,9 @@ Task<> run(Team ranks, Operands data) {
       co_await team.exchange(totals, 0, n, me ^ d, me ^ d, totals);
     if (me < surplus) co_await team.send(totals, 0, Q, me + Q);
   }
-  for (int i = 0; i < Q; ++i) team.decode(totals, i, team.chunk(data.out, i ^ last_block(me % Q, Q)));
+  DecodeBatch batch(team);
+  for (int i = 0; i < Q; ++i) co_await batch.add(totals, i, team.chunk(data.out, i ^ last_block(me % Q, Q)));
+  co_await batch.rest();
 }
 
 Cost cost(int P) {

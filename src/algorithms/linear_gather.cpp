@@ -11,13 +11,14 @@ Task<> run(Team team, Operands data) {
   const int P = team.size(), me = team.rank();
   const ConstSlice own = team.whole(data.in);
   if (me != data.root) {
-    co_await team.send(team.encode(own), data.root);
+    const Frames frame = co_await team.encode(own);
+    co_await team.send(frame, data.root);
     co_return;
   }
   team.copy(own, team.chunk(data.out, me));
   for (int i = 1; i < P; ++i) {
     const Slice block = team.chunk(data.out, me + i);
-    team.decode(co_await team.recv(mod(me + i, P), block), block);
+    co_await team.decode(co_await team.recv(mod(me + i, P), block), block);
   }
 }
 

@@ -12,10 +12,13 @@ Task<> run(Team team, Operands data) {
   const int P = team.size(), me = team.rank();
   const Slice own = team.whole(data.out);
   if (me != data.root) {
-    team.decode(co_await team.recv(data.root, own), own);
+    co_await team.decode(co_await team.recv(data.root, own), own);
     co_return;
   }
-  for (int i = 1; i < P; ++i) co_await team.send(team.encode(team.chunk(data.in, me + i)), mod(me + i, P));
+  for (int i = 1; i < P; ++i) {
+    const Frames frame = co_await team.encode(team.chunk(data.in, me + i));
+    co_await team.send(frame, mod(me + i, P));
+  }
   if (data.out.data != nullptr) team.copy(team.chunk(data.in, me), own);
 }
 

@@ -18,8 +18,8 @@ Task<> run(Team team, Operands data) {
     const ConstSlice from = team.chunk(data.in, partner);
     const Slice to = team.chunk(data.out, partner);
     if (partner != me) {
-      const Frames mine = team.encode(from);
-      team.decode(co_await team.exchange(mine, partner, partner, to), to);
+      const Frames mine = co_await team.encode(from);
+      co_await team.decode(co_await team.exchange(mine, partner, partner, to), to);
     } else {
       team.copy(from, to);
     }

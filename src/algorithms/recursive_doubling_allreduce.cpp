@@ -12,7 +12,7 @@ namespace {
 Task<> run(Team team, Operands data) {
   const int P = team.size(), me = team.rank(), Q = power_of_two_within(P), surplus = P - Q;
   const ConstSlice values = team.whole(data.in);
-  Frames frame = team.encode(values);
+  Frames frame = co_await team.encode(values);
 
   // Fold: rank Q+i hands its frame to rank i and waits for the result.
   if (me >= Q) {
@@ -20,18 +20,19 @@ Task<> run(Team team, Operands data) {
     frame = co_await team.recv(me - Q, values);
   } else if (me < surplus) {
     Frames other = co_await team.recv(me + Q, values);
-    frame = team.combine(frame, other, data.op);
+    frame = co_await team.combine(frame, other, data.op);
   }
 
   // Before the step of distance d, `frame` holds the reduction over the group of d ranks that me belongs to.
   for (int d = 1; d < Q && me < Q; d *= 2) {
     const int partner = me ^ d;
     Frames other = co_await team.exchange(frame, partner, partner, values);
-    frame = me < partner ? team.combine(frame, other, data.op) : team.combine(other, frame, data.op);
+    if (partner < me) std::swap(frame, other);
+    frame = co_await team.combine(frame, other, data.op);
   }
 
   if (me < surplus) co_await team.send(frame, me + Q);
-  team.decode(frame, team.whole(data.out));
+  co_await team.decode(frame, team.whole(data.out));
 }
 
 Cost cost(int P) {

@@ -35,15 +35,16 @@ Task<Frames> doubled_prefix(Team team, Frames own, int first, ConstSlice values,
       before = co_await team.exchange(prefix, to, from, values);
     else
       before = co_await team.recv(from, values);
-    prefix = team.combine(before, prefix, op);
+    prefix = co_await team.combine(before, prefix, op);
   }
   co_return prefix;
 }
 
 Task<> scan(Team team, Operands data) {
   const ConstSlice values = team.whole(data.in);
-  const Frames prefix = co_await doubled_prefix(team, team.encode(values), 0, values, data.op);
-  team.decode(prefix, team.whole(data.out));
+  Frames own = co_await team.encode(values);
+  const Frames prefix = co_await doubled_prefix(team, std::move(own), 0, values, data.op);
+  co_await team.decode(prefix, team.whole(data.out));
 }
 
 Task<> exscan(Team team, Operands data) {
@@ -52,7 +53,7 @@ Task<> exscan(Team team, Operands data) {
   if (P == 1) co_return;
   Frames before;
   if (me + 1 < P) {
-    const Frames own = team.encode(values);
+    const Frames own = co_await team.encode(values);
     if (me == 0)
       co_await team.send(own, 1);
     else
@@ -62,7 +63,7 @@ Task<> exscan(Team team, Operands data) {
   }
   if (me == 0) co_return;
   const Frames prefix = co_await doubled_prefix(team, std::move(before), 1, values, data.op);
-  team.decode(prefix, team.whole(data.out));
+  co_await team.decode(prefix, team.whole(data.out));
 }
 
 // Messages of a scan over P ranks.

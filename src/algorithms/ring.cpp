@@ -24,11 +24,11 @@ Task<Frames> ring_reduce(Team team, Blocks<ConstSlice> values, Reduction op) {
   auto chunk = [&](int i) { return team.chunk(values, i); };
 
   // After step s, `partial` holds block me-s-2, reduced over the s+2 ranks me-s-1 .. me; at the end block me.
-  Frames partial = team.encode(chunk(me - 1));
+  Frames partial = co_await team.encode(chunk(me - 1));
   for (int s = 0; s < P - 1; ++s) {
     const ConstSlice own = chunk(me - s - 2);
     Frames other = co_await team.exchange(partial, right, left, own);
-    partial = team.combine(other, own, op);
+    partial = co_await team.combine(other, own, op);
   }
   co_return partial;
 }
@@ -40,11 +40,11 @@ Task<> ring_share(Team team, Frames mine, Blocks<Slice> values) {
 
   // After step s, the blocks me-s-1 .. me are in place and `frame` is that of block me-s-1.
   Frames frame = std::move(mine);
-  team.decode(frame, chunk(me));
+  co_await team.decode(frame, chunk(me));
   for (int s = 0; s < P - 1; ++s) {
     const Slice next = chunk(me - s - 1);
     frame = co_await team.exchange(frame, right, left, next);
-    team.decode(frame, next);
+    co_await team.decode(frame, next);
   }
 }
 
@@ -52,11 +52,12 @@ namespace {
 
 Task<> reduce_scatter(Team team, Operands data) {
   const Frames total = co_await ring_reduce(team, data.in, data.op);
-  team.decode(total, team.whole(data.out));
+  co_await team.decode(total, team.whole(data.out));
 }
 
 Task<> allgather(Team team, Operands data) {
-  co_await ring_share(team, team.encode(team.whole(data.in)), data.out);
+  Frames mine = co_await team.encode(team.whole(data.in));
+  co_await ring_share(team, std::move(mine), data.out);
 }
 
 Task<> allreduce(Team team, Operands data) {
@@ -71,10 +72,10 @@ Task<> reduce(Team team, Operands data) {
     co_await team.send(total, data.root);
     co_return;
   }
-  team.decode(total, team.chunk(data.out, me));
+  co_await team.decode(total, team.chunk(data.out, me));
   for (int i = 1; i < P; ++i) {
     const Slice block = team.chunk(data.out, me + i);
-    team.decode(co_await team.recv(mod(me + i, P), block), block);
+    co_await team.decode(co_await team.recv(mod(me + i, P), block), block);
   }
 }
 

@@ -15,7 +15,7 @@ Task<> run(Team team, Operands data) {
   const int me = team.rank();
   const Slice own = team.chunk(data.out, me);
   Frames frame = team.empty(own, 1);
-  if (me == data.root) team.encode(own, frame);
+  if (me == data.root) co_await team.encode(own, frame);
   {
     const Frames frames = co_await binomial_spread(team, data.out, team.chunk(data.out, 0), data.root);
     if (me != data.root) team.copy(frames, 0, frame);

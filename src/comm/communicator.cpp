@@ -155,6 +155,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
   std::array<Route, most_alternatives> found;
   std::span<const Route> others;
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
+  const bool on_devices =
+      (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
   verdict.plain = early_.autotuner->update({.plain = verdict.plain,
                                             .candidate = chosen_,
                                             .ratio = ratio,
@@ -162,7 +164,8 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
                                             .has_to_pay = policy().has_to_pay(),
                                             .timing = agreed.timing(completes_apart(call_.collective)),
                                             .route = plan_.route(),
-                                            .others = others});
+                                            .others = others,
+                                            .on_devices = on_devices});
   if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.autotuner = early_.autotuner;
   co_return verdict;
 }

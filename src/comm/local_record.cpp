@@ -15,7 +15,8 @@
 namespace taut {
 namespace {
 
-constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 4;
+// A segment: by nodes, the algorithm and its parts, a sum by values, and on a GPU its codec operation.
+constexpr std::size_t coroutines_of_a_call = 6, coroutines_of_a_segment = 5, coroutines_of_device_coding = 2;
 
 template <class T>
 void mix(std::uint64_t& signature, const T& fact) noexcept {
@@ -196,7 +197,8 @@ std::size_t Communicator::ActiveCall::block_values() const noexcept {
 std::shared_ptr<const Codec> Communicator::ActiveCall::codec_of(const Candidate& candidate) {
   std::shared_ptr<const Codec> host = early_.policy_state->codecs.of(candidate, plan_.bound);
   if (!device_) return host;
-  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_);
+  return gpu::codec_on_device(std::move(host), candidate, policy().coding, plan_.bound, *device_,
+                              plan_.segments > 1);
 }
 
 // Ensures that this rank can serve the call: usable pointers, a codec, memory for all that the algorithm
@@ -222,7 +224,7 @@ void Communicator::ActiveCall::reserve() {
                         : plan_.algorithm->scratch(part.ranks, mod(me - root, part.ranks));
   const bool needs_values = plan_.how == Arithmetic::values && reduces(call_.collective);
   if (needs_values && !device_) ++scratch.buffers;
-  std::size_t bytes = frame * static_cast<std::size_t>(scratch.frames);
+  std::size_t bytes = frame_room(frame) * static_cast<std::size_t>(scratch.frames);
   if (plan_.by_nodes && reduces(call_.collective)) {
     bytes = std::max(bytes, part_range(part.count(), 0, segments).count * size_of(data.out.type));
     scratch.buffers += buffers_by_nodes;
@@ -233,7 +235,9 @@ void Communicator::ActiveCall::reserve() {
     device_->reserve(std::max(bytes, values * size_of(data.out.type)), 1 + of_values);
   }
   const auto rounds = static_cast<std::size_t>(neighbours / Round::most);
-  reserve_coroutine_frames(coroutines_of_a_call + (coroutines_of_a_segment + rounds) * segments);
+  const std::size_t of_a_segment =
+      coroutines_of_a_segment + rounds + (device_ ? coroutines_of_device_coding : 0);
+  reserve_coroutine_frames(coroutines_of_a_call + of_a_segment * segments);
 }
 
 // Returns true if the coding must not change packed integers, but would change large ones.

@@ -2,9 +2,9 @@
 // memory through a Team only.
 #pragma once
 
+#include "core/coding.hpp"
 #include "core/collective.hpp"
 #include "core/neighbours.hpp"
-#include "core/team.hpp"
 
 namespace taut {
 

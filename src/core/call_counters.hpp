@@ -2,6 +2,7 @@
 // times.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/recorder.hpp"
@@ -26,11 +27,17 @@ struct CallCounters {
     sent_bytes += bytes;
     carried_bytes += carried;
   }
+  // Adds the time since `begin`. Time in which codec operations overlap counts once, for the operation that
+  // completes first.
   void spent(Phase phase, int segment, std::uint64_t begin, std::size_t bytes) noexcept {
     const std::uint64_t end = clock_now();
-    times[phase] += end - begin;
+    const bool coding = phase <= Phase::decode;
+    times[phase] += end - (coding ? std::max(begin, coded_until) : begin);
+    if (coding) coded_until = end;
     tag.add(phase, segment, begin, end, bytes);
   }
+
+  std::uint64_t coded_until = 0;  // end of the last codec operation
 };
 
 }  // namespace taut

@@ -26,6 +26,9 @@ struct Frames {
   Bytes room() const noexcept { return buffer.bytes().subspan(bytes); }
 };
 
+// Returns the room of a frame of up to `bytes` among several in one buffer: each room is aligned to 64 bytes.
+constexpr std::size_t frame_room(std::size_t bytes) noexcept { return (bytes + 63) / 64 * 64; }
+
 // Writes a notice to `out` and returns it: a frame without payload whose header holds the reason.
 ConstBytes write_notice(Status failure, DType type, std::size_t count, Bytes out) noexcept;
 

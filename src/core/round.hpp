@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "core/team.hpp"
+#include "core/coding.hpp"
 
 namespace taut {
 

@@ -12,7 +12,7 @@
 
 #include "core/blocks.hpp"
 #include "core/call_counters.hpp"
-#include "core/codec.hpp"
+#include "core/codec_operations.hpp"
 #include "core/frames.hpp"
 #include "core/place.hpp"
 #include "core/task.hpp"
@@ -31,6 +31,9 @@ constexpr const char* name_of(Arithmetic how) noexcept {
 // Returns i modulo n, never negative.
 constexpr int mod(int i, int n) noexcept { return (i % n + n) % n; }
 
+class Encoding;
+class Decoding;
+class Combining;
 class Sending;
 class Receiving;
 class Exchanging;
@@ -41,7 +44,7 @@ class Team {
   Team(Transport& transport, const Codec& codec, Place& place, CallCounters& counters, Arithmetic how,
        Lane lane, Place* values = nullptr) noexcept
       : transport_(&transport),
-        codec_(&codec),
+        codec_(codec),
         place_(&place),
         values_(values != nullptr ? values : &place),
         counters_(&counters),
@@ -91,26 +94,32 @@ class Team {
     return whole(slice.at(static_cast<std::size_t>(number), static_cast<std::size_t>(blocks_)));
   }
 
-  // ---- Values and frames. `largest`: no frame has more values. Blocks are numbered as in chunk(). ----
-  Frames empty(ConstSlice largest, int n) noexcept;                      // room for n frames
-  Frames encode(ConstSlice values, Status known = Status::ok) noexcept;  // a notice if `known` is not ok
-  Frames encode(const Blocks<ConstSlice>& values, int first,
-                int n) noexcept;  // blocks first .. first + n - 1
-  void encode(ConstSlice values, Frames& to, Status known = Status::ok) noexcept;  // appends a frame
-  void copy(const Frames& from, int i, Frames& to) noexcept;                       // appends frame i
+  // ---- Values and frames. `largest`: no frame has more values. Blocks are numbered as in chunk().
+  // Encodings, decodings and sums are to be awaited: a GPU may do the work. Their operands stay in place.
+  Frames empty(ConstSlice largest, int n) noexcept;           // room for n frames
+  void copy(const Frames& from, int i, Frames& to) noexcept;  // appends frame i
   void copy(ConstSlice from, Slice to) noexcept;  // uncoded; `to` may be `from`, and both may overlap
-  Status decode(const Frames& frames, Slice values) noexcept { return decode(frames, 0, values); }
-  Status decode(const Frames& frames, int i, Slice values) noexcept;
 
-  // Returns partial op values: one frame, or n frames and the blocks first .. first + n - 1.
-  Frames combine(const Frames& partial, ConstSlice own, Reduction op) noexcept;
-  Frames combine(const Frames& partial, const Blocks<ConstSlice>& values, int first, int n,
-                 Reduction op) noexcept;
-  // Returns a op b: one frame each, or frames first .. first + n - 1 of `a` and 0 .. n - 1 of `b`.
-  Frames combine(const Frames& a, const Frames& b, Reduction op) noexcept { return combine(a, 0, 1, b, op); }
-  Frames combine(const Frames& a, int first, int n, const Frames& b, Reduction op) noexcept;
-  // Returns first op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
-  Frames combine(const Frames& first, std::span<const Frames> others, Reduction op) noexcept;
+  // Returns the number of frames that are best encoded or decoded together.
+  int batch() const noexcept { return codec_.batch(); }
+
+  Encoding encode(ConstSlice values, Status known = Status::ok);  // a notice if `known` is not ok
+  Encoding encode(ConstSlice values, Frames& to);                 // appends a frame
+  // Encode n blocks, from block `first` on: to one buffer, or to to[0] .. to[n - 1].
+  Encoding encode(const Blocks<ConstSlice>& values, int first, int n);
+  Encoding encode(const Blocks<ConstSlice>& values, int first, std::span<Frames> to);
+
+  Decoding decode(const Frames& frames, Slice values);
+  Decoding decode(const Frames& frames, int i, Slice values);
+
+  // Yield partial op values: one frame, or n frames and the blocks first .. first + n - 1.
+  Combining combine(const Frames& partial, ConstSlice own, Reduction op);
+  Combining combine(const Frames& partial, const Blocks<ConstSlice>& values, int first, int n, Reduction op);
+  // Yield a op b: one frame each, or frames first .. first + n - 1 of `a` and 0 .. n - 1 of `b`.
+  Combining combine(const Frames& a, const Frames& b, Reduction op);
+  Combining combine(const Frames& a, int first, int n, const Frames& b, Reduction op);
+  // Yields first op others[0] op others[1] ...: up to FrameArithmetic::max_operands frames at once.
+  Combining combine(const Frames& first, std::span<const Frames> others, Reduction op);
 
   // ---- Communication; results are to be awaited. `like`: type and count of the received frame ----
   Sending send(const Frames& frame, int to);
@@ -122,6 +131,9 @@ class Team {
   Exchanging exchange(const Frames& frames, int first, int n, int to, int from, Frames& into);
 
  private:
+  friend class Encoding;
+  friend class Decoding;
+  friend class Combining;
   friend class Sending;
   friend class Receiving;
   friend class Waiting;
@@ -145,10 +157,11 @@ class Team {
     return codec_->max_bytes(type, count, addends());
   }
   Frames empty(DType type, std::size_t count, int n) noexcept;
-  void append_sum(Frames& to, ConstBytes partial, ConstSlice own, Reduction op) noexcept;
-  void append_sum(Frames& to, std::span<const ConstBytes> partials, Reduction op) noexcept;
-  Sized reduce(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
-  Sized reduce(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out) noexcept;
+  Operation start_sum(std::span<const ConstBytes> partials, ConstSlice like, Reduction op,
+                      Bytes out) noexcept;
+  Operation start_sum(ConstBytes partial, ConstSlice own, Reduction op, Bytes out) noexcept;
+  Task<Sized> sum_values(std::span<const ConstBytes> partials, ConstSlice like, Reduction op, Bytes out);
+  Task<Sized> sum_values(ConstBytes partial, ConstSlice own, Reduction op, Bytes out);
   void append(Frames& to, Sized made, std::size_t count) noexcept;
   // Returns an empty buffer if there is no memory, and then records the failure.
   Buffer scratch(std::size_t bytes) noexcept { return scratch(*place_, bytes); }
@@ -156,7 +169,7 @@ class Team {
   void note(Status failure) noexcept { counters_->note(failure); }
 
   Transport* transport_;
-  const Codec* codec_;
+  Coder codec_;
   Place* place_;   // of frames
   Place* values_;  // of values
   CallCounters* counters_;

@@ -88,6 +88,7 @@ int TAUT_Cuda_reserve_accumulate(size_t count, int type, void* stream) {
 }
 
 int TAUT_Cuda_release(void) {
+  release_streams();
   return guarded([] {
     run_release_hooks();
     scratch().release();

@@ -1,7 +1,10 @@
 // Implements the services that order calls in streams: events that the host asks for, and streams that wait for
 // a word of host memory.
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "gpu/cuda_call.hpp"
 #include "gpu/cuda_services.hpp"
@@ -36,6 +39,17 @@ cudaError_t find_wait_value(WaitValue& wait_value) {
   return error == cudaSuccess && wait_value == nullptr ? cudaErrorNotSupported : error;
 }
 
+// Streams that were closed, by device, for later use: scratch memory belongs to a stream, so that each new
+// stream would take more memory.
+struct ClosedStreams {
+  std::mutex lock;
+  std::vector<std::pair<int, cudaStream_t>> all;
+};
+ClosedStreams& closed_streams() {
+  static auto* const closed = new ClosedStreams;
+  return *closed;
+}
+
 }  // namespace
 
 int own_stream(void** stream) noexcept {
@@ -50,6 +64,44 @@ int own_stream(void** stream) noexcept {
     *stream = own;
     return status_of(error);
   });
+}
+
+int open_stream(void** stream) noexcept {
+  int device = 0;
+  if (const int status = status_of(cudaGetDevice(&device)); status != 0) return status;
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  const auto found = std::ranges::find(closed.all, device, &std::pair<int, cudaStream_t>::first);
+  if (found == closed.all.end())
+    return status_of(create_own_stream(*reinterpret_cast<cudaStream_t*>(stream)));
+  *stream = found->second;
+  closed.all.erase(found);
+  return 0;
+}
+
+void close_stream(void* stream) noexcept {
+  int device = 0;
+  cudaGetDevice(&device);
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  closed.all.emplace_back(device, handle(stream));
+}
+
+void release_streams() noexcept {
+  ClosedStreams& closed = closed_streams();
+  const std::lock_guard lock(closed.lock);
+  for (const auto& [device, stream] : closed.all) cudaStreamDestroy(stream);
+  closed.all.clear();
+}
+
+int follow(void* stream, void* before) noexcept {
+  cudaEvent_t event = nullptr;
+  cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  if (error != cudaSuccess) return status_of(error);
+  error = cudaEventRecord(event, handle(before));
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(handle(stream), event, 0);
+  cudaEventDestroy(event);  // at once for the host; the runtime frees it when the streams have passed it
+  return status_of(error);
 }
 
 int is_captured(void* stream, int* captured) noexcept {

@@ -1,5 +1,6 @@
 #include "gpu/device.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -79,63 +80,140 @@ Device::Current::~Current() {
 Device::Device(const api::DeviceServices& services, int number, void* stream, bool frames_there)
     : services_(services),
       number_(number),
-      stream_(stream),
+      first_{stream},
       keeps_frames_(frames_there),
       pinned_(*this),
       memory_(*this),
       frames_there_(*this),
-      shared_memory_(pinned_.scratch(sizeof(Shared))),
-      shared_(new (shared_memory_.data()) Shared{}) {
+      range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
+      range_(new (range_memory_.data()) api::DeviceRange{}) {
   [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
+}
+
+Device::~Device() {
+  if (second_.stream == nullptr) return;
+  const Current current(*this);
+  wait(second_);
+  services_.close_stream(second_.stream);
 }
 
 Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;
   const Current current(*this);
-  pending_ = true;
-  return drained(services_.copy_on(to, from, bytes, stream_));
+  ++changes_;
+  ++first_.enqueued;
+  return drained(first_, services_.copy_on(to, from, bytes, first_.stream));
 }
 
 Status Device::wait() noexcept {
-  if (!pending_) return Status::ok;
+  const Status status = wait(first_), other = wait(second_);
+  return status != Status::ok ? status : other;
+}
+
+Status Device::wait(Queue& queue) noexcept {
+  if (queue.done == queue.enqueued) return Status::ok;
   const Current current(*this);
-  int code = services_.wait(stream_);
-  if (code != 0 && services_.wait(stream_) != 0) return status_of(code);
-  pending_ = false;
+  int code = services_.wait(queue.stream);
+  if (code != 0 && services_.wait(queue.stream) != 0) return status_of(code);
+  queue.done = queue.enqueued;
   return status_of(code);
 }
 
-Status Device::drained(int code) noexcept {
-  if (code != 0) wait();
+Status Device::drained(Queue& queue, int code) noexcept {
+  if (code != 0) wait(queue);
   return status_of(code);
 }
 
-// Reads `done` until a kernel has set it. Asks now and then for errors, after which no kernel would set it.
-Status Device::poll(const std::uint32_t& done) noexcept {
-  constexpr unsigned reads_between_queries = 4096;
+std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept {
+  constexpr unsigned reads = 256, checks_between_queries = 16;
   const auto set = [&] { return __atomic_load_n(&done, __ATOMIC_ACQUIRE) != 0; };
-  for (unsigned reads = 1; !set(); ++reads) {
-    if (reads % reads_between_queries != 0) continue;
-    const Current current(*this);
-    int idle = 0;
-    if (const int code = services_.query(stream_, &idle); code != 0) return drained(code);
-    if (idle != 0 && !set()) return Status::device_failed;
+  for (unsigned i = 0; i < reads; ++i)
+    if (set()) return Status::ok;
+  if (++checks % checks_between_queries != 0) return {};
+  const Current current(*this);
+  int idle = 0;
+  if (const int code = services_.query(queue.stream, &idle); code != 0) return drained(queue, code);
+  if (idle != 0 && !set()) return Status::device_failed;
+  return {};
+}
+
+// ---- Streams
+
+bool Device::fork() noexcept {
+  const Current current(*this);
+  if (second_.stream == nullptr && services_.open_stream(&second_.stream) != 0) return false;
+  if (services_.follow(second_.stream, first_.stream) != 0) return false;
+  followed_ = changes_;
+  return true;
+}
+
+Device::Queue& Device::queue(bool overlap) noexcept {
+  if (!overlap || first_.operations <= second_.operations) return first_;
+  return followed_ == changes_ || fork() ? second_ : first_;
+}
+
+// ---- Kernels of an operation
+
+Kernels::Kernels(Device& device, std::size_t results, bool overlap)
+    : device_(device),
+      queue_(device.queue(overlap)),
+      memory_(device.pinned().scratch(results * sizeof(TAUT_Cuda_result))),
+      results_(reinterpret_cast<TAUT_Cuda_result*>(memory_.data()), results) {
+  ++queue_.operations;
+  std::ranges::fill(results_, none(TAUT_ERR_CUDA_NEEDS_HOST));
+}
+
+Kernels::~Kernels() {
+  if (running_) device_.wait(queue_);  // the memory of the operation is freed next
+  --queue_.operations;
+}
+
+Status Kernels::copy(void* to, const void* from, std::size_t bytes) noexcept {
+  const int code = device_.locked(
+      queue_, [&](void* stream) { return device_.services_.copy_on(to, from, bytes, stream); });
+  enqueued(code);
+  return static_cast<Status>(code);
+}
+
+void Kernels::enqueued(int code) noexcept {
+  if (code != 0 && !Device::needs_host(code)) device_.drained(queue_, code);
+  last_ = queue_.enqueued;
+  running_ = true;
+}
+
+bool Kernels::ready() {
+  for (; next_ < results_.size() && failure_ == Status::ok; ++next_) {
+    const auto status = device_.check(results_[next_].done, queue_, checks_);
+    if (!status) return false;
+    failure_ = *status;
   }
-  pending_ = false;
-  return Status::ok;
+  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, last_);
+  running_ = false;
+  return true;
+}
+
+std::optional<Sized> Kernels::outcome(std::size_t i) const noexcept {
+  const TAUT_Cuda_result& result = results_[i];
+  if (failure_ != Status::ok) return Sized{failure_};
+  if (Device::needs_host(static_cast<int>(result.status))) return {};
+  return Sized{static_cast<Status>(result.status), static_cast<std::size_t>(result.bytes)};
 }
 
 std::optional<Status> Device::range(ConstSlice values, std::optional<double> fill, PackedBits bits,
                                     ValueRange& range) noexcept {
-  api::DeviceRange& found = shared_->range;
+  api::DeviceRange& found = *range_;
   found = {};
-  const int code = locked([&](void* stream) {
+  const int code = locked(first_, [&](void* stream) {
     return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
                            bits == PackedBits::exact, &found, stream);
   });
   if (needs_host(code)) return {};
-  if (code != 0) return drained(code);
-  if (const Status status = poll(found.done); status != Status::ok) return status;
+  if (code != 0) return drained(first_, code);
+  unsigned checks = 0;
+  std::optional<Status> status;
+  while (!(status = check(found.done, first_, checks))) continue;
+  if (*status != Status::ok) return *status;
+  first_.done = first_.enqueued;
   range = {found.least, found.greatest};
   return static_cast<Status>(found.status);
 }

@@ -1,10 +1,12 @@
-// A GPU as the calls of one communicator use it: a stream, pools of memory, and the way to wait for kernels.
+// A GPU as the calls of one communicator use it: streams, pools of memory, and the way to wait for kernels.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "core/task.hpp"
 #include "core/value_range.hpp"
 #include "gpu/device_frames.hpp"
 #include "gpu/device_pools.hpp"
@@ -18,9 +20,10 @@ class Device {
   // `frames_there`: frames are in memory of the GPU.
   Device(const api::DeviceServices& services, int number, void* stream, bool frames_there = false);
   Device(const Device&) = delete;
+  ~Device();
 
   int number() const noexcept { return number_; }
-  void* stream() const noexcept { return stream_; }
+  void* stream() const noexcept { return first_.stream; }
   const api::DeviceServices& services() const noexcept { return services_; }
   PinnedPlace& pinned() noexcept { return pinned_; }
   DevicePlace& memory() noexcept { return memory_; }
@@ -41,42 +44,36 @@ class Device {
     int before_ = -1;
   };
 
-  // Enqueues a copy. The host must not change or reuse host memory before wait(), or before a later run() has
-  // returned.
+  // Enqueues a copy on the stream of the user. The host must not change or reuse host memory before wait().
   Status copy(void* to, const void* from, std::size_t bytes) noexcept;
-  // Waits for all enqueued work, if there is any for which no run() has waited. A wait that fails is
-  // repeated: if the error persists, it is a fault of the device, on which nothing runs any more.
+  // Waits for all enqueued work, unless polling has shown that it is done. A wait that fails is repeated: if
+  // the error persists, it is a fault of the device, on which nothing runs any more.
   Status wait() noexcept;
 
-  // Runs launch(stream), which enqueues work without a result. Returns nothing if no kernel does the work.
+  // Runs launch(stream), which enqueues work without a result on the stream of the user. Returns nothing if
+  // no kernel does the work.
   template <class Launch>
   std::optional<Status> enqueue(const Launch& launch) noexcept {
-    const int code = locked(launch);
-    return needs_host(code) ? std::nullopt : std::optional(drained(code));
+    ++changes_;
+    const int code = locked(first_, launch);
+    return needs_host(code) ? std::nullopt : std::optional(drained(first_, code));
   }
 
-  // Runs launch(result, stream), which enqueues kernels, and polls until they have written their result.
-  // Returns the result, or nothing if no kernel does the work.
-  template <class Launch>
-  std::optional<Sized> run(const Launch& launch) noexcept {
-    TAUT_Cuda_result* const result = &shared_->result;
-    *result = {};
-    const int code = locked([&](void* stream) { return launch(result, stream); });
-    if (code != 0) return needs_host(code) ? std::nullopt : std::optional(Sized{drained(code)});
-    if (const Status status = poll(result->done); status != Status::ok) return Sized{status};
-    if (needs_host(static_cast<int>(result->status))) return {};
-    return Sized{static_cast<Status>(result->status), static_cast<std::size_t>(result->bytes)};
-  }
+  // Prepares the second stream, whose work overlaps that of the user's stream: from now on it follows all
+  // work that the user's stream has. Returns false if there is no second stream.
+  bool fork() noexcept;
 
   // Finds the range of values as range_of() does. Returns nothing if no kernel does the work.
   std::optional<Status> range(ConstSlice values, std::optional<double> fill, PackedBits bits,
                               ValueRange& range) noexcept;
 
  private:
-  // Results of kernels, in pinned memory.
-  struct Shared {
-    TAUT_Cuda_result result;
-    api::DeviceRange range;
+  friend class Kernels;
+
+  struct Queue {
+    void* stream = nullptr;
+    std::uint64_t enqueued = 0, done = 0;  // pieces of work, and those known to be done
+    int operations = 0;                    // in flight
   };
 
   static bool needs_host(int code) noexcept {
@@ -84,28 +81,82 @@ class Device {
   }
   static Status status_of(int code) noexcept { return static_cast<Status>(code); }
 
+  // Returns the queue for an operation. `overlap`: it may be the second stream, if the first one is busy.
+  Queue& queue(bool overlap) noexcept;
   template <class Launch>
-  int locked(const Launch& launch) noexcept {
+  int locked(Queue& queue, const Launch& launch) noexcept {
     const Current current(*this);
     const std::lock_guard lock(api::launching);
-    pending_ = true;
-    return launch(stream_);
+    ++queue.enqueued;
+    return launch(queue.stream);
   }
-  Status poll(const std::uint32_t& done) noexcept;
+  Status wait(Queue& queue) noexcept;
+  // Reads `done` some times, and asks now and then for errors, after which no kernel would set it. Returns
+  // nothing if `done` is not set yet. `checks` counts the calls.
+  std::optional<Status> check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept;
   // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it
   // may still access the memory that the caller is about to free.
-  Status drained(int code) noexcept;
+  Status drained(Queue& queue, int code) noexcept;
 
   const api::DeviceServices& services_;
   int number_;
-  void* stream_;
-  bool pending_ = false;  // work may be enqueued for which the host has not waited
+  Queue first_, second_;                      // the user's stream, and one that is opened when it is needed
+  std::uint64_t changes_ = 0, followed_ = 0;  // work that changes values on the first stream; as of fork()
   bool keeps_frames_;
   PinnedPlace pinned_;
   DevicePlace memory_;
   DeviceFrames frames_there_;
-  Buffer shared_memory_;
-  Shared* shared_;
+  Buffer range_memory_;
+  api::DeviceRange* range_;  // in pinned memory
+};
+
+// Kernels of one operation, on one stream of a device. Each kernel, or sequence of kernels, writes one result
+// to pinned memory. Awaiting polls the results.
+class Kernels final : public Waitable {
+ public:
+  // Throws Error if there is no memory. `overlap`: the kernels may run beside other operations.
+  Kernels(Device& device, std::size_t results, bool overlap);
+  Kernels(const Kernels&) = delete;
+  ~Kernels();
+
+  // Enqueues a copy before the kernels.
+  Status copy(void* to, const void* from, std::size_t bytes) noexcept;
+
+  // Runs launch(result, stream), which enqueues the kernels of result i.
+  template <class Launch>
+  void run(std::size_t i, const Launch& launch) noexcept {
+    run(std::span(&i, 1), [&](void* stream) { return launch(&results_[i], stream); });
+  }
+  // Runs launch(stream), which enqueues the kernels of several results.
+  template <class Launch>
+  void run(std::span<const std::size_t> results, const Launch& launch) noexcept {
+    for (const std::size_t i : results) results_[i] = {};
+    const int code = device_.locked(queue_, launch);
+    enqueued(code);
+    for (const std::size_t i : results)
+      if (code != 0) results_[i] = none(code);
+  }
+  TAUT_Cuda_result* at(std::size_t i) noexcept { return &results_[i]; }
+
+  bool ready() override;
+  void result() const noexcept {}
+
+  // Returns result i, or nothing if no kernel does the work.
+  std::optional<Sized> outcome(std::size_t i) const noexcept;
+
+ private:
+  static TAUT_Cuda_result none(int code) noexcept { return {0, static_cast<std::uint32_t>(code), 1}; }
+  void enqueued(int code) noexcept;
+
+  Device& device_;
+  Device::Queue& queue_;
+  Buffer memory_;
+  std::span<TAUT_Cuda_result> results_;
+  std::uint64_t last_ = 0;  // number of the last piece of work in the queue
+  std::size_t next_ = 0;    // the first result that may not be there yet
+  unsigned checks_ = 0;
+  bool running_ = false;
+  Status failure_ = Status::ok;
 };
 
 // The GPUs that hold values of a communicator's calls.

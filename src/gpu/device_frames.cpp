@@ -69,7 +69,16 @@ Status DeviceFrames::fetch_header(ConstBytes frame) noexcept {
 
 Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   std::memmove(to, from, std::min(bytes, frame_header_bytes));
-  return device_.copy(there(to), there(from), bytes);
+  const std::less<const std::byte*> before;
+  const bool overlap = before(to, from + bytes) && before(from, to + bytes);
+  if (!overlap) return device_.copy(there(to), there(from), bytes);
+  try {
+    const Buffer between = device_.memory().scratch(bytes);
+    const Status status = device_.copy(between.data(), there(from), bytes);
+    return status == Status::ok ? copy_and_wait(there(to), between.data(), bytes) : status;
+  } catch (const Error& error) {
+    return error.status();
+  }
 }
 
 // ---- Messages

@@ -28,6 +28,11 @@ class DeviceEncoder {
   int decode(const DeviceServices& device, ConstBytes frame, Slice values, TAUT_Cuda_result* result,
              void* stream) const;
 
+  // Returns the coding if DeviceServices::encode_many serves it; otherwise null.
+  const TAUT_Cuda_coding* batched_coding() const noexcept {
+    const auto* const planes = std::get_if<Planes>(&way_);
+    return planes != nullptr && !planes->lags.any() ? &planes->coding : nullptr;
+  }
   // Returns the coding of planes frames; null for other codecs.
   const TAUT_Cuda_coding* planes_coding() const noexcept {
     const auto* const planes = std::get_if<Planes>(&way_);

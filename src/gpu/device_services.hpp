@@ -56,6 +56,11 @@ struct DeviceServices {
   // ---- Points in streams that a thread asks for, and streams that wait for the host (cuda_order.cu)
   // Returns a stream of Taut's own on the current device. No work of the program delays its work.
   int (*own_stream)(void** stream);
+  // Returns a stream like that, for one user, who closes it when its work is done.
+  int (*open_stream)(void** stream);
+  void (*close_stream)(void* stream);
+  // Lets later work of `stream` wait for all work that `before` has now.
+  int (*follow)(void* stream, void* before);
   int (*is_captured)(void* stream, int* captured);
   // Creates the event that all work enqueued so far on a stream of the current device is done.
   int (*record)(void** event, void* stream);
@@ -100,7 +105,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 5;
+inline constexpr unsigned device_services_version = 6;
 
 // Serialises launches of several threads: calls that share a stream share scratch memory, so that their
 // kernels must not interleave.

@@ -16,7 +16,7 @@ static struct memory {
   int device, mapped, opened;
 } memories[most]; /* in the order of their addresses */
 static int count;
-static unsigned long launches;
+static unsigned long launches, copied[3], waits;
 static long objects;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -159,6 +159,13 @@ long stand_in_objects(void) { return __atomic_load_n(&objects, __ATOMIC_RELAXED)
 
 void stand_in_note_launch(void) { __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED); }
 unsigned long stand_in_launches(void) { return __atomic_load_n(&launches, __ATOMIC_RELAXED); }
+
+void stand_in_note_copy(enum stand_in_copies kind) { __atomic_add_fetch(&copied[kind], 1, __ATOMIC_RELAXED); }
+unsigned long stand_in_copied(enum stand_in_copies kind) {
+  return __atomic_load_n(&copied[kind], __ATOMIC_RELAXED);
+}
+void stand_in_note_wait(void) { __atomic_add_fetch(&waits, 1, __ATOMIC_RELAXED); }
+unsigned long stand_in_waits(void) { return __atomic_load_n(&waits, __ATOMIC_RELAXED); }
 
 static void (*finish_work)(void);
 

@@ -48,6 +48,14 @@ long stand_in_objects(void);
 void stand_in_note_launch(void);
 unsigned long stand_in_launches(void);
 
+/* Counts the copies that the runtime has enqueued, and the calls in which the host waits for a device; the
+   runtime notes each one. */
+enum stand_in_copies { stand_in_to_device, stand_in_to_host, stand_in_within };
+void stand_in_note_copy(enum stand_in_copies kind);
+unsigned long stand_in_copied(enum stand_in_copies kind);
+void stand_in_note_wait(void);
+unsigned long stand_in_waits(void);
+
 /* Lets all work of the devices run, if a runtime has set a function for that. */
 void stand_in_finish(void);
 void stand_in_set_finish(void (*finish)(void));

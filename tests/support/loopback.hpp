@@ -53,6 +53,10 @@ class LoopbackHub {
   void kill(int rank, std::uint64_t operations = 0);
   bool ended() const;  // true if a rank is dead
 
+  // Counts progress outside the hub, for example on simulated GPUs, which ranks may wait for. Null: there is
+  // none.
+  static inline unsigned long (*outside)() = nullptr;
+
   // Drives the tasks of all ranks in this thread, in a random order that the seed fixes. If no rank can ever
   // advance, throws Error(internal) with a list of the pending operations. Results and exceptions stay in the
   // tasks.

@@ -5,6 +5,7 @@
 
 #include "core/float_environment.hpp"
 #include "core/hierarchical.hpp"
+#include "policy/plan/device_model.hpp"
 
 namespace taut {
 namespace {
@@ -25,10 +26,12 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
 }
 
 // Returns the number of segments that a policy asks for, otherwise one for each MiB of values, at most 16. A
-// segment of 1 MiB is small enough for caches and overlap, and large against the cost of a message.
-std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes) noexcept {
-  return policy.segments != 0 ? static_cast<std::size_t>(policy.segments)
-                              : std::min<std::size_t>(frame_bytes / MiB, 16);
+// segment of 1 MiB is small enough for caches and overlap, and large against the cost of a message. Segments
+// on GPUs are larger (device_model.hpp).
+std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices) noexcept {
+  return policy.segments != 0
+             ? static_cast<std::size_t>(policy.segments)
+             : std::min<std::size_t>(frame_bytes / (on_devices ? device_round_bytes : MiB), 16);
 }
 
 // Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, recursive
@@ -54,12 +57,14 @@ const char* for_scan(std::size_t ranks, std::size_t segments) noexcept {
   return pipelined ? "chain" : "recursive_doubling";
 }
 
-const char* by_size(const Policy& policy, const Call& call) noexcept {
+const char* by_size(const Policy& policy, const Call& call, bool on_devices) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
-  if (computes_prefixes(call.collective)) return for_scan(ranks, wanted_segments(policy, call.bytes));
+  const std::size_t segments = wanted_segments(policy, call.bytes, on_devices);
+  if (computes_prefixes(call.collective)) return for_scan(ranks, segments);
   switch (call.collective) {
-    case Collective::allreduce: return for_allreduce(call.bytes, ranks);
-    case Collective::bcast: return for_bcast(call.bytes, ranks, wanted_segments(policy, call.bytes));
+    case Collective::allreduce:
+      return on_devices ? device_allreduce(call.bytes, ranks) : for_allreduce(call.bytes, ranks);
+    case Collective::bcast: return for_bcast(call.bytes, ranks, segments);
     default: return "";
   }
 }
@@ -72,7 +77,7 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
   for (const char* name :
-       {by_size(policy, call), "ring", "binomial", "linear", "pairwise", "chain", "direct"})
+       {by_size(policy, call, route.on_devices), "ring", "binomial", "linear", "pairwise", "chain", "direct"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }
@@ -155,14 +160,14 @@ bool may_be_coded(const Policy& policy, const Call& call) noexcept {
 
 // Returns the number of segments. There are more than wanted if messages would otherwise be larger than MPI 3
 // can count. Returns 0 if the call is too large.
-int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
-                    bool by_nodes) noexcept {
+int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm, bool by_nodes,
+                    bool on_devices) noexcept {
   const std::size_t frame = call.bytes / static_cast<std::size_t>(algorithm.parts(call.ranks));
   const bool may_be_all = algorithm.unit == AlgorithmInfo::Unit::blocks || call.any_blocks || by_nodes;
   const std::size_t message = may_be_all ? call.bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
-  return static_cast<int>(std::max(least, wanted_segments(policy, frame)));
+  return static_cast<int>(std::max(least, wanted_segments(policy, frame, on_devices)));
 }
 
 }  // namespace
@@ -183,12 +188,14 @@ Call call_of_algorithm(const Call& call, bool by_nodes) noexcept {
   return part;
 }
 
+bool gives_same_bits(const Call& call, const Plan& plan) noexcept {
+  if (!reduces(call.collective) || plan.how == Arithmetic::frames) return true;
+  return !sums(call) && plan.candidates[0].codec->idempotent;
+}
+
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept {
-  const bool summed_as_coded = plan.how == Arithmetic::values && sums(call);
-  const bool coded_once = !reduces(call.collective) || plan.how == Arithmetic::frames ||
-                          (!summed_as_coded && plan.candidates[0].codec->idempotent);
-  const bool free = coded_once && policy.algorithm.empty();
+  const bool free = policy.algorithm.empty() && gives_same_bits(call, plan);
   const bool both =
       policy.by_nodes == Policy::ByNodes::automatic && policy.has_to_pay() && may_go_by_nodes(policy, call);
   std::size_t n = 0;
@@ -197,8 +204,8 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
     const Call part = call_of_algorithm(call, by_nodes);
     for (const AlgorithmInfo* info : registered_algorithms()) {
       const bool same = info == plan.algorithm || (free && serves(*info, part) && !info->recodes);
-      if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes) > 0)
-        found[n++] = {info, by_nodes};
+      if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes, plan.on_devices) > 0)
+        found[n++] = {info, by_nodes, plan.on_devices};
     }
   }
   return found.first(n);
@@ -209,10 +216,12 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   plan.plain = early_fallback(policy, call.bytes, call.ranks);
   if (plan.plain != Fallback::none) return plan;
   plan.by_nodes = goes_by_nodes(policy, call, route);
+  plan.on_devices = route.on_devices;
   const Call part = call_of_algorithm(call, plan.by_nodes);
   plan.algorithm = choose_algorithm(policy, part, route);
-  plan.segments =
-      plan.algorithm == nullptr ? 0 : choose_segments(policy, part, *plan.algorithm, plan.by_nodes);
+  plan.segments = plan.algorithm == nullptr
+                      ? 0
+                      : choose_segments(policy, part, *plan.algorithm, plan.by_nodes, plan.on_devices);
   if (plan.segments == 0) {
     plan.plain = Fallback::unsupported;
     return plan;

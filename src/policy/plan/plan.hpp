@@ -29,17 +29,19 @@ inline constexpr std::size_t fallback_reasons = 13;
 struct Route {
   const AlgorithmInfo* algorithm = nullptr;  // null: the plan chooses
   bool by_nodes = false;                     // core/hierarchical.hpp
+  bool on_devices = false;  // some rank has its values on a GPU, as all ranks know from an earlier call
 
   friend bool operator==(const Route&, const Route&) = default;
 };
 
 struct Plan {
-  Route route() const noexcept { return {algorithm, by_nodes}; }
+  Route route() const noexcept { return {algorithm, by_nodes, on_devices}; }
 
   Fallback plain = Fallback::none;  // the other members are valid for `none`
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
-  bool by_nodes = false;  // the algorithm serves one rank of each node, and their part of the message
+  bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
+  bool on_devices = false;  // as in the route
   int segments = 1;
   Bound bound;  // bound of one coding, for the codec
   std::span<const Candidate> candidates;
@@ -56,6 +58,9 @@ Fallback early_fallback(const Policy& policy, std::size_t bytes, int ranks) noex
 // Returns the call that the algorithm of a plan serves: the whole call, or the part for one rank of each
 // node.
 Call call_of_algorithm(const Call& call, bool by_nodes) noexcept;
+
+// Returns true if every algorithm gives the result of the plan, bit by bit.
+bool gives_same_bits(const Call& call, const Plan& plan) noexcept;
 
 // Returns routes that would serve the call under the same promise, at most as many as `found` holds. Other
 // algorithms count if they give the same results, bit by bit. Routes by nodes and routes not by nodes both

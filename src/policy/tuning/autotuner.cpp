@@ -1,5 +1,7 @@
 #include "policy/tuning/autotuner.hpp"
 
+#include <utility>
+
 namespace taut {
 namespace {
 
@@ -92,6 +94,12 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
   }
   if (agreed.plain != Fallback::none) return agreed.plain;
   cached_candidate_.choose(agreed.candidate, agreed.ratio);
+  if (std::exchange(on_devices_, agreed.on_devices) != agreed.on_devices) {  // other routes, other times
+    routes_ = {};
+    coded_.clear();
+    predicted_.clear();
+    return Fallback::none;
+  }
   const Fallback why = agreed.has_to_pay ? compare(agreed.timing) : Fallback::none;
   if (why == Fallback::none && routes_.update(agreed.route, agreed.timing, coded_.calls(), agreed.others))
     coded_ = routes_.tried_calls();

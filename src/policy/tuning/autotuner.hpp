@@ -102,6 +102,7 @@ struct Agreed {
   Timing timing = {};                  // times of all ranks
   Route route = {};                    // planned route
   std::span<const Route> others = {};  // routes that would serve the call as well
+  bool on_devices = false;  // some rank has its values on a GPU, and the route does not change the result
 };
 
 enum class Outcome : std::uint8_t {
@@ -119,7 +120,11 @@ class Autotuner {
   Fallback next() noexcept;
 
   // Returns the route of the next call; without an algorithm, the plan chooses.
-  Route route() const noexcept { return routes_.next(); }
+  Route route() const noexcept {
+    Route route = routes_.next();
+    route.on_devices = on_devices_;
+    return route;
+  }
 
   // Returns the candidate that the ranks last agreed on, if it is still valid.
   std::optional<std::size_t> cached_candidate() const noexcept { return cached_candidate_.get(); }
@@ -143,6 +148,7 @@ class Autotuner {
 
   RecentTimes plain_, coded_, predicted_, asked_;
   RouteTrials routes_;
+  bool on_devices_ = false;                  // as the last agreement has shown
   bool trying_ = false;                      // a trial of plain MPI is in progress
   Fallback why_ = Fallback::none;            // reason of the back-off
   std::uint32_t backoff_ = 1, left_ = 0;     // calls in the next back-off; calls left in this one

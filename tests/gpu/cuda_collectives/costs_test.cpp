@@ -2,6 +2,7 @@
 // stream.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
 #include <tuple>
 
@@ -15,6 +16,7 @@ namespace {
 struct Counts {
   int sequences = 0, copies = 0, waits = 0;
   int queries = 0;  // while polling; their number is a matter of time
+  int follows = 0;  // of one stream by another
   friend bool operator==(const Counts& a, const Counts& b) {
     return std::tuple(a.sequences, a.copies, a.waits) == std::tuple(b.sequences, b.copies, b.waits);
   }
@@ -63,6 +65,7 @@ const api::DeviceServices& counting_services() {
     count<&Services::copy, &Counts::waits>(table);
     count<&Services::wait, &Counts::waits>(table);
     count<&Services::query, &Counts::queries>(table);
+    count<&Services::follow, &Counts::follows>(table);
     return table;
   }();
   return services;
@@ -135,6 +138,24 @@ TEST_F(CallCosts, AllWorkIsOnTheStreamOfTheUser) {
   EXPECT_EQ(values.copy(other.data(), static_cast<const std::byte*>(in.data), in.bytes()), Status::ok);
   EXPECT_EQ(device->wait(), Status::ok);
   EXPECT_EQ(streams, std::set<void*>{stream});
+}
+
+TEST_F(CallCosts, OperationsInFlightUseTwoStreams) {
+  const gpu::FrameCodec overlapping{host, *api::DeviceEncoder::of(candidate, coding, coding.bound), values,
+                                    true};
+  streams.clear();
+  counts = {};
+  EncodeItem one{in, frame.bytes()}, two{in, other.bytes()};
+  Operation first = overlapping.start_encode({&one, 1}), second = overlapping.start_encode({&two, 1});
+  EXPECT_FALSE(first.ready());
+  EXPECT_FALSE(second.ready());
+  EXPECT_EQ(streams.size(), 2u);
+  EXPECT_EQ(counts.follows, 1);
+  EXPECT_EQ(first.wait().status, Status::ok);
+  EXPECT_EQ(second.wait().status, Status::ok);
+  ASSERT_EQ(one.made.status, Status::ok);
+  ASSERT_EQ(two.made.bytes, one.made.bytes);
+  EXPECT_EQ(std::memcmp(one.out.data(), two.out.data(), one.made.bytes), 0);
 }
 
 TEST(DevicesOfACommunicator, WorkOnTheStreamThatWasSetLast) {

@@ -4,10 +4,14 @@
 #include <bit>
 #include <memory>
 
+#include "support/gpu_faults.h"
 #include "support/on_gpu.hpp"
 #include "support/ranks.hpp"
 
 namespace taut::test {
+
+// Ranks on loopback may wait for simulated GPUs.
+inline const bool gpus_are_outside = (LoopbackHub::outside = stand_in_calls, true);
 
 // Copies of a job's inputs and outputs in memory of a GPU, for some of its ranks.
 class OnGpus {

@@ -80,6 +80,7 @@ Call Gpus::draw_call(Draw& draw, int P, int nodes, double scale) const {
 }
 
 std::string Gpus::enter(Draw& draw, int P) {
+  LoopbackHub::outside = stand_in_calls;  // ranks may wait for GPUs
   draw_ = Draw(draw.bits(), 0);
   stand_in_set_seed(draw.bits());
   writes_at_once_ = false;

@@ -7,6 +7,13 @@
 namespace taut::test {
 namespace {
 
+// Returns the result of an operation that is awaited elsewhere.
+template <class Operation>
+auto completed(Operation&& operation) {
+  while (!operation.ready()) continue;
+  return operation.result();
+}
+
 class TeamTest : public testing::Test {
  protected:
   TeamTest() : codec(find_codec("raw")->make({})) {}
@@ -27,13 +34,13 @@ class TeamTest : public testing::Test {
 };
 
 Task<> send_values(Team team, ConstSlice values) {
-  const Frames frame = team.encode(values);
+  const Frames frame = co_await team.encode(values);
   co_await team.send(frame, 1);
 }
 
 Task<> receive_values(Team team, Slice values) {
   const Frames frame = co_await team.recv(0, values);
-  team.decode(frame, values);
+  co_await team.decode(frame, values);
 }
 
 TEST_F(TeamTest, AFrameArrivesAsItWasSent) {
@@ -87,11 +94,12 @@ Status status_of(const Frames& frame, std::size_t count) {
 TEST_F(TeamTest, WhatIsCombinedWithAFailedFrameFails) {
   Values values = make_values(DType::f32, 10, Pattern::noisy, 1);
   Team t = team(0);
-  const Frames good = t.encode(values.slice()), bad = t.encode(values.slice(), Status::out_of_memory);
-  EXPECT_EQ(status_of(t.combine(good, good, Reduction::sum), 10), Status::ok);
-  EXPECT_EQ(status_of(t.combine(bad, values.slice(), Reduction::sum), 10), Status::peer_failed);
-  EXPECT_EQ(status_of(t.combine(bad, good, Reduction::sum), 10), Status::peer_failed);
-  EXPECT_EQ(status_of(t.combine(good, bad, Reduction::sum), 10), Status::peer_failed);
+  const Frames good = completed(t.encode(values.slice())),
+               bad = completed(t.encode(values.slice(), Status::out_of_memory));
+  EXPECT_EQ(status_of(completed(t.combine(good, good, Reduction::sum)), 10), Status::ok);
+  EXPECT_EQ(status_of(completed(t.combine(bad, values.slice(), Reduction::sum)), 10), Status::peer_failed);
+  EXPECT_EQ(status_of(completed(t.combine(bad, good, Reduction::sum)), 10), Status::peer_failed);
+  EXPECT_EQ(status_of(completed(t.combine(good, bad, Reduction::sum)), 10), Status::peer_failed);
   EXPECT_EQ(ledgers[0].status, Status::out_of_memory);
 }
 
@@ -106,25 +114,25 @@ TEST_F(TeamTest, TheLedgerKeepsTheFirstFailure) {
 TEST_F(TeamTest, FramesOpenAtAnyPlace) {
   const Values values = make_values(DType::f32, 20, Pattern::noisy, 1);
   Team t = team(0);
-  const Frames frames = t.encode(values.slice(), 1, 2);  // blocks 1 and 0 of two
+  const Frames frames = completed(t.encode(values.slice(), 1, 2));  // blocks 1 and 0 of two
   ASSERT_EQ(frames.bytes, 2 * (64 + 40u));
   EXPECT_EQ(frames.part(0, 2).size(), frames.bytes);
   EXPECT_EQ(frames.part(1, 1).data(), frames.buffer.data() + 104);
   EXPECT_EQ(frames.part(2, 1).size(), 0u);
   Values out(DType::f32, 10);
-  t.decode(frames, 1, out.slice());
+  completed(t.decode(frames, 1, out.slice()));
   EXPECT_EQ(ledgers[0].status, Status::ok);
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(out.at(i), values.at(i));
 }
 
 Task<> send_blocks(Team team, ConstSlice values, int n) {
-  const Frames frames = team.encode(values, 0, n);
+  const Frames frames = co_await team.encode(values, 0, n);
   co_await team.send(frames, 0, n, 1);
 }
 
 Task<> append_blocks(Team team, ConstSlice own, Frames& blocks, int n) {
   blocks = team.empty(own, n + 1);
-  team.encode(own, blocks);
+  co_await team.encode(own, blocks);
   co_await team.recv(0, blocks, n);
 }
 
@@ -137,7 +145,7 @@ TEST_F(TeamTest, FramesGrowByWhatComesIn) {
   const ConstSlice own = receiver.chunk(values.slice(), 2);
   run(send_blocks(sender, values.slice(), 4), append_blocks(receiver, own, blocks, 4));
   Values out(DType::f32, 23);
-  for (int i = 0; i < 4; ++i) receiver.decode(blocks, i + 1, receiver.chunk(out.slice(), i));
+  for (int i = 0; i < 4; ++i) completed(receiver.decode(blocks, i + 1, receiver.chunk(out.slice(), i)));
   EXPECT_EQ(ledgers[1].status, Status::ok);
   EXPECT_TRUE(out == values);
   Frames third = receiver.empty(own, 1);
@@ -177,18 +185,18 @@ TEST_F(TeamTest, SeveralFramesCombineAsTwoAtATime) {
       if (how == Arithmetic::frames && op != Reduction::sum) continue;
       Team t(eight.transport(0), *codec, places[0], ledgers[0], how, 0);
       std::vector<Frames> others;
-      Frames first = t.encode(values[0].slice()), pairs = t.encode(values[0].slice());
+      Frames first = completed(t.encode(values[0].slice())), pairs = completed(t.encode(values[0].slice()));
       for (std::size_t k = 1; k < values.size(); ++k) {
-        others.push_back(t.encode(values[k].slice()));
-        pairs = t.combine(pairs, others.back(), op);
+        others.push_back(completed(t.encode(values[k].slice())));
+        pairs = completed(t.combine(pairs, others.back(), op));
       }
-      const Frames together = t.combine(first, others, op);
+      const Frames together = completed(t.combine(first, others, op));
       FrameHeader header;
       ASSERT_EQ(read_header(together.part(0, 1), header), Status::ok);
       EXPECT_EQ(header.addends, how == Arithmetic::frames ? values.size() : 1);
       Values one(DType::f64, 5000), two(DType::f64, 5000);
-      t.decode(together, one.slice());
-      t.decode(pairs, two.slice());
+      completed(t.decode(together, one.slice()));
+      completed(t.decode(pairs, two.slice()));
       if (how == Arithmetic::frames || op == Reduction::max) {
         EXPECT_TRUE(one == two);
       }
@@ -198,7 +206,7 @@ TEST_F(TeamTest, SeveralFramesCombineAsTwoAtATime) {
       }
       others[3].buffer.data()[0] ^= std::byte{1};
       EXPECT_EQ(ledgers[0].status, Status::ok);
-      const Frames failed = t.combine(first, others, op);
+      const Frames failed = completed(t.combine(first, others, op));
       EXPECT_EQ(read_header(failed.part(0, 1), header), Status::ok);
       EXPECT_TRUE(header.has(FrameHeader::failed));
       EXPECT_EQ(ledgers[0].status, Status::corrupt_frame);

@@ -18,6 +18,9 @@ struct Copy {
   bool from_device() const { return stand_in_device_of(from) >= 0; }
   bool to_pageable() const { return stand_in_device_of(to) == stand_in_unknown; }
   bool from_pageable() const { return stand_in_device_of(from) == stand_in_unknown; }
+  stand_in_copies kind() const {
+    return !to_device() ? stand_in_to_host : from_device() ? stand_in_within : stand_in_to_device;
+  }
 };
 
 void run(const Copy& copy) { stand_in_copy(copy.to, copy.from, copy.bytes); }
@@ -30,6 +33,7 @@ cudaError_t enqueue_staged(const Copy& copy, cudaStream_t stream) {
 }
 
 cudaError_t enqueue_and_finish(const Copy& copy, cudaStream_t stream) {
+  stand_in_note_wait();
   const cudaError_t error = enqueue(stream, [copy] { run(copy); });
   return error == cudaSuccess ? finish_stream(stream) : error;
 }
@@ -38,6 +42,7 @@ cudaError_t copy_async(const Copy& copy, cudaStream_t handle) {
   const StandInStream* const stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (copy.bytes == 0) return cudaSuccess;
+  stand_in_note_copy(copy.kind());
   if (stream->capture != nullptr) return enqueue(handle, [copy] { run(copy); });
   if (copy.to_device() && copy.from_pageable()) return enqueue_staged(copy, handle);
   const bool on_host = !copy.to_device() && !copy.from_device();
@@ -50,6 +55,7 @@ cudaError_t copy_sync(const Copy& copy) {
   if (copy.bytes == 0) return cudaSuccess;
   if (copy.to_device() && copy.from_device()) return enqueue(nullptr, [copy] { run(copy); });
   if (!copy.to_device() || !copy.from_pageable()) return enqueue_and_finish(copy, nullptr);
+  stand_in_note_wait();
   const cudaError_t error = finish_stream(nullptr);
   return error == cudaSuccess ? enqueue_staged(copy, nullptr) : error;
 }

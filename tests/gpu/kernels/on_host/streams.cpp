@@ -175,6 +175,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  stand_in_note_wait();
   return call(cudaErrorUnknown, [] {
     for (const CaptureRef& capture : runtime().captures)
       if (capture->origin->device == current_device())
@@ -211,6 +212,7 @@ cudaError_t cudaStreamGetId(cudaStream_t handle, unsigned long long* id) {
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  stand_in_note_wait();
   return call(cudaErrorUnknown, [&] { return finish_stream(stream); });
 }
 
@@ -259,6 +261,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  stand_in_note_wait();
   return call(cudaErrorUnknown, [&] {
     if (event->capture != nullptr) return invalidate(*event->capture, cudaErrorStreamCaptureUnsupported);
     runtime().schedule.finish(event->at);

@@ -1,0 +1,86 @@
+// Tests that codec operations on GPUs overlap, and that their second stream keeps the order of the user's.
+#include "gpu/cuda_collectives/device_job.hpp"
+#include "gpu/device_services.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr int segments = 4;
+constexpr unsigned long kernels_to_encode = 2;
+const std::string policy = "abs:1e-3,codec=planes,predictor=delta,segments=4";
+
+// All segments are being encoded when the first one is sent.
+TEST(OverlapOnGpus, ASegmentIsSentWhileOthersAreEncoded) {
+  const Trial trial{.collective = Collective::bcast, .policy = policy + ",algorithm=chain", .P = 2};
+  Job job = trial.job();
+  Ranks ranks(trial.P, trial.whole_policy());
+  const unsigned long before = stand_in_launches();
+  unsigned long at_first_frame = 0;
+  ranks.hub.set_damage([&](const LoopbackHub::Record& message, std::vector<std::byte>&) {
+    const bool is_frame = message.from == 0 && message.lane % 128 < segments;
+    if (is_frame && at_first_frame == 0) at_first_frame = stand_in_launches() - before;
+  });
+  for (const Verdict& verdict : run_on_gpus(ranks, trial, job)) EXPECT_EQ(verdict.status, Status::ok);
+  EXPECT_EQ(at_first_frame, segments * kernels_to_encode);
+}
+
+// Pinned host memory with a copy of values.
+class Pinned {
+ public:
+  explicit Pinned(const Values& values) : bytes_(values.slice().bytes()) {
+    EXPECT_EQ(api::device_services("a test").allocate_pinned(&memory_, bytes_), 0);
+    std::memcpy(memory_, values.slice().data, bytes_);
+  }
+  Pinned(const Pinned&) = delete;
+  ~Pinned() { api::device_services("a test").free_pinned(memory_); }
+
+  void enqueue_copy(const void* to) const {
+    EXPECT_EQ(api::device_services("a test").copy_on(const_cast<void*>(to), memory_, bytes_, nullptr), 0);
+  }
+
+ private:
+  std::size_t bytes_;
+  void* memory_ = nullptr;
+};
+
+TEST(OverlapOnGpus, BothStreamsSeeWhatWasEnqueuedBefore) {
+  for (const char* const arithmetic : {",reduction=frames", ",reduction=values"}) {
+    const Trial trial{.policy = policy + arithmetic, .P = 3};
+    Job host = trial.job(), late = trial.job();
+    Ranks on_host(trial.P, trial.whole_policy());
+    on_host.run(trial.collective, host);
+    std::vector<std::unique_ptr<Pinned>> inputs;
+    for (Values& input : late.inputs) {
+      inputs.push_back(std::make_unique<Pinned>(input));
+      input = Values(DType::f32, trial.count);  // the GPU has zeros until the copy has run
+    }
+    OnGpus there(late, trial.on_gpus);
+    Ranks ranks(trial.P, trial.whole_policy());
+    const auto verdicts = ranks.run(trial.collective, late, [&](int rank, CollectiveCall& request) {
+      there.place(rank, request);
+      inputs[static_cast<std::size_t>(rank)]->enqueue_copy(request.data.in.data);
+    });
+    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.status, Status::ok);
+    there.fetch();
+    EXPECT_TRUE(late.outputs == host.outputs) << arithmetic;
+  }
+}
+
+// From the second call on all ranks know that there are GPUs, and choose for them.
+TEST(ChoiceOnGpus, LargeOperationsAreChosenOnceAllRanksKnow) {
+  const Trial trial{.policy = "abs:1e-3,codec=planes,predictor=delta", .P = 8, .count = 70000};
+  Ranks ranks(trial.P, trial.whole_policy());
+  std::vector<unsigned long> launches;
+  for (int call = 0; call < 3; ++call) {
+    Job job = trial.job();
+    const unsigned long before = stand_in_launches();
+    for (const Verdict& verdict : run_on_gpus(ranks, trial, job)) EXPECT_EQ(verdict.status, Status::ok);
+    launches.push_back(stand_in_launches() - before);
+  }
+  EXPECT_GT(launches[0], 8 * 8u);
+  EXPECT_EQ(launches[1], 8 * 8u);  // two-shot in one segment
+  EXPECT_EQ(launches[2], 8 * 8u);
+}
+
+}  // namespace
+}  // namespace taut::test
