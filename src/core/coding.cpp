@@ -1,7 +1,6 @@
 #include "core/coding.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace taut {
 
