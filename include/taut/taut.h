@@ -592,7 +592,7 @@ TAUT_Startall(int count, TAUT_Request requests[]);
  *   start, and so on without a wait of the host.
  * - A progress thread advances the calls, whatever TAUT_PROGRESS says. It needs MPI_THREAD_MULTIPLE. The
  *   calls work on a stream of Taut's own; TAUT_Cuda_comm_set_stream does not apply. The start of a call may
- *   wait until the thread has coded a frame, and the first one on a communicator for all ranks.
+ *   wait until the thread has coded a frame, and the first one of a request for all ranks.
  * - For a new request CUDA may have to load kernels or allocate memory, which may wait for the whole GPU, and
  *   then for ever if a stream there waits for the request. Complete the first start of a request by TAUT_Wait
  *   before you call TAUT_Cuda_wait_enqueue, and set CUDA_MODULE_LOADING=EAGER.

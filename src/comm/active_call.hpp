@@ -9,10 +9,12 @@ namespace taut {
 class Communicator::ActiveCall {
  public:
   ActiveCall(Communicator& comm, CollectiveCall call, const EarlyDecision& early, bool* compressed) noexcept;
+  ~ActiveCall();
 
   // The phases, in this order. A verdict that is not good() ends the call, the same on every rank. Messages
   // of the call travel on the lanes from `lane` on. `begun`: failure of this rank before the call, or ok.
   Task<Verdict> resolve_rule(Lane lane, Status begun);
+  Task<Verdict> resolve_period();
   Task<Verdict> resolve_bound();
   AgreementRecord plan();
   Task<Verdict> agree(AgreementRecord mine);
@@ -46,12 +48,13 @@ class Communicator::ActiveCall {
   Task<AgreementRecord> exchange(const AgreementRecord& mine);
   bool has_kernels() const;
   Verdict conclude(const AgreementRecord& agreed) const noexcept;
+  void learn(const AgreementRecord& agreed, Verdict& verdict) noexcept;
   Status finish() noexcept;
 
   Communicator& comm_;
   CollectiveCall call_;
   EarlyDecision early_;
-  bool* compressed_;  // null: the call overlaps no other
+  bool* compressed_;  // null: the call is not in flight
   CallRecord record_;
   Lane lane_ = 0;
   int rounds_ = 0;  // of agreement

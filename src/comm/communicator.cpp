@@ -33,6 +33,17 @@ bool is_timed(Fallback why) noexcept {
   return why == Fallback::slower || why == Fallback::trial || why == Fallback::no_gain;
 }
 
+// Wait for the decision on a tuning period.
+class PeriodDecision final : public Waitable {
+ public:
+  explicit PeriodDecision(const TuningPeriod& period) noexcept : period_(period) {}
+  bool ready() override { return period_.decided; }
+  void result() const noexcept {}
+
+ private:
+  const TuningPeriod& period_;
+};
+
 }  // namespace
 
 Communicator::Communicator(Transport& transport, Place& place, Rules rules, const std::string& kernels,
@@ -67,7 +78,7 @@ class Communicator::Lanes final : public Waitable {
 
 Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision> early, bool* compressed) {
   if (!early) early = decide(call, compressed != nullptr);
-  Verdict verdict{early->plain, Status::ok, early->autotuner};
+  Verdict verdict{early->plain, Status::ok, early->plain_times()};
   std::optional<Lanes> own;
   if (verdict.good()) own.emplace(*this);
   Status begun = Status::ok;
@@ -75,6 +86,7 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
   ActiveCall active(*this, std::move(call), *early, compressed);
   if (verdict.good()) {
     verdict = co_await active.resolve_rule(co_await *own, begun);
+    if (verdict.good()) verdict = co_await active.resolve_period();
     if (verdict.good()) verdict = co_await active.resolve_bound();
     if (verdict.good()) verdict = co_await active.agree(active.plan());
     if (verdict.good()) verdict = co_await active.execute();
@@ -101,9 +113,20 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
   agreed.bytes_known = agreed.type_agreed = agreed.sites_agreed = true;
   const Match match = comm_.tuner_.rules().match(agreed);
   if (match.off) co_return Verdict{Fallback::off};
-  early_ = compressed_ != nullptr ? EarlyDecision{.policy_state = &comm_.tuner_.of(*match.rule)}
-                                  : comm_.tuner_.decide(*match.rule, call_, false);
-  co_return Verdict{early_.plain, Status::ok, early_.autotuner};
+  early_ = early_.overlaps ? EarlyDecision{.policy_state = &comm_.tuner_.of(*match.rule), .overlaps = true}
+                           : comm_.tuner_.decide(*match.rule, call_, false);
+  co_return Verdict{early_.plain, Status::ok, early_.plain_times()};
+}
+
+// Waits for the decision on the tuning period of the call; if the call opens it, on the previous period.
+Task<Verdict> Communicator::ActiveCall::resolve_period() {
+  const PeriodPlace& place = early_.place;
+  if (const TuningPeriod* const awaited = place.awaited(); awaited != nullptr) {
+    PeriodDecision decision(*awaited);
+    co_await decision;
+  }
+  if (!place.follows()) co_return Verdict{};
+  co_return Verdict{place.fallback(), Status::ok, &place.tuner->plain_times()};
 }
 
 // Resolves a bound that is relative to the range of all ranks' values, and the size of a message of which
@@ -128,8 +151,10 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
 
 AgreementRecord Communicator::ActiveCall::plan() {
   AgreementRecord mine = local_record(&policy());
-  if (early_.autotuner != nullptr)
-    mine.set_timing(early_.autotuner->own(), completes_apart(call_.collective));
+  if (early_.autotuner != nullptr || early_.place.opens()) {
+    const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.place.tuner->own();
+    mine.set_timing(own, completes_apart(call_.collective));
+  }
   try {
     if (call_.coded()) plan(mine);
   } catch (const Error& error) {
@@ -151,7 +176,19 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
   record_.agreed(rounds_, ranks(), ratio);
   if (packed_) record_.saw_packed();
   Verdict verdict = conclude(agreed);
-  if (early_.autotuner == nullptr || verdict.status != Status::ok) co_return verdict;
+  if (verdict.status == Status::ok) learn(agreed, verdict);
+  co_return verdict;
+}
+
+// Teaches the tuner of the call what the ranks agreed on. Sends the call to plain MPI if that is faster, or
+// is tried.
+void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& verdict) noexcept {
+  const Timing timing = agreed.timing(completes_apart(call_.collective));
+  if (early_.place.opens()) {
+    verdict.plain = early_.place.period->decide(verdict.plain, timing);
+    verdict.plain_times = &early_.place.tuner->plain_times();
+  }
+  if (early_.autotuner == nullptr) return;
   std::array<Route, most_alternatives> found;
   std::span<const Route> others;
   if (verdict.good() && call_.bytes_known) others = alternatives(policy(), call_, plan_, found);
@@ -159,15 +196,14 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
       (agreed.obstacles & AgreementRecord::on_device) != 0 && verdict.good() && gives_same_bits(call_, plan_);
   verdict.plain = early_.autotuner->update({.plain = verdict.plain,
                                             .candidate = chosen_,
-                                            .ratio = ratio,
+                                            .ratio = agreed.ratio_low[chosen_],
                                             .by_cached_candidate = early_.cached_candidate.has_value(),
                                             .has_to_pay = policy().has_to_pay(),
-                                            .timing = agreed.timing(completes_apart(call_.collective)),
+                                            .timing = timing,
                                             .route = plan_.route(),
                                             .others = others,
                                             .on_devices = on_devices});
-  if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.autotuner = early_.autotuner;
-  co_return verdict;
+  if (policy().has_to_pay() && is_timed(verdict.plain)) verdict.plain_times = early_.plain_times();
 }
 
 Task<Verdict> Communicator::ActiveCall::execute() {
@@ -196,17 +232,29 @@ Status Communicator::ActiveCall::finish() noexcept {
 
 void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
   record_.end(verdict);
-  if (early_.autotuner == nullptr) return;
   const CallCounters& counters = record_.counters();
   const PhaseTimes& times = counters.times;
+  if (record_.compressed() && early_.place.period != nullptr)
+    early_.place.tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
+  if (early_.autotuner == nullptr) return;
   if (record_.compressed()) {  // also on failure, which may be local
     const double gain =
         static_cast<double>(counters.carried_bytes) / static_cast<double>(counters.sent_bytes);
+    // A call in flight also waits while the program computes, which says nothing about the link.
+    const double predicted = compressed_ == nullptr ? seconds(times[Phase::wait]) * gain : 0;
     early_.autotuner->record(Outcome::compressed, seconds(times[Phase::call]), record_.bytes(), plan_.route(),
-                             seconds(times[Phase::wait]) * gain);
+                             predicted);
   } else if (verdict.plain == Fallback::no_gain && record_.has_agreed()) {
     early_.autotuner->record(Outcome::declined, seconds(times[Phase::agree]), record_.bytes());
   }
+}
+
+// Decides on the tuning period that the call opened, if the call ended before its agreement: the other calls
+// of the period are not compared with plain MPI.
+Communicator::ActiveCall::~ActiveCall() {
+  if (!early_.place.opens()) return;
+  early_.place.period->decided = true;
+  early_.place.period->previous = nullptr;
 }
 
 // ---- The agreement

@@ -20,7 +20,7 @@ namespace taut {
 struct Verdict {
   Fallback plain = Fallback::none;
   Status status = Status::ok;
-  Autotuner* autotuner = nullptr;  // records the time of plain MPI (Outcome::plain); null: nothing does
+  RecentTimes* plain_times = nullptr;  // records the time of plain MPI; null: nothing does
 
   // Returns true if nothing keeps the call from being compressed so far.
   bool good() const noexcept { return plain == Fallback::none && status == Status::ok; }
@@ -44,14 +44,14 @@ class Communicator {
 
   // Decides on a call, without communication. Every rank must ask once for each call, in the order of the
   // calls. `overlaps`: other calls may be in flight at the same time.
-  EarlyDecision decide(const CollectiveCall& call, bool overlaps = false) noexcept {
-    return tuner_.decide(call, overlaps);
+  EarlyDecision decide(const CollectiveCall& call, bool overlaps = false) {
+    return tuner_.decide(call, overlaps, call.begins == nullptr);
   }
 
   // Runs a call. Every rank of the transport must run an equivalent call. Several calls may be in flight:
   // they are told apart by the order in which they are first advanced, the same on every rank. `early`: the
-  // result of decide(), which is asked if it is missing. `compressed` is for calls that may overlap others:
-  // it becomes true once the ranks have agreed to compress the call.
+  // result of decide(), which is asked if it is missing. `compressed` is for calls in flight: it becomes true
+  // once the ranks have agreed to compress the call.
   Task<Verdict> run(CollectiveCall call, std::optional<EarlyDecision> early = {}, bool* compressed = nullptr);
 
  private:

@@ -5,12 +5,14 @@
 namespace taut {
 
 Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, std::optional<EarlyDecision> early) {
+  const std::uint64_t begin = clock_now();
   const Verdict verdict = co_await comm.run(call, early, &settled_);
   if (verdict.plain != Fallback::none) {
     co_await turn_;
     plain_.issue();
     settled_ = true;
     co_await plain_;
+    if (verdict.plain_times != nullptr) verdict.plain_times->note(seconds(clock_now() - begin), call.bytes);
   }
   co_return verdict;
 }

@@ -30,7 +30,7 @@ std::uint64_t Tuner::sites(const void* address) noexcept {
   return found;
 }
 
-EarlyDecision Tuner::decide(const Call& call, bool overlaps) noexcept {
+EarlyDecision Tuner::decide(const Call& call, bool overlaps, bool in_periods) {
   if (rules_.off()) return {Fallback::off};
   if (ranks_ < 2) return {Fallback::communicator};
   if (call.bytes_known && call.bytes < rules_.least_bytes()) return {Fallback::small};
@@ -38,10 +38,10 @@ EarlyDecision Tuner::decide(const Call& call, bool overlaps) noexcept {
   placed.sites = sites(call.site);
   const Match match = rules_.match(placed);
   if (match.off) return {Fallback::off};
-  return match.open ? EarlyDecision{} : decide(*match.rule, call, overlaps);
+  return match.open ? EarlyDecision{.overlaps = overlaps} : decide(*match.rule, call, overlaps, in_periods);
 }
 
-EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps) noexcept {
+EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps, bool in_periods) {
   PolicyState& state = of(rule);
   const std::size_t bytes = call.bytes_known ? call.bytes : 0;
   if (call.bytes_known) {
@@ -49,8 +49,16 @@ EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps) n
     if (why != Fallback::none) return {why};
   }
   Autotuner& kind = state.autotuners.of(call, bytes);
-  return {state.policy.has_to_pay() ? kind.next() : Fallback::none, &state, overlaps ? nullptr : &kind,
-          kind.cached_candidate(), kind.route()};
+  const bool has_to_pay = state.policy.has_to_pay();
+  EarlyDecision early{.plain = has_to_pay ? kind.next() : Fallback::none,
+                      .policy_state = &state,
+                      .autotuner = overlaps ? nullptr : &kind,
+                      .cached_candidate = kind.cached_candidate(),
+                      .route = kind.route(),
+                      .overlaps = overlaps};
+  if (overlaps && in_periods && has_to_pay && early.plain == Fallback::none)
+    early.place = state.autotuners.of_overlapping(call, bytes).next();
+  return early;
 }
 
 }  // namespace taut

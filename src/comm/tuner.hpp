@@ -29,6 +29,13 @@ struct EarlyDecision {
   Autotuner* autotuner = nullptr;       // learns from the call; null: nothing does
   std::optional<std::size_t> cached_candidate = {};  // the only candidate that is sampled; none: all are
   Route route = {};                                  // requested route
+  bool overlaps = false;                             // other calls may be in flight
+  PeriodPlace place = {};                            // place of a call that may overlap others
+
+  // Returns the times of plain calls of this kind; null: none are recorded.
+  RecentTimes* plain_times() const noexcept {
+    return autotuner != nullptr ? &autotuner->plain_times() : nullptr;
+  }
 };
 
 class Tuner {
@@ -43,12 +50,13 @@ class Tuner {
   std::uint64_t sites(const void* address) noexcept;
 
   // Decides on a call as far as this rank alone can tell. Local. To be called once for each call, in the
-  // order of the calls. Calls that overlap others only use what was learned: they may complete in different
-  // orders on different ranks, so that they cannot add to it.
-  EarlyDecision decide(const Call& call, bool overlaps) noexcept;
+  // order of the calls. Calls that overlap others use what the other calls have taught their autotuner, but
+  // teach only their overlap tuner: they may complete in different orders on different ranks. `in_periods`:
+  // such a call may wait for calls that were started before it. Throws std::bad_alloc.
+  EarlyDecision decide(const Call& call, bool overlaps, bool in_periods = true);
 
   // Decides on a call whose rule the ranks have agreed on.
-  EarlyDecision decide(const Rule& rule, const Call& call, bool overlaps) noexcept;
+  EarlyDecision decide(const Rule& rule, const Call& call, bool overlaps, bool in_periods = true);
 
   // Returns the policy state of one of these rules.
   PolicyState& of(const Rule& rule) noexcept {

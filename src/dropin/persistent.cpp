@@ -1,5 +1,6 @@
 #include "dropin/persistent.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -19,6 +20,8 @@ struct All {
   int tags = 0;  // number of tags in use or used before
   MPI_Comm self = MPI_COMM_NULL;
 };
+
+std::atomic<bool> used{false};  // some request of the program was Taut's: without one no lock is needed
 
 // Returns the one instance, which outlives static destructors, as the calls do.
 All& all() noexcept {
@@ -102,12 +105,14 @@ int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request
   if (code != MPI_SUCCESS) return api::raise(comm, code);
   *request = made.request;
   const CallHandle here = hold_inactive(std::move(one));
+  used = true;
   const std::lock_guard lock(all().mutex);
   all().calls.insert_or_assign(*request, Entry{here, false});
   return MPI_SUCCESS;
 }
 
 bool start_persistent(MPI_Request request, int& code) noexcept {
+  if (!used) return false;
   const BypassScope bypass;
   All& here = all();
   std::unique_lock lock(here.mutex);
@@ -128,6 +133,7 @@ bool start_persistent(MPI_Request request, int& code) noexcept {
 }
 
 void forget_persistent(MPI_Request request) noexcept {
+  if (!used) return;
   All& here = all();
   const std::lock_guard lock(here.mutex);
   const auto found = here.calls.find(request);

@@ -69,11 +69,12 @@ int TAUT_Cuda_available(const char** why) {
 int TAUT_Cuda_reserve(size_t count, int type, void* stream) {
   if (const int status = reserve_lossless(count, type, stream); status != 0) return status;
   if (const int status = reserve_rate(count, type, stream); status != 0) return status;
+  if (const int status = reserve_values(type, stream); status != 0) return status;
   const int status = on_numbers(type, count, [&]<class T>() {
     const Call<T> call(type, count, nullptr, stream);
     call.place();
     load_kernels<T>(type, stream);
-    return 0;
+    return reserve_batches(count, type, stream);
   });
   return status == static_cast<int>(Status::invalid_type) ? 0 : status;  // planes has no kernels for integers
 }

@@ -49,7 +49,30 @@ int on_items(const DeviceFrameItem* items, int n, int type, void* stream, CheckA
   });
 }
 
+// Loads the kernels of all batches of T.
+template <class T>
+void load_kernels(const Call<T>& call) {
+  const CallPlace place = place_of(call, 0);
+  auto* const memory = reinterpret_cast<std::byte*>(place.scratch);  // no kernel runs
+  KernelLoader loader;
+  cuda::BatchLauncher batch(loader);
+  batch.begin_item();
+  for (const int exact_bits : {0, 1})
+    planes::cuda::encode(batch, encoding(call, memory, {1, 0, 0, exact_bits}), FrameRoom{memory, 0}, place);
+  planes::cuda::decode(batch, planes::cuda::source_of(memory, 0), call.type, reinterpret_cast<T*>(memory), call.count,
+                       false, place);
+  batch.launch_all();
+}
+
 }  // namespace
+
+int reserve_batches(size_t count, int type, void* stream) noexcept {
+  return on_numbers(type, count, [&]<class T>() {
+    for (int i = 0; i < static_cast<int>(cuda::most_items); ++i) place_of(Call<T>(type, count, nullptr, stream), i);
+    load_kernels(Call<T>(type, 1, nullptr, stream));
+    return 0;
+  });
+}
 
 int encode_many(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_coding* coding, void* stream) noexcept {
   if (!usable(coding)) return static_cast<int>(Status::invalid_argument);

@@ -64,7 +64,7 @@ int guarded(Action action) noexcept {
   } catch (NotReserved) {
     last_error() =
         "the stream is captured and has too little scratch memory: call TAUT_Cuda_reserve (with lags: "
-        "TAUT_Cuda_reserve_lagged; several frames at once: make the same call) before the capture";
+        "TAUT_Cuda_reserve_lagged) before the capture";
     return TAUT_ERR_CUDA;
   } catch (const std::bad_alloc&) {
     return static_cast<int>(Status::out_of_memory);
@@ -81,9 +81,12 @@ inline cuda::CallResult* result_at(TAUT_Cuda_result* result) {
 }
 static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
 
-// Allocate the scratch memory of lossless calls (cuda_lossless.cu) and of calls at a rate (cuda_rate.cu), and
-// load their kernels. Both return a status.
+// Allocate the scratch memory of lossless calls (cuda_lossless.cu), of calls at a rate (cuda_rate.cu), of
+// batches (cuda_batch.cu), and of services on values (cuda_values.cu), and load their kernels. All return a
+// status.
 int reserve_lossless(size_t count, int type, void* stream) noexcept;
 int reserve_rate(size_t count, int type, void* stream) noexcept;
+int reserve_batches(size_t count, int type, void* stream) noexcept;
+int reserve_values(int type, void* stream) noexcept;
 
 }  // namespace taut::api

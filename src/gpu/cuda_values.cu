@@ -43,12 +43,35 @@ int on_array(const Array& array, Action action) noexcept {
 template <class T>
 constexpr bool is_real = std::is_floating_point_v<T> || is_half<T>;
 
+// Returns memory for the range of each thread block's values.
+std::byte* range_parts(void* stream) {
+  return scratch().of(static_cast<cudaStream_t>(stream), CudaScratch::Use::integers, values::cuda::range_scratch_bytes);
+}
+
+// Loads the kernels of all services on arrays of T.
+template <class T>
+void load_kernels(std::byte* memory) {
+  auto* const array = reinterpret_cast<T*>(memory);  // no kernel runs
+  KernelLoader loader;
+  values::cuda::combine(loader, array, static_cast<const T*>(array), 1, Reduction::sum);
+  if constexpr (is_real<T>) {
+    values::cuda::divide(loader, array, 1, 1);
+    values::cuda::range(loader, static_cast<const T*>(array), 1, {}, false, memory, nullptr);
+  } else {
+    values::cuda::range<float>(loader, nullptr, 0, {}, false, memory, nullptr);
+  }
+}
+
 bool is_reduction(int op, int type) {
   if (op < static_cast<int>(Reduction::sum) || op > static_cast<int>(Reduction::max)) return false;
   return !is_type(type) || is_defined(Reduction{static_cast<std::uint8_t>(op)}, DType{static_cast<std::uint8_t>(type)});
 }
 
 }  // namespace
+
+int reserve_values(int type, void* stream) noexcept {
+  return on_array({nullptr, 0, type}, [&]<class T>(std::size_t) { load_kernels<T>(range_parts(stream)); });
+}
 
 int reduce_values(void* values, const void* operand, std::size_t count, int type, int op, void* stream) noexcept {
   if (!is_reduction(op, type)) return static_cast<int>(Status::invalid_argument);
@@ -73,7 +96,7 @@ int range_of_values(const void* values, std::size_t count, int type, const doubl
   if (range == nullptr) return static_cast<int>(Status::invalid_argument);
   return on_array({values, count, type}, [&]<class T>(std::size_t components) {
     StreamLauncher launcher{static_cast<cudaStream_t>(stream)};
-    std::byte* const parts = scratch().of(launcher.stream, CudaScratch::Use::integers, values::cuda::range_scratch_bytes);
+    std::byte* const parts = range_parts(stream);
     auto* const result = reinterpret_cast<values::cuda::RangeResult*>(range);
     const std::optional<double> excluded = fill != nullptr ? std::optional(*fill) : std::nullopt;
     if constexpr (is_real<T>) {

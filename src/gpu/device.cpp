@@ -169,7 +169,7 @@ Kernels::~Kernels() {
 }
 
 Status Kernels::copy(void* to, const void* from, std::size_t bytes) noexcept {
-  const int code = device_.locked(
+  const int code = device_.launched(
       queue_, [&](void* stream) { return device_.services_.copy_on(to, from, bytes, stream); });
   enqueued(code);
   return static_cast<Status>(code);
@@ -203,7 +203,7 @@ std::optional<Status> Device::range(ConstSlice values, std::optional<double> fil
                                     ValueRange& range) noexcept {
   api::DeviceRange& found = *range_;
   found = {};
-  const int code = locked(first_, [&](void* stream) {
+  const int code = launched(first_, [&](void* stream) {
     return services_.range(values.data, values.count, static_cast<int>(values.type), fill ? &*fill : nullptr,
                            bits == PackedBits::exact, &found, stream);
   });

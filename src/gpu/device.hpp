@@ -55,7 +55,7 @@ class Device {
   template <class Launch>
   std::optional<Status> enqueue(const Launch& launch) noexcept {
     ++changes_;
-    const int code = locked(first_, launch);
+    const int code = launched(first_, launch);
     return needs_host(code) ? std::nullopt : std::optional(drained(first_, code));
   }
 
@@ -84,9 +84,8 @@ class Device {
   // Returns the queue for an operation. `overlap`: it may be the second stream, if the first one is busy.
   Queue& queue(bool overlap) noexcept;
   template <class Launch>
-  int locked(Queue& queue, const Launch& launch) noexcept {
+  int launched(Queue& queue, const Launch& launch) noexcept {
     const Current current(*this);
-    const std::lock_guard lock(api::launching);
     ++queue.enqueued;
     return launch(queue.stream);
   }
@@ -131,7 +130,7 @@ class Kernels final : public Waitable {
   template <class Launch>
   void run(std::span<const std::size_t> results, const Launch& launch) noexcept {
     for (const std::size_t i : results) results_[i] = {};
-    const int code = device_.locked(queue_, launch);
+    const int code = device_.launched(queue_, launch);
     enqueued(code);
     for (const std::size_t i : results)
       if (code != 0) results_[i] = none(code);

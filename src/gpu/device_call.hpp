@@ -41,7 +41,6 @@ class DeviceCall {
   TAUT_Cuda_result run(const Launch& launch) {
     auto* const there = static_cast<TAUT_Cuda_result*>(allocate(sizeof(TAUT_Cuda_result)));
     TAUT_Cuda_result result{};
-    const std::lock_guard lock(launching);
     const int status = launch(there);
     result.status = static_cast<std::uint32_t>(status);
     if (status == TAUT_ERR_CUDA) check(status);

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
 namespace taut::api {
@@ -29,7 +28,9 @@ struct DeviceFrameItem {
 
 // Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
 // return 0 or a status of taut_cuda.h. Those with a `stream`, except `wait` and `query`, only enqueue work; a
-// null stream is the legacy default stream. Values are aligned as the components of their type.
+// null stream is the legacy default stream. Host threads may use the same stream: functions whose kernels
+// share scratch memory have the stream's turn until all are enqueued. Values are aligned as the components of
+// their type.
 struct DeviceServices {
   unsigned version;  // device_services_version of the library that has created the table
   decltype(&TAUT_Cuda_available) available;
@@ -106,10 +107,6 @@ struct DeviceServices {
 };
 
 inline constexpr unsigned device_services_version = 6;
-
-// Serialises launches of several threads: calls that share a stream share scratch memory, so that their
-// kernels must not interleave.
-inline std::mutex launching;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

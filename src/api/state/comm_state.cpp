@@ -196,7 +196,7 @@ int CommState::serve(const MpiCall& call) {
   if (early.plain != Fallback::none) {
     if (request) remember(call, *request, early);
     finish_calls();
-    return fall_back(call, request, {early.plain, Status::ok, early.autotuner});
+    return fall_back(call, request, {early.plain, Status::ok, early.plain_times()});
   }
   const Verdict verdict = run(*request, early);
   if (verdict.plain != Fallback::none)  // agreed, so that every rank falls back here
@@ -250,15 +250,14 @@ int CommState::fall_back_again(const MpiCall& call) {
 // Makes the plain call after a verdict. Times the call if the cost of the clock is not noticeable.
 int CommState::fall_back(const MpiCall& call, const std::optional<CollectiveCall>& request,
                          const Verdict& verdict) {
-  const bool timed = verdict.autotuner != nullptr || (request && is_timed(request->bytes));
+  const bool timed = verdict.plain_times != nullptr || (request && is_timed(request->bytes));
   if (!timed) return run_plain(call);
   const CallTag tag = recorder() != nullptr ? recorder()->open(request->kind()) : CallTag{};
   const std::uint64_t begin = clock_now();
   const int code = run_plain(call);
   const std::uint64_t end = clock_now();
   const auto lock = stop_driving();
-  if (verdict.autotuner != nullptr)
-    verdict.autotuner->record(Outcome::plain, seconds(end - begin), request->bytes);
+  if (verdict.plain_times != nullptr) verdict.plain_times->note(seconds(end - begin), request->bytes);
   repeated_.nanoseconds = end - begin;
   add_plain_time(request->key(), end - begin);
   tag.add(Phase::plain, 0, begin, end, request->bytes);

@@ -43,6 +43,11 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Returns the topology of the communicator of a call, null if it has none. MPI is asked once.
   const Topology* topology(const MpiCall& call, bool blocking);
 
+  // Returns the same for a call that does not block; null for calls that use no topology.
+  const Topology* topology_for(const MpiCall& call) {
+    return of_neighbours(call.info().collective) ? topology(call, false) : nullptr;
+  }
+
   // Creates the private communicator unless it exists or is not needed. Collective over `comm`.
   void connect(MPI_Comm comm);
 
@@ -62,9 +67,10 @@ class CommState : public std::enable_shared_from_this<CommState> {
   // Serves a blocking call compressed, or by plain MPI. Returns an MPI error code, already raised. Throws.
   int serve(const MpiCall& call);
 
-  // Decides on a call that may overlap others, and counts it if it falls back early. Without a request, the
-  // call is not one that Taut compresses. Collective over `comm`.
-  EarlyDecision decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps = true);
+  // Decides on a call, and counts it if it falls back early. `overlaps`: other calls may be in flight on the
+  // private communicator. Without a request, the call is not one that Taut compresses. Collective over
+  // `comm`.
+  EarlyDecision decide(MPI_Comm comm, const std::optional<CollectiveCall>& request, bool overlaps);
 
   // Creates `call` by this decision, which is no fallback, and starts it. Collective over the communicator.
   void start(const CollectiveCall& request, const EarlyDecision& early, FallbackCall& plain,

@@ -1,6 +1,7 @@
 #include "api/state/enqueued_calls.hpp"
 
 #include "api/errors.hpp"
+#include "api/state/comm_registry.hpp"
 #include "api/state/progress_thread.hpp"
 
 namespace taut::api {
@@ -39,20 +40,24 @@ EnqueuedCall::EnqueuedCall(const MpiCall& call, const Group& group, PlainCall& p
       own_plain_(call),
       plain_(persistent.persistent() ? &persistent : &own_plain_) {}
 
-void EnqueuedCall::start(CommState* comm_state) {
-  own_plain_.set_state(comm_state);
+void EnqueuedCall::start(CommState* comm_state, const RequestComm* own) {
   std::optional<CollectiveCall> request;
   EarlyDecision early{.plain = Fallback::off};
   if (comm_state != nullptr) {
     request = comm_state->describe(call_, false);
-    early = comm_state->decide(call_.comm, request);
+    if (request) request->begins = &begins_;
+    early = comm_state->decide(call_.comm, request, true);
+  }
+  const bool in_turn = own == nullptr && !plain_->persistent();
+  if (in_turn) {
+    comm_state->connect(call_.comm);
+    own_plain_.set_private(comm_state->private_communicator(), comm_state->topology_for(call_));
+  } else if (own != nullptr) {
+    own_plain_.set_private(own->transport->communicator(), own->topology.get());
   }
   if (early.plain == Fallback::none) {
-    request->begins = &begins_;
     return comm_state->start(*request, early, *this, in_flight_);
   }
-  const bool in_turn = !plain_->persistent();
-  if (in_turn) comm_state->connect(call_.comm);
   CommState& driver = comm_state != nullptr ? *comm_state : state_without_policy();
   driver.start_plain(*this, early.plain, begins_, in_turn, in_flight_);
 }
@@ -82,11 +87,11 @@ EnqueuedCalls::EnqueuedCalls(const MpiCall& call, const Group& group,
       services_(services_for_streams()),
       completed_(services_),
       last_(completed_.value()) {
-  if (!plain.persistent() && (comm_state == nullptr || !comm_state->usable()))
-    throw Error(
-        Status::invalid_argument,
-        "nothing is compressed here, and this MPI has no persistent collectives for calls on streams: "
-        "set a policy on the communicator (TAUT_Comm_set_policy)");
+  if (plain.persistent() || (comm_state != nullptr && comm_state->usable())) return;
+  finish_calls();
+  own_comm_.emplace(make_mpi_transport(call.comm));
+  if (of_neighbours(call.info().collective))
+    own_comm_->topology = topology_of(call.comm, turns_directions(call, false));
 }
 
 void EnqueuedCalls::start(void* stream) {
@@ -94,7 +99,7 @@ void EnqueuedCalls::start(void* stream) {
   drop_done();
   std::list<EnqueuedCall> one;
   one.emplace_back(call_, group_, plain_, stream, services_, completed_);
-  one.back().start(comm_state_.get());
+  one.back().start(comm_state_.get(), own_comm_ ? &*own_comm_ : nullptr);
   calls_.splice(calls_.end(), one);
   ++last_;
   held_ = false;

@@ -8,6 +8,12 @@
 
 namespace taut::api {
 
+// Private communicator of one request, for MPIs without persistent requests of collectives.
+struct RequestComm {
+  std::unique_ptr<MpiTransport> transport;
+  std::shared_ptr<const Topology> topology;  // of the user's communicator; null: none, or not needed
+};
+
 // The call of one start. It is in flight from the start on, and begins at a point in a stream.
 class EnqueuedCall final : private FallbackCall {
  public:
@@ -16,8 +22,9 @@ class EnqueuedCall final : private FallbackCall {
                const DeviceServices& services, gpu::HostCounter& completed) noexcept;
   EnqueuedCall(const EnqueuedCall&) = delete;
 
-  // Puts the call in flight. `comm_state`: null if no policy serves the request. Throws Error.
-  void start(CommState* comm_state);
+  // Puts the call in flight. `comm_state`: null if no policy serves the request. `own`: communicator that no
+  // other request uses; null: there is none. Throws Error.
+  void start(CommState* comm_state, const RequestComm* own);
   bool done() const noexcept { return in_flight_->done(); }
   int code() const noexcept { return code_; }  // MPI error code of a call that is done, not raised
 
@@ -66,7 +73,8 @@ class EnqueuedCalls {
   PlainCall& plain_;
   const DeviceServices& services_;
   gpu::HostCounter completed_;
-  std::uint32_t last_;  // value of the counter at which the last start is complete
+  std::uint32_t last_;                   // value of the counter at which the last start is complete
+  std::optional<RequestComm> own_comm_;  // where nothing else keeps plain MPI's calls apart from other calls
   bool held_ = false;
   int failure_ = MPI_SUCCESS;  // first error code of the calls that are dropped from the list
   std::list<EnqueuedCall> calls_;

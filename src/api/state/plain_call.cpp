@@ -21,16 +21,14 @@ int PlainCall::start(MPI_Comm comm) {
 }
 
 int PlainCall::start_nonblocking(MPI_Comm comm) {
-  if (of_neighbours(call_.info().collective) && comm != call_.comm) {
-    const Topology* const topology = comm_state_->topology(call_, false);
-    return topology != nullptr ? messages_.start(call_, *topology, comm) : raise(comm, MPI_ERR_TOPOLOGY);
-  }
+  if (of_neighbours(call_.info().collective) && comm != call_.comm)
+    return topology_ != nullptr ? messages_.start(call_, *topology_, comm) : raise(comm, MPI_ERR_TOPOLOGY);
   args_.emplace(call_, comm);
   return start_plain(call_, *args_, comm, &request_);
 }
 
 void PlainCall::issue() {
-  code_ = start(persistent_ ? MPI_COMM_NULL : comm_state_->private_communicator());
+  code_ = start(private_);
   complete_ = code_ != MPI_SUCCESS;
 }
 

@@ -18,11 +18,15 @@ class PlainCall final : public FallbackCall {
   int make_persistent(MPI_Info info);
   bool persistent() const noexcept { return persistent_; }
 
-  // Sets the state whose private communicator issue() uses, unless MPI's request is persistent.
-  void set_state(CommState* comm_state) noexcept { comm_state_ = comm_state; }
+  // Sets a communicator of the same ranks that issue() uses, unless MPI's request is persistent. `topology`:
+  // that of the user's communicator, which the other one lacks; null: none.
+  void set_private(MPI_Comm comm, const Topology* topology) noexcept {
+    private_ = comm;
+    topology_ = topology;
+  }
 
-  // Starts the call on a communicator of the same ranks, or MPI's persistent request. Returns an MPI error
-  // code, already raised.
+  // Starts the call on the user's communicator or the private one, or MPI's persistent request. Returns an
+  // MPI error code, already raised.
   int start(MPI_Comm comm);
 
   void issue() override;
@@ -37,7 +41,8 @@ class PlainCall final : public FallbackCall {
   int start_nonblocking(MPI_Comm comm);
 
   const MpiCall& call_;
-  CommState* comm_state_ = nullptr;
+  MPI_Comm private_ = MPI_COMM_NULL;
+  const Topology* topology_ = nullptr;
   std::optional<PmpiArgs> args_;  // arguments that MPI may read until completion
   MPI_Request request_ = MPI_REQUEST_NULL;
   NeighbourMessages messages_;  // in place of request_ on a private communicator

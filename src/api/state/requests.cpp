@@ -109,21 +109,36 @@ int CollectiveRequest::start() {
   if (freed() && !plain_.persistent())
     throw Error(Status::invalid_argument, "the communicator of the request is freed");
   in_flight_.reset();
-  plain_.set_state(comm_state_.get());
+  early_plain_ = {};
   if (comm_state_ == nullptr) return start_plain();
   std::optional<CollectiveCall> request = describe();
-  const EarlyDecision early = comm_state_->decide(call_.comm, request);
-  if (early.plain != Fallback::none) return start_plain();
+  const bool overlaps = apart_from_ == nullptr;
+  const EarlyDecision early = comm_state_->decide(call_.comm, request, overlaps);
+  if (early.plain != Fallback::none) {
+    if (early.plain_times() != nullptr) early_plain_ = {early.plain_times(), clock_now(), request->bytes};
+    return start_plain();
+  }
   if (!persistent_ && keep_types()) request = describe();
+  set_private();
   comm_state_->start(*request, early, plain_, in_flight_);
   active_ = true;
   return MPI_SUCCESS;
 }
 
+void CollectiveRequest::set_private() {
+  plain_.set_private(comm_state_->private_communicator(), comm_state_->topology_for(call_));
+}
+
 int CollectiveRequest::start_plain() {
+  if (apart_from_ != nullptr) set_private();
   const int code = plain_.start(apart_from_ != nullptr ? comm_state_->private_communicator() : call_.comm);
   active_ = code == MPI_SUCCESS;
   return code;
+}
+
+void CollectiveRequest::EarlyPlain::record() noexcept {
+  if (RecentTimes* const record = std::exchange(times, nullptr))
+    record->note(seconds(clock_now() - began), bytes);
 }
 
 MPI_Request CollectiveRequest::give_plain() noexcept {
@@ -134,7 +149,10 @@ MPI_Request CollectiveRequest::give_plain() noexcept {
 
 bool CollectiveRequest::complete() noexcept {
   if (enqueued_ != nullptr && enqueued_->any()) return enqueued_->done();
-  return in_flight_ ? in_flight_->done() : plain_.ready();
+  if (in_flight_) return in_flight_->done();
+  if (!plain_.ready()) return false;
+  early_plain_.record();
+  return true;
 }
 
 void CollectiveRequest::wait() noexcept {

@@ -74,6 +74,16 @@ class CollectiveRequest final : public TAUT_Request_s {
   bool keep_types();
   std::optional<CollectiveCall> describe() const;
   int start_plain();
+  void set_private();
+
+  // Measurement of a started call that fell back early.
+  struct EarlyPlain {
+    void record() noexcept;  // once
+
+    RecentTimes* times = nullptr;  // null: the time is not recorded
+    std::uint64_t began = 0;
+    std::size_t bytes = 0;
+  };
 
   MpiCall call_;
   Group group_;                                          // ranks, for a mean
@@ -84,6 +94,7 @@ class CollectiveRequest final : public TAUT_Request_s {
   std::optional<CallInFlight> in_flight_;                // call of the last start; empty: it fell back early
   PlainCall plain_;
   std::unique_ptr<EnqueuedCalls> enqueued_;  // calls of starts on streams; null: there was no such start
+  EarlyPlain early_plain_;
 };
 
 // Begin a nonblocking call of taut.h, or prepare a persistent one. As serve().

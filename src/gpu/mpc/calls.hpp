@@ -104,10 +104,9 @@ void decode(Launcher& launcher, const Source& source, DType type, typename Targe
             std::uint64_t count, const CallPlace& place) {
   using Word = typename Target::Word;
   const std::uint32_t chunks = chunks_of_words<Word>(count);
-  launcher.template launch<OpenKernel>(1, {source, count / components_of(type), type, chunks, place.scratch});
-  if (chunks > 0)
-    launcher.template launch<DecodeKernel<Target>>(groups_of(chunks),
-                                                   {source, values, count, chunks, place.scratch});
+  const Opening opening{count / components_of(type), type, static_cast<std::uint32_t>(size_of(type)), chunks};
+  launcher.template launch<DecodeKernel<Target>>(std::max(groups_of(chunks), 1u),
+                                                 {source, values, count, opening, place.scratch});
   launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(place));
 }
 

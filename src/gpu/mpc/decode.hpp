@@ -14,7 +14,7 @@ struct DecodeJob {
   Source source;
   Word* values;
   std::uint64_t count;
-  std::uint32_t chunks;
+  Opening opening;
   Scratch* scratch;
 };
 
@@ -28,6 +28,7 @@ struct DecodeWarp {
 };
 
 struct DecodeShared {
+  OpenFrame frame;
   DecodeWarp warps[block_warps];
 };
 
@@ -38,10 +39,10 @@ class ChunkDecoder {
   using Word = typename Target::Word;
 
   TAUT_DEVICE ChunkDecoder(const Simt& simt, DecodeWarp& shared, const DecodeJob<Word>& job,
-                           std::uint32_t chunk)
+                           unsigned distance, std::uint32_t chunk)
       : simt_(simt),
         shared_(shared),
-        distance_(job.scratch->opened.distance),
+        distance_(distance),
         values_(job.values + std::uint64_t{chunk} * chunk_words<Word>),
         n_(words_of<Word>(job.count, chunk)) {}
 
@@ -213,16 +214,29 @@ struct DecodeKernel {
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     const unsigned warp = simt.thread() / warp_lanes;
     const std::uint32_t chunk = simt.block() * block_warps + warp;
-    const OpenFrame& frame = job.scratch->opened;
-    if (chunk >= job.chunks || frame.status != 0) return;
-    ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, chunk);
+    open(simt, shared.frame, job);
+    const OpenFrame& frame = shared.frame;
+    if (chunk >= job.opening.chunks || frame.status != 0) return;
+    ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, frame.distance, chunk);
     if (frame.stored)
       return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
     Words record;
-    const bool good =
-        find_record(job.source, frame.record_words, job.chunks, chunk, record) && decoder.decode(record);
+    const bool good = find_record(job.source, frame.record_words, job.opening.chunks, chunk, record) &&
+                      decoder.decode(record);
     if (!good && simt.thread() % warp_lanes == 0)
       simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
+  }
+
+ private:
+  // Opens the frame in shared memory. Takes one barrier.
+  template <class Simt>
+  TAUT_DEVICE static void open(const Simt& simt, OpenFrame& frame, const Job& job) {
+    if (simt.thread() < warp_lanes) {
+      const OpenFrame f = open_frame(simt, job.source, job.opening, job.scratch->crc);
+      if (simt.thread() == 0) frame = f;
+      if (simt.thread() == 0 && f.status != 0) simt.raise(&job.scratch->control.failure, f.status);
+    }
+    simt.barrier();
   }
 };
 

@@ -1,4 +1,5 @@
-// First and last step of a call: check the frame's header, or write it.
+// First and last step of a call: check the frame's header, which each block of a decoding does for itself, or
+// write it.
 #pragma once
 
 #include "gpu/mpc/chunk.hpp"
@@ -15,54 +16,40 @@ struct OpenFrame {
 };
 
 // Head of the scratch memory; followed by ChunkWords, one for each group of chunks.
-struct Scratch : ScratchHead {
-  OpenFrame opened;
-};
+using Scratch = ScratchHead;
 
-struct OpenJob {
-  Source source;
+// Frame that a call accepts.
+struct Opening {
   std::uint64_t values;  // number of values that the frame must hold
   DType type;
+  std::uint32_t value_bytes;
   std::uint32_t chunks;
-  Scratch* scratch;
 };
 
-struct NothingShared {};
-
-struct OpenKernel {
-  using Job = OpenJob;
-  using Shared = NothingShared;
-  static constexpr BlockShape shape{warp_lanes, 1};
-
-  template <class Simt>
-  TAUT_DEVICE static void run(Simt simt, Shared&, const Job& job) {
-    const Source& source = job.source;
-    OpenFrame f{};
-    f.status = check_header(simt, job.scratch->crc, source.frame, source.bytes, frame_id);
-    if (f.status == 0) open({source.frame}, job, f);
-    if (simt.thread() == 0) job.scratch->opened = f;
+// Returns the contents of a frame's header whose common part is valid.
+TAUT_DEVICE OpenFrame parse_header(const HeaderAt& h, const Opening& opening) {
+  const std::uint64_t bytes = h.payload_bytes(), words = bytes / 4 - (opening.chunks + std::uint64_t{1});
+  OpenFrame f{0, h.parameter(0), h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
+  if (h.type() != static_cast<unsigned>(opening.type) || h.count() != opening.values) {
+    f.status = code(Status::frame_mismatch);
+  } else if (f.stored) {
+    f.status = bytes == opening.values * opening.value_bytes ? 0 : code(Status::corrupt_frame);
+  } else {
+    const bool whole = bytes % 4 == 0 && bytes >= index_bytes(opening.chunks) && words == f.record_words;
+    const bool empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
+    const bool good = f.distance >= 1 && f.distance <= max_distance && h.addends() == 1 && whole && empty;
+    f.status = good ? 0 : code(Status::corrupt_frame);
   }
+  return f;
+}
 
- private:
-  // Reads the header of an mpc frame whose common part is valid.
-  TAUT_DEVICE static void open(const HeaderAt& h, const Job& job, OpenFrame& f) {
-    const std::uint64_t bytes = h.payload_bytes();
-    f.distance = h.parameter(0);
-    f.stored = h.has(FrameHeader::stored);
-    if (h.type() != static_cast<unsigned>(job.type) || h.count() != job.values) {
-      f.status = code(Status::frame_mismatch);
-    } else if (f.stored) {
-      f.status = bytes == job.values * size_of(job.type) ? 0 : code(Status::corrupt_frame);
-    } else {
-      const std::uint64_t words = bytes / 4 - (job.chunks + std::uint64_t{1});
-      f.record_words = static_cast<std::uint32_t>(words);
-      const bool whole = bytes % 4 == 0 && bytes >= index_bytes(job.chunks) && words == f.record_words;
-      const bool empty = job.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
-      const bool good = f.distance >= 1 && f.distance <= max_distance && h.addends() == 1 && whole && empty;
-      f.status = good ? 0 : code(Status::corrupt_frame);
-    }
-  }
-};
+// Opens a frame. Called by a whole warp.
+template <class Simt>
+TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const Opening& opening,
+                                 const HeaderCrc& crc) {
+  const std::uint32_t status = check_header(simt, crc, source.frame, source.bytes, frame_id);
+  return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, false, 0};
+}
 
 template <class Word>
 struct FinishJob {
@@ -100,7 +87,7 @@ struct FinishKernel {
            i += step)
         to[i] = taken(job.values[i], job.rounding);
     }
-    close(simt, *job.scratch, job.scratch->opened.status, job.blocks, job.result);
+    close(simt, *job.scratch, job.blocks, job.result);
   }
 
  private:

@@ -39,6 +39,7 @@ TAUT_DEVICE void write_row(std::uint8_t* to, const PlaneRow& planes, unsigned ro
 template <unsigned Rows, class Simt, class Int>
 TAUT_DEVICE void write_rows(const Simt& simt, std::uint8_t* to, const Int (&d)[block_values],
                             unsigned width) {
+  TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned row = 0; row < Rows; ++row)
     write_row(to, to_planes(simt, byte_row(simt, d, row)), row, width);
 }
@@ -120,6 +121,28 @@ TAUT_DEVICE void read_block(const Simt& simt, const Words& in, std::uint32_t at,
     read_rows<2>(simt, in, at, width, d);
   } else {
     read_rows<sizeof(Int)>(simt, in, at, width, d);
+  }
+}
+
+// Decodes like read_block(), row by row in loops that are not unrolled, for kernels whose registers are
+// scarce.
+template <class Simt, class Int>
+TAUT_DEVICE void read_block_in_loops(const Simt& simt, const Words& in, std::uint32_t at, unsigned width,
+                                     Int (&d)[block_values]) {
+  using Bits = std::make_unsigned_t<Int>;
+  const unsigned rows = (simt.greatest(width) + 7) / 8;
+  TAUT_ROLLED
+  for (unsigned i = 0; i < block_values; ++i) d[i] = 0;
+  TAUT_ROLLED
+  for (unsigned row = 0; row < rows; ++row) {
+    const ByteRow bytes = to_bytes(simt, read_row(simt, in, at, width, row, false));
+    TAUT_ROLLED
+    for (unsigned i = 0; i < block_values; ++i) {
+      const std::uint32_t four = i % 2 == 0 ? bytes.even : bytes.odd;
+      const auto byte = static_cast<std::int8_t>(four >> (8 * (i / 2)));  // bits above it: the sign
+      const Bits below = static_cast<Bits>(d[i]) & ((Bits{1} << (8 * row)) - 1);
+      d[i] = static_cast<Int>(below | static_cast<Bits>(Int{byte}) << (8 * row));
+    }
   }
 }
 

@@ -15,6 +15,11 @@ inline constexpr unsigned group_threads = chunk_blocks;
 static_assert(group_threads <= block_threads_limit);
 inline constexpr unsigned group_warps = group_threads / warp_lanes;
 
+// Number of integers or rows of planes that loops process at a time. 64-bit integers, which are rare, are in
+// local memory.
+template <class Int>
+inline constexpr int at_a_time = sizeof(Int) == 8 ? 1 : block_values;
+
 struct BlockGroupShared {
   std::uint64_t totals[2][group_warps];
 };

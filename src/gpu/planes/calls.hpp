@@ -58,6 +58,12 @@ inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& pl
 
 inline constexpr unsigned finish_blocks = 256, exact_blocks = 256;
 
+// Number of blocks of a kernel that opens frames. A frame without chunks is opened, too.
+inline std::uint32_t opening_blocks(std::uint32_t chunks) { return std::max(chunks, 1u); }
+
+// Number of blocks of a kernel for the chunks that another one leaves.
+inline std::uint32_t exact_blocks_for(std::uint32_t chunks) { return std::clamp(chunks, 1u, exact_blocks); }
+
 // Values to be encoded. `header` gives count, bound and step; its type is T or complex numbers of T.
 template <class T>
 struct EncodeCall {
@@ -77,7 +83,7 @@ void with_bits(const Quantiser<T>& z, Action action) {
 
 template <class T, class Launcher>
 void launch_encoder(Launcher& launcher, const EncodeCall<T>& call, const Sink& sink,
-                    const OpenFrame* like = nullptr) {
+                    const std::uint32_t* like = nullptr) {
   with_bits(call.z, [&]<PackedBits Bits>() {
     launcher.template launch<EncodeKernel<T, Bits>>(sink.chunks,
                                                     {call.values, call.count, call.z, sink, like});
@@ -138,20 +144,17 @@ void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, Fini
 }
 
 template <class T>
-OpenJob open_job(DType type, std::uint64_t count, const CallPlace& place) {
-  OpenJob job{};
-  job.values = count;
-  job.type = type;
-  job.scratch = place.scratch;
-  return job;
-}
-
-template <class T>
-DecodeJob<T> decode_job(const Source& source, T* values, std::uint64_t count, bool add,
+DecodeJob<T> decode_job(const Source& source, T* values, const Opening& opening, bool add,
                         const CallPlace& place) {
-  const auto chunks = static_cast<std::uint32_t>(chunks_of(count));
-  return {
-      source, values, count, chunks, add, place.scratch, place.of_chunks(), std::min(chunks, exact_blocks)};
+  const auto chunks = static_cast<std::uint32_t>(chunks_of(opening.values));
+  return {.source = source,
+          .values = values,
+          .opening = opening,
+          .chunks = chunks,
+          .add = add,
+          .scratch = place.scratch,
+          .left = place.of_chunks(),
+          .blocks = exact_blocks_for(chunks)};
 }
 
 // Decodes a frame: values <- frame, or values += frame. `type` is T or complex numbers of T; `count` is the
@@ -159,17 +162,9 @@ DecodeJob<T> decode_job(const Source& source, T* values, std::uint64_t count, bo
 template <class T, class Launcher>
 void decode(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count, bool add,
             const CallPlace& place) {
-  OpenJob open = open_job<T>(type, count, place);
-  open.sources[0] = source;
-  open.count = 1;
-  launcher.template launch<OpenKernel<T>>(1, open);
-  if (count > 0) {
-    const DecodeJob<T> job = decode_job(source, values, count, add, place);
-    launcher.template launch<DecodeKernel<T>>(job.chunks, job);
-    end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, finish_job<T>({}, count, place));
-  } else {
-    launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
-  }
+  const DecodeJob<T> job = decode_job(source, values, {count, type, LagsUse::refused}, add, place);
+  launcher.template launch<DecodeKernel<T>>(opening_blocks(job.chunks), job);
+  end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, finish_job<T>({}, count, place));
 }
 
 using taut::cuda::source_of;
@@ -189,47 +184,34 @@ struct SumCall {
   bool slots_follow = false;  // slots have the first source's predictor instead
 };
 
-// Launches the kernels that follow the opening of the sources.
-template <class T, class Launcher>
-void add_opened(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  SumJob<T> sum{};
-  std::ranges::copy(call.sources, sum.sources);
-  sum.sources_count = static_cast<unsigned>(call.sources.size());
-  sum.count = call.count;
-  sum.sink = sink_of(room, call.count, place);
-  sum.scratch = place.scratch;
-  sum.left = place.of_chunks();
-  sum.blocks = std::min(sum.sink.chunks, exact_blocks);
-  FinishJob<T> job = finish_job<T>({}, call.count, place);
-  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
-  job.of_sum = true;
-  if (sum.sink.chunks > 0) {
-    launcher.template launch<SumKernel<T>>(sum.sink.chunks, sum);
-    end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, job);
-  } else {
-    launcher.template launch<FinishKernel<T>>(1, job);
-  }
-}
-
-template <class T, class Launcher>
-void open_all(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  OpenJob open = open_job<T>(call.type, call.count, place);
-  open.lags = LagsUse::kept;
-  open.room = room.bytes;
-  std::ranges::copy(call.sources, open.sources);
-  open.count = static_cast<unsigned>(call.sources.size());
-  open.slots_step = static_cast<double>(call.z.step);
-  open.slots_predictor = call.z.predictor;
-  open.slots_follow = call.slots_follow;
-  write_header(call.header, std::as_writable_bytes(std::span(open.slots_header)));
-  launcher.template launch<OpenKernel<T>>(1, open);
+template <class T>
+SumInput sum_input(const SumCall<T>& call, const FrameRoom& room) {
+  SumInput input{};
+  std::ranges::copy(call.sources, input.sources);
+  input.count = static_cast<unsigned>(call.sources.size());
+  input.opening = {call.count, call.type, LagsUse::kept};
+  input.room = room.bytes;
+  input.slots_step = static_cast<double>(call.z.step);
+  input.slots_predictor = call.z.predictor;
+  input.slots_follow = call.slots_follow;
+  write_header(call.header, std::as_writable_bytes(std::span(input.slots_header)));
+  return input;
 }
 
 // room <- the sum of all sources. Reports buffer_too_small if the sum does not fit.
 template <class T, class Launcher>
 void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  open_all(launcher, call, room, place);
-  add_opened(launcher, call, room, place);
+  const Sink sink = sink_of(room, call.count, place);
+  const SumJob<T> sum{.input = sum_input(call, room),
+                      .sink = sink,
+                      .scratch = place.scratch,
+                      .left = place.of_chunks(),
+                      .blocks = exact_blocks_for(sink.chunks)};
+  FinishJob<T> job = finish_job<T>({}, call.count, place);
+  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  job.of_sum = true;
+  launcher.template launch<SumKernel<T>>(opening_blocks(sink.chunks), sum);
+  end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, job);
 }
 
 // Number of words of a slot that is large enough for every chunk of T.
@@ -245,10 +227,10 @@ void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& va
                 const FrameRoom& room, const CallPlace& place) {
   const Source sources[] = {frame, source_of(slots)};
   const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
-  open_all(launcher, call, room, place);
+  const bool has_header = frame.bytes >= frame_header_bytes;  // otherwise the sum is refused
   if (values.count > 0)
-    launch_encoder(launcher, values, sink_of(slots, values.count, place), place.scratch->opened);
-  add_opened(launcher, call, room, place);
+    launch_encoder(launcher, values, sink_of(slots, values.count, place), has_header ? frame.frame : nullptr);
+  sum(launcher, call, room, place);
 }
 
 }  // namespace taut::planes::cuda

@@ -1,7 +1,7 @@
 // Decodes frames: values <- frame, or values += frame. A thread block processes a chunk. The values have the
 // same bits as those of decode.cpp, general.cpp and exact_values.cpp. Decoding takes two kernels, because few
-// chunks need the many registers of the second one: the first kernel leaves it a list of the chunks with
-// 64-bit integers or exact values.
+// chunks need the many registers of the second one: the first kernel opens the frame, and leaves to the
+// second one a list of the chunks with 64-bit integers or exact values.
 #pragma once
 
 #include "gpu/planes/exact_in.hpp"
@@ -14,7 +14,7 @@ template <class T>
 struct DecodeJob {
   Source source;
   T* values;
-  std::uint64_t count;
+  Opening opening;
   std::uint32_t chunks;
   bool add;  // adds to the values in memory
   Scratch* scratch;
@@ -24,6 +24,7 @@ struct DecodeJob {
 
 struct DecodeShared {
   BlockGroupShared block_group;
+  OpenFrame frame;
   RecordHead head;
   bool good;  // the head is valid
 };
@@ -36,22 +37,14 @@ struct DecodeExactShared {
 template <class T, class Simt>
 class ChunkDecoder {
  public:
-  TAUT_DEVICE ChunkDecoder(Simt simt, DecodeShared& shared, const DecodeJob<T>& job)
-      : group_(simt, shared.block_group), shared_(shared), job_(job), frame_(job.scratch->opened[0]) {}
+  // `frame`: the opened frame; of the first kernel: shared.frame.
+  TAUT_DEVICE ChunkDecoder(Simt simt, DecodeShared& shared, const DecodeJob<T>& job, const OpenFrame& frame)
+      : group_(simt, shared.block_group), shared_(shared), job_(job), frame_(frame) {}
 
   // Runs the first kernel.
   TAUT_DEVICE void run() {
-    if (frame_.status != 0) return;
     const std::uint32_t chunk = group_.simt().block();
-    find(chunk);
-    if (frame_.stored) return copy_stored(chunk);
-    if (!read<RunsCheck::lengths>(chunk)) {
-      fail();
-    } else if (record_.simple()) {
-      decode_simple();
-    } else {
-      leave(chunk);
-    }
+    if (open(chunk)) decode(chunk);
   }
 
   // Runs the second kernel, on chunks whose sizes are valid. `q` is shared memory for the chunk's integers.
@@ -60,15 +53,46 @@ class ChunkDecoder {
   }
 
  protected:
-  // Reads each chunk of the list, and calls decode(chunk) if the chunk is valid.
-  template <class Decode>
-  TAUT_DEVICE void each_left(const Decode& decode) {
+  // Opens the frame, and reads the head of the chunk's record. The first block keeps the opened frame for the
+  // next kernels. Called by all threads. Returns false if the block has nothing to decode.
+  TAUT_DEVICE bool open(std::uint32_t chunk) {
+    if (group_.warp() == 0) {
+      const OpenFrame f = HeaderParser<T>(job_.opening, job_.source).open(group_.simt(), job_.scratch->crc);
+      if (group_.thread() == 0) {
+        shared_.frame = f;
+        if (chunk == 0) job_.scratch->opened[0] = f;
+        if (f.status != 0) group_.simt().raise(&job_.scratch->control.failure, f.status);
+        if (f.status == 0 && !f.stored && chunk < job_.chunks) read_head_of(chunk);
+      }
+    }
+    group_.simt().barrier();
+    return frame_.status == 0 && chunk < job_.chunks;
+  }
+
+  // Decodes a chunk of the opened frame, or leaves it to the second kernel.
+  TAUT_DEVICE void decode(std::uint32_t chunk) {
+    find(chunk);
+    if (frame_.stored) return copy_stored(chunk);
+    if (!shared_.good) {
+      fail();
+    } else if (!shared_.head.simple()) {
+      leave(chunk);
+    } else if (read<RunsCheck::none>()) {
+      decode_simple();
+    } else {
+      fail();
+    }
+  }
+
+  // Reads each chunk of the list, and calls decode_found(chunk) if the chunk is valid.
+  template <class DecodeFound>
+  TAUT_DEVICE void each_left(const DecodeFound& decode_found) {
     const std::uint32_t left = frame_.status == 0 ? job_.scratch->control.left : 0;
     for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
       const std::uint32_t chunk = job_.left[i].left.chunk;
       find(chunk);
-      if (read<RunsCheck::all>(chunk)) {
-        decode(chunk);
+      if (find_head(chunk) && read<RunsCheck::all>()) {
+        decode_found(chunk);
       } else {
         fail();
       }
@@ -81,10 +105,9 @@ class ChunkDecoder {
   }
 
   TAUT_DEVICE void find(std::uint32_t chunk) {
-    const std::uint64_t first = std::uint64_t{chunk} * chunk_values, left = job_.count - first;
+    const std::uint64_t left = job_.opening.values - std::uint64_t{chunk} * chunk_values;
     n_ = left < chunk_values ? static_cast<std::uint32_t>(left) : static_cast<std::uint32_t>(chunk_values);
-    values_ = values_of(group_.thread(), n_);
-    to_ = job_.values + first;
+    chunk_ = chunk;
   }
 
   TAUT_DEVICE void fail() const {
@@ -92,42 +115,46 @@ class ChunkDecoder {
       group_.simt().raise(&job_.scratch->control.failure, code(Status::corrupt_frame));
   }
 
-  // Reads the record of a chunk. Called by all threads alike. Returns false if the record is malformed.
+  // Reads the record whose head has been read. Called by all threads alike. Returns false if the record is
+  // malformed.
   template <RunsCheck Check>
-  TAUT_DEVICE bool read(std::uint32_t chunk) {
-    return find_head(chunk) &&
-           RecordReader<T, Simt, Check>(group_, record_, shared_.head, n_, frame_.addends).read();
+  TAUT_DEVICE bool read() {
+    return RecordReader<T, Simt, Check>(group_, record_, shared_.head, n_, frame_.addends).read();
   }
-  // Reads the head of a chunk's record into shared memory. Called by all threads. One thread reads for all:
-  // threads that disagreed about a frame that changes meanwhile would wait at different barriers for ever.
+  // Reads the head of a chunk's record into shared memory. Called by one thread, which reads for all: threads
+  // that disagreed about a frame that changes meanwhile would wait at different barriers for ever.
+  TAUT_DEVICE void read_head_of(std::uint32_t chunk) const {
+    Words words;
+    shared_.good =
+        find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
+        read_head(words, frame_.prediction, shared_.head);
+  }
+  // Same as above, called by all threads. Returns false if the head is malformed.
   TAUT_DEVICE bool find_head(std::uint32_t chunk) {
-    if (group_.thread() == 0) {
-      Words words;
-      shared_.good =
-          find_record(behind_lags(job_.source, frame_), frame_.record_words, job_.chunks, chunk, words) &&
-          read_head(words, frame_.prediction, shared_.head);
-    }
+    if (group_.thread() == 0) read_head_of(chunk);
     group_.simt().barrier();
     return shared_.good;
   }
 
   TAUT_DEVICE T combined(T there, T x) const { return job_.add ? combine(Reduction::sum, there, x) : x; }
 
+  // Returns the first value of the chunk.
+  TAUT_DEVICE T* to() const { return job_.values + std::uint64_t{chunk_} * chunk_values; }
+  // Number of values of this thread.
+  TAUT_DEVICE unsigned values() const { return values_of(group_.thread(), n_); }
+
   TAUT_DEVICE void store(T (&x)[block_values]) const {
-    T* const to = to_ + group_.thread() * block_values;
-    if (job_.add) {
-      T there[block_values];
-      load_block<T>(to, values_, there);
-      for (unsigned i = 0; i < block_values; ++i) x[i] = combine(Reduction::sum, there[i], x[i]);
-    }
-    store_block(to, values_, x);
+    T* const at = to() + group_.thread() * block_values;
+    if (job_.add)
+      combine_block<T>(at, values(), x, [](T there, T mine) { return combine(Reduction::sum, there, mine); });
+    store_block(at, values(), x);
   }
 
   TAUT_DEVICE void copy_stored(std::uint32_t chunk) const {
     T x[block_values];
     const T* const from =
         reinterpret_cast<const T*>(job_.source.frame + header_words) + std::uint64_t{chunk} * chunk_values;
-    load_block(from + group_.thread() * block_values, values_, x);
+    load_block(from + group_.thread() * block_values, values(), x);
     store(x);
   }
 
@@ -178,28 +205,26 @@ class ChunkDecoder {
     for (std::uint32_t i = group_.thread(); i < n_; i += group_threads) {
       const ExactPlace<T> place(record_, frame_.step, i, all[i]);
       const T x = place.covered() ? place.value(group_.simt()) : multiple<T>(all[i], frame_.step);
-      to_[i] = combined(to_[i], x);
+      to()[i] = combined(to()[i], x);
     }
   }
 
   BlockGroup<Simt> group_;
   DecodeShared& shared_;
   const DecodeJob<T>& job_;
-  const OpenFrame frame_;
+  const OpenFrame& frame_;
   RecordIn<T> record_;
-  std::uint32_t n_ = 0;
-  unsigned values_ = 0;
-  T* to_ = nullptr;
+  std::uint32_t n_ = 0, chunk_ = 0;
 };
 
 template <class T>
 struct DecodeKernel {
   using Job = DecodeJob<T>;
   using Shared = DecodeShared;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{group_threads, 4};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    ChunkDecoder<T, Simt>(simt, shared, job).run();
+    ChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run();
   }
 };
 
@@ -211,7 +236,7 @@ struct DecodeExactKernel {
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    ChunkDecoder<T, Simt>(simt, shared.decode, job).run_exact(shared.q);
+    ChunkDecoder<T, Simt>(simt, shared.decode, job, job.scratch->opened[0]).run_exact(shared.q);
   }
 };
 

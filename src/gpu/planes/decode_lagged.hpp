@@ -19,15 +19,17 @@ class LaggedChunkDecoder : public ChunkDecoder<T, Simt> {
   using Base = ChunkDecoder<T, Simt>;
 
  public:
-  TAUT_DEVICE LaggedChunkDecoder(Simt simt, DecodeShared& shared, const LaggedDecodeJob<T>& job)
-      : Base(simt, shared, job.decode), integers_(job.integers) {}
+  TAUT_DEVICE LaggedChunkDecoder(Simt simt, DecodeShared& shared, const LaggedDecodeJob<T>& job,
+                                 const OpenFrame& frame)
+      : Base(simt, shared, job.decode, frame), integers_(job.integers) {}
 
   // Runs the first kernel: writes rests, or the values of a frame without lags.
   TAUT_DEVICE void run_rests() {
-    if (!lagged()) return Base::run();
     const std::uint32_t chunk = this->group_.simt().block();
+    if (!this->open(chunk)) return;
+    if (!lagged()) return this->decode(chunk);
     this->find(chunk);
-    if (!this->template read<RunsCheck::lengths>(chunk)) return this->fail();
+    if (!this->shared_.good || !this->template read<RunsCheck::lengths>()) return this->fail();
     std::int32_t r[block_values];
     this->integers(r);
     store_block(block_of(chunk), block_values, r);
@@ -72,7 +74,7 @@ struct RestsKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared, job).run_rests();
+    LaggedChunkDecoder<T, Simt>(simt, shared, job, shared.frame).run_rests();
   }
 };
 
@@ -83,7 +85,7 @@ struct LaggedValuesKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared, job).run_values();
+    LaggedChunkDecoder<T, Simt>(simt, shared, job, job.decode.scratch->opened[0]).run_values();
   }
 };
 
@@ -95,7 +97,7 @@ struct LaggedExactKernel {
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared.decode, job).run_exact(shared.q);
+    LaggedChunkDecoder<T, Simt>(simt, shared.decode, job, job.decode.scratch->opened[0]).run_exact(shared.q);
   }
 };
 

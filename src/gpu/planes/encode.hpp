@@ -1,5 +1,7 @@
 // Encodes values to records: a thread block processes a chunk, a thread a block of 8 values. Writes the same
 // bytes as encode.cpp and general.cpp.
+// Chunks of small integers are usual. For other chunks, loops over the values of a thread are rolled: their
+// arrays are in local memory, so that all chunks do with the registers of the usual ones.
 #pragma once
 
 #include "core/status.hpp"
@@ -17,7 +19,7 @@ struct EncodeJob {
   std::uint64_t count;
   Quantiser<T> z;
   Sink sink;
-  const OpenFrame* like;  // frame whose predictor is used; null: the predictor of z
+  const std::uint32_t* like;  // frame whose predictor is used; null: the predictor of z
 };
 
 // Size of the largest record: a layer. The planes of 16-bit floats alone may take slightly more than a layer.
@@ -29,7 +31,7 @@ template <class T>
 struct EncodeShared {
   BlockGroupShared block_group;
   std::uint64_t at;
-  std::uint32_t chunk;
+  std::uint32_t chunk, words;  // words: size of the record
   PlanesShared planes;
   RunsShared<T> runs;
   alignas(16) std::uint32_t record[record_words<T>];
@@ -82,8 +84,11 @@ class ChunkEncoder {
   TAUT_DEVICE const T* from() const {
     return job_.values + std::uint64_t{shared_.chunk} * chunk_values + group_.thread() * block_values;
   }
+  // Returns the predictor. A frame with an unknown one is refused by the kernel that opens it.
+  TAUT_DEVICE ValuesAt<T> own() const { return {from(), values_}; }
   TAUT_DEVICE Predictor predictor() const {
-    return job_.like != nullptr ? job_.like->prediction.inner : job_.z.predictor;
+    if (job_.like == nullptr) return job_.z.predictor;
+    return static_cast<Predictor>(HeaderAt{job_.like}.parameter(0) & 3);
   }
   // Returns the quantiser, whose exact_bits the compiler knows.
   TAUT_DEVICE Quantiser<T> quantiser() const {
@@ -129,6 +134,7 @@ class ChunkEncoder {
 
   // Encodes a chunk in which some value is not in the small range.
   TAUT_DEVICE void encode_large() {
+    find(shared_.chunk);
     Int q[block_values];
     std::uint32_t marked;
     std::uint8_t flags;
@@ -146,13 +152,14 @@ class ChunkEncoder {
   // Quantises the values and marks those without an integer. In the wide range all integers follow the rule
   // of that range.
   TAUT_DEVICE std::uint32_t quantise(int bits, Int (&q)[block_values]) const {
-    T x[block_values];
-    load_block(from(), values_, x);
+    ValuesAt<T> values = own();
+    group_.simt().keep_in_memory(values);
     std::uint32_t marked = 0;
+    TAUT_ROLLED
     for (unsigned i = 0; i < block_values; ++i) {
+      const T x = values[i];
       std::int64_t v = 0;
-      const bool good =
-          bits == large_bits ? quantise_large(x[i], job_.z, v) : quantise_to(x[i], job_.z, bits, v);
+      const bool good = bits == large_bits ? quantise_large(x, job_.z, v) : quantise_to(x, job_.z, bits, v);
       q[i] = static_cast<Int>(v);
       marked |= static_cast<std::uint32_t>(i < values_ && !good) << i;
     }
@@ -161,13 +168,14 @@ class ChunkEncoder {
 
   // Marks the packed integers, if they have to be stored exactly.
   TAUT_DEVICE std::uint32_t packed() const {
+    std::uint32_t found = 0;
     if constexpr (Bits == PackedBits::exact) {
-      T x[block_values];
-      load_block(from(), values_, x);
-      return packed_among(x);
-    } else {
-      return 0;
+      const ValuesAt<T> values = own();
+      TAUT_ROLLED
+      for (unsigned i = 0; i < block_values; ++i)
+        found |= static_cast<std::uint32_t>(is_packed(values[i])) << i;
     }
+    return found;
   }
 
   TAUT_DEVICE bool wants_wide(std::uint32_t escapes) {
@@ -178,49 +186,51 @@ class ChunkEncoder {
     return n_ - more > n_ - escapes + tolerated_escapes;
   }
 
-  // Encodes a chunk with exact values. The values, and the integers for their runs, are computed again where
-  // they are needed, because registers are scarce.
+  // Encodes a chunk with exact values. The values, the integers for their runs, and what find() finds are
+  // computed again where they are needed, because registers are scarce.
   TAUT_DEVICE void encode_general(Int (&q)[block_values], std::uint32_t marked, std::uint8_t flags) {
+    find(shared_.chunk);
     const bool is_wide = (flags & wide) != 0;
     const std::uint32_t each = run_bytes_of<T>(is_wide);
     hold_on(group_, marked, values_, q);
-    const RunsPlan runs = runs_of(marked);
+    RunsPlan runs = runs_of(marked);
+    group_.simt().keep_in_memory(runs);
+    find(shared_.chunk);
     const Int base = difference(group_, predictor(), values_, q);
-    const PlanesPlan plan = plan_of(q, is_wide);
+    group_.simt().keep_in_memory(q);
+    PlanesPlan plan = plan_of(q, is_wide);
+    group_.simt().keep_in_memory(plan);
     const std::uint32_t exact_bytes = runs.count > 0 ? 4 + runs.count * each : 0;
     const std::uint32_t words = (plan.bytes() + exact_bytes + 3) / 4;
     if (runs.count > n_ * sizeof(T) / each || words >= layer_words<T>(n_)) {
       announce_words(layer_words<T>(n_), false);
-      T x[block_values];
-      load_block(from(), values_, x);
-      return write_layer(group_, quantiser(), values_, n_, x, shared_.record);
+      return write_layer(group_, quantiser(), n_, own(), shared_.record);
     }
     announce_words(words, true);
+    find(shared_.chunk);
     if (runs.count > 0) flags |= has_runs;
     write_planes(group_, shared_.planes, plan, flags, base, blocks(), Differences{q}, shared_.record);
     if (runs.count == 0) return;
+    find(shared_.chunk);
     marked = quantise(is_wide ? wide_bits : large_bits, q) | packed();
     hold_on(group_, marked, values_, q);
     put_runs(runs, is_wide, q, plan);
   }
 
   TAUT_DEVICE RunsPlan runs_of(std::uint32_t marked) {
-    T x[block_values];
-    load_block(from(), values_, x);
-    return plan_runs(group_, shared_.runs, marked, group_.thread() > 0 && values_ > 0 ? from()[-1] : T{}, x);
+    const T before = group_.thread() > 0 && values_ > 0 ? from()[-1] : T{};
+    return plan_runs(group_, shared_.runs, marked, before, own());
   }
   template <class I>
   TAUT_DEVICE void put_runs(const RunsPlan& runs, bool is_wide, const I (&q)[block_values],
                             const PlanesPlan& plan) {
-    T x[block_values];
-    load_block(from(), values_, x);
-    write_runs(group_, shared_.runs, runs, quantiser(), is_wide, x, q, shared_.record + plan.bytes() / 4);
+    write_runs(group_, shared_.runs, runs, quantiser(), is_wide, own(), q, shared_.record + plan.bytes() / 4);
   }
 
   // Announces the size of the record. `coded`: the record is not a layer.
   TAUT_DEVICE void announce_words(std::uint32_t words, bool coded) {
-    words_ = words;
     if (group_.thread() != 0) return;
+    shared_.words = words;
     announce(group_.simt(), job_.sink, shared_.chunk, words);
     if (coded && job_.sink.control->coded == 0) group_.simt().raise(&job_.sink.control->coded, 1);
   }
@@ -229,12 +239,13 @@ class ChunkEncoder {
   TAUT_DEVICE void store() {
     const Sink& sink = job_.sink;
     if (group_.thread() < warp_lanes) {
-      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words_);
+      const std::uint32_t words = group_.thread() == 0 ? shared_.words : 0;
+      const std::uint64_t at = place(group_.simt(), sink, shared_.chunk, words);
       if (group_.thread() == 0) shared_.at = at;
     }
     group_.simt().barrier();
-    if (fits(sink, shared_.at, words_)) {
-      copy_words(group_, shared_.record, words_, sink.records + shared_.at);
+    if (fits(sink, shared_.at, shared_.words)) {
+      copy_words(group_, shared_.record, shared_.words, sink.records + shared_.at);
     } else if (group_.thread() == 0) {
       group_.simt().raise(&sink.control->failure, static_cast<std::uint32_t>(Status::buffer_too_small));
     }
@@ -243,7 +254,7 @@ class ChunkEncoder {
   BlockGroup<Simt> group_;
   EncodeShared<T>& shared_;
   const EncodeJob<T>& job_;
-  std::uint32_t n_ = 0, words_ = 0;
+  std::uint32_t n_ = 0;
   unsigned values_ = 0;  // number of values of this thread
 };
 
@@ -251,7 +262,7 @@ template <class T, PackedBits Bits = PackedBits::rounded>
 struct EncodeKernel {
   using Job = EncodeJob<T>;
   using Shared = EncodeShared<T>;
-  static constexpr BlockShape shape{group_threads, 2};
+  static constexpr BlockShape shape{group_threads, 4};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
     ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();

@@ -1,5 +1,6 @@
 // Writes values without an integer to a record in shared memory: as runs, or as a layer that holds the whole
-// chunk.
+// chunk. Loops over the values of a thread are rolled, and values are read where they are needed, because
+// registers are scarce and few chunks need this code.
 #pragma once
 
 #include "gpu/planes/integers.hpp"
@@ -28,16 +29,27 @@ struct RunsPlan {
   std::uint32_t count = 0;
 };
 
+// Values of a thread, in memory of the GPU.
+template <class T>
+struct ValuesAt {
+  const T* from;
+  unsigned values;
+
+  TAUT_DEVICE T operator[](unsigned i) const { return i < values ? from[i] : T{}; }
+};
+
 // Sets the integer of each `marked` value to the integer before it, or 0 at the start of the chunk. Takes
 // three barriers.
 template <class Simt, class Int>
 TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, unsigned values,
                          Int (&q)[block_values]) {
   Int last = 0;
+  TAUT_ROLLED
   for (unsigned i = 0; i < block_values; ++i)
     if (i < values && (marked >> i & 1) == 0) last = q[i];
   const bool some = values > static_cast<unsigned>(block_group.simt().population(marked));
   last = block_group.last_before(last, some);
+  TAUT_ROLLED
   for (unsigned i = 0; i < block_values; ++i) {
     if ((marked >> i & 1) != 0) q[i] = last;
     last = q[i];
@@ -48,14 +60,18 @@ TAUT_DEVICE void hold_on(BlockGroup<Simt>& block_group, std::uint32_t marked, un
 // Takes three barriers.
 template <class T, class Simt>
 TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, std::uint32_t marked,
-                               T before, const T (&x)[block_values]) {
+                               T before, const ValuesAt<T>& x) {
   const unsigned t = block_group.thread();
   shared.marked[t] = static_cast<std::uint8_t>(marked);
   block_group.simt().barrier();
   const std::uint32_t last_marked = t > 0 ? shared.marked[t - 1] >> 7 : 0;
   std::uint32_t continues = 0;
-  for (unsigned i = 0; i < block_values; ++i)
-    continues |= static_cast<std::uint32_t>(bits_of(x[i]) == bits_of(i == 0 ? before : x[i - 1])) << i;
+  TAUT_ROLLED
+  for (unsigned i = 0; i < block_values; ++i) {
+    const T value = x[i];
+    continues |= static_cast<std::uint32_t>(bits_of(value) == bits_of(before)) << i;
+    before = value;
+  }
   continues &= marked & (marked << 1 | last_marked);
   shared.continues[t] = static_cast<std::uint8_t>(continues);
   block_group.simt().barrier();
@@ -67,7 +83,7 @@ TAUT_DEVICE RunsPlan plan_runs(BlockGroup<Simt>& block_group, RunsShared<T>& sha
 // Writes the count and the runs to `out`; `q` holds the integers that hold_on() returned. Takes one barrier.
 template <class T, class Simt, class Int>
 TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared, const RunsPlan& plan,
-                            const Quantiser<T>& z, bool is_wide, const T (&x)[block_values],
+                            const Quantiser<T>& z, bool is_wide, const ValuesAt<T>& x,
                             const Int (&q)[block_values], std::uint32_t* out) {
   const std::uint32_t first = block_group.thread() * block_values;
   const std::uint32_t starts = shared.starts_of(block_group.thread()),
@@ -82,14 +98,18 @@ TAUT_DEVICE void write_runs(BlockGroup<Simt>& block_group, RunsShared<T>& shared
   const auto halves = run_bytes_of<T>(is_wide) / 2;
   auto* const runs = reinterpret_cast<std::uint16_t*>(out + 1);
   rank = plan.rank;
+  TAUT_ROLLED
   for (unsigned i = 0; i < block_values; ++i) {
     if ((starts >> i & 1) == 0) continue;
     const std::uint32_t length = shared.lasts[rank] + 1u - (first + i);
+    write_place(runs + rank++ * halves, (first + i) << 16 | length, static_cast<std::int64_t>(q[i]), is_wide);
+  }
+  rank = plan.rank;
+  TAUT_ROLLED
+  for (unsigned i = 0; i < block_values; ++i) {
+    if ((starts >> i & 1) == 0) continue;
     const bool by_integers = sizeof(T) == 8 || z.snaps;
-    const T value = by_integers ? value_as_decoded(x[i], z) : x[i];
-    write_run<T>(runs + rank * halves, {(first + i) << 16 | length, static_cast<std::int64_t>(q[i]), value},
-                 is_wide);
-    ++rank;
+    write_value(runs + rank++ * halves, by_integers ? value_as_decoded(x[i], z) : x[i], is_wide);
   }
   if (block_group.thread() == 0 && plan.count * halves % 2 != 0) runs[plan.count * halves] = 0;
 }
@@ -101,8 +121,8 @@ constexpr std::uint32_t layer_words(std::uint32_t n) {
 }
 
 template <class T, class Simt>
-TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z, unsigned values,
-                             std::uint32_t n, const T (&x)[block_values], std::uint32_t* record) {
+TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantiser<T>& z, std::uint32_t n,
+                             const ValuesAt<T>& x, std::uint32_t* record) {
   if (block_group.thread() == 0) {
     record[0] = has_layers;
     record[1] = 0;
@@ -112,8 +132,8 @@ TAUT_DEVICE void write_layer(const BlockGroup<Simt>& block_group, const Quantise
   if (sizeof(T) == 2) block_group.simt().barrier();  // the last word may also hold a value
   auto* const to =
       reinterpret_cast<std::uint16_t*>(record + 3) + block_group.thread() * block_values * (sizeof(T) / 2);
-  for (unsigned i = 0; i < block_values; ++i)
-    if (i < values) store_halves(to + i * (sizeof(T) / 2), value_as_decoded(x[i], z));
+  TAUT_ROLLED
+  for (unsigned i = 0; i < x.values; ++i) store_halves(to + i * (sizeof(T) / 2), value_as_decoded(x[i], z));
 }
 
 }  // namespace taut::planes::cuda

@@ -25,20 +25,22 @@ TAUT_DEVICE Int difference(BlockGroup<Simt>& block_group, Predictor predictor, u
   const Int one = block_group.before(q[7], base),
             two = predictor == Predictor::delta ? 0 : block_group.before(q[6], base);
   const bool by_pairs = predictor == Predictor::pairs;
+  TAUT_UNROLLED_BY(at_a_time<Int>)
   for (unsigned i = 1; i < block_values; ++i) {
     const Int pair = i == 1 ? one : q[i - 2];
     if (i >= values) q[i] = by_pairs ? pair : q[i - 1];
   }
-  Int d[block_values];
-  for (unsigned i = 0; i < block_values; ++i) {
+  TAUT_UNROLLED_BY(at_a_time<Int>)
+  for (unsigned i = block_values; i-- > 0;) {
     const Int last = i == 0 ? one : q[i - 1], pair = i == 0 ? two : i == 1 ? one : q[i - 2];
-    d[i] = static_cast<Int>(static_cast<Bits>(q[i]) - static_cast<Bits>(by_pairs ? pair : last));
+    q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - static_cast<Bits>(by_pairs ? pair : last));
   }
   const Int before = static_cast<Int>(static_cast<Bits>(one) - static_cast<Bits>(two));
   const bool twice = predictor == Predictor::second;
-  for (unsigned i = 0; i < block_values; ++i) {
-    const Int last = i == 0 ? before : d[i - 1];
-    q[i] = static_cast<Int>(static_cast<Bits>(d[i]) - (twice ? static_cast<Bits>(last) : 0));
+  TAUT_UNROLLED_BY(at_a_time<Int>)
+  for (unsigned i = block_values; i-- > 0;) {
+    const Int last = i == 0 ? before : q[i - 1];
+    q[i] = static_cast<Int>(static_cast<Bits>(q[i]) - (twice ? static_cast<Bits>(last) : 0));
   }
   return base;
 }
@@ -48,12 +50,16 @@ template <class Simt, class Bits>
 TAUT_DEVICE void accumulate(BlockGroup<Simt>& block_group, unsigned back, Bits base,
                             Bits (&d)[block_values]) {
   if (back == 1) {
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 1; i < block_values; ++i) d[i] += d[i - 1];
     const Bits before = block_group.scan(d[7]).before + base;
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 0; i < block_values; ++i) d[i] += before;
   } else {
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 2; i < block_values; ++i) d[i] += d[i - 2];
     const Bits even = block_group.scan(d[6]).before + base, odd = block_group.scan(d[7]).before + base;
+    TAUT_UNROLLED_BY(at_a_time<Bits>)
     for (unsigned i = 0; i < block_values; ++i) d[i] += i % 2 == 0 ? even : odd;
   }
 }
@@ -64,11 +70,9 @@ TAUT_DEVICE void undo_difference(BlockGroup<Simt>& block_group, Predictor predic
                                  Int (&q)[block_values]) {
   using Bits = std::make_unsigned_t<Int>;
   if (predictor == Predictor::none) return;
-  Bits d[block_values];
-  for (unsigned i = 0; i < block_values; ++i) d[i] = static_cast<Bits>(q[i]);
+  auto& d = reinterpret_cast<Bits(&)[block_values]>(q);
   if (predictor == Predictor::second) accumulate(block_group, 1, Bits{0}, d);
   accumulate(block_group, predictor == Predictor::pairs ? 2 : 1, static_cast<Bits>(base), d);
-  for (unsigned i = 0; i < block_values; ++i) q[i] = static_cast<Int>(d[i]);
 }
 
 }  // namespace taut::planes::cuda

@@ -50,20 +50,14 @@ struct LaggedEndKernel : EndKernel<T, LaggedExactKernel<T>> {};
 template <class T, class Launcher>
 void decode_lagged(Launcher& launcher, const Source& source, DType type, T* values, std::uint64_t count,
                    bool add, const IntegersRoom& room, const CallPlace& place) {
-  OpenJob open = open_job<T>(type, count, place);
-  open.sources[0] = source;
-  open.count = 1;
-  open.lags = LagsUse::undone;
-  launcher.template launch<OpenKernel<T>>(1, open);
+  const Opening opening{count, type, LagsUse::undone};
+  const LaggedDecodeJob<T> job{decode_job(source, values, opening, add, place), room.integers()};
+  launcher.template launch<RestsKernel<T>>(opening_blocks(job.decode.chunks), job);
   if (count > 0) {
-    const LaggedDecodeJob<T> job{decode_job(source, values, count, add, place), room.integers()};
-    launcher.template launch<RestsKernel<T>>(job.decode.chunks, job);
     undo_lags(launcher, room, count, place);
     launcher.template launch<LaggedValuesKernel<T>>(job.decode.chunks, job);
-    end_call<LaggedEndKernel<T>>(launcher, job, job.decode.blocks, finish_job<T>({}, count, place));
-  } else {
-    launcher.template launch<FinishKernel<T>>(1, finish_job<T>({}, count, place));
   }
+  end_call<LaggedEndKernel<T>>(launcher, job, job.decode.blocks, finish_job<T>({}, count, place));
 }
 
 // Encodes to the canonical frame, with lags where the CPU uses them. `frame` is exactly as long as the

@@ -18,31 +18,20 @@ TAUT_DEVICE void add_word(const Simt& simt, std::uint32_t& word, std::uint32_t o
   carry = out;
 }
 
-// Sum, modulo 2^32, of one thread's block over several records. Used by whole warps.
+// Sum, modulo 2^32, of one thread's block over several records, in registers. `Rows` rows are enough for the
+// sum. Used by whole warps.
+template <unsigned Rows>
 class PlaneSum {
  public:
   // Adds the block of `width` planes at byte `at`.
   template <class Simt>
   TAUT_DEVICE void add(const Simt& simt, const Words& in, std::uint32_t at, unsigned width) {
-    greatest_ = width > greatest_ ? width : greatest_;
-    const unsigned rows = rows_of<std::int32_t>(simt, greatest_ + 32 - simt.leading_zeros(added_));
-    if (rows <= 1) {
-      add_rows<1>(simt, in, at, width);
-    } else if (rows == 2) {
-      add_rows<2>(simt, in, at, width);
-    } else {
-      add_rows<4>(simt, in, at, width);
-    }
-  }
-
-  // Adds a block; the sum is known to fit in `Rows` rows.
-  template <unsigned Rows, class Simt>
-  TAUT_DEVICE void add_rows(const Simt& simt, const Words& in, std::uint32_t at, unsigned width) {
-    widen<Rows>(simt);
     std::uint32_t carry = 0;
     for (unsigned row = 0; row < Rows; ++row) {
+      if (Rows > 2)
+        simt.sync_warp();  // otherwise the compiler loads all rows at once, without registers for them
       const PlaneRow planes = read_row(simt, in, at, width, row, row + 1 == Rows);
-      if (added_ == 0) {
+      if (!any_) {
         words_[2 * row] = planes.low;
         words_[2 * row + 1] = planes.high;
       } else {
@@ -50,40 +39,50 @@ class PlaneSum {
         add_word(simt, words_[2 * row + 1], planes.high, carry);
       }
     }
-    ++added_;
+    any_ = true;
   }
 
   // Returns the number of planes, including the sign plane; 0 if all sums are 0.
   template <class Simt>
   TAUT_DEVICE unsigned width(const Simt& simt) const {
     std::uint32_t top = 0, planes = 4;  // highest word with a plane that differs from the one below
-    for (unsigned i = 0; i < 8; ++i) {
+    for (unsigned i = 0; i < 2 * Rows; ++i) {
       const std::uint32_t changes = words_[i] ^ simt.permute(i == 0 ? 0 : words_[i - 1], words_[i], 0x6543);
-      if (i > 0 && (i >= 2 * rows_ || changes == 0)) continue;
+      if (i > 0 && changes == 0) continue;
       top = changes;
       planes = 4 * (i + 1);
     }
     return planes - simt.leading_zeros(top) / 8;
   }
 
-  template <class Simt>
-  TAUT_DEVICE void write(const Simt&, std::uint8_t* to, unsigned width) const {
-    for (unsigned row = 0; row < 4; ++row)
-      if (row < rows_) write_row(to, {words_[2 * row], words_[2 * row + 1]}, row, width);
-  }
+  TAUT_DEVICE std::uint32_t word(unsigned i) const { return words_[i]; }
 
  private:
-  // Repeats the sign plane up to `Rows` rows.
-  template <unsigned Rows, class Simt>
-  TAUT_DEVICE void widen(const Simt& simt) {
-    for (unsigned i = 2; i < 2 * Rows; ++i)
-      if (i >= 2 * rows_) words_[i] = simt.permute(words_[i - 1], 0, 0x3333);
-    rows_ = Rows;
-  }
+  std::uint32_t words_[2 * Rows] = {};
+  bool any_ = false;
+};
 
-  std::uint32_t words_[8] = {};
-  unsigned greatest_ = 0, added_ = 0;
-  unsigned rows_ = 1;
+// Sums of the blocks of all threads, in shared memory: word i has planes 4 i .. 4 i + 3.
+struct SummedPlanes {
+  std::uint32_t words[8][group_threads];
+
+  template <unsigned Rows>
+  TAUT_DEVICE void keep(unsigned thread, const PlaneSum<Rows>& sum) {
+    for (unsigned i = 0; i < 2 * Rows; ++i) words[i][thread] = sum.word(i);
+  }
+};
+
+// The sum of one thread's block, to be written.
+struct SummedBlock {
+  const SummedPlanes& planes;
+  unsigned thread, rows;
+
+  template <class Simt>
+  TAUT_DEVICE void write(const Simt&, std::uint8_t* to, unsigned width) const {
+    TAUT_ROLLED
+    for (unsigned row = 0; row < rows; ++row)
+      write_row(to, {planes.words[2 * row][thread], planes.words[2 * row + 1][thread]}, row, width);
+  }
 };
 
 }  // namespace taut::planes::cuda

@@ -58,8 +58,9 @@ struct RecordIn : RecordHead {
   }
 };
 
-// Checks of runs that a kernel performs: only that the runs are inside the record, or each run.
-enum class RunsCheck { lengths, all };
+// Checks of runs that a kernel performs. none: the records are simple. lengths: the runs are inside the
+// record. all: each run is valid, too.
+enum class RunsCheck { none, lengths, all };
 
 // Reads a record after its head. Used by all threads alike; the barriers depend only on the head and on what
 // all threads have from one of them, so a record that changes meanwhile blocks no thread.
@@ -72,6 +73,7 @@ class RecordReader {
       : group_(block_group), r_(record), most_runs_(std::uint64_t{addends} * n) {
     r_ = {};
     static_cast<RecordHead&>(r_) = head;
+    if (Check == RunsCheck::none) r_.flags &= static_cast<std::uint8_t>(~(wide | has_runs | has_layers));
     r_.words.at = block_group.simt().global(head.words.at);
     r_.n = n;
     at_ = head.bytes();
@@ -86,10 +88,26 @@ class RecordReader {
 
   TAUT_DEVICE unsigned width() const { return r_.width; }
 
-  // Reads the width of this thread's block.
+  // Reads the width of this thread's block, and checks the end of a simple record.
   TAUT_DEVICE void read_width() {
     at_ += r_.plane_bytes;
-    if (!r_.has(has_planes)) return;
+    if (r_.has(has_planes)) read_table();
+    if (Check == RunsCheck::none) good_ &= whole_words(at_) / 4 == r_.words.count;
+  }
+
+  // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
+  TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
+    r_.at = r_.bytes() + widths.before;
+    if (widths.all != r_.plane_bytes || !good_) return false;
+    if (Check == RunsCheck::none) return true;
+    at_ = static_cast<std::uint32_t>(whole_words(at_));
+    if (r_.has(has_runs) && !read_runs()) return false;
+    if (r_.has(has_layers) && !read_layers()) return false;
+    return whole_words(at_) / 4 == r_.words.count;
+  }
+
+ private:
+  TAUT_DEVICE void read_table() {
     const auto blocks = static_cast<std::uint32_t>(blocks_of(r_.n));
     Scanned<std::uint32_t> rank{group_.thread(), blocks};
     bool named = rank.before < blocks;
@@ -105,17 +123,6 @@ class RecordReader {
     }
   }
 
-  // Reads the rest of the record, given the sums of the widths. Returns false if the record is malformed.
-  TAUT_DEVICE bool read_rest(const Scanned<std::uint32_t>& widths) {
-    r_.at = r_.bytes() + widths.before;
-    if (widths.all != r_.plane_bytes || !good_) return false;
-    at_ = static_cast<std::uint32_t>(whole_words(at_));
-    if (r_.has(has_runs) && !read_runs()) return false;
-    if (r_.has(has_layers) && !read_layers()) return false;
-    return whole_words(at_) / 4 == r_.words.count;
-  }
-
- private:
   TAUT_DEVICE std::uint64_t left() const { return std::uint64_t{r_.words.count} * 4 - at_; }
   TAUT_DEVICE bool take(std::uint64_t bytes) {
     if (bytes > left()) return false;
@@ -178,11 +185,9 @@ class RecordReader {
   bool good_ = true;      // no error found so far
 };
 
-// Reads two records with one scan: each sum of widths is below 2^16.
+// Reads the rests of two records with one scan: each sum of widths is below 2^16.
 template <class Simt, class Reader>
-TAUT_DEVICE bool read_two(BlockGroup<Simt>& block_group, Reader& a, Reader& b) {
-  a.read_width();
-  b.read_width();
+TAUT_DEVICE bool read_rests(BlockGroup<Simt>& block_group, Reader& a, Reader& b) {
   const auto widths = block_group.scan(a.width() | b.width() << 16);
   const bool good = a.read_rest({widths.before & 0xFFFF, widths.all & 0xFFFF});
   return b.read_rest({widths.before >> 16, widths.all >> 16}) && good;

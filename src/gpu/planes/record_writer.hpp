@@ -108,8 +108,8 @@ TAUT_DEVICE void write_planes(BlockGroup<Simt>& block_group, PlanesShared& share
                               std::uint32_t* record) {
   if (block_group.thread() == 0) write_head(plan, flags, base, record);
   if (plan.sum == 0) return;
+  write_table(block_group, shared, plan, blocks, record);  // first: most of the plan is for the table
   block.write(block_group.simt(), plan.block_in(record), plan.width);
-  write_table(block_group, shared, plan, blocks, record);
 }
 
 // Copies a complete record from shared memory.

@@ -74,16 +74,19 @@ struct RunsAt {
   }
 };
 
-template <class T>
-TAUT_DEVICE void write_run(std::uint16_t* to, const RunAt<T>& run, bool is_wide) {
-  to[0] = static_cast<std::uint16_t>(run.place >> 16);
-  to[1] = static_cast<std::uint16_t>(run.place);
+// Write the parts of a run at `to`.
+TAUT_DEVICE void write_place(std::uint16_t* to, std::uint32_t place, std::int64_t hold, bool is_wide) {
+  to[0] = static_cast<std::uint16_t>(place >> 16);
+  to[1] = static_cast<std::uint16_t>(place);
   if (is_wide) {
-    store_halves(to + 2, run.hold);
+    store_halves(to + 2, hold);
   } else {
-    store_halves(to + 2, static_cast<std::int32_t>(run.hold));
+    store_halves(to + 2, static_cast<std::int32_t>(hold));
   }
-  store_halves(to + (is_wide ? 6 : 4), run.value);
+}
+template <class T>
+TAUT_DEVICE void write_value(std::uint16_t* to, T value, bool is_wide) {
+  store_halves(to + (is_wide ? 6 : 4), value);
 }
 
 }  // namespace taut::planes::cuda

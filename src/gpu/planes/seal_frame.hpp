@@ -22,7 +22,7 @@ inline constexpr unsigned max_sources = 8;
 
 // Head of the scratch memory; followed by ChunkWords.
 struct Scratch : ScratchHead {
-  OpenFrame opened[max_sources], total;  // total: the sum; its status is the first error of the sources
+  OpenFrame opened[max_sources], total;  // sources of the call; the sum, whose status is their first error
   std::uint32_t header[header_words];    // header of the sum, without payload_bytes and checksum
 };
 
@@ -91,7 +91,7 @@ struct FinishKernel {
  private:
   template <class Simt>
   TAUT_DEVICE static void close(const Simt& simt, const Job& job) {
-    taut::cuda::close(simt, *job.scratch, job.scratch->total.status, job.blocks, job.result);
+    taut::cuda::close(simt, *job.scratch, job.blocks, job.result);
   }
 };
 

@@ -32,7 +32,7 @@ class ExactAdder {
     const std::uint32_t left = scratch.total.status == 0 ? scratch.control.left : 0;
     for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
       const LeftChunk chunk = job_.left[i].left;
-      const std::uint64_t values = job_.count - std::uint64_t{chunk.chunk} * chunk_values;
+      const std::uint64_t values = job_.input.opening.values - std::uint64_t{chunk.chunk} * chunk_values;
       n_ = values < chunk_values ? static_cast<std::uint32_t>(values)
                                  : static_cast<std::uint32_t>(chunk_values);
       add(chunk);
@@ -41,10 +41,10 @@ class ExactAdder {
 
  private:
   TAUT_DEVICE void add(const LeftChunk& chunk) {
-    if (group_.thread() < job_.sources_count) find_head(group_.thread(), chunk.chunk);
+    if (group_.thread() < job_.input.count) find_head(group_.thread(), chunk.chunk);
     group_.simt().barrier();
     std::uint32_t runs = 0, layers = 0;
-    for (unsigned k = 0; k < job_.sources_count; ++k) {
+    for (unsigned k = 0; k < job_.input.count; ++k) {
       const ExactPart<T> part = part_of(k, chunk.chunk);
       runs += part.runs.count;
       layers += part.layers;
@@ -68,13 +68,14 @@ class ExactAdder {
     RecordHead& head = shared_.heads[k];
     head = {};
     if (frame.stored) return;
-    find_record(behind_lags(job_.sources[k], frame), frame.record_words, job_.sink.chunks, chunk, words);
+    find_record(behind_lags(job_.input.sources[k], frame), frame.record_words, job_.sink.chunks, chunk,
+                words);
     read_head(words, frame.prediction, head);
   }
 
   TAUT_DEVICE ExactPart<T> part_of(unsigned k, std::uint32_t chunk) {
     const OpenFrame& frame = job_.scratch->opened[k];
-    const Source& source = job_.sources[k];
+    const Source& source = job_.input.sources[k];
     if (frame.stored) {
       const std::uint32_t* const values =
           source.frame + header_words + std::uint64_t{chunk} * chunk_values * sizeof(T) / 4;
@@ -93,17 +94,18 @@ class ExactAdder {
   TAUT_DEVICE std::uint16_t* merge_runs(std::uint16_t* to, std::uint32_t runs, bool is_wide) const {
     const std::uint32_t each = run_bytes_of<T>(is_wide) / 2;
     if (group_.thread() == 0) store_halves(to, runs);
-    for (unsigned k = 0; k < job_.sources_count; ++k) {
+    for (unsigned k = 0; k < job_.input.count; ++k) {
       const RunsAt<T> mine = shared_.parts[k].runs;
       for (std::uint32_t i = group_.thread(); i < mine.count; i += group_threads) {
         const RunAt<T> run = mine[i];
         std::uint32_t rank = i;
-        for (unsigned j = 0; j < job_.sources_count; ++j) {
+        for (unsigned j = 0; j < job_.input.count; ++j) {
           if (j == k) continue;
           rank += shared_.parts[j].runs.first(
               0, [&](const RunAt<T>& other) { return j < k ? run < other : !(other < run); });
         }
-        write_run(to + 2 + rank * each, run, is_wide);
+        write_place(to + 2 + rank * each, run.place, run.hold, is_wide);
+        write_value(to + 2 + rank * each, run.value, is_wide);
       }
     }
     return to + 2 + runs * each;
@@ -113,7 +115,7 @@ class ExactAdder {
   TAUT_DEVICE std::uint16_t* append_layers(std::uint16_t* to, std::uint32_t layers) const {
     if (group_.thread() == 0) store_halves(to, layers);
     to += 2;
-    for (unsigned k = 0; k < job_.sources_count; ++k) {
+    for (unsigned k = 0; k < job_.input.count; ++k) {
       const ExactPart<T> part = shared_.parts[k];
       const auto halves = static_cast<std::uint32_t>(part.layers * n_ * sizeof(T) / 2);
       const auto* const from = reinterpret_cast<const std::uint16_t*>(part.words.at) + part.layers_at / 2;

@@ -126,24 +126,21 @@ TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint3
 }
 
 // Ends the last kernel of a call, which has `blocks` blocks. The last block that arrives writes the result
-// and prepares the scratch memory for the next call. `refused` is the status of the opened frame, also in
-// scratch memory.
+// and prepares the scratch memory for the next call.
 // One thread's fences order the writes of all blocks before `done`. The barrier orders the writes of a
 // block's threads before the first fence of its first thread, and a fence is cumulative: it covers the writes
 // that its thread has observed. The additions to `done` pass this order on to the block that arrives last:
 // its second fence keeps it from reading `failure` before it knows that it is the last. Its third fence
 // orders everything before `result->done`, for a host that polls.
 template <class Simt>
-TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t& refused, std::uint32_t blocks,
-                       CallResult* result) {
+TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks, CallResult* result) {
   Control& control = scratch.control;
   simt.barrier();
   if (simt.thread() != 0) return;
   simt.fence();
   if (simt.add(&control.done, 1) + 1 != blocks) return;
   simt.fence();
-  result->status = refused != 0 ? refused : control.failure;
-  refused = 0;
+  result->status = control.failure;
   simt.fence();
   result->done = 1;
   ++control.epoch;

@@ -46,6 +46,25 @@ TAUT_DEVICE void load_block(const T* from, unsigned values, T (&x)[N]) {
   for (unsigned i = 0; i < N; ++i) x[i] = i < values ? from[i] : T{};
 }
 
+// x <- combine(value in memory, x), for `values` values from `from` on. At most four values are loaded at a
+// time, because registers are scarce.
+template <class T, std::size_t N, class Combine>
+TAUT_DEVICE void combine_block(const T* from, unsigned values, T (&x)[N], const Combine& combine) {
+  constexpr unsigned each = sizeof(T) == 8 ? 2 : 4;
+  if (by_quads<T, N>(from, values)) {
+    struct alignas(each * sizeof(T)) Some {
+      T of[each];
+    };
+    for (unsigned first = 0; first < N; first += each) {
+      const Some some = *reinterpret_cast<const Some*>(from + first);
+      for (unsigned i = 0; i < each; ++i) x[first + i] = combine(some.of[i], x[first + i]);
+    }
+    return;
+  }
+  for (unsigned i = 0; i < N; ++i)
+    if (i < values) x[i] = combine(from[i], x[i]);
+}
+
 template <class T, std::size_t N>
 TAUT_DEVICE void store_block(T* to, unsigned values, const T (&x)[N]) {
   constexpr unsigned quads = N * sizeof(T) / sizeof(Quad);

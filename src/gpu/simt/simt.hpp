@@ -22,8 +22,13 @@
 //                                 selector; digit 8 + i: the sign of byte i, eight times
 //   choose(mask, a, b)            bits of a where the mask's bits are 1, else bits of b
 //   global(p)                     p, which is known to point to memory of the GPU, not of the block
-// TAUT_ROLLED marks loops that run only a few times: unrolled they would take more instructions.
-// TAUT_UNROLLED marks loops over an array in registers, which the compiler would otherwise not unroll.
+//   keep_in_memory(v)             a variable of a thread is in memory: the compiler does not keep it in
+//   registers
+//                                 from one barrier to the next
+// TAUT_ROLLED marks loops that run only a few times: unrolled they would take more instructions. An array
+// that such a loop indexes is in local memory instead of registers. TAUT_UNROLLED marks loops over an array
+// in registers, which the compiler would otherwise not unroll; TAUT_UNROLLED_BY(n) has n iterations at a
+// time, a constant.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +37,13 @@
 #define TAUT_DEVICE __device__ __forceinline__
 #define TAUT_ROLLED _Pragma("unroll 1")
 #define TAUT_UNROLLED _Pragma("unroll")
+#define TAUT_UNROLLED_BY(n) _Pragma(TAUT_TEXT(unroll n))
+#define TAUT_TEXT(text) #text
 #else
 #define TAUT_DEVICE inline
 #define TAUT_ROLLED
 #define TAUT_UNROLLED
+#define TAUT_UNROLLED_BY(n)
 #endif
 
 namespace taut::cuda {
@@ -124,6 +132,10 @@ struct CudaThread {
   template <class V>
   __device__ static const V* global(const V* p) {
     return static_cast<const V*>(__cvta_global_to_generic(__cvta_generic_to_global(p)));
+  }
+  template <class V>
+  __device__ static void keep_in_memory(V& v) {
+    asm volatile("" ::"l"(&v) : "memory");
   }
   __device__ static std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
     std::uint32_t bits;

@@ -177,7 +177,7 @@ struct DecodeKernel {
       const bool good = BoxDecoder<T, D, Simt>(simt, shared, job, box, part).decode();
       if (!good && simt.thread() == 0) simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
     }
-    close(simt, *job.scratch, job.scratch->opened.status, boxes > 0 ? boxes * job.parts : 1, job.result);
+    close(simt, *job.scratch, boxes > 0 ? boxes * job.parts : 1, job.result);
   }
 };
 

@@ -113,7 +113,9 @@ struct OpenKernel {
       f.bits = job.type == DType::f64 ? block_bits<double>(h.bound(), 1u << 2 * dims)
                                       : block_bits<float>(h.bound(), 1u << 2 * dims);
     }
-    if (simt.thread() == 0) job.scratch->opened = f;
+    if (simt.thread() != 0) return;
+    job.scratch->opened = f;
+    if (f.status != 0) simt.raise(&job.scratch->control.failure, f.status);
   }
 
  private:

@@ -119,7 +119,7 @@ struct MendKernel {
     const std::uint32_t box = simt.block(), boxes = job.field.boxes;
     if (box < boxes && job.entry(box).form() == Form::mended)
       Mender<T, D, Simt>(simt, shared, job, box).mend();
-    close(simt, *job.scratch, job.scratch->opened.status, boxes > 0 ? boxes : 1, job.result);
+    close(simt, *job.scratch, boxes > 0 ? boxes : 1, job.result);
   }
 };
 

@@ -127,7 +127,7 @@ Fallback Autotuner::compare(const Timing& agreed) noexcept {
   return Fallback::trial;
 }
 
-Autotuner& AutotunerTable::of(const Call& call, std::size_t bytes) noexcept {
+AutotunerTable::Kind& AutotunerTable::find(const Call& call, std::size_t bytes) noexcept {
   const std::uint32_t key = Call{.collective = call.collective,
                                  .type = reduces(call.collective) ? call.type : DType{},
                                  .op = call.op,
@@ -138,10 +138,10 @@ Autotuner& AutotunerTable::of(const Call& call, std::size_t bytes) noexcept {
   for (std::size_t i = 0; i < 4; ++i) {
     Kind& kind = kinds_[(static_cast<std::size_t>(home - kinds_.data()) + i) % most_kinds];
     if (kind.key == 0) kind.key = key;
-    if (kind.key == key) return kind.autotuner;
+    if (kind.key == key) return kind;
   }
-  *home = {key, {}};
-  return home->autotuner;
+  *home = {.key = key, .autotuner = {}, .overlap_tuner = {}};
+  return *home;
 }
 
 }  // namespace taut

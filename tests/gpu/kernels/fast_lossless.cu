@@ -68,15 +68,19 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_move(const std::uin
   for (unsigned row = 4; row < 8; ++row) to[row * warp_lanes + lane] = words[row * warp_lanes + lane];
 }
 
-__global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const __grid_constant__ DecodeJob<Word> job) {
+__global__ void __launch_bounds__(block_threads, 5) lossless_open(const __grid_constant__ DecodeJob<Word> job, OpenFrame* frame) {
+  *frame = open_frame(CudaThread{}, job.source, job.opening, job.scratch->crc);
+}
+
+__global__ void __launch_bounds__(block_threads, 5) lossless_decode_tables(const __grid_constant__ DecodeJob<Word> job, OpenFrame frame) {
   __shared__ DecodeWarp shared;
   is_used(shared);
   const CudaThread simt;
   DecodeJob<Word> whole = job;
   whole.count = chunk_words<Word>;
-  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, whole, 0);
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, whole, frame.distance, 0);
   Words record;
-  if (find_record(job.source, job.scratch->opened.record_words, job.chunks, blockIdx.x, record) && !decoder.read_tables(record))
+  if (find_record(job.source, frame.record_words, job.opening.chunks, blockIdx.x, record) && !decoder.read_tables(record))
     job.scratch->control.failure = 1;
   is_used(shared);
 }
@@ -86,7 +90,7 @@ __global__ void __launch_bounds__(block_threads, 5)
   __shared__ DecodeWarp shared;
   is_used(shared);
   const CudaThread simt;
-  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, job, 0);
+  ChunkDecoder<Replace<Word>, CudaThread> decoder(simt, shared, job, 1, 0);
   const unsigned block = step * warp_lanes + simt.thread() % warp_lanes;
   Word x[side];
   decoder.read_block(shared.words + at, block, x);

@@ -1,13 +1,13 @@
 // Kernels for counting instructions: the code that the planes kernels execute for a usual chunk (small
 // integers, delta, a dense table, no width above 8), without branches to other cases. The code is composed of
 // the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
-// of 16.
+// of 16, fast_open_source that of two.
 #include "gpu/planes/calls.hpp"
 #include "gpu/simt/kernel.cuh"
 
 namespace taut::planes::cuda {
 
-using UsualReader = RecordReader<float, CudaThread, RunsCheck::lengths>;
+using UsualReader = RecordReader<float, CudaThread, RunsCheck::none>;
 
 // True if a record has the usual form. The compiler then removes the code for all other forms.
 TAUT_DEVICE bool is_usual(RecordHead& head) {
@@ -29,7 +29,7 @@ TAUT_DEVICE void write_usual(BlockGroup<CudaThread>& block_group, Shared& shared
   if (fits(sink, shared.at, words)) copy_words(block_group, shared.record, words, sink.records + shared.at);
 }
 
-__global__ void __launch_bounds__(group_threads, 2)
+__global__ void __launch_bounds__(group_threads, 4)
     fast_place(const __grid_constant__ Sink sink, const __grid_constant__ PlanesPlan plan, std::int32_t base) {
   __shared__ std::uint64_t at;
   __shared__ std::uint32_t chunk, record[2];
@@ -63,32 +63,33 @@ TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
   write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(block_group.simt(), to, q, width); });
 }
 
-__global__ void __launch_bounds__(group_threads, 2)
+__global__ void __launch_bounds__(group_threads, 4)
     fast_encode(const __grid_constant__ EncodeJob<float> job) {
   encode_usual<PackedBits::rounded>(job);
 }
 
-__global__ void __launch_bounds__(group_threads, 2)
+__global__ void __launch_bounds__(group_threads, 4)
     fast_encode_exact(const __grid_constant__ EncodeJob<float> job) {
   encode_usual<PackedBits::exact>(job);
 }
 
-__global__ void __launch_bounds__(group_threads, 2)
+__global__ void __launch_bounds__(group_threads, 4)
     fast_open(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   const CudaThread simt;
-  if (simt.thread() != 0) return;
+  shared.frame = HeaderParser<float>(job.opening, job.source).open(simt, job.scratch->crc);
+  if (simt.thread() != 0 || shared.frame.status != 0) return;
   Words words;
-  shared.good = find_record(job.source, job.scratch->opened[0].record_words, job.chunks, simt.block(), words) &&
+  shared.good = find_record(job.source, shared.frame.record_words, job.chunks, simt.block(), words) &&
                 read_head(words, {}, shared.head);
   asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
 }
 
-__global__ void __launch_bounds__(group_threads, 2)
+__global__ void __launch_bounds__(group_threads, 4)
     fast_decode(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
-  const OpenFrame& frame = job.scratch->opened[0];
+  const OpenFrame& frame = shared.frame;
   block_group.simt().barrier();  // the record has been found
   RecordHead head = shared.head;
   const std::uint32_t chunk = block_group.simt().block();
@@ -104,28 +105,49 @@ __global__ void __launch_bounds__(group_threads, 2)
   store_block(job.values + std::uint64_t{chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
 }
 
-__global__ void __launch_bounds__(group_threads, 2) fast_find(const __grid_constant__ SumJob<float> job) {
-  __shared__ SumShared<float> shared;
-  find_records(CudaThread{}, job, shared);
+__global__ void __launch_bounds__(group_threads, 4) fast_open_source(const __grid_constant__ SumJob<float> job) {
+  __shared__ OpenFrame frame;
+  const CudaThread simt;
+  frame = open_source<float>(simt, job.input, simt.thread() / warp_lanes, job.scratch->crc);
+  asm volatile("" ::"l"(&frame) : "memory");  // other threads read it
 }
 
-__global__ void __launch_bounds__(group_threads, 2) fast_add(const __grid_constant__ SumJob<float> job) {
+__global__ void __launch_bounds__(group_threads, 4) fast_find(const __grid_constant__ SumJob<float> job) {
+  __shared__ SumShared<float> shared;
+  const CudaThread simt;
+  SumDescriber(simt, job.input, shared.opened).describe();
+  find_records(simt, job, shared);
+  asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
+}
+
+__global__ void __launch_bounds__(group_threads, 4) fast_add(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
   BlockGroup<CudaThread> block_group(CudaThread{}, shared.block_group);
   block_group.simt().barrier();  // the records have been found
   RecordHead heads[] = {shared.heads[0], shared.heads[1]};
   if (!shared.operands.good || !is_usual(heads[0]) || !is_usual(heads[1])) return;
   RecordIn<float> a, b;
-  UsualReader of_a(block_group, a, heads[0], chunk_values, 1), of_b(block_group, b, heads[1], chunk_values, 1);
-  if (!read_two(block_group, of_a, of_b)) return;
+  UsualReader of_a(block_group, a, heads[0], chunk_values, 1);
+  of_a.read_width();
+  UsualReader of_b(block_group, b, heads[1], chunk_values, 1);
+  of_b.read_width();
+  if (!read_rests(block_group, of_a, of_b)) return;
+  PlacedBlock* const blocks[] = {&shared.blocks[0][block_group.thread()], &shared.blocks[1][block_group.thread()]};
+  *blocks[0] = PlacedBlock::of(a.at, a.width);
+  *blocks[1] = PlacedBlock::of(b.at, b.width);
   const unsigned greatest = a.width > b.width ? a.width : b.width;
   if (rows_of<std::int32_t>(block_group.simt(), greatest + 1) != 1) return;
-  PlaneSum sum;
-  sum.add_rows<1>(block_group.simt(), a.words, a.at, a.width);
-  sum.add_rows<1>(block_group.simt(), b.words, b.at, b.width);
-  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(a.base + b.base);
+  PlaneSum<1> sum;
+  for (unsigned k = 0; k < 2; ++k) {
+    const Words words{block_group.simt().global(shared.heads[k].words.at), 0};
+    sum.add(block_group.simt(), words, blocks[k]->at(), blocks[k]->width());
+  }
+  shared.narrow.planes.keep(block_group.thread(), sum);
+  if (block_group.thread() == 0) shared.record[1] = static_cast<std::uint32_t>(shared.base);
   const unsigned width = sum.width(block_group.simt());
-  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { sum.write(block_group.simt(), to, width); });
+  write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) {
+    SummedBlock{shared.narrow.planes, block_group.thread(), 1}.write(block_group.simt(), to, width);
+  });
 }
 
 }  // namespace taut::planes::cuda

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the code that nvcc generates for the kernels.
 
-Covers registers, shared memory, spills, local memory, accesses of 16 bytes, fences and instruction counts.
+Covers registers, shared memory, blocks on a multiprocessor, spills, local memory, accesses of 16 bytes, fences and
+instruction counts.
 
 Compiles all kernels of all types for sm_80, sm_90 and sm_100, if this nvcc supports them. Without nvcc the test prints a message
 and is skipped (status 77). Without nvdisasm this applies to the checks of machine code.
@@ -24,9 +25,10 @@ FLAGS = ["-std=c++20", "--expt-relaxed-constexpr", "-fmad=false", f"-I{ROOT}/src
 FLAGS += ["-diag-suppress", "445", "-Xptxas", "-v", "-cubin"]
 SKIPPED = 77
 
-# Registers that let two blocks of 512 threads reside on a multiprocessor, and one block where few chunks
-# come.
-REGISTERS = {"planes.DecodeEndKernel": 120, "planes.DecodeKernel": 52, "planes.OpenKernel": 44, "planes.FinishKernel": 40}
+# Registers that let two blocks of 512 threads reside on a multiprocessor, four of the usual ways, and one block where
+# few chunks come.
+REGISTERS = {"planes.DecodeEndKernel": 120, "planes.FinishKernel": 40}
+REGISTERS |= {f"planes.{kernel}": 32 for kernel in ("EncodeKernel", "DecodeKernel", "SumKernel")}
 REGISTERS |= {"planes.LaggedEndKernel": 124, "planes.LaggedValuesKernel": 52, "planes.RestsKernel": 52}
 REGISTERS |= {"planes.ColumnTotalsKernel": 40, "planes.ColumnCarriesKernel": 40, "planes.ColumnSumsKernel": 40}
 USUAL_REGISTERS = 64
@@ -45,6 +47,12 @@ USUAL_VALUES_REGISTERS = 32
 MEND_REGISTERS = {"f32 1-D": 48, "f32 2-D": 64, "f32 3-D": 128, "f32 4-D": 72}
 MEND_REGISTERS |= {"f64 1-D": 56, "f64 2-D": 80, "f64 3-D": 232, "f64 4-D": 80}
 SHARED_BYTES = 48 << 10  # limit without an explicit request for more
+# Threads of a block, and the least number of blocks that a multiprocessor holds, of the usual ways.
+RESIDENT = {f"planes.{kernel}": (512, 4) for kernel in ("EncodeKernel", "DecodeKernel", "SumKernel")}
+RESIDENT |= {f"mpc.{kernel}": (256, 4) for kernel in ("EncodeKernel", "DecodeKernel")}
+# Bytes of shared memory of a multiprocessor, of which each block takes 1 KiB more than it asks for.
+SHARED_OF_MULTIPROCESSOR = {"sm_80": 164 << 10, "sm_90": 228 << 10, "sm_100": 228 << 10}
+THREADS_OF_MULTIPROCESSOR, REGISTERS_OF_MULTIPROCESSOR = 2048, 65536
 # Bytes of local memory, spilt or indexed, which nvcc 13.0 leaves. In planes they are in the code for chunks with
 # values that have no integer; in sums they are two words of each thread.
 LOCAL = {("sm_90", f"planes.{kernel}", "bf16"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
@@ -75,7 +83,7 @@ WAYS = {
     "encode": {"fast_encode": 4, "fast_place": 4 / 16},
     "encode exact": {"fast_encode_exact": 4, "fast_place": 4 / 16},
     "decode": {"fast_decode": 4, "fast_open": 4 / 16},
-    "add": {"fast_add": 4, "fast_find": 4 / 16, "fast_place": 4 / 16},
+    "add": {"fast_add": 4, "fast_open_source": 2 * 4 / 16, "fast_find": 4 / 16, "fast_place": 4 / 16},
     "encode lossless": {"lossless_encode_step": 4, "lossless_encode_tables": 1, "lossless_place": 1 / 8, "lossless_move": 2},
     "decode lossless": {
         "lossless_decode_tables": 1,
@@ -147,11 +155,38 @@ def registers_allowed(name, dtype):
         return MEND_REGISTERS[dtype]
     if name.startswith("zfp."):
         return RATE_REGISTERS[dtype]
-    return REGISTERS.get(name.removesuffix(".exact").removesuffix(".batch"), USUAL_REGISTERS)
+    return REGISTERS.get(plain(name), USUAL_REGISTERS)
+
+
+def plain(name):
+    """Returns the name of a kernel without its form."""
+    return ".".join(name.split(".")[:2])
+
+
+def up(number, unit):
+    return -(-number // unit) * unit
+
+
+def resident_blocks(arch, threads, registers, shared):
+    """Returns the number of blocks that a multiprocessor holds. Registers are allocated to warps by 256, warps by 4."""
+    warps = REGISTERS_OF_MULTIPROCESSOR // up(32 * registers, 256) // 4 * 4
+    by_shared = SHARED_OF_MULTIPROCESSOR[arch] // up(shared + 1024, 128)
+    return min(THREADS_OF_MULTIPROCESSOR // threads, warps // (threads // 32), by_shared)
+
+
+def blocks_of(arch, name, found):
+    """Returns the number of blocks on a multiprocessor, and the least number; None of kernels without a limit."""
+    if plain(name) not in RESIDENT:
+        return None
+    threads, least = RESIDENT[plain(name)]
+    return resident_blocks(arch, threads, found["registers"], found.get("shared", 0)), least
 
 
 def limits(arch, kernels):
     for (name, dtype), found in kernels.items():
+        blocks = blocks_of(arch, name, found)
+        if blocks and blocks[0] < blocks[1]:
+            yield f"{name} of {dtype}: {blocks[0]} blocks on a multiprocessor, at least {blocks[1]}"
         allowed = {
             "registers": registers_allowed(name, dtype),
             "shared": SHARED_BYTES,
@@ -220,7 +255,7 @@ def examine(nvcc, nvdisasm, source, arch, folder):
         if count > INSTRUCTIONS[way]:
             faults.append(f"{way}: {count} instructions for 1024 values, at most {INSTRUCTIONS[way]}")
     rows = [
-        (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), len(code.get(n, [])))
+        (arch, n[1], n[0], k.get("registers"), k.get("shared", 0), k.get("spills"), (blocks_of(arch, n[0], k) or ["-"])[0], len(code.get(n, [])))
         for n, k in sorted(kernels.items())
     ]
     return [f"{arch}: {fault}" for fault in faults], rows, lines
@@ -236,9 +271,9 @@ def main():
         found = list(threads.map(lambda job: examine(nvcc, nvdisasm, *job, folder), jobs))
     faults, rows, lines = ([item for part in parts for item in part] for parts in zip(*found))
     print("\n".join(lines))
-    print("arch     type    kernel                   registers shared spills instructions")
+    print("arch     type    kernel                           registers shared spills blocks instructions")
     for row in rows:
-        print("{:8} {:7} {:24} {:9} {:6} {:6} {:12}".format(*row))
+        print("{:8} {:7} {:32} {:9} {:6} {:6} {:>6} {:12}".format(*row))
     for fault in faults:
         print("fault:", fault)
     if not nvdisasm:

@@ -120,6 +120,8 @@ class Thread {
   const V* global(const V* p) const {
     return p;
   }
+  template <class V>
+  void keep_in_memory(V&) const {}
   std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) const {
     return (a & mask) | (b & ~mask);
   }

@@ -14,20 +14,12 @@ int reserve(std::size_t count, cudaStream_t stream) {
   return 0;
 }
 
-// Prepares the capture of a call.
-int prepare(const CudaCalls& calls, const CudaCalls::Call& call, cudaStream_t stream) {
-  if (call.reservable) return reserve(CudaCalls::n, stream);
-  const int status = call.launch(stream);
-  EXPECT_TRUE(calls.right(call));
-  return status;
-}
-
 // Captures a call, lets something happen, and launches the graph.
 template <class Happens>
 void captured_before(const CudaCalls& calls, const CudaCalls::Call& call, Happens happens) {
   SCOPED_TRACE(call.name);
   const Stream stream, other;
-  ASSERT_EQ(prepare(calls, call, stream), 0);
+  ASSERT_EQ(reserve(CudaCalls::n, stream), 0);
   ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   int status = 0;
   const Graph graph(stream, [&] { status = call.launch(stream); });
@@ -68,7 +60,7 @@ TEST(CapturedCalls, FindTheirKernelsLoaded) {
   const Stream stream;
   for (const CudaCalls::Call& call : calls.all()) {
     SCOPED_TRACE(call.name);
-    ASSERT_EQ(prepare(calls, call, stream), 0);
+    ASSERT_EQ(reserve(CudaCalls::n, stream), 0);
     int status = 0;
     const Graph graph(stream, [&] { status = call.launch(stream); });
     ASSERT_EQ(status, 0);
@@ -94,6 +86,32 @@ TEST(CapturedCalls, NeedMemoryThatWasReservedBefore) {
     ASSERT_EQ(call.launch(stream), 0);
     ASSERT_TRUE(calls.right(call));
   }
+}
+
+// Services on values are prepared by the same reservation.
+TEST(CapturedServices, OnValuesFindTheirMemoryAndKernels) {
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  std::vector<float> x(CudaCalls::n, 1);
+  x[CudaCalls::n / 2] = 8;
+  const OnGpu<float> values(x), operand(x);
+  const OnGpu<api::DeviceRange> range(1);
+  on_host::unload_kernels();
+  const Stream stream;
+  ASSERT_EQ(reserve(CudaCalls::n, stream), 0);
+  const Graph graph(stream, [&] {
+    EXPECT_EQ(services.reduce_values(values.data(), operand.data(), x.size(), CudaCalls::f32,
+                                     static_cast<int>(Reduction::sum), stream),
+              0);
+    EXPECT_EQ(services.divide_values(values.data(), x.size(), CudaCalls::f32, 4, stream), 0);
+    EXPECT_EQ(services.range(values.data(), x.size(), CudaCalls::f32, nullptr, 0, range.data(), stream), 0);
+  });
+  ASSERT_EQ(graph.ended(), cudaSuccess);
+  ASSERT_EQ(graph.launch(stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  const api::DeviceRange found = range.read()[0];
+  EXPECT_EQ(found.done, 1u);
+  EXPECT_EQ(found.least, 0.5);
+  EXPECT_EQ(found.greatest, 4.0);
 }
 
 }  // namespace

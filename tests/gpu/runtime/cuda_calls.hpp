@@ -25,7 +25,6 @@ class CudaCalls {
     const char* name;
     std::function<int(cudaStream_t)> launch;
     std::vector<std::byte> expected = {};
-    bool reservable = true;  // otherwise only the same call prepares a capture
   };
 
   CudaCalls() {
@@ -98,13 +97,11 @@ class CudaCalls {
       const Batch batch = items(values_.data(), out_.data());
       return TAUT_Cuda_services()->encode_many(batch.data(), 2, f32, &coding, s);
     });
-    calls_.back().reservable = false;
     add_frame();
     add("decode a batch", [this](cudaStream_t s) {
       const Batch batch = items(reinterpret_cast<float*>(out_.data()), frames_.back()->data());
       return TAUT_Cuda_services()->decode_many(batch.data(), 2, f32, 0, s);
     });
-    calls_.back().reservable = false;
   }
 
   // Returns the halves of `values`, each with half of the room at `frames`.

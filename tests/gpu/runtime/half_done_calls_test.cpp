@@ -64,23 +64,38 @@ TEST(ErrorsOfTheProgram, StopNoCall) {
   }
 }
 
+// A thread that begins a call at the k-th call of the runtime in a call of this thread.
+struct OtherThread {
+  std::function<int()> launch;
+  std::atomic<bool> done{false};
+  std::thread thread = {};
+
+  void begin() {
+    thread = std::thread([this] {
+      EXPECT_EQ(launch(), 0);
+      done = true;
+    });
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (!done && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  }
+
+  // Makes this thread's call. Returns false if it calls the runtime less than k times; both calls have ended.
+  bool begins_in(unsigned long k, const std::function<int()>& call) {
+    const auto begin_of = [](void* other) {
+      static_cast<OtherThread*>(other)->begin();
+      return 0;
+    };
+    stand_in_at_call(k, begin_of, this);
+    EXPECT_EQ(call(), 0);
+    stand_in_at_call(0, nullptr, nullptr);
+    if (!thread.joinable()) return false;
+    thread.join();
+    return true;
+  }
+};
+
 // Calls of other threads wait until a call has launched all its kernels.
 TEST(CallsOfTwoThreads, DoNotMixTheirKernelsOnAStream) {
-  struct Other {
-    const CudaCalls& calls;
-    const Stream& stream;
-    std::size_t kind;
-    std::atomic<bool> done{false};
-    std::thread thread = {};
-    void begin() {
-      thread = std::thread([this] {
-        EXPECT_EQ(calls.all()[kind].launch(stream), 0);
-        done = true;
-      });
-      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-      while (!done && std::chrono::steady_clock::now() < until) std::this_thread::yield();
-    }
-  };
   const CudaCalls ours, others;
   for (const std::size_t kind : {0, 2, 7, 11}) {
     bool began = true;
@@ -88,19 +103,33 @@ TEST(CallsOfTwoThreads, DoNotMixTheirKernelsOnAStream) {
       SCOPED_TRACE(testing::Message() << ours.all()[kind].name << ", other thread at " << k);
       const Stream stream;
       ASSERT_EQ(ours.all()[kind].launch(stream), 0);
-      Other other{others, stream, kind};
-      const auto begin = [](void* of) {
-        static_cast<Other*>(of)->begin();
-        return 0;
-      };
-      stand_in_at_call(k, begin, &other);
-      ASSERT_EQ(ours.all()[kind].launch(stream), 0);
-      stand_in_at_call(0, nullptr, nullptr);
-      began = other.thread.joinable();
-      if (began) other.thread.join();
+      OtherThread other{[&] { return others.all()[kind].launch(stream); }};
+      began = other.begins_in(k, [&] { return ours.all()[kind].launch(stream); });
       ASSERT_TRUE(ours.right(ours.all()[kind]));
       ASSERT_TRUE(!began || others.right(others.all()[kind]));
     }
+  }
+}
+
+// The service that takes two kernels keeps the stream's turn, too; the other services on values take one.
+TEST(CallsOfTwoThreads, DoNotMixTheKernelsOfARange) {
+  const api::DeviceServices& services = *TAUT_Cuda_services();
+  constexpr std::size_t n = 9000;
+  const OnGpu<float> ones(std::vector<float>(n, 1)), twos(std::vector<float>(n, 2));
+  const OnGpu<api::DeviceRange> of_ones(1), of_twos(1);
+  bool began = true;
+  for (unsigned long k = 1; began; ++k) {
+    SCOPED_TRACE(testing::Message() << "other thread at " << k);
+    const Stream stream;
+    const auto range = [&](const OnGpu<float>& values, const OnGpu<api::DeviceRange>& found) {
+      return services.range(values.data(), n, CudaCalls::f32, nullptr, 0, found.data(), stream);
+    };
+    ASSERT_EQ(range(ones, of_ones), 0);
+    OtherThread other{[&] { return range(twos, of_twos); }};
+    began = other.begins_in(k, [&] { return range(ones, of_ones); });
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    EXPECT_EQ(of_ones.read()[0].greatest, 1.0);
+    EXPECT_TRUE(!began || of_twos.read()[0].greatest == 2.0);
   }
 }
 

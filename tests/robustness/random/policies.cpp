@@ -115,7 +115,7 @@ CollectiveCall request_of(Memory& memory, int rank) {
 
 void record_plain(const CollectiveCall& request, const Verdict& verdict, std::uint64_t nanoseconds) {
   if (verdict.plain == Fallback::trial || verdict.plain == Fallback::slower)
-    verdict.autotuner->record(Outcome::plain, seconds(nanoseconds), request.bytes);
+    verdict.plain_times->note(seconds(nanoseconds), request.bytes);
 }
 
 Plan plan_of(const Policy& policy, const Memory& memory, CandidateTable& table) {

@@ -86,7 +86,7 @@ TEST_F(OnNodes, IsTriedWhereCallsHaveToPay) {
       const auto verdicts = on->run(Collective::allreduce, job);
       ASSERT_EQ(verdicts[0].status, Status::ok);
       for (const Verdict& verdict : verdicts)
-        if (verdict.autotuner != nullptr) verdict.autotuner->record(Outcome::plain, 1, job.bytes());
+        if (verdict.plain_times != nullptr) verdict.plain_times->note(1, job.bytes());
       by_nodes |= on->comms[0]->calls().rows()[0].decision.by_nodes;
     }
     EXPECT_EQ(by_nodes, tried) << policy;

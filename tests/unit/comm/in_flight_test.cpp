@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "support/in_flight.hpp"
 
 namespace taut::test {
@@ -12,8 +14,8 @@ namespace {
 
 // A mixture of calls, the same on all ranks.
 struct Mixture {
-  Mixture(int P, const std::string& policy, std::uint64_t seed)
-      : ranks(P, policy, {.seed = seed, .random_order = true}),
+  Mixture(int P, const std::string& policy, std::uint64_t seed, int slow = -1)
+      : ranks(P, policy, {.seed = seed, .random_order = true, .slow = slow}),
         flights(ranks.comms.size()),
         issued(ranks.comms.size()),
         calls(ranks.comms.size()) {}
@@ -162,9 +164,9 @@ TEST(InFlight, PlainCallsKeepTheOrderOfTheCalls) {
     SCOPED_TRACE(seed);
     const int P = 2 + static_cast<int>(seed % 5);
     Mixture mixture(P, "abs:1e-6", seed);
-    for (std::uint64_t i = 0; i < 9; ++i)
+    for (std::uint64_t i = 0; i < 9; ++i)  // three kinds: calls follow an earlier one that gains nothing
       mixture.add(Collective::allreduce, 20000 + 1000 * i, DType::f32,
-                  i % 3 == 0 ? Pattern::sparse : Pattern::wild, i);
+                  i % 3 == 0 ? Pattern::sparse : Pattern::wild, i, static_cast<Reduction>(1 + i / 3));
     mixture.run([&](int rank) { return start_all_then_wait(mixture, rank, seed); });
     for (std::size_t i = 0; i < 9; ++i) {
       for (int r = 0; r < P; ++r) {
@@ -176,6 +178,90 @@ TEST(InFlight, PlainCallsKeepTheOrderOfTheCalls) {
       }
     }
   }
+}
+
+// ---- Comparison with plain MPI
+
+std::vector<Verdict> verdicts_of(Mixture& mixture, std::size_t call) {
+  std::vector<Verdict> all;
+  for (int r = 0; r < mixture.ranks.hub.size(); ++r) {
+    OneCall& one = mixture.at(r, call);
+    all.push_back(one.call.verdict());
+    EXPECT_EQ(one.plain.issued(), all[0].plain != Fallback::none);
+    EXPECT_TRUE(!one.plain.issued() || one.plain.same_everywhere());
+  }
+  return all;
+}
+
+// Each rank measures other times and sees the calls complete in another order.
+TEST(InFlight, RanksDecideAlikeWhateverTheyHaveSeenCompleted) {
+  for (std::uint64_t seed = 1; seed <= 15 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    const int P = 2 + static_cast<int>(seed % 5);
+    constexpr std::size_t n = 60;
+    Mixture mixture(P, "abs:1e-4", seed, static_cast<int>(seed) % P);
+    std::vector<bool> blocking;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      mixture.add(i % 11 == 0 ? Collective::bcast : Collective::allreduce, 20000, DType::f32,
+                  i % 17 == 16 ? Pattern::wild : Pattern::smooth, i);
+      blocking.push_back(seed % 3 == 0 && i % 7 == 0);
+    }
+    std::vector<std::vector<Verdict>> verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(n));
+    mixture.run([&](int rank) {
+      return as_it_comes(mixture, rank, seed, verdicts[static_cast<std::size_t>(rank)], blocking);
+    });
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!blocking[i]) expect_results(mixture, i, 1e-4, verdicts_of(mixture, i));
+    }
+  }
+}
+
+// In loopback the substitutes of plain calls are much faster than compressed calls.
+TEST(InFlight, CallsGoPlainWherePlainMpiIsFaster) {
+  constexpr std::size_t n = 100;
+  Mixture mixture(3, "abs:1e-4,when=pays", 7);
+  for (std::uint64_t i = 0; i < n; ++i)
+    mixture.add(Collective::allreduce, 100000, DType::f32, Pattern::smooth, 1);
+  mixture.run([&](int rank) -> Task<> {
+    for (std::size_t i = 0; i < n; ++i) {
+      mixture.flight(rank).start(mixture.at(rank, i).call);
+      co_await mixture.wait(rank, i);
+    }
+  });
+  std::map<Fallback, int> count;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::vector<Verdict> verdicts = verdicts_of(mixture, i);
+    for (const Verdict& verdict : verdicts) EXPECT_EQ(verdict.plain, verdicts[0].plain);
+    ++count[verdicts[0].plain];
+  }
+  EXPECT_EQ(count[Fallback::trial], OverlapTuner::trial_calls);
+  EXPECT_LE(count[Fallback::none], 4 + 3);
+  EXPECT_GE(count[Fallback::slower], 90);
+}
+
+TEST(InFlight, CallsThatNeedNotPayAreNotCompared) {
+  Mixture mixture(2, "abs:1e-4,when=always", 8);
+  constexpr std::size_t n = 30;
+  for (std::uint64_t i = 0; i < n; ++i)
+    mixture.add(Collective::allreduce, 20000, DType::f32, Pattern::smooth, 1);
+  mixture.run([&](int rank) { return start_all_then_wait(mixture, rank, 8); });
+  for (std::size_t i = 0; i < n; ++i)
+    for (const Verdict& verdict : verdicts_of(mixture, i)) EXPECT_EQ(verdict.plain, Fallback::none);
+}
+
+// The calls of a period do not wait for an opening call that ends with an error.
+TEST(InFlight, AMismatchInTheFirstCallOfAPeriodHoldsUpNoOther) {
+  Mixture mixture(4, "abs:1e-3", 9);
+  for (std::uint64_t i = 0; i < 5; ++i)
+    mixture.add(Collective::allreduce, 30000, DType::f32, Pattern::smooth, i);
+  CollectiveCall changed = mixture.at(2, 0).request;
+  changed.mean = true;
+  mixture.calls[2][0] = std::make_unique<OneCall>(*mixture.ranks.comms[2], changed,
+                                                  mixture.ranks.hub.transport(2), mixture.issued[2], 1);
+  mixture.run([&](int rank) { return start_all_then_wait(mixture, rank, 9); });
+  for (std::size_t i = 0; i < 4; ++i)
+    for (int r = 0; r < 4; ++r)
+      EXPECT_EQ(mixture.at(r, i).call.verdict().status, i == 0 ? Status::rank_mismatch : Status::ok);
 }
 
 // Starts more calls than there are lanes: the later calls wait for the earlier ones.
