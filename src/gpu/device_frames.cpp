@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
 
 #include "core/frames.hpp"
@@ -67,17 +68,20 @@ Status DeviceFrames::fetch_header(ConstBytes frame) noexcept {
   return download(frame.first(std::min(frame.size(), frame_header_bytes)));
 }
 
+// Waits, because the memory of either frame may be used again on another stream.
 Status DeviceFrames::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   std::memmove(to, from, std::min(bytes, frame_header_bytes));
   const std::less<const std::byte*> before;
   const bool overlap = before(to, from + bytes) && before(from, to + bytes);
-  if (!overlap) return device_.copy(there(to), there(from), bytes);
+  if (!overlap) return copy_and_wait(there(to), there(from), bytes);
   try {
     const Buffer between = device_.memory().scratch(bytes);
     const Status status = device_.copy(between.data(), there(from), bytes);
     return status == Status::ok ? copy_and_wait(there(to), between.data(), bytes) : status;
   } catch (const Error& error) {
     return error.status();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory;
   }
 }
 
