@@ -6,6 +6,7 @@
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
+#   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
@@ -14,7 +15,7 @@
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults lint format docs bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -50,6 +51,16 @@ faults:
 	@tools/setup.sh test
 	@TARGET=taut_random tools/build.sh test
 	@build/test/tests/robustness/random/taut_random --faults --count 10000 $(ARGS)
+
+gpu-random:
+	@tools/setup.sh test
+	@TARGET=taut_random_gpus tools/build.sh test
+	@build/test/tests/robustness/random/taut_random_gpus --count 100000 $(ARGS)
+
+gpu-faults:
+	@tools/setup.sh test
+	@TARGET=taut_random_gpus tools/build.sh test
+	@build/test/tests/robustness/random/taut_random_gpus --faults --count 10000 $(ARGS)
 
 exhaustive:
 	@tools/setup.sh test

@@ -18,6 +18,7 @@ static struct memory {
 static int count;
 static unsigned long launches, copied[3], waits;
 static long objects;
+static int all_opened; /* scopes in which all memory is accessible */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char* range_at;
@@ -25,7 +26,7 @@ static size_t range_bytes;
 static int range_managed;
 
 static void protect(const struct memory* m) {
-  const int accessible = m->mapped && (m->device == stand_in_host || m->opened > 0);
+  const int accessible = m->mapped && (m->device == stand_in_host || m->opened > 0 || all_opened > 0);
   mprotect(m->pages, m->length, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
@@ -146,6 +147,16 @@ static void add_to_opened(const void* at, int device, int more) {
 
 void stand_in_open(const void* at, int device) { add_to_opened(at, device, 1); }
 void stand_in_close(const void* at, int device) { add_to_opened(at, device, -1); }
+
+static void add_to_all_opened(int more) {
+  pthread_mutex_lock(&lock);
+  all_opened += more;
+  for (const struct memory* m = memories; m < memories + count; ++m) protect(m);
+  pthread_mutex_unlock(&lock);
+}
+
+void stand_in_open_all(void) { add_to_all_opened(1); }
+void stand_in_close_all(void) { add_to_all_opened(-1); }
 
 unsigned long stand_in_memories(void) {
   pthread_mutex_lock(&lock);

@@ -37,6 +37,10 @@ int stand_in_device_of(const void* at);
 void stand_in_open(const void* at, int device);
 void stand_in_close(const void* at, int device);
 
+/* Make all memory accessible, for example to an MPI that supports GPUs, and inaccessible again. */
+void stand_in_open_all(void);
+void stand_in_close_all(void);
+
 /* Number of allocations that are not freed, pinned ones included. */
 unsigned long stand_in_memories(void);
 

@@ -85,8 +85,8 @@ template <class T, class Launcher>
 void launch_encoder(Launcher& launcher, const EncodeCall<T>& call, const Sink& sink,
                     const std::uint32_t* like = nullptr) {
   with_bits(call.z, [&]<PackedBits Bits>() {
-    launcher.template launch<EncodeKernel<T, Bits>>(sink.chunks,
-                                                    {call.values, call.count, call.z, sink, like});
+    launcher.template launch<EncodeKernel<T, Bits>>(
+        sink.chunks, {call.values, call.count, call.z, sink, like, reciprocal_of(call.z)});
   });
 }
 

@@ -20,6 +20,7 @@ struct EncodeJob {
   Quantiser<T> z;
   Sink sink;
   const std::uint32_t* like;  // frame whose predictor is used; null: the predictor of z
+  double reciprocal;          // 1 / step
 };
 
 // Size of the largest record: a layer. The planes of 16-bit floats alone may take slightly more than a layer.
@@ -153,13 +154,14 @@ class ChunkEncoder {
   // of that range.
   TAUT_DEVICE std::uint32_t quantise(int bits, Int (&q)[block_values]) const {
     ValuesAt<T> values = own();
-    group_.simt().keep_in_memory(values);
+    if constexpr (sizeof(T) == 8) group_.simt().keep_in_memory(values);
     std::uint32_t marked = 0;
     TAUT_ROLLED
     for (unsigned i = 0; i < block_values; ++i) {
       const T x = values[i];
       std::int64_t v = 0;
-      const bool good = bits == large_bits ? quantise_large(x, job_.z, v) : quantise_to(x, job_.z, bits, v);
+      const bool good = bits == large_bits ? quantise_large(x, job_.z, job_.reciprocal, v)
+                                           : quantise_to(x, job_.z, job_.reciprocal, bits, v);
       q[i] = static_cast<Int>(v);
       marked |= static_cast<std::uint32_t>(i < values_ && !good) << i;
     }

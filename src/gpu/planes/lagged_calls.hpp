@@ -66,7 +66,8 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
 template <class T, class Launcher>
 void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& frame,
                    const IntegersRoom& room, const CallPlace& place) {
-  const EncodeJob<T> plain{call.values, call.count, call.z, sink_of(frame, call.count, place), nullptr};
+  const EncodeJob<T> plain{call.values, call.count,           call.z, sink_of(frame, call.count, place),
+                           nullptr,     reciprocal_of(call.z)};
   LaggedEncodeJob<T> job{plain, room.integers(), room.totals(), lags};
   job.encode.sink = sink_of(frame, call.count, place, lags.n);
   with_bits(call.z, [&]<PackedBits Bits>() {

@@ -40,12 +40,18 @@ TAUT_DEVICE bool quantise_small(T x, const Quantiser<T>& z, std::int32_t& q) {
   }
 }
 
+// Returns 1 / step, in double arithmetic.
+template <class T>
+constexpr double reciprocal_of(const Quantiser<T>& z) {
+  return 1 / static_cast<double>(z.step);
+}
+
 // Computes the integer of up to `bits` bits, in double arithmetic. Returns false if no integer is within the
 // bound.
 template <class T>
-TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, int bits, std::int64_t& q) {
+TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, double reciprocal, int bits, std::int64_t& q) {
   const double step = static_cast<double>(z.step), x = static_cast<double>(value);
-  const double shifted = x * (1 / step) + 0x1.8p52, integer = shifted - 0x1.8p52;
+  const double shifted = x * reciprocal + 0x1.8p52, integer = shifted - 0x1.8p52;
   const double range = static_cast<double>(std::int64_t{1} << bits);
   const double error = x - static_cast<double>(static_cast<T>(integer * step));
   q = rounded(shifted);
@@ -54,7 +60,7 @@ TAUT_DEVICE bool quantise_to(T value, const Quantiser<T>& z, int bits, std::int6
 
 // Computes the integer of a value in a chunk that is not small.
 template <class T>
-TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, std::int64_t& q) {
+TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, double reciprocal, std::int64_t& q) {
   if constexpr (std::is_same_v<T, float>) {  // a small value gets the same integer as in a small chunk
     std::int32_t small_q = 0;
     if (quantise_small(x, z, small_q)) {
@@ -62,7 +68,7 @@ TAUT_DEVICE bool quantise_large(T x, const Quantiser<T>& z, std::int64_t& q) {
       return true;
     }
   }
-  return quantise_to(x, z, large_bits, q);
+  return quantise_to(x, z, reciprocal, large_bits, q);
 }
 
 // Returns a bit for each packed integer among the values.
@@ -95,9 +101,9 @@ TAUT_DEVICE T value_as_decoded(T x, const Quantiser<T>& z) {
   std::int64_t q = 0;
   const double step = static_cast<double>(z.step);
   if constexpr (std::is_same_v<T, float>) {
-    if (quantise_large(x, z, q)) return multiple<T>(q, step);
+    if (quantise_large(x, z, reciprocal_of(z), q)) return multiple<T>(q, step);
   } else {
-    if (quantise_to(x, z, value_bits<T>, q)) return multiple<T>(q, step);
+    if (quantise_to(x, z, reciprocal_of(z), value_bits<T>, q)) return multiple<T>(q, step);
   }
   if (!z.snaps) return x;
   const double s = static_cast<double>(x) / step;

@@ -16,12 +16,12 @@ inline const bool gpus_are_outside = (LoopbackHub::outside = stand_in_calls, tru
 // Copies of a job's inputs and outputs in memory of a GPU, for some of its ranks.
 class OnGpus {
  public:
-  // Bit r of `ranks`: the values of rank r are on a GPU.
-  OnGpus(Job& job, unsigned ranks, int device = 0) : job_(job) {
+  // Bit r of `ranks`: the values of rank r are on a GPU, and begin `skipped` bytes behind an aligned address.
+  OnGpus(Job& job, unsigned ranks, std::size_t skipped = 0) : job_(job) {
     for (std::size_t r = 0; r < job.inputs.size(); ++r) {
       const bool there = (ranks >> r & 1) != 0;
       for (Values* const values : {&job.inputs[r], &job.outputs[r]})
-        copies_.push_back(there ? std::make_unique<OnGpu<std::byte>>(bytes_of(*values), 0, device) : nullptr);
+        copies_.push_back(there ? std::make_unique<OnGpu<std::byte>>(bytes_of(*values), skipped) : nullptr);
     }
   }
 
@@ -103,8 +103,8 @@ class RanksOnGpus : public Ranks {
 };
 
 // Makes the call with the values on GPUs. Returns the verdicts.
-inline std::vector<Verdict> run_on_gpus(Ranks& ranks, const Trial& trial, Job& job) {
-  OnGpus there(job, trial.on_gpus);
+inline std::vector<Verdict> run_on_gpus(Ranks& ranks, const Trial& trial, Job& job, std::size_t skipped = 0) {
+  OnGpus there(job, trial.on_gpus, skipped);
   const auto verdicts = ranks.run(trial.collective, job, [&](int rank, CollectiveCall& request) {
     request.mean = trial.mean;
     there.place(rank, request);

@@ -53,19 +53,13 @@ RESIDENT |= {f"mpc.{kernel}": (256, 4) for kernel in ("EncodeKernel", "DecodeKer
 # Bytes of shared memory of a multiprocessor, of which each block takes 1 KiB more than it asks for.
 SHARED_OF_MULTIPROCESSOR = {"sm_80": 164 << 10, "sm_90": 228 << 10, "sm_100": 228 << 10}
 THREADS_OF_MULTIPROCESSOR, REGISTERS_OF_MULTIPROCESSOR = 2048, 65536
-# Bytes of local memory, spilt or indexed, which nvcc 13.0 leaves. In planes they are in the code for chunks with
-# values that have no integer; in sums they are two words of each thread.
-LOCAL = {("sm_90", f"planes.{kernel}", "bf16"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
-LOCAL |= {("sm_100", f"planes.{kernel}", "f64"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
-LOCAL |= {("sm_100", f"planes.{kernel}", "f16"): 48 for kernel in ("EncodeKernel", "EncodeAgainKernel", "LaggedRecordsKernel")}
-LOCAL |= {("sm_80", f"planes.{kernel}.exact", "f64"): 8 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
-LOCAL |= {("sm_100", f"planes.{kernel}.exact", "f64"): 32 for kernel in ("EncodeKernel", "EncodeAgainKernel")}
-LOCAL |= {(arch, "planes.EncodeKernel.batch", "f64"): most for arch, most in (("sm_80", 32), ("sm_90", 24), ("sm_100", 36))}
-LOCAL |= {(arch, "planes.EncodeKernel.batch.exact", "f64"): most for arch, most in (("sm_80", 16), ("sm_90", 16), ("sm_100", 48))}
-LOCAL |= {("sm_100", "planes.EncodeKernel.batch", "f16"): 48}
-LOCAL |= {("sm_80", "planes.SumKernel", dtype): 24 for dtype in ("f32", "f64", "f16", "bf16")}
-LOCAL |= {(arch, "mpc.EncodeKernel", "u64"): 8 for arch in ("sm_80", "sm_90")}
+# Bytes of local memory, spilt or indexed, which nvcc 13.0 leaves.
+LOCAL = {(arch, "mpc.EncodeKernel", "u64"): 8 for arch in ("sm_80", "sm_90")}
+LOCAL |= {(arch, "planes.EncodeKernel.exact", "f32"): 96 for arch in ("sm_80", "sm_90")}
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
+# Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
+ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 176}
+ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128}
 # Kernels without accesses of 16 bytes: a block has 8 bytes.
 NARROW = [("mpc.EncodeKernel", "u8")]
 # Instructions that order memory accesses: fences, and what an acquire or a release becomes. Only the kernels that
@@ -75,7 +69,7 @@ ENDING = ("planes.FinishKernel", "planes.DecodeEndKernel", "planes.SumEndKernel"
 ENDING += ("mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
-INSTRUCTIONS = {"encode": 1160, "encode exact": 1220, "decode": 890, "add": 1410, "encode lossless": 1450, "decode lossless": 2150}
+INSTRUCTIONS = {"encode": 1160, "encode exact": 1220, "decode": 980, "add": 1750, "encode lossless": 1450, "decode lossless": 2150}
 # Number of times that a warp executes a part for 1024 values. planes: 4 warps; one warp of 16 does some work
 # for all. mpc: one warp; one warp of 8 does some work for all. Of the chunk's 32 rows of words, half are
 # moved as records and all are moved as values, by four: a part moves 8.
@@ -191,7 +185,7 @@ def limits(arch, kernels):
             "registers": registers_allowed(name, dtype),
             "shared": SHARED_BYTES,
             "spills": LOCAL.get((arch, name, dtype), 0),
-            "stack": LOCAL.get((arch, name, dtype), 0),
+            "stack": LOCAL.get((arch, name, dtype), ARRAYS.get(plain(name), 0)),
         }
         for what, most in allowed.items():
             if found.get(what, 0) > most:
@@ -227,7 +221,7 @@ def faults_of_code(arch, code):
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
             yield f"{name} of {dtype}: no {wide[name]}"
         local = sum(i.startswith(("LDL", "STL")) for i in instructions)
-        if local > 0 and (arch, name, dtype) not in LOCAL:
+        if local > 0 and (arch, name, dtype) not in LOCAL and plain(name) not in ARRAYS:
             yield f"{name} of {dtype}: {local} accesses to local memory"
         ordering = sorted({i for i in instructions if i.startswith(ORDERING)})
         if ordering and name.removesuffix(".batch") not in ENDING:

@@ -1,4 +1,6 @@
 // Tests of the order of calls among the work of streams.
+#include <algorithm>
+#include <cmath>
 #include <list>
 
 #include "gpu/device_services.hpp"
@@ -13,10 +15,15 @@ struct OnDevice {
   float* data() const { return memory.data(); }
 };
 
+bool within(float bound, const std::vector<float>& a, const std::vector<float>& b) {
+  return std::ranges::equal(a, b, [=](float x, float y) { return std::abs(x - y) <= bound; });
+}
+
 // Each turn makes values, adds them up and takes the result; the host waits after the last turn only. Values
-// and result are overwritten at once by the next turn.
+// and result are overwritten at once by the next turn. `bound`: greatest difference from the blocking call.
 template <class Memory>
-void turns(const PolicyComm& comm, cudaStream_t stream, const std::string& name, MPI_Op op = MPI_SUM) {
+void turns(const PolicyComm& comm, cudaStream_t stream, const std::string& name, MPI_Op op = MPI_SUM,
+           float bound = 0) {
   constexpr int most = 5;
   const Memory in, out;
   Sum sum(in.data(), out.data(), comm, op);
@@ -34,7 +41,7 @@ void turns(const PolicyComm& comm, cudaStream_t stream, const std::string& name,
   sum.wait();
   int i = 0;
   for (const Pinned& result : results)
-    expect(result.read() == comm.sum_of(values_of(i++), op), name + ": another result than on the host");
+    expect(within(bound, result.read(), comm.sum_of(values_of(i++), op)), name + ": another result");
 }
 
 void kinds_of_streams() {
@@ -53,15 +60,16 @@ void kinds_of_streams() {
   }
 }
 
-// MPI's own calls begin in the order of the stream too.
+// MPI's own calls begin in the order of the stream too. MPI may round sums of blocking calls otherwise.
 void plain_calls() {
+  constexpr float rounding = 1e-5F;
   const Stream stream;
   const PolicyComm small("abs:1e-3"), off("off"), none("");
-  turns<Pinned>(small, stream, "below min_bytes");
-  turns<Pinned>(small, stream, "mean below min_bytes", TAUT_Avg());
-  turns<Pinned>(off, stream, "policy off");
-  turns<Pinned>(none, stream, "no policy");
-  turns<Pinned>(none, stream, "mean without policy", TAUT_Avg());
+  turns<Pinned>(small, stream, "below min_bytes", MPI_SUM, rounding);
+  turns<Pinned>(small, stream, "mean below min_bytes", TAUT_Avg(), rounding);
+  turns<Pinned>(off, stream, "policy off", MPI_SUM, rounding);
+  turns<Pinned>(none, stream, "no policy", MPI_SUM, rounding);
+  turns<Pinned>(none, stream, "mean without policy", TAUT_Avg(), rounding);
 }
 
 // A stream that waits until open() is called.

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { n = 1 << 17, requests = 8, starts = 10, pairs = 40 };
+enum { n = 1 << 20, requests = 6, starts = 10, pairs = 30 };
 
 static int rank, size;
 static double *send, *receive, *second;

@@ -54,14 +54,10 @@ class Pays(unittest.TestCase):
                 break
         for collective, count in counts.items():
             with self.subTest(collective=collective, count=count, attempt=attempt):
-                self.assertEqual(sum(count.values()), 80)
+                self.assertEqual(sum(count.values()), 60)
                 self.assertGreater(count["trial"], 0)
                 self.assertLessEqual(count["compressed"], 20)
-                self.assertGreaterEqual(count["slower"], 40)
-
-    def test_always_means_always(self):
-        for collective, count in self.courses("* f64 : abs=1e-3 when=always").items():
-            self.assertEqual(count, {"compressed": 80}, collective)
+                self.assertGreaterEqual(count["slower"], 30)
 
 
 if __name__ == "__main__":

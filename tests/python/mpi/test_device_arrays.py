@@ -158,3 +158,21 @@ def test_the_request_has_the_new_array(on_gpu, how):
     assert request.result.numpy().tobytes() == expected.tobytes()
     assert on_gpu.Iallreduce(mine, gpu.CupyArray(wave(N, 0))).result is None
     taut.Request.Waitall(list(taut._request._under_way))
+
+
+# ---- Messages
+
+
+@pytest.mark.parametrize("kind", [*KINDS, gpu.JaxArray])
+def test_messages(on_gpu, kind):
+    right, left = (on_gpu.rank + 1) % on_gpu.size, (on_gpu.rank - 1) % on_gpu.size
+    mine, expected = wave(N, on_gpu.rank), np.zeros(N, np.float32)
+    on_gpu.Sendrecv(mine, right, 5, expected, left, 5)
+    room = [gpu.CupyArray(np.zeros(N, np.float32)) for _ in range(3)]
+    on_gpu.Sendrecv(kind(mine), right, 5, room[0], left, 5)
+    taut.Request.Waitall([on_gpu.Irecv(room[1], left, 6), on_gpu.Isend(kind(mine), right, 6)])
+    there = kind(mine) if on_gpu.rank % 2 else mine  # some ranks send from the host
+    request = on_gpu.Isend(there, right, 7)
+    on_gpu.Recv(room[2], left, 7)
+    request.Wait()
+    assert all(array.numpy().tobytes() == expected.tobytes() for array in room)

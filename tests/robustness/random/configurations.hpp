@@ -33,6 +33,7 @@ struct Kind {
 };
 std::span<const Kind> kinds();
 Machine& machine();
-std::string done();  // what all configurations together have done on the machine; "" if nothing special
+std::string
+work_of_machine();  // what all configurations together have done on the machine; "" if nothing special
 
 }  // namespace taut::test

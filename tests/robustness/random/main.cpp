@@ -128,7 +128,7 @@ class Run {
       std::printf("; %llu ended by a status, %llu with the job", number(tally_.errors), number(tally_.ended));
     std::printf(", %.0f s%s\n", seconds, last ? ": no failure" : "");
     if (last) {
-      std::printf("%s", done().c_str());
+      std::printf("%s", work_of_machine().c_str());
       show_faults();
     }
     std::fflush(stdout);

@@ -15,6 +15,6 @@ Machine& machine() {
   return gpus;
 }
 
-std::string done() { return "  " + std::to_string(stand_in_launches()) + " kernels launched\n"; }
+std::string work_of_machine() { return "  " + std::to_string(stand_in_launches()) + " kernels launched\n"; }
 
 }  // namespace taut::test

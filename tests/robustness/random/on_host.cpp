@@ -14,6 +14,6 @@ Machine& machine() {
   return host;
 }
 
-std::string done() { return ""; }
+std::string work_of_machine() { return ""; }
 
 }  // namespace taut::test
