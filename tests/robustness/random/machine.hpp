@@ -27,7 +27,7 @@ class Choices {
 // Here: the host alone.
 class Machine : public Choices {
  public:
-  explicit Machine(LoopbackHub::Copy copies_messages = nullptr) : copies_messages_(copies_messages) {}
+  explicit Machine(LoopbackHub::Copy copy = nullptr) : copies_messages_(copy) {}
 
   // Returns the function that copies messages from and to the memory of ranks.
   LoopbackHub::Copy copies_messages() const { return copies_messages_; }
