@@ -53,7 +53,7 @@ const char* name_of(Fault fault) noexcept {
   return names[static_cast<int>(fault)];
 }
 
-int Machine::faults() const { return faults_of_hosts; }
+int Choices::faults() const { return faults_of_hosts; }
 
 Scenario::Scenario(Machine& machine, Draw& draw, Fault what) : fault(what) {
   P = machine.draw_ranks_with_faults(draw);
