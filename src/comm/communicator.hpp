@@ -39,6 +39,9 @@ class Communicator {
   // Sets the stream of later calls whose values are on a GPU; null: the legacy default stream.
   void set_stream(void* stream) noexcept { devices_.set_stream(stream); }
 
+  // Keeps frames of values on a GPU there. The transport must be able to access memory of GPUs.
+  void keep_frames_on_devices() noexcept { devices_.keep_frames(); }
+
   // Decides on a call, without communication. Every rank must ask once for each call, in the order of the
   // calls. `overlaps`: other calls may be in flight at the same time.
   EarlyDecision decide(const CollectiveCall& call, bool overlaps = false) {

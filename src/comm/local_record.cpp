@@ -68,7 +68,7 @@ Communicator::ActiveCall::ActiveCall(Communicator& comm, CollectiveCall call, co
       compressed_(compressed),
       record_(comm.observer_, call_),
       device_(device_of(comm, call_)),
-      place_(device_ ? device_->device().pinned() : comm.place_) {
+      place_(device_ ? device_->device().frames() : comm.place_) {
   call_.data.op = call_.op;
   call_.ranks = ranks();
   call_.nodes = comm.nodes_.uniform() ? comm.nodes_.count() : 0;

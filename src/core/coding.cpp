@@ -1,7 +1,6 @@
 #include "core/coding.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace taut {
 
@@ -61,9 +60,10 @@ void Encoding::finish() noexcept {
     bytes += block(i).bytes();
     if (to.buffer.data() == nullptr) continue;
     const EncodeItem& item = items_[items++];
-    const Sized made = outcome.status == Status::ok ? item.made : outcome;
+    Sized made = outcome.status == Status::ok ? item.made : outcome;
     std::byte* const at = to.room().data();
-    if (made.status == Status::ok && item.out.data() != at) std::memmove(at, item.out.data(), made.bytes);
+    if (made.status == Status::ok && item.out.data() != at)
+      made.status = team_.place_->copy(at, item.out.data(), made.bytes);
     team_.append(to, made, block(i).count);
   }
   done_ += started_;

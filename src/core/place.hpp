@@ -45,9 +45,27 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
+// Memory in which messages have the frames of a place, if that is not the memory of the place itself: the
+// place then has the headers of the frames only.
+class MessageMemory {
+ public:
+  // Returns the memory from which frames of the place are sent; nothing after a failure.
+  virtual ConstBytes outgoing(ConstBytes frames) noexcept = 0;
+  // Returns the memory into which a message for memory of the place is received.
+  virtual Bytes incoming(Bytes room) noexcept = 0;
+  // Completes the receipt of a message for memory of the place.
+  virtual Status arrived(Bytes message) noexcept = 0;
+
+ protected:
+  ~MessageMemory() = default;
+};
+
 class Place {
  public:
   virtual ~Place() = default;
+
+  // Returns the memory of messages; null: messages are in the memory of this place.
+  MessageMemory* message_memory() const noexcept { return message_memory_; }
 
   // Returns scratch memory from the pool; throws Error(out_of_memory). In the steady state no memory is
   // requested from the system.
@@ -63,15 +81,20 @@ class Place {
   virtual Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept;
   virtual Status divide(Slice values, int n) noexcept;
 
+ protected:
+  explicit Place(MessageMemory* message_memory = nullptr) noexcept : message_memory_(message_memory) {}
+
  private:
   friend class Buffer;
   virtual void recycle(std::byte* data, std::size_t capacity) noexcept = 0;
+
+  MessageMemory* message_memory_;
 };
 
 // Place that keeps returned blocks for reuse. For one thread at a time.
 class PooledPlace : public Place {
  public:
-  PooledPlace() = default;
+  explicit PooledPlace(MessageMemory* message_memory = nullptr) noexcept : Place(message_memory) {}
   PooledPlace(const PooledPlace&) = delete;
   PooledPlace& operator=(const PooledPlace&) = delete;
 
@@ -114,13 +137,16 @@ class HostPlace final : public PooledPlace {
 // reserve are served by that place, whose memory the host must be able to access.
 class Reserve final : public Place {
  public:
-  explicit Reserve(Place& place) noexcept : place_(place) {}
+  explicit Reserve(Place& place) noexcept : Place(place.message_memory()), place_(place) {}
   Reserve(const Reserve&) = delete;
   Reserve& operator=(const Reserve&) = delete;
   ~Reserve() override;
 
   Buffer scratch(std::size_t bytes) override;
   void reserve(std::size_t bytes, std::size_t blocks) override;
+  Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override {
+    return place_.copy(to, from, bytes);
+  }
 
  private:
   struct Free {  // stored at the start of each free block

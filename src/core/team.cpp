@@ -78,8 +78,9 @@ void Team::append(Frames& to, Sized made, std::size_t count) noexcept {
 void Team::copy(const Frames& from, int i, Frames& to) noexcept {
   const ConstBytes frame = from.part(i, 1);
   if (to.buffer.data() == nullptr) return;
-  if (frame.empty()) return append(to, {Status::peer_failed}, to.count);
-  place_->copy(to.room().data(), frame.data(), frame.size());
+  const Status status =
+      frame.empty() ? Status::peer_failed : place_->copy(to.room().data(), frame.data(), frame.size());
+  if (status != Status::ok) return append(to, {status}, to.count);
   to.bytes += frame.size();
 }
 
@@ -92,6 +93,7 @@ void Team::copy(ConstSlice from, Slice to) noexcept {
 
 Sending::Sending(const Team& team, const Frames& frames, int first, int n, int to) : waiting_(team) {
   ConstBytes bytes = frames.part(first, n);
+  if (MessageMemory* const memory = team.place_->message_memory()) bytes = memory->outgoing(bytes);
   if (bytes.empty()) bytes = write_notice(Status::peer_failed, frames.type, frames.count, notice_);
   pending_ = team.transport_->send(bytes, team.address(to), team.lane_);
   team.counters_->sent(bytes.size(), static_cast<std::size_t>(n) * frames.count * size_of(frames.type));
@@ -112,8 +114,9 @@ void Receiving::start(int from) {
   const bool none = into_.buffer.data() == nullptr;
   const Bytes room = none ? Bytes(notice_) : into_.room();
   const std::size_t most = largest_ * static_cast<std::size_t>(expected_);
-  pending_ =
-      team_.transport_->recv(room.first(std::min(room.size(), most)), team_.address(from), team_.lane_);
+  Bytes message = room.first(std::min(room.size(), most));
+  if (MessageMemory* const memory = team_.place_->message_memory()) message = memory->incoming(message);
+  pending_ = team_.transport_->recv(message, team_.address(from), team_.lane_);
 }
 
 // Appends the expected number of frames: those of the message, and notices in the place of missing ones.
@@ -134,8 +137,11 @@ Status Receiving::take(ConstBytes message) noexcept {
 }
 
 Frames Receiving::result() noexcept {
-  const Sized moved = pending_.result();
+  Sized moved = pending_.result();
   waiting_.over(moved.bytes);
+  MessageMemory* const memory = team_.place_->message_memory();
+  if (memory != nullptr && into_.buffer.data() != nullptr && moved.status == Status::ok)
+    moved.status = memory->arrived(into_.room().first(moved.bytes));
   team_.note(moved.status);
   if (into_.buffer.data() != nullptr)
     team_.note(take(into_.room().first(moved.status == Status::ok ? moved.bytes : 0)));

@@ -26,7 +26,8 @@ Pools& pools() {
 
 }  // namespace
 
-DevicePool::DevicePool(Device& device) : device_(device) {
+DevicePool::DevicePool(Device& device, MessageMemory* message_memory)
+    : PooledPlace(message_memory), device_(device) {
   const std::lock_guard lock(pools().mutex);
   pools().all.push_back(this);
 }
@@ -76,12 +77,14 @@ Device::Current::~Current() {
   if (before_ >= 0 && before_ != device_.number_) device_.services_.use(before_, &here);
 }
 
-Device::Device(const api::DeviceServices& services, int number, void* stream)
+Device::Device(const api::DeviceServices& services, int number, void* stream, bool frames_there)
     : services_(services),
       number_(number),
       first_{stream},
+      keeps_frames_(frames_there),
       pinned_(*this),
       memory_(*this),
+      frames_there_(*this),
       range_memory_(pinned_.scratch(sizeof(api::DeviceRange))),
       range_(new (range_memory_.data()) api::DeviceRange{}) {
   [[maybe_unused]] static const bool once = (services.at_release(DevicePool::trim_all), true);
@@ -245,7 +248,7 @@ std::shared_ptr<Device> Devices::find(const api::DeviceServices& services, int n
   void* const stream = own_stream ? own_stream_of(services, number) : stream_;
   for (const std::shared_ptr<Device>& device : devices_)
     if (device->number() == number && device->stream() == stream) return device;
-  return devices_.emplace_back(std::make_shared<Device>(services, number, stream));
+  return devices_.emplace_back(std::make_shared<Device>(services, number, stream, keeps_frames_));
 }
 
 std::shared_ptr<Device> Devices::of(const void* in, const void* out, bool own_stream) noexcept {

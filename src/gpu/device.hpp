@@ -6,55 +6,19 @@
 #include <span>
 #include <vector>
 
-#include "core/place.hpp"
 #include "core/task.hpp"
 #include "core/value_range.hpp"
+#include "gpu/device_frames.hpp"
+#include "gpu/device_pools.hpp"
 #include "gpu/device_services.hpp"
 
 namespace taut::gpu {
 
-class Device;
-
-// Pool of memory that a GPU works with. TAUT_Cuda_release trims all pools.
-class DevicePool : public PooledPlace {
- public:
-  explicit DevicePool(Device& device);
-  ~DevicePool() override;
-
-  // Trims all pools of this process, none of which is in use by another thread.
-  static void trim_all() noexcept;
-
- protected:
-  Device& device_;
-};
-
-// Host memory that the GPU can access at the same address: the memory of frames.
-class PinnedPlace final : public DevicePool {
- public:
-  using DevicePool::DevicePool;
-  ~PinnedPlace() override { trim(); }
-
- private:
-  std::byte* allocate(std::size_t bytes) noexcept override;
-  void release(std::byte* data) noexcept override;
-};
-
-// Memory of the GPU.
-class DevicePlace final : public DevicePool {
- public:
-  using DevicePool::DevicePool;
-  ~DevicePlace() override { trim(); }
-  bool on_host() const noexcept override { return false; }
-
- private:
-  std::byte* allocate(std::size_t bytes) noexcept override;
-  void release(std::byte* data) noexcept override;
-};
-
 // For one thread at a time. Members set the thread's current device while they run.
 class Device {
  public:
-  Device(const api::DeviceServices& services, int number, void* stream);
+  // `frames_there`: frames are in memory of the GPU.
+  Device(const api::DeviceServices& services, int number, void* stream, bool frames_there = false);
   Device(const Device&) = delete;
   ~Device();
 
@@ -63,6 +27,10 @@ class Device {
   const api::DeviceServices& services() const noexcept { return services_; }
   PinnedPlace& pinned() noexcept { return pinned_; }
   DevicePlace& memory() noexcept { return memory_; }
+  DeviceFrames& frames_there() noexcept { return frames_there_; }
+  bool keeps_frames() const noexcept { return keeps_frames_; }
+  // Returns the place of the frames of calls.
+  Place& frames() noexcept { return keeps_frames_ ? static_cast<Place&>(frames_there_) : pinned_; }
 
   // Scope in which the device is the thread's current device.
   class Current {
@@ -133,8 +101,10 @@ class Device {
   int number_;
   Queue first_, second_;                      // the user's stream, and one that is opened when it is needed
   std::uint64_t changes_ = 0, followed_ = 0;  // work that changes values on the first stream; as of fork()
+  bool keeps_frames_;
   PinnedPlace pinned_;
   DevicePlace memory_;
+  DeviceFrames frames_there_;
   Buffer range_memory_;
   api::DeviceRange* range_;  // in pinned memory
 };
@@ -194,6 +164,8 @@ class Devices {
   // Sets the stream of later calls.
   void set_stream(void* stream) noexcept;
   void* stream() const noexcept { return stream_; }
+  // Keeps the frames of all calls on the GPU. Must not change once there was a call.
+  void keep_frames() noexcept { keeps_frames_ = true; }
 
   // Returns the GPU that holds the operands of a call, at least one of which is on a GPU. Returns null if the
   // operands are on several GPUs, or if kernels cannot be used in this process. `own_stream`: the call works
@@ -204,6 +176,7 @@ class Devices {
   std::shared_ptr<Device> find(const api::DeviceServices& services, int number, bool own_stream);
 
   void* stream_ = nullptr;
+  bool keeps_frames_ = false;
   bool unusable_ = false;  // libtaut_cuda or a device is missing
   std::vector<std::shared_ptr<Device>> devices_;
 };

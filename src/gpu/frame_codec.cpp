@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/device_memory.hpp"
+#include "gpu/staging_codec.hpp"
 
 namespace taut::gpu {
 namespace {
@@ -30,26 +31,36 @@ bool has_lags(const FrameHeader& header) noexcept { return header.parameters[1] 
 
 // ---- Parts of operations
 
-// Room for a frame that kernels write: `out` itself if its address suits them, otherwise memory aside.
+// Room for a frame that kernels write: the memory of `out`, on the host or on the GPU, if its address suits
+// them, otherwise memory aside.
 class FrameCodec::Room {
  public:
   Room() = default;
-  Room(Device& device, Bytes out, std::size_t most) : out_(out) {
-    if (!aligned(out.data(), frame_alignment)) aside_ = device.pinned().scratch(std::min(most, out.size()));
-    frame_ = (aside_.data() == nullptr ? out : aside_.bytes()).first(std::min(most, out.size()));
+  Room(Device& device, Bytes out, std::size_t most) : device_(&device), out_(out) {
+    const std::size_t bytes = std::min(most, out.size());
+    std::byte* const there = device.frames_there().there(out.data());
+    to_ = there != nullptr ? there : out.data();
+    Place& aside = there != nullptr ? static_cast<Place&>(device.memory()) : device.pinned();
+    if (!aligned(to_, frame_alignment)) aside_ = aside.scratch(bytes);
+    frame_ = {aside_.data() != nullptr ? aside_.data() : to_, bytes};
   }
 
   Bytes frame() const noexcept { return frame_; }
 
-  // Moves the frame that was made to `out`.
+  // Moves the frame that was made to the memory of `out`, and its header to the host.
   Sized moved(Sized made) const noexcept {
-    if (made.status == Status::ok && frame_.data() != out_.data())
-      std::memcpy(out_.data(), frame_.data(), made.bytes);
+    if (made.status != Status::ok) return made;
+    const bool on_host = to_ == out_.data();
+    if (frame_.data() != to_ && on_host) std::memcpy(to_, frame_.data(), made.bytes);
+    if (frame_.data() != to_ && !on_host) made.status = device_->copy(to_, frame_.data(), made.bytes);
+    if (made.status == Status::ok) made.status = device_->frames_there().fetch_header(out_.first(made.bytes));
     return made;
   }
 
  private:
+  Device* device_ = nullptr;
   Bytes out_, frame_;
+  std::byte* to_ = nullptr;
   Buffer aside_;
 };
 
@@ -64,10 +75,12 @@ std::size_t FrameCodec::most_bytes(const FrameHeader& header, std::uint32_t adde
   return max_bytes(header.type, static_cast<std::size_t>(header.count), addends);
 }
 
-// Enqueues a copy of a frame to memory of the GPU.
+// Returns a frame in memory of the GPU, suitably aligned: where it is, or a copy that is enqueued.
 Buffer FrameCodec::frame_there(Kernels& kernels, ConstBytes frame) const {
+  std::byte* const at = device_.frames_there().there(frame.data());
+  if (at != nullptr && aligned(at, frame_alignment)) return Buffer(&values_, at, frame.size());
   Buffer there = device_.memory().scratch(frame.size());
-  const Status status = kernels.copy(there.data(), frame.data(), frame.size());
+  const Status status = kernels.copy(there.data(), at != nullptr ? at : frame.data(), frame.size());
   if (status != Status::ok) throw Error(status, describe(status));
   return there;
 }
@@ -362,7 +375,10 @@ std::shared_ptr<const Codec> codec_on_device(std::shared_ptr<const Codec> host, 
                                              const Coding& coding, Bound bound, DeviceValues& values,
                                              bool overlap) {
   const auto encoder = api::DeviceEncoder::of(candidate, coding, bound);
-  return encoder ? std::make_shared<FrameCodec>(std::move(host), encoder, values, overlap) : nullptr;
+  if (!encoder) return nullptr;
+  Device& device = values.device();
+  if (device.keeps_frames()) host = std::make_shared<StagingCodec>(std::move(host), device.frames_there());
+  return std::make_shared<FrameCodec>(std::move(host), encoder, values, overlap);
 }
 
 }  // namespace taut::gpu

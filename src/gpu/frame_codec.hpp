@@ -1,4 +1,4 @@
-// Codec for values on a GPU and frames in pinned host memory.
+// Codec for values on a GPU, and frames in pinned host memory or on the GPU.
 #pragma once
 
 #include "core/codec_operations.hpp"
@@ -8,9 +8,10 @@
 namespace taut::gpu {
 
 // Codes as another codec does on the host, with the same frames. Kernels do the work on values that are on
-// the GPU; encoders and sums write into the frame in host memory. The host does the work, on copies, where no
-// kernel serves a frame. Operations that are started leave the host free until their kernels are done; the
-// other members return when their result is there. sample() reads values on the host.
+// the GPU; encoders and sums write into the frame in host memory, or on the GPU (DeviceFrames). The host does
+// the work, on copies, where no kernel serves a frame. Operations that are started leave the host free until
+// their kernels are done; the other members return when their result is there. sample() reads values on the
+// host.
 class FrameCodec final : public Codec, public CodecOperations, private FrameArithmetic {
  public:
   // `host`, a codec for the same coding and bound, and `values` must outlive this object. Without an encoder

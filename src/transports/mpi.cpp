@@ -6,6 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "transports/memory_kinds.hpp"
+
+// An extension of Open MPI and MPICH; null in other MPIs.
+extern "C" int MPIX_Query_cuda_support(void) __attribute__((weak));
+
 namespace taut {
 namespace {
 
@@ -153,6 +158,22 @@ Nodes find_nodes(MPI_Comm comm, int ranks_per_node) {
   std::vector<int> node_of(static_cast<std::size_t>(size));
   check(PMPI_Allgather(&node_id, 1, MPI_INT, node_of.data(), 1, MPI_INT, comm), "MPI_Allgather");
   return Nodes(node_of);
+}
+
+bool accesses_cuda_memory(MPI_Comm comm) {
+  MPI_Info info = MPI_INFO_NULL;
+  check(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info");
+  char kinds[MPI_MAX_INFO_VAL + 1] = {};
+  int found = 0;
+#if MPI_VERSION >= 4
+  int length = MPI_MAX_INFO_VAL;
+  PMPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, kinds, &found);
+#else
+  PMPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, kinds, &found);
+#endif
+  PMPI_Info_free(&info);
+  if (found != 0 && lists_cuda_devices(kinds)) return true;
+  return MPIX_Query_cuda_support != nullptr && MPIX_Query_cuda_support() != 0;
 }
 
 }  // namespace taut

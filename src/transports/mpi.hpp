@@ -27,4 +27,8 @@ std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm);
 // communication may interfere. Throws Error(transport_failed).
 Nodes find_nodes(MPI_Comm comm, int ranks_per_node);
 
+// Returns true if MPI says that it reads and writes memory of CUDA devices: by the key
+// mpi_memory_alloc_kinds of the communicator (MPI 4.1), or by MPIX_Query_cuda_support(). Local.
+bool accesses_cuda_memory(MPI_Comm comm);
+
 }  // namespace taut

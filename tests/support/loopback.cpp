@@ -17,6 +17,8 @@ std::size_t free_slot(std::vector<std::unique_ptr<Slot>>& slots) {
   return slots.size() - 1;
 }
 
+void copy_on_host(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
 }  // namespace
 
 struct LoopbackHub::Message {
@@ -102,7 +104,8 @@ std::uint64_t LoopbackHub::send(int from, ConstBytes bytes, int to, Lane lane) {
   start_operation(from, to, lane);
   const std::size_t slot = free_slot(messages_);
   Message& m = *messages_[slot];
-  m.bytes.assign(bytes.begin(), bytes.end());
+  m.bytes.resize(bytes.size());
+  copy(m.bytes.data(), bytes);
   const Record record{++steps_[static_cast<std::size_t>(from)], from, to, lane, bytes.size()};
   if (options_.record) records_.push_back(record);
   if (damage_) damage_(record, m.bytes);
@@ -160,11 +163,22 @@ LoopbackHub::Receive& LoopbackHub::oldest_receive(Receive& lane) noexcept {
   return *found;
 }
 
+void LoopbackHub::copy(std::byte* to, ConstBytes from) const {
+  if (!from.empty()) (options_.copy != nullptr ? options_.copy : copy_on_host)(to, from.data(), from.size());
+}
+
+// Returns true if the memory of a send has changed since the send.
+bool LoopbackHub::changed(const Message& m) const {
+  if (m.eager || !m.awaited) return false;
+  std::vector<std::byte> now(m.source.size());
+  copy(now.data(), m.source);
+  return !std::equal(now.begin(), now.end(), m.bytes.begin());
+}
+
 void LoopbackHub::deliver(Message& m, Receive& r) {
-  const bool changed =
-      !m.eager && m.awaited && !std::equal(m.source.begin(), m.source.end(), m.bytes.begin());
+  const bool changed = this->changed(m);
   const bool fits = m.bytes.size() <= r.capacity.size();
-  if (fits && !m.bytes.empty()) std::memcpy(r.capacity.data(), m.bytes.data(), m.bytes.size());
+  if (fits) copy(r.capacity.data(), m.bytes);
   r.moved = {fits ? Status::ok : Status::frame_mismatch, fits ? m.bytes.size() : r.capacity.size()};
   r.finished = true;
   int& step = steps_[static_cast<std::size_t>(r.rank)];

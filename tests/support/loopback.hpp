@@ -14,11 +14,15 @@ namespace taut::test {
 
 class LoopbackHub {
  public:
+  // Function that copies bytes from or to the memory of ranks, which the host may be unable to access.
+  using Copy = void (*)(void* to, const void* from, std::size_t bytes);
+
   struct Options {
     std::uint64_t seed = 1;
     bool random_order = false;  // delays messages at random; some sends complete only when received
     bool record = false;
-    int slow = -1;  // rank whose messages are delayed even more; -1: none
+    int slow = -1;        // rank whose messages are delayed even more; -1: none
+    Copy copy = nullptr;  // of messages; null: std::memcpy
   };
 
   // Record of one message, in the order of sending. `step`: the place of the message in the longest chain of
@@ -75,6 +79,8 @@ class LoopbackHub {
 
   Message* oldest_message(const Receive& lane) noexcept;
   Receive& oldest_receive(Receive& lane) noexcept;
+  void copy(std::byte* to, ConstBytes from) const;
+  bool changed(const Message& message) const;
   void deliver(Message& message, Receive& receive);
   bool let_time_pass() noexcept;
   std::string waiting() const;

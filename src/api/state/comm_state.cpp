@@ -88,6 +88,8 @@ void CommState::connect(MPI_Comm comm) {
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
   communicator_->set_stream(stream_);
+  const std::optional<bool> asked = options().cuda_aware;
+  if (asked ? *asked : accesses_cuda_memory(comm)) communicator_->keep_frames_on_devices();
   begin_progress(group_.rank == 0);
 }
 

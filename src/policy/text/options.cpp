@@ -32,6 +32,10 @@ constexpr OptionInfo table[] = {
     {"TAUT_MESSAGES", &Options::messages, "0|1", "0", "1: the preloaded library serves messages as well"},
     {"TAUT_PROGRESS", &Options::progress, "0|1", "0",
      "1: a thread advances nonblocking calls of Taut, if the program has MPI_THREAD_MULTIPLE"},
+    {"TAUT_CUDA_AWARE", &Options::cuda_aware, "0|1", "",
+     "1: MPI reads and writes memory of GPUs, so that frames stay there; 0: frames are in host memory; "
+     "empty: "
+     "as MPI says"},
     {"TAUT_RULES", &Options::rules, "rules", "", "rules for communicators that have no policy"},
     {"TAUT_CONFIG", &Options::config, "file", "",
      "a TOML file of rules, which come after those of TAUT_RULES"},
@@ -48,6 +52,12 @@ bool read(std::string_view value, int, bool& on) {
   const bool yes = value == "1" || value == "on", no = value == "0" || value == "off";
   if (yes || no) on = yes;
   return yes || no;
+}
+bool read(std::string_view value, int most, std::optional<bool>& on) {
+  bool read_value = false;
+  const bool good = read(value, most, read_value);
+  if (good) on = read_value;
+  return good;
 }
 bool read(std::string_view value, int most, int& number) {
   int n = 0;

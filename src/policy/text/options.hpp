@@ -1,6 +1,7 @@
 // Options of the process. No other code reads the environment.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -20,6 +21,7 @@ struct Options {
   bool nonblocking = false;           // TAUT_NONBLOCKING
   bool messages = false;              // TAUT_MESSAGES
   bool progress = false;              // TAUT_PROGRESS
+  std::optional<bool> cuda_aware;     // TAUT_CUDA_AWARE; empty: as MPI says
   std::string rules;                  // TAUT_RULES
   std::string config;                 // TAUT_CONFIG
   std::string preload;                // TAUT_PRELOAD
@@ -31,7 +33,8 @@ struct Options {
 // An environment variable, and the member of Options that it sets.
 struct OptionInfo {
   const char* name;
-  std::variant<bool Options::*, int Options::*, std::string Options::*> member;
+  std::variant<bool Options::*, std::optional<bool> Options::*, int Options::*, std::string Options::*>
+      member;
   const char* type;
   const char* default_value;
   const char* summary;

@@ -73,6 +73,9 @@ const api::DeviceServices& counting_services() {
 
 class CallCosts : public testing::Test {
  protected:
+  explicit CallCosts(bool frames_there = false)
+      : device(std::make_shared<gpu::Device>(counting_services(), 0, stream, frames_there)) {}
+
   template <class Action>
   Counts of(const Action& action) {
     counts = {};
@@ -82,7 +85,7 @@ class CallCosts : public testing::Test {
 
   static constexpr std::size_t n = 9000;
   void* const stream = &counts;  // any address
-  std::shared_ptr<gpu::Device> device = std::make_shared<gpu::Device>(counting_services(), 0, stream);
+  std::shared_ptr<gpu::Device> device;
   gpu::DeviceValues values{device};
   Coding coding = parse_coding("abs:1e-3,codec=planes,predictor=delta");
   Candidate candidate{coding.codec, "delta"};
@@ -91,8 +94,8 @@ class CallCosts : public testing::Test {
   const OnGpu<float> x{make<float>(Pattern::walk, n, 1)};
   const ConstSlice in{{x.data(), n, DType::f32}};
   const Slice out{{x.data(), n, DType::f32}};
-  Buffer frame = device->pinned().scratch(codec.max_bytes(DType::f32, n, 2));
-  Buffer other = device->pinned().scratch(codec.max_bytes(DType::f32, n, 2));
+  Buffer frame = device->frames().scratch(codec.max_bytes(DType::f32, n, 2));
+  Buffer other = device->frames().scratch(codec.max_bytes(DType::f32, n, 2));
 };
 
 TEST_F(CallCosts, OneSequenceAFrame) {
@@ -110,6 +113,25 @@ TEST_F(CallCosts, OneSequenceAFrame) {
   const ConstBytes both[] = {bytes, bytes};
   EXPECT_EQ(of([&] { EXPECT_EQ(frames.sum(both, other.bytes()).status, Status::ok); }),
             (Counts{.sequences = 1, .copies = 2}));
+}
+
+class CallCostsOfFramesThere : public CallCosts {
+ protected:
+  CallCostsOfFramesThere() : CallCosts(true) {}
+};
+
+TEST_F(CallCostsOfFramesThere, NoCopyButThatOfAHeader) {
+  constexpr Counts written{.sequences = 1, .copies = 1, .waits = 1}, read{.sequences = 1};
+  Sized made;
+  EXPECT_EQ(of([&] { made = codec.encode(in, frame.bytes()); }), written);
+  ASSERT_EQ(made.status, Status::ok);
+  const ConstBytes bytes = frame.bytes().first(made.bytes);
+  EXPECT_EQ(of([&] { EXPECT_EQ(codec.decode(bytes, out), Status::ok); }), read);
+  EXPECT_EQ(of([&] { EXPECT_EQ(codec.reduce(bytes, out, Reduction::sum), Status::ok); }), read);
+  const FrameArithmetic& frames = *codec.arithmetic();
+  EXPECT_EQ(of([&] { EXPECT_EQ(frames.accumulate(bytes, in, other.bytes()).status, Status::ok); }), written);
+  const ConstBytes both[] = {bytes, bytes};
+  EXPECT_EQ(of([&] { EXPECT_EQ(frames.sum(both, other.bytes()).status, Status::ok); }), written);
 }
 
 TEST_F(CallCosts, SteadyStateTakesNoMemory) {

@@ -75,16 +75,32 @@ struct Trial {
   unsigned on_gpus = ~0u;  // bit r: rank r has its values on a GPU
   Nodes nodes = {};
   bool mean = false;
+  bool frames_there = false;  // frames stay on the GPUs, whose memory the transport accesses
 
   Job job() const { return {collective, P, count, type, pattern, 7, op, root, in_place}; }
   std::string whole_policy() const { return policy + ",when=always,min_bytes=1"; }
+  LoopbackHub::Options transport() const {
+    return {.seed = 1, .random_order = true, .copy = frames_there ? stand_in_copy : nullptr};
+  }
 };
 
 inline std::string text_of(const Trial& t) {
   return std::string(name_of(t.collective)) + " " + t.policy + " P " + std::to_string(t.P) + " count " +
          std::to_string(t.count) + " " + name_of(t.type) + " " + name_of(t.op) +
-         (t.in_place ? " in place" : "") + " on GPUs " + std::to_string(t.on_gpus);
+         (t.in_place ? " in place" : "") + " on GPUs " + std::to_string(t.on_gpus) +
+         (t.frames_there ? " with their frames" : "");
 }
+
+// Communicators for a trial on GPUs.
+class RanksOnGpus : public Ranks {
+ public:
+  explicit RanksOnGpus(const Trial& trial) : RanksOnGpus(trial, trial.transport()) {}
+  RanksOnGpus(const Trial& trial, LoopbackHub::Options transport)
+      : Ranks(trial.P, trial.whole_policy(), transport, trial.nodes) {
+    for (const auto& comm : comms)
+      if (trial.frames_there) comm->keep_frames_on_devices();
+  }
+};
 
 // Makes the call with the values on GPUs. Returns the verdicts.
 inline std::vector<Verdict> run_on_gpus(Ranks& ranks, const Trial& trial, Job& job, std::size_t skipped = 0) {
@@ -102,7 +118,7 @@ inline void expect_same_bits(const Trial& trial) {
   SCOPED_TRACE(text_of(trial));
   Job here = trial.job(), there = trial.job();
   Ranks host(trial.P, trial.whole_policy(), {.seed = 1, .random_order = true}, trial.nodes);
-  Ranks gpus(trial.P, trial.whole_policy(), {.seed = 1, .random_order = true}, trial.nodes);
+  RanksOnGpus gpus(trial);
   const auto wanted =
       host.run(trial.collective, here, [&](int, CollectiveCall& request) { request.mean = trial.mean; });
   const unsigned long launches = stand_in_launches();

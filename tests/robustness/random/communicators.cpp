@@ -48,7 +48,8 @@ CollectiveCall moved_request(Machine& machine, Memory& memory, int rank) {
 Verdicts run(Machine& machine, const std::string& policy, std::vector<Memory>& memories, const Schedule& how,
              Messages* messages = nullptr) {
   const int P = memories[0].call().P;
-  Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads}, nodes_of(memories[0].call()));
+  Ranks ranks(P, policy, {.seed = how.seed, .random_order = !how.threads, .copy = machine.copies_messages()},
+              nodes_of(memories[0].call()));
   Verdicts verdicts(static_cast<std::size_t>(P), std::vector<Verdict>(memories.size()));
   std::vector<Task<>> tasks;
   for (int r = 0; r < P; ++r) {

@@ -28,8 +28,10 @@ class Trial {
   Trial(Machine& machine, const Scenario& s)
       : machine_(machine),
         s_(s),
-        ranks_(s.P, s.policy, {.seed = s.seed, .random_order = !s.threads, .slow = slow(s)},
-               nodes_of(s.call)) {
+        ranks_(
+            s.P, s.policy,
+            {.seed = s.seed, .random_order = !s.threads, .slow = slow(s), .copy = machine.copies_messages()},
+            nodes_of(s.call)) {
     const auto v = static_cast<std::size_t>(s.victim);
     Transport& transport = ranks_.hub.transport(s.victim);
     if (s.is(Fault::no_scratch)) short_ = install(ranks_.places[v], s.at);

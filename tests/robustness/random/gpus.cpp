@@ -51,6 +51,9 @@ class OutOfReach final : public Staging {
 
 }  // namespace
 
+// The GPUs' memory is copied without a wait for their work, as an MPI does.
+Gpus::Gpus() : Machine(stand_in_copy) {}
+
 // ---- What is drawn
 
 int Gpus::draw_ranks(Draw& draw) const {
@@ -81,7 +84,7 @@ std::string Gpus::enter(Draw& draw, int P) {
   draw_ = Draw(draw.bits(), 0);
   stand_in_set_seed(draw.bits());
   writes_at_once_ = false;
-  const bool mixed = draw.one_in(2), two_devices = draw.one_in(4);
+  const bool mixed = draw.one_in(2), two_devices = draw.one_in(4), some_keep = draw.one_in(3);
   ranks_.clear();
   for (int r = 0; r < P; ++r) {
     Rank rank{};
@@ -92,10 +95,13 @@ std::string Gpus::enter(Draw& draw, int P) {
     const int kind = device == rank.device[1] ? draw.pick(3) : 0;  // a stream serves the memory of one GPU
     if (kind > 0) rank.stream = new_stream(device, kind == 1 ? cudaStreamDefault : cudaStreamNonBlocking);
     rank.writer = kind == 0 && draw.one_in(2) ? new_stream(device, cudaStreamDefault) : rank.stream;
+    rank.keeps_frames = some_keep && !draw.one_in(4);
     ranks_.push_back(rank);
   }
   std::string text = "memory ";
   for (const Rank& rank : ranks_) text += "hoig"[2 * rank.on_gpu[0] + rank.on_gpu[1]];
+  text += ", frames ";
+  for (const Rank& rank : ranks_) text += rank.keeps_frames ? 'g' : 'h';
   return text + ", ";
 }
 
@@ -110,7 +116,9 @@ cudaStream_t Gpus::new_stream(int device, unsigned flags) {
 // ---- What the ranks do
 
 void Gpus::join(Communicator& comm, int rank) {
-  comm.set_stream(ranks_[static_cast<std::size_t>(rank)].stream);
+  const Rank& drawn = ranks_[static_cast<std::size_t>(rank)];
+  comm.set_stream(drawn.stream);
+  if (drawn.keeps_frames) comm.keep_frames_on_devices();
 }
 
 Gpus::Copy Gpus::copy_to(int device, Bytes host, cudaStream_t writer) {

@@ -12,6 +12,8 @@ namespace taut::test {
 
 class Gpus final : public Machine {
  public:
+  Gpus();
+
   // Draw what kernels serve, for the most part, few ranks and few values: simulated kernels take their time,
   // for the smallest frame as long as for a chunk.
   int draw_ranks(Draw& draw) const override;  // 1 to 7
@@ -43,6 +45,7 @@ class Gpus final : public Machine {
     int device[2];
     cudaStream_t stream;  // of the communicator, on device[0]
     cudaStream_t writer;  // that the values come from
+    bool keeps_frames;    // on its GPU
   };
   // A copy of memory of the host. Its values may still be on their way, until the event `written`.
   struct Copy {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "robustness/random/policies.hpp"
+#include "support/loopback.hpp"
 
 namespace taut::test {
 
@@ -26,6 +27,11 @@ class Choices {
 // Here: the host alone.
 class Machine : public Choices {
  public:
+  explicit Machine(LoopbackHub::Copy copy = nullptr) : copies_messages_(copy) {}
+
+  // Returns the function that copies messages from and to the memory of ranks.
+  LoopbackHub::Copy copies_messages() const { return copies_messages_; }
+
   // Begins a configuration: draws where each rank has its memory. Returns a description.
   virtual std::string enter(Draw&, int /*P*/) { return ""; }
   virtual void join(Communicator&, int /*rank*/) {}
@@ -43,6 +49,9 @@ class Machine : public Choices {
 
   // Ends a configuration: its communicators are gone. Returns what they have left behind; "" if nothing.
   virtual std::string leave() { return ""; }
+
+ private:
+  LoopbackHub::Copy copies_messages_;
 };
 
 }  // namespace taut::test

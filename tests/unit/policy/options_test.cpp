@@ -27,6 +27,9 @@ TEST(Options, AreRead) {
   EXPECT_EQ(read({"TAUT_CONFIG=run.toml"}).config, "run.toml");
   EXPECT_EQ(read({"TAUT_PRELOAD=/x.so"}).preload, "/x.so");
   EXPECT_FALSE(read({"TAUT_SUMMARY=0"}).observe());
+  EXPECT_EQ(read({}).cuda_aware, std::nullopt);
+  EXPECT_EQ(read({"TAUT_CUDA_AWARE=1"}).cuda_aware, true);
+  EXPECT_EQ(read({"TAUT_CUDA_AWARE=0"}).cuda_aware, false);
   for (const char* one : {"TAUT_REPORT=x", "TAUT_TRACE=x", "TAUT_SUMMARY=1"})
     EXPECT_TRUE(read({one}).observe());
 }
