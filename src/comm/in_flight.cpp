@@ -4,6 +4,10 @@
 
 namespace taut {
 
+CallInFlight::CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain,
+                           const std::optional<EarlyDecision>& early)
+    : plain_(plain), task_(run(comm, call, early)) {}
+
 Task<Verdict> CallInFlight::run(Communicator& comm, CollectiveCall call, std::optional<EarlyDecision> early) {
   const std::uint64_t begin = clock_now();
   const Verdict verdict = co_await comm.run(call, early, &settled_);

@@ -28,8 +28,7 @@ class CallInFlight {
   // earlier calls are settled: every rank thus issues the plain calls in the same order, on a communicator
   // that nothing else uses. `early`: as for Communicator::run().
   CallInFlight(Communicator& comm, const CollectiveCall& call, FallbackCall& plain,
-               std::optional<EarlyDecision> early = {})
-      : plain_(plain), task_(run(comm, call, early)) {}
+               const std::optional<EarlyDecision>& early = {});
 
   // A call that is left to plain MPI from the beginning, for the reason `why`. It is issued at the point
   // `begins` of a stream and, if `in_turn`, after all earlier calls are settled.

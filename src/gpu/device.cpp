@@ -45,6 +45,7 @@ void DevicePool::trim_all() noexcept {
 std::byte* PinnedPlace::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void* memory = nullptr;
+  if (current.code() != 0) return nullptr;
   return device_.services().allocate_pinned(&memory, bytes) == 0 ? static_cast<std::byte*>(memory) : nullptr;
 }
 
@@ -57,6 +58,7 @@ void PinnedPlace::release(std::byte* data) noexcept {
 std::byte* DevicePlace::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void* memory = nullptr;
+  if (current.code() != 0) return nullptr;
   return device_.services().allocate(&memory, bytes) == 0 ? static_cast<std::byte*>(memory) : nullptr;
 }
 
@@ -68,8 +70,9 @@ void DevicePlace::release(std::byte* data) noexcept {
 
 // ---- Device
 
-Device::Current::Current(const Device& device) noexcept : device_(device) {
-  if (device.services_.use(device.number_, &before_) != 0) before_ = -1;
+Device::Current::Current(const Device& device) noexcept
+    : device_(device), code_(device.services_.use(device.number_, &before_)) {
+  if (code_ != 0) before_ = -1;
 }
 
 Device::Current::~Current() {
@@ -99,10 +102,9 @@ Device::~Device() {
 
 Status Device::copy(void* to, const void* from, std::size_t bytes) noexcept {
   if (bytes == 0) return Status::ok;
-  const Current current(*this);
   ++changes_;
-  ++first_.enqueued;
-  return drained(first_, services_.copy_on(to, from, bytes, first_.stream));
+  return drained(first_,
+                 launched(first_, [&](void* stream) { return services_.copy_on(to, from, bytes, stream); }));
 }
 
 Status Device::wait() noexcept {
@@ -112,11 +114,15 @@ Status Device::wait() noexcept {
 
 Status Device::wait(Queue& queue) noexcept {
   if (queue.done == queue.enqueued) return Status::ok;
-  const Current current(*this);
-  int code = services_.wait(queue.stream);
-  if (code != 0 && services_.wait(queue.stream) != 0) return status_of(code);
+  const int code = wait_for(queue.stream);
+  if (code != 0 && wait_for(queue.stream) != 0) return status_of(code);
   queue.done = queue.enqueued;
   return status_of(code);
+}
+
+int Device::wait_for(void* stream) noexcept {
+  const Current current(*this);
+  return current.code() != 0 ? current.code() : services_.wait(stream);
 }
 
 Status Device::drained(Queue& queue, int code) noexcept {
@@ -131,8 +137,9 @@ std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, uns
     if (set()) return Status::ok;
   if (++checks % checks_between_queries != 0) return {};
   const Current current(*this);
-  int idle = 0;
-  if (const int code = services_.query(queue.stream, &idle); code != 0) return drained(queue, code);
+  int idle = 0, code = current.code();
+  if (code == 0) code = services_.query(queue.stream, &idle);
+  if (code != 0) return drained(queue, code);
   if (idle != 0 && !set()) return Status::device_failed;
   return {};
 }
@@ -141,6 +148,7 @@ std::optional<Status> Device::check(const std::uint32_t& done, Queue& queue, uns
 
 bool Device::fork() noexcept {
   const Current current(*this);
+  if (current.code() != 0) return false;
   if (second_.stream == nullptr && services_.open_stream(&second_.stream) != 0) return false;
   if (services_.follow(second_.stream, first_.stream) != 0) return false;
   followed_ = changes_;

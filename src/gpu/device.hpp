@@ -39,9 +39,13 @@ class Device {
     Current(const Current&) = delete;
     ~Current();
 
+    // Returns the error of CUDA, after which another device may be current; 0: none.
+    int code() const noexcept { return code_; }
+
    private:
     const Device& device_;
     int before_ = -1;
+    int code_;
   };
 
   // Enqueues a copy on the stream of the user. The host must not change or reuse host memory before wait().
@@ -86,10 +90,12 @@ class Device {
   template <class Launch>
   int launched(Queue& queue, const Launch& launch) noexcept {
     const Current current(*this);
+    if (current.code() != 0) return current.code();
     ++queue.enqueued;
     return launch(queue.stream);
   }
   Status wait(Queue& queue) noexcept;
+  int wait_for(void* stream) noexcept;  // returns the code of CUDA
   // Reads `done` some times, and asks now and then for errors, after which no kernel would set it. Returns
   // nothing if `done` is not set yet. `checks` counts the calls.
   std::optional<Status> check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept;

@@ -15,6 +15,7 @@ namespace taut::gpu {
 std::byte* DeviceFrames::allocate(std::size_t bytes) noexcept {
   const Device::Current current(device_);
   void *here = nullptr, *there = nullptr;
+  if (current.code() != 0) return nullptr;
   try {
     blocks_.reserve(blocks_.size() + 1);
   } catch (const std::bad_alloc&) {

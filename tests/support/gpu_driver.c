@@ -117,11 +117,25 @@ int stand_in_is_mapped(const void* at) {
   return mapped;
 }
 
+/* Freed memory, the oldest of which is given back to the system: a process may have 65530 mappings. */
+static struct freed {
+  char* pages;
+  size_t length;
+} freed[most];
+static unsigned long frees;
+
+static void keep_reserved(struct freed new) {
+  struct freed* const oldest = freed + frees++ % most;
+  empty(new.pages, new.length);
+  if (oldest->pages != NULL) munmap(oldest->pages, oldest->length);
+  *oldest = new;
+}
+
 void stand_in_free(void* at) {
   pthread_mutex_lock(&lock);
   struct memory* const m = at != NULL ? memory_of(at) : NULL;
   if (m != NULL) {
-    empty(m->pages, m->length + page);
+    keep_reserved((struct freed){m->pages, m->length + page});
     memmove(m, m + 1, (size_t)(memories + count-- - (m + 1)) * sizeof *m);
   }
   pthread_mutex_unlock(&lock);

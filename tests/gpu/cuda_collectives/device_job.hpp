@@ -17,11 +17,12 @@ inline const bool gpus_are_outside = (LoopbackHub::outside = stand_in_calls, tru
 class OnGpus {
  public:
   // Bit r of `ranks`: the values of rank r are on a GPU, and begin `skipped` bytes behind an aligned address.
-  OnGpus(Job& job, unsigned ranks, std::size_t skipped = 0) : job_(job) {
+  OnGpus(Job& job, unsigned ranks, std::size_t skipped = 0, int device = 0) : job_(job) {
     for (std::size_t r = 0; r < job.inputs.size(); ++r) {
       const bool there = (ranks >> r & 1) != 0;
       for (Values* const values : {&job.inputs[r], &job.outputs[r]})
-        copies_.push_back(there ? std::make_unique<OnGpu<std::byte>>(bytes_of(*values), skipped) : nullptr);
+        copies_.push_back(there ? std::make_unique<OnGpu<std::byte>>(bytes_of(*values), skipped, device)
+                                : nullptr);
     }
   }
 

@@ -6,11 +6,12 @@
 namespace taut::test {
 namespace {
 
-// Makes the call with the n-th runtime call failing. Returns true if so many calls were made.
-bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted) {
+// Makes the call with the n-th runtime call failing. Returns true if so many calls were made. `device`: has
+// the values; device 0 is current.
+bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted, int device) {
   Job job = trial.job();
   Ranks ranks(trial.P, trial.whole_policy());
-  OnGpus there(job, trial.on_gpus);
+  OnGpus there(job, trial.on_gpus, 0, device);
   const unsigned long before = stand_in_calls();
   stand_in_at_call(n, nullptr, nullptr);
   const auto verdicts = ranks.run(trial.collective, job,
@@ -18,6 +19,10 @@ bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted) {
   stand_in_at_call(0, nullptr, nullptr);
   const bool reached = stand_in_calls() - before >= n;
   there.fetch();
+  const std::vector<Values> at_return = job.outputs;
+  stand_in_finish();
+  there.fetch();
+  EXPECT_TRUE(job.outputs == at_return) << "values were written after the call " << n;
   bool any_error = false, any_plain = false;
   for (const Verdict& verdict : verdicts) {
     any_error = any_error || verdict.status != Status::ok;
@@ -32,17 +37,23 @@ bool fails_cleanly(const Trial& trial, unsigned long n, const Job& wanted) {
   return reached;
 }
 
+void expect_clean_failures(const Trial& trial, int device) {
+  SCOPED_TRACE(text_of(trial));
+  Job wanted = trial.job();
+  Ranks host(trial.P, trial.whole_policy());
+  host.run(trial.collective, wanted);
+  for (unsigned long n = 1; fails_cleanly(trial, n, wanted, device); ++n) ASSERT_LT(n, 1000u);
+}
+
 TEST(FaultsOfGpus, EndOnEveryRank) {
   for (const Collective collective : {Collective::allreduce, Collective::bcast, Collective::alltoall})
     for (const char* const coding : {"abs:1e-3,codec=planes,predictor=delta",
-                                     "abs:1e-3,codec=planes,reduction=values", "rel:1e-3,codec=planes"}) {
-      const Trial trial{.collective = collective, .policy = coding, .P = 2, .count = 60};
-      SCOPED_TRACE(text_of(trial));
-      Job wanted = trial.job();
-      Ranks host(trial.P, trial.whole_policy());
-      host.run(collective, wanted);
-      for (unsigned long n = 1; fails_cleanly(trial, n, wanted); ++n) ASSERT_LT(n, 1000u);
-    }
+                                     "abs:1e-3,codec=planes,reduction=values", "rel:1e-3,codec=planes"})
+      expect_clean_failures({.collective = collective, .policy = coding, .P = 2, .count = 60}, 0);
+}
+
+TEST(FaultsOfGpus, EndWhereAnotherGpuIsCurrent) {
+  expect_clean_failures({.policy = "abs:1e-3,codec=planes,segments=2", .P = 2, .count = 60}, 1);
 }
 
 }  // namespace

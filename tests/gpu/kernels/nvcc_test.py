@@ -64,6 +64,9 @@ LOCAL |= {
     for dtype in ("f32", "f64", "f16", "bf16")
 }
 LOCAL |= {("sm_100", "values.CombineKernel", "u8"): 24, ("sm_100", "values.CombineKernel", "i8"): 16}
+# Bytes that are spilt so that four blocks reside on a multiprocessor, beside the arrays of rare ways.
+SPILLS = {("sm_80", "planes.EncodeKernel", "f32"): 4, ("sm_90", "planes.EncodeKernel", "bf16"): 16}
+SPILLS |= {("sm_80", "planes.DecodeKernel.batch", dtype): 8 for dtype in ("f16", "bf16")}
 # Bytes of local memory for arrays of rare ways, whose loops are rolled so that registers suffice. Nothing is spilt.
 ARRAYS = {"planes.EncodeKernel": 128, "planes.EncodeAgainKernel": 128, "planes.SumKernel": 176}
 ARRAYS |= {"planes.IntegersKernel": 128, "planes.LaggedRecordsKernel": 128, "planes.DecodeEndKernel": 128, "planes.LaggedEndKernel": 128}
@@ -186,14 +189,15 @@ def blocks_of(arch, name, found):
 
 def limits(arch, kernels):
     for (name, dtype), found in kernels.items():
+        key = (arch, name, dtype)
         blocks = blocks_of(arch, name, found)
         if blocks and blocks[0] < blocks[1]:
             yield f"{name} of {dtype}: {blocks[0]} blocks on a multiprocessor, at least {blocks[1]}"
         allowed = {
             "registers": registers_allowed(name, dtype),
             "shared": SHARED_BYTES,
-            "spills": LOCAL.get((arch, name, dtype), 0),
-            "stack": LOCAL.get((arch, name, dtype), ARRAYS.get(plain(name), 0)),
+            "spills": LOCAL.get(key, SPILLS.get(key, 0)),
+            "stack": LOCAL.get(key, ARRAYS.get(plain(name), 0) + SPILLS.get(key, 0)),
         }
         for what, most in allowed.items():
             if found.get(what, 0) > most:
@@ -229,7 +233,7 @@ def faults_of_code(arch, code):
         if name in wide and (name, dtype) not in NARROW and not any(i.startswith(wide[name]) for i in instructions):
             yield f"{name} of {dtype}: no {wide[name]}"
         local = sum(i.startswith(("LDL", "STL")) for i in instructions)
-        if local > 0 and (arch, name, dtype) not in LOCAL and plain(name) not in ARRAYS:
+        if local > 0 and (arch, name, dtype) not in {**LOCAL, **SPILLS} and plain(name) not in ARRAYS:
             yield f"{name} of {dtype}: {local} accesses to local memory"
         ordering = sorted({i for i in instructions if i.startswith(ORDERING)})
         if ordering and name.removesuffix(".batch") not in ENDING:
