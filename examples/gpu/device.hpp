@@ -15,7 +15,7 @@ inline void check(cudaError_t error) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// Gives the GPUs of a node to its ranks by turns.
+// Assigns the GPUs of a node to its ranks in round-robin order.
 inline void choose_device() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -26,7 +26,7 @@ inline void choose_device() {
   check(cudaSetDevice(rank % devices));
 }
 
-// Float values in memory of the GPU.
+// Array of floats in GPU memory, freed by the destructor.
 class DeviceArray {
  public:
   explicit DeviceArray(std::size_t count) : count_(count) {

@@ -15,8 +15,9 @@
 
 namespace taut {
 
-// Values of one segment of a long message, in bytes. The first segment is encoded and the last one decoded
-// while nothing else happens: a sixteenth of 16 MiB. Other sizes were not measured (docs/adr/0022).
+// Bytes of values in one segment of a long message. Encoding of the first segment and decoding of the last
+// one overlap nothing: for 16 MiB that is a sixteenth of the coding. Other sizes were not measured
+// (docs/adr/0022).
 inline constexpr std::size_t segment_bytes = std::size_t{1} << 20;
 inline constexpr std::size_t most_segments = 256;
 
@@ -48,7 +49,7 @@ struct EncodedMessage {
   const Candidate* candidate = nullptr;
   Bound bound{};  // bound of one value
   std::size_t frames = 0;
-  bool packed = false;                            // integers are packed into the values, by samples
+  bool packed = false;                            // samples show integers packed into the values
   float expected_ratio = 0;                       // by samples; 0: none were taken
   std::uint64_t begin = 0, decided = 0, end = 0;  // by clock_now(); 0: nothing was tried
 
@@ -65,10 +66,10 @@ struct EncodedMessage {
 // Counts the outcome of encoding a message with `bytes` of values.
 void note_sent(const EncodedMessage& made, std::size_t bytes, CallRow& row) noexcept;
 
-// Back-off for messages whose samples show no gain. After each failure in a row about twice as many messages
-// are not tried: at most 62, for short messages more, up to 64 MiB in all, since samples of any message take
-// about the same time. Messages that do not compress thus cost an occasional sample only. The numbers are odd
-// and even, in the end even, so that of two kinds of messages that alternate both get their turn.
+// Back-off for messages whose samples show no gain. Each failure in a row about doubles the number of
+// messages that are not sampled next: at most 62, or for short messages up to 64 MiB in all (at most 4094).
+// Samples of any message take about the same time, so messages that do not compress cost little. The limit is
+// even, so tries come at odd distances: of two kinds of messages that alternate, both are tried.
 class RetryBackoff {
  public:
   static constexpr std::size_t least_most = 62, most = 4094, most_bytes = std::size_t{64} << 20;
@@ -87,7 +88,7 @@ class RetryBackoff {
 // Encoder and decoder of the messages under one policy. For one thread at a time.
 class MessageCoder {
  public:
-  // `policy` and `place` must stay in place; scratch memory is from `place`.
+  // `policy` and `place` must outlive this object; scratch memory is from `place`.
   MessageCoder(const Policy& policy, const MessageFormat& format, Place& place, std::string kernels,
                int threads);
 

@@ -18,9 +18,9 @@ struct DecodeItem {
   Status status = Status::ok;
 };
 
-// Optional interface of a codec whose work may run beside the host. Each function starts what the function of
-// Codec or FrameArithmetic of this name does. All memory, items included, stays in place until the operation
-// is complete. An operation on items that fails has no outcomes in the items.
+// Optional interface of a codec whose work is asynchronous. start_X() starts what X() of Codec or
+// FrameArithmetic does. All memory, items included, must stay valid until the operation is complete. If an
+// operation on items fails as a whole, the outcomes in the items are not set.
 class CodecOperations {
  public:
   static constexpr int max_batch = 8;
@@ -37,7 +37,8 @@ class CodecOperations {
   ~CodecOperations() = default;
 };
 
-// A codec as a team uses it. The work of a codec without operations is complete when a function returns.
+// Handle of a team to its codec: uses CodecOperations if the codec has them; otherwise the work is complete
+// when the function returns. sum() and accumulate() need a codec with arithmetic().
 class Coder {
  public:
   explicit Coder(const Codec& codec) noexcept

@@ -1,5 +1,5 @@
-// Results of the functions of a team that encode, decode and add frames. Each is to be awaited, and its
-// operands stay in place until then. On the host the work is done when the function returns.
+// Awaitable operations of a team: they encode, decode and reduce frames. Operands must stay valid until the
+// operation is complete. On the host it is complete when the function returns.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace taut {
 
-// Encodes blocks, as many at a time as the codec encodes together. Yields the frames of an encoding that has
-// a buffer of its own.
+// Encodes blocks, as many at a time as the codec encodes together. If no target frames are given, result()
+// returns the frames. `known`: a failure of this rank before; notices then take the place of the frames.
 class Encoding final : public Waitable {
  public:
   Encoding(Team& team, ConstSlice values, Status known);
@@ -44,7 +44,7 @@ class Encoding final : public Waitable {
   Operation operation_;
 };
 
-// Decodes up to CodecOperations::max_batch frames together. Yields the first failure.
+// Decodes up to CodecOperations::max_batch frames together. Returns the first failure.
 class Decoding final : public Waitable {
  public:
   struct Item {
@@ -68,8 +68,8 @@ class Decoding final : public Waitable {
   Operation operation_;
 };
 
-// Computes n sums of frames, one after the other. Sum i has the terms frame first + i of `a`, frame i of
-// each of `others`, and block i of `own` if there is one.
+// Computes n reductions of frames, one after the other. The operands of reduction i are frame first + i of
+// `a`, frame i of each of `others` and, if has_own, block `block` + i of `blocks`, or `own` without `blocks`.
 class Combining final : public Waitable {
  public:
   struct Terms {
@@ -110,7 +110,7 @@ class DecodeBatch {
   explicit DecodeBatch(Team& team) noexcept : team_(team) {}
   DecodeBatch(const DecodeBatch&) = delete;
 
-  // Add a frame, which is decoded by then or later. The results are to be awaited.
+  // Add a frame; a full batch is decoded at once. The caller must await the returned Decoding.
   Decoding add(const Frames& frames, int i, Slice values);
   Decoding add(Frames&& frame, Slice values);
   // Decodes the frames that are left.

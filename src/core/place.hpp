@@ -45,11 +45,11 @@ class Buffer {
   std::size_t capacity_ = 0;
 };
 
-// Memory in which messages have the frames of a place, if that is not the memory of the place itself: the
-// place then has the headers of the frames only.
+// Memory that messages are sent from and received into, for a place whose own memory holds only the headers
+// of frames.
 class MessageMemory {
  public:
-  // Returns the memory from which frames of the place are sent; nothing after a failure.
+  // Returns the memory from which frames of the place are sent; an empty span after a failure.
   virtual ConstBytes outgoing(ConstBytes frames) noexcept = 0;
   // Returns the memory into which a message for memory of the place is received.
   virtual Bytes incoming(Bytes room) noexcept = 0;
@@ -75,9 +75,9 @@ class Place {
 
   // True if the host can access the memory. The default implementations below are for such memory.
   virtual bool on_host() const noexcept { return true; }
-  // Copies memory of this place, or between this place and the host. Both ranges may overlap.
+  // Copies memory of this place, or between this place and the host. The ranges may overlap.
   virtual Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
-  // reduce: values <- values op operand. divide: values <- values / n. As reduce_values() and divide().
+  // reduce: values <- values op operand, as reduce_values(). divide: values <- values / n, as taut::divide().
   virtual Status reduce(Slice values, ConstSlice operand, Reduction op) noexcept;
   virtual Status divide(Slice values, int n) noexcept;
 
@@ -109,8 +109,7 @@ class PooledPlace : public Place {
     std::byte* data;
     std::size_t capacity;
   };
-  // Return memory from the system, aligned to 64 bytes, and give it back. allocate() returns null if there is
-  // none.
+  // allocate() requests memory from the system, aligned to 64 bytes; null: there is none. release() frees it.
   virtual std::byte* allocate(std::size_t bytes) noexcept = 0;
   virtual void release(std::byte* data) noexcept = 0;
 
@@ -132,9 +131,9 @@ class HostPlace final : public PooledPlace {
   void release(std::byte* data) noexcept override;
 };
 
-// Reserve: scratch memory for one of several users of a place, who must not take each other's memory.
-// reserve() takes memory from that place at once, and the destructor gives it back. Requests beyond the
-// reserve are served by that place, whose memory the host must be able to access.
+// Reserve: scratch memory for one of several users of a shared place, kept apart from that of the others.
+// reserve() takes memory from the shared place at once; the destructor returns it. Requests beyond the
+// reserve go to the shared place, whose memory must be accessible to the host.
 class Reserve final : public Place {
  public:
   explicit Reserve(Place& place) noexcept : Place(place.message_memory()), place_(place) {}

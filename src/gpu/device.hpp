@@ -63,8 +63,8 @@ class Device {
     return needs_host(code) ? std::nullopt : std::optional(drained(first_, code));
   }
 
-  // Prepares the second stream, whose work overlaps that of the user's stream: from now on it follows all
-  // work that the user's stream has. Returns false if there is no second stream.
+  // Prepares the second stream: its later work waits for all work that is on the first stream now. Returns
+  // false if there is no second stream.
   bool fork() noexcept;
 
   // Finds the range of values as range_of() does. Returns nothing if no kernel does the work.
@@ -96,8 +96,8 @@ class Device {
   }
   Status wait(Queue& queue) noexcept;
   int wait_for(void* stream) noexcept;  // returns the code of CUDA
-  // Reads `done` some times, and asks now and then for errors, after which no kernel would set it. Returns
-  // nothing if `done` is not set yet. `checks` counts the calls.
+  // Polls `done`, and at times queries CUDA for errors: after an error no kernel sets `done`. Returns nothing
+  // if `done` is not set yet. `checks` counts the calls.
   std::optional<Status> check(const std::uint32_t& done, Queue& queue, unsigned& checks) noexcept;
   // Returns the status of a call. If the call failed, waits first for the work that was enqueued before: it
   // may still access the memory that the caller is about to free.

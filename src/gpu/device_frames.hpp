@@ -7,9 +7,10 @@
 
 namespace taut::gpu {
 
-// Each block of memory exists twice, at equal offsets: in pinned host memory, whose addresses this place
-// gives out, and on the GPU. The header of each frame is in both; the payload is on the GPU only. Messages
-// are sent from the GPU and received there. The header of a frame that arrives is then copied to the host.
+// Each block of memory is a pair with equal offsets: one in pinned host memory, whose addresses callers use,
+// and one on the GPU. The header of each frame is in both; the payload is on the GPU only, except around
+// upload() and download(). Messages are sent from and received into the memory of the GPU. The header of a
+// frame that arrives is then copied to the host.
 class DeviceFrames final : public DevicePool, public MessageMemory {
  public:
   explicit DeviceFrames(Device& device) : DevicePool(device, this) {}
@@ -24,7 +25,7 @@ class DeviceFrames final : public DevicePool, public MessageMemory {
   // Copies the header of a frame on the GPU to the host, and waits.
   Status fetch_header(ConstBytes frame) noexcept;
 
-  // Copies a frame.
+  // Copies a frame within this place: the payload on the GPU, and the header in both memories.
   Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
   ConstBytes outgoing(ConstBytes frames) noexcept override;
   Bytes incoming(Bytes room) noexcept override;

@@ -1,4 +1,4 @@
-// Codec of the host for frames on a GPU.
+// Codec that runs a codec of the host on frames in memory of a GPU.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace taut::gpu {
 
-// Does what another codec does, on the host, with frames that are on a GPU: copies the frames that it reads
-// to the host, and those that it writes to the GPU.
+// Downloads the frames that the codec of the host reads, and uploads the frames that it writes. Values are on
+// the host.
 class StagingCodec final : public Codec, private FrameArithmetic {
  public:
   // `frames` must outlive this object.

@@ -1,4 +1,4 @@
-// Order of calls among the work of streams: points in streams, and streams that wait for calls.
+// Order between calls and CUDA streams: calls that wait for streams, and streams that wait for calls.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace taut::gpu {
 
-// A point in a stream: ready once all work that was enqueued before it is done. CUDA is asked at each poll.
+// A point in a stream: ready once all work that was enqueued before it is done. Each ready() queries CUDA.
 class StreamPoint final : public Waitable {
  public:
   // The point follows all work that is on the stream now. `stream`: of the thread's current device. Waits for

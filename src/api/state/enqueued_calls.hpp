@@ -14,7 +14,8 @@ struct RequestComm {
   std::shared_ptr<const Topology> topology;  // of the user's communicator; null: none, or not needed
 };
 
-// The call of one start. It is in flight from the start on, and begins at a point in a stream.
+// Call of one start of a request. The call is active from the start on, but communicates only once the stream
+// has reached the point of the start.
 class EnqueuedCall final : private FallbackCall {
  public:
   // `persistent`: MPI's persistent request of this call, or another PlainCall that is not used.
@@ -43,7 +44,7 @@ class EnqueuedCall final : private FallbackCall {
   int code_ = MPI_SUCCESS;
 };
 
-// The calls of one request that nobody has completed, in the order of their starts.
+// Started calls of one request that the user has not completed yet, in the order of their starts.
 class EnqueuedCalls {
  public:
   // All arguments belong to the request, which must outlive this object. Starts the progress thread. Throws
@@ -61,7 +62,7 @@ class EnqueuedCalls {
   bool any() const noexcept { return !calls_.empty(); }
   bool done() const noexcept;
 
-  // Drops all calls, which are done. Returns the code of the first one that failed, raised on `comm`.
+  // Removes all calls, which must be done. Returns the code of the first one that failed, raised on `comm`.
   int finish(MPI_Comm comm) noexcept;
 
  private:

@@ -1,14 +1,15 @@
 // Overlap tuner: the measured times of one kind of call whose calls may overlap others, and the decision for
 // each call: compress it, or leave it to plain MPI. Overlapping calls may complete in different orders on
-// different ranks, so that no decision may depend on what a rank has seen completed. Two inputs decide, both
+// different ranks, so no decision may depend on which calls have completed on a rank. Two inputs decide, both
 // equal on all ranks: the number of the call in the order of the starts, and times that the ranks agree on.
 //
 // The calls of a kind form tuning periods of fixed, growing lengths. The first call of a period opens it: its
 // agreement merges the times that the ranks have measured so far, and these times decide on the whole period.
-// The other calls of the period wait for this decision in flight. If plain MPI is faster, they need no
-// agreement of their own. The last calls of a period are a trial of the slower way, unless the trial would
-// cost more than a few per cent of the period. Without a trial, the times of the slower way are old: the next
-// period then keeps to the way of this one, even if the agreed times say otherwise, and ends with a trial.
+// The other calls of the period are in flight while they wait for this decision. If it is plain MPI, they
+// need no agreement of their own. The last calls of a period are a trial of the slower way, unless the trial
+// would cost more than a few per cent of the period. Without a trial the times of the slower way become
+// stale. The next period then repeats the decision of this period, whatever the agreed times are, and ends
+// with a trial.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,7 @@ struct TuningPeriod {
   // the opening call, if there is one. Returns the fallback of the opening call.
   Fallback decide(Fallback agreed, const Timing& agreed_times) noexcept;
 
-  // Returns true if the times of the way that is not usual are old after this period.
+  // Returns true if this period measures one of the two ways only: the times of the other way become stale.
   bool leaves_old_times() const noexcept {
     return !has_trial && (usual == Fallback::none || usual == Fallback::slower);
   }
@@ -33,7 +34,7 @@ struct TuningPeriod {
   std::shared_ptr<TuningPeriod> previous;  // null once this period is decided
   bool decided = false;                    // the ranks have agreed on the opening call
   Fallback usual = Fallback::none;  // fallback of the calls before the trial; none: they are compressed
-  bool has_trial = false;           // the other calls are served the other way
+  bool has_trial = false;           // the calls from number usual_calls on are served the other way
 };
 
 class OverlapTuner;
