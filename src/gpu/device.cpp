@@ -189,14 +189,19 @@ void Kernels::enqueued(int code) noexcept {
   running_ = true;
 }
 
+void Kernels::launched(int code) noexcept {
+  enqueued(code);
+  if (code == 0) shown_ = last_;
+}
+
 bool Kernels::ready() {
   for (; next_ < results_.size() && failure_ == Status::ok; ++next_) {
     const auto status = device_.check(results_[next_].done, queue_, checks_);
     if (!status) return false;
     failure_ = *status;
   }
-  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, last_);
-  running_ = false;
+  if (failure_ == Status::ok) queue_.done = std::max(queue_.done, shown_);
+  running_ = failure_ == Status::ok && shown_ < last_;
   return true;
 }
 

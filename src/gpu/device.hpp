@@ -137,7 +137,7 @@ class Kernels final : public Waitable {
   void run(std::span<const std::size_t> results, const Launch& launch) noexcept {
     for (const std::size_t i : results) results_[i] = {};
     const int code = device_.launched(queue_, launch);
-    enqueued(code);
+    launched(code);
     for (const std::size_t i : results)
       if (code != 0) results_[i] = none(code);
   }
@@ -151,14 +151,16 @@ class Kernels final : public Waitable {
 
  private:
   static TAUT_Cuda_result none(int code) noexcept { return {0, static_cast<std::uint32_t>(code), 1}; }
-  void enqueued(int code) noexcept;
+  void enqueued(int code) noexcept;  // after each piece of work
+  void launched(int code) noexcept;  // after kernels that write results
 
   Device& device_;
   Device::Queue& queue_;
   Buffer memory_;
   std::span<TAUT_Cuda_result> results_;
-  std::uint64_t last_ = 0;  // number of the last piece of work in the queue
-  std::size_t next_ = 0;    // the first result that may not be there yet
+  std::uint64_t last_ = 0;   // number in the queue of the last piece of work
+  std::uint64_t shown_ = 0;  // number of the last piece of work that is done if the results are there
+  std::size_t next_ = 0;     // the first result that may not be there yet
   unsigned checks_ = 0;
   bool running_ = false;
   Status failure_ = Status::ok;
