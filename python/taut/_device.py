@@ -16,6 +16,7 @@ from ._dtypes import coded_number
 from ._errors import ArgumentError, DTypeError
 
 LEGACY_STREAM = 1  # the legacy default stream, in DLPack and in __cuda_array_interface__
+NO_STREAM = -1  # in DLPack: the caller does not access the values, and no stream waits for them
 
 
 def device_values(data: Any, writable: bool = False, stream: int = LEGACY_STREAM) -> Optional[Values]:
@@ -62,7 +63,7 @@ def _by_dlpack(data: Any, where: tuple[int, int], stream: int) -> Values:
     shape = tuple(tensor.shape)
     fortran = _is_fortran(shape, tensor.strides)
     values = Values(tensor.address, number_of(tensor), shape, fortran, tensor, data, where[1])
-    if where[0] == CUDA_MANAGED and values.count:
+    if where[0] == CUDA_MANAGED and values.count and stream != NO_STREAM:
         _core.wait_for_stream(values.address, stream)  # the host may read this memory
     return values
 
@@ -81,7 +82,7 @@ def _by_interface(data: Any, writable: bool, stream: int) -> Values:
     in_values = _c_strides(shape) if strides is None else [step // dtype.itemsize for step in strides]
     values = Values(address or 0, coded_number(dtype), shape, _is_fortran(shape, in_values), data, data)
     pending = about.get("stream")
-    if pending is not None and pending != stream and values.count:
+    if pending not in (None, stream) and stream != NO_STREAM and values.count:
         _core.wait_for_stream(values.address, pending)
     return values
 

@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 
 from ._arrays import as_array
-from ._device import device_values
+from ._device import NO_STREAM, device_values
 from ._dtypes import name_of
 from ._errors import DTypeError
 from ._layer import flavour
@@ -34,7 +34,7 @@ def _needs_float32(spec: Any) -> bool:
     buffer, counts, displs, kind = split(spec)
     if buffer is None or kind is not None or not _missing():
         return False
-    on_gpu = device_values(buffer)
+    on_gpu = device_values(buffer, stream=NO_STREAM)
     if on_gpu is not None and name_of(on_gpu.type) in _missing():
         raise DTypeError(f"this MPI has no type for {name_of(on_gpu.type)}: convert an array on a GPU to float32")
     if on_gpu is not None or as_array(buffer).dtype.name not in _missing():

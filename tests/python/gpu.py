@@ -67,7 +67,7 @@ class DLPackArray(Memory):
 
     def __init__(self, array, **options):
         super().__init__(array, **options)
-        self.streams = []  # streams that consumers named
+        self.streams = []  # streams that consumers named; -1 names none
 
     def __dlpack_device__(self):
         return self.kind, self.number
@@ -75,7 +75,8 @@ class DLPackArray(Memory):
     def __dlpack__(self, stream=None, **options):
         if not self.writeable:
             raise BufferError("read-only")
-        self.streams.append(stream)
+        if stream != -1:
+            self.streams.append(stream)
         return capsule_of(self)
 
 

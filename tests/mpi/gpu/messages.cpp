@@ -261,6 +261,7 @@ bool fails_cleanly(MPI_Comm comm, unsigned long n, int count, bool sender_fails)
   }
   if (fails) reached = stand_in_calls() - before >= n;
   MPI_Bcast(&reached, 1, MPI_INT, sender_fails ? 0 : 1, comm);
+  MPI_Barrier(comm);  // the probe above must not find the message of the next round
   return reached != 0;
 }
 
