@@ -120,13 +120,13 @@ Task<Verdict> Communicator::ActiveCall::resolve_rule(Lane lane, Status begun) {
 
 // Waits for the decision on the tuning period of the call; if the call opens it, on the previous period.
 Task<Verdict> Communicator::ActiveCall::resolve_period() {
-  const PeriodPlace& place = early_.place;
-  if (const TuningPeriod* const awaited = place.awaited(); awaited != nullptr) {
+  const PeriodPosition& position = early_.position;
+  if (const TuningPeriod* const awaited = position.awaited(); awaited != nullptr) {
     PeriodDecision decision(*awaited);
     co_await decision;
   }
-  if (!place.follows()) co_return Verdict{};
-  co_return Verdict{place.fallback(), Status::ok, &place.tuner->plain_times()};
+  if (!position.follows()) co_return Verdict{};
+  co_return Verdict{position.fallback(), Status::ok, &position.tuner->plain_times()};
 }
 
 // Resolves a bound that is relative to the range of all ranks' values, and the size of a message of which
@@ -151,8 +151,8 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
 
 AgreementRecord Communicator::ActiveCall::plan() {
   AgreementRecord mine = local_record(&policy());
-  if (early_.autotuner != nullptr || early_.place.opens()) {
-    const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.place.tuner->own();
+  if (early_.autotuner != nullptr || early_.position.opens()) {
+    const Timing own = early_.autotuner != nullptr ? early_.autotuner->own() : early_.position.tuner->own();
     mine.set_timing(own, completes_apart(call_.collective));
   }
   try {
@@ -184,9 +184,9 @@ Task<Verdict> Communicator::ActiveCall::agree(AgreementRecord mine) {
 // is tried.
 void Communicator::ActiveCall::learn(const AgreementRecord& agreed, Verdict& verdict) noexcept {
   const Timing timing = agreed.timing(completes_apart(call_.collective));
-  if (early_.place.opens()) {
-    verdict.plain = early_.place.period->decide(verdict.plain, timing);
-    verdict.plain_times = &early_.place.tuner->plain_times();
+  if (early_.position.opens()) {
+    verdict.plain = early_.position.period->decide(verdict.plain, timing);
+    verdict.plain_times = &early_.position.tuner->plain_times();
   }
   if (early_.autotuner == nullptr) return;
   std::array<Route, most_alternatives> found;
@@ -234,8 +234,8 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
   record_.end(verdict);
   const CallCounters& counters = record_.counters();
   const PhaseTimes& times = counters.times;
-  if (record_.compressed() && early_.place.period != nullptr)
-    early_.place.tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
+  if (record_.compressed() && early_.position.period != nullptr)
+    early_.position.tuner->coded_times().note(seconds(times[Phase::call]), record_.bytes());
   if (early_.autotuner == nullptr) return;
   if (record_.compressed()) {  // also on failure, which may be local
     const double gain =
@@ -252,9 +252,9 @@ void Communicator::ActiveCall::end(const Verdict& verdict) noexcept {
 // Decides on the tuning period that the call opened, if the call ended before its agreement: the other calls
 // of the period are not compared with plain MPI.
 Communicator::ActiveCall::~ActiveCall() {
-  if (!early_.place.opens()) return;
-  early_.place.period->decided = true;
-  early_.place.period->previous = nullptr;
+  if (!early_.position.opens()) return;
+  early_.position.period->decided = true;
+  early_.position.period->previous = nullptr;
 }
 
 // ---- The agreement

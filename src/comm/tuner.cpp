@@ -57,7 +57,7 @@ EarlyDecision Tuner::decide(const Rule& rule, const Call& call, bool overlaps, b
                       .route = kind.route(),
                       .overlaps = overlaps};
   if (overlaps && in_periods && has_to_pay && early.plain == Fallback::none)
-    early.place = state.autotuners.of_overlapping(call, bytes).next();
+    early.position = state.autotuners.of_overlapping(call, bytes).next();
   return early;
 }
 

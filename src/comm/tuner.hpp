@@ -30,7 +30,7 @@ struct EarlyDecision {
   std::optional<std::size_t> cached_candidate = {};  // the only candidate that is sampled; none: all are
   Route route = {};                                  // requested route
   bool overlaps = false;                             // other calls may be in flight
-  PeriodPlace place = {};                            // place of a call that may overlap others
+  PeriodPosition position = {};  // of a call that may overlap others, in its tuning period
 
   // Returns the times of plain calls of this kind; null: none are recorded.
   RecentTimes* plain_times() const noexcept {

@@ -33,7 +33,7 @@ class StagingCodec final : public Codec, private FrameArithmetic {
  private:
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const noexcept override;
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override;
-  Sized sent(Sized made, Bytes out) const noexcept;
+  Sized uploaded(Sized made, Bytes out) const noexcept;
 
   std::shared_ptr<const Codec> codec_;
   DeviceFrames& frames_;

@@ -1,7 +1,7 @@
 // Model of the time that coding on a GPU takes, which no measurement has confirmed. An operation takes the
-// time of its launches, its copy and its poll, and one round of the multiprocessors for each 4 MiB: 132
-// multiprocessors with 2 thread blocks each, 16 KiB of values for each thread block. A small frame leaves
-// most multiprocessors idle, so few large operations are faster than many small ones.
+// time of its launches, its copy and its poll, and one round of the multiprocessors for each 4 MiB: half of
+// the values that 132 multiprocessors hold with 4 thread blocks each, 16 KiB for a thread block. A small
+// frame leaves most multiprocessors idle, so few large operations are faster than many small ones.
 #pragma once
 
 #include <cstddef>

@@ -23,12 +23,12 @@ Fallback TuningPeriod::decide(Fallback agreed, const Timing& agreed_times) noexc
   return usual;
 }
 
-Fallback PeriodPlace::fallback() const noexcept {
+Fallback PeriodPosition::fallback() const noexcept {
   if (number < period->usual_calls || !period->has_trial) return period->usual;
   return period->usual == Fallback::none ? Fallback::trial : Fallback::none;
 }
 
-PeriodPlace OverlapTuner::next() {
+PeriodPosition OverlapTuner::next() {
   if (period_ == nullptr || number_ == period_->usual_calls + trial_calls) {
     const std::uint32_t usual_calls =
         period_ == nullptr ? first_length : std::min(growth * period_->usual_calls, longest);

@@ -39,8 +39,8 @@ struct TuningPeriod {
 
 class OverlapTuner;
 
-// Place of a call in its tuning period.
-struct PeriodPlace {
+// Position of a call in its tuning period.
+struct PeriodPosition {
   bool opens() const noexcept { return period != nullptr && number == 0; }
   bool follows() const noexcept { return period != nullptr && number != 0; }
 
@@ -61,8 +61,8 @@ class OverlapTuner {
   static constexpr std::uint32_t trial_calls = 3;
   static constexpr float trial_share = 0.05F;  // greatest cost of a trial, as a share of its period
 
-  // Returns the place of the next call, in the order of the starts. Throws std::bad_alloc.
-  PeriodPlace next();
+  // Returns the position of the next call, in the order of the starts. Throws std::bad_alloc.
+  PeriodPosition next();
 
   // Times from start to completion on this rank, which may differ from those of other ranks.
   RecentTimes& plain_times() noexcept { return plain_; }

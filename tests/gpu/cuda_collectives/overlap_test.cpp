@@ -1,4 +1,6 @@
 // Tests that codec operations on GPUs overlap, and that their second stream keeps the order of the user's.
+#include <cstring>
+
 #include "gpu/cuda_collectives/device_job.hpp"
 #include "gpu/device_services.hpp"
 
@@ -80,6 +82,23 @@ TEST(ChoiceOnGpus, LargeOperationsAreChosenOnceAllRanksKnow) {
   EXPECT_GT(launches[0], 8 * 6u);
   EXPECT_EQ(launches[1], 8 * 6u);  // two-shot in one segment
   EXPECT_EQ(launches[2], 8 * 6u);
+}
+
+// The result that says "no kernel" comes from the host, and says nothing about work that was enqueued before.
+TEST(KernelsOfAnOperation, WaitForACopyWhoseKernelIsDeclined) {
+  constexpr std::size_t bytes = 4096;
+  gpu::Device device(api::device_services("the values"), 0, nullptr, false);
+  const Buffer from = device.pinned().scratch(bytes);
+  std::memset(from.data(), 7, bytes);
+  const OnGpu<std::byte> to(bytes);
+  {
+    gpu::Kernels kernels(device, 1, false);
+    ASSERT_EQ(kernels.copy(to.data(), from.data(), bytes), Status::ok);
+    kernels.run(0, [](TAUT_Cuda_result*, void*) { return TAUT_ERR_CUDA_NEEDS_HOST; });
+    while (!kernels.ready()) continue;
+    EXPECT_FALSE(kernels.outcome(0));
+  }
+  EXPECT_EQ(to.peek(bytes), std::vector<std::byte>(bytes, std::byte{7}));
 }
 
 }  // namespace

@@ -22,15 +22,6 @@ class OnDevice {
   ~OnDevice() { cudaSetDevice(0); }
 };
 
-bool can_be_served(const std::string& policy) {
-  try {
-    parse_policy(policy);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 bool has_kernels(const Coding& coding) {
   const std::string_view codec = coding.codec != nullptr ? coding.codec->name : "planes";
   const bool at_a_rate = coding.bound.kind == Bound::Kind::rate;

@@ -43,15 +43,6 @@ std::string draw_text(Draw& draw, double scale) {
   return policy + ",min_bytes=" + std::to_string(draw.one_in(4) ? draw.pick(2000) : 0);
 }
 
-bool can_be_served(const std::string& policy) {
-  try {
-    parse_policy(policy);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 // Returns the bytes of the whole message, as the agreement would compute them.
 std::size_t message_bytes(const Call& call) {
   if (!call.any_blocks()) return call.message_bytes();
@@ -75,6 +66,15 @@ long double resolved_bound(Bound bound, const ValueRange& range) {
 }
 
 }  // namespace
+
+bool can_be_served(const std::string& policy) {
+  try {
+    parse_policy(policy);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 std::string draw_policy(Draw& draw, double scale) {
   for (;;)

@@ -9,6 +9,9 @@ namespace taut::test {
 // Returns a policy that can be served. `scale`: the magnitude of the values in most of its calls.
 std::string draw_policy(Draw& draw, double scale);
 
+// Returns true if the text is a policy of this build.
+bool can_be_served(const std::string& policy);
+
 // Draws a call on P ranks and some nodes.
 Call draw_call(Draw& draw, int P, int nodes, double scale);
 

@@ -18,7 +18,7 @@ struct Simulation {
     for (int i = 0; i < calls; ++i) one();
   }
   void one() {
-    const PeriodPlace place = tuner.next();
+    const PeriodPosition place = tuner.next();
     const Fallback why = place.opens() ? place.period->decide(Fallback::none, tuner.own()) : place.fallback();
     const double pace = why == Fallback::none ? coded : plain;
     (why == Fallback::none ? tuner.coded_times() : tuner.plain_times()).note(pace * bytes, bytes);
@@ -74,7 +74,7 @@ TEST(OverlapTuner, FollowsALinkThatChanges) {
 // A period without measured times is compressed, and tries plain MPI.
 TEST(OverlapTuner, WithoutTimesCallsAreCompressed) {
   OverlapTuner tuner;
-  std::vector<PeriodPlace> places;
+  std::vector<PeriodPosition> places;
   for (int i = 0; i < 7; ++i) places.push_back(tuner.next());
   ASSERT_TRUE(places[0].opens());
   EXPECT_EQ(places[0].period->decide(Fallback::none, {.coded = 1}), Fallback::none);
@@ -87,7 +87,7 @@ TEST(OverlapTuner, WithoutTimesCallsAreCompressed) {
 
 TEST(OverlapTuner, CallsFollowOneThatGainsNothing) {
   OverlapTuner tuner;
-  const PeriodPlace first = tuner.next(), second = tuner.next();
+  const PeriodPosition first = tuner.next(), second = tuner.next();
   EXPECT_EQ(first.period->decide(Fallback::no_gain, {}), Fallback::no_gain);
   EXPECT_EQ(second.fallback(), Fallback::no_gain);
 }
@@ -96,7 +96,7 @@ TEST(OverlapTuner, CallsFollowOneThatGainsNothing) {
 TEST(OverlapTuner, CallsDoNotFollowAnObstacleOfOne) {
   for (const Fallback why : {Fallback::type, Fallback::memory, Fallback::device}) {
     OverlapTuner tuner;
-    const PeriodPlace first = tuner.next(), second = tuner.next();
+    const PeriodPosition first = tuner.next(), second = tuner.next();
     EXPECT_EQ(first.period->decide(why, {}), why);
     EXPECT_EQ(second.fallback(), Fallback::none);
   }
