@@ -66,31 +66,11 @@ class LosslessGpuCodec {
 
   explicit LosslessGpuCodec(shim::Gpu& gpu) : launcher_(gpu) {}
 
-  std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0) {
-    const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
-    header.parameters[0] = static_cast<std::uint8_t>(distance);
-    mpc::Rounding rounding;
-    if (relative > 0) {
-      header.bound = {Bound::Kind::pointwise, relative};
-      rounding = mpc::Rounding::within(relative, component_of(type));
-    }
-    const std::size_t words = x.size() * parts;
-    mpc::cuda::encode<Word>(launcher_,
-                            {reinterpret_cast<const Word*>(values.data()), words, header, rounding},
-                            {room.data(), room.size()}, place(words));
-    return {room.data(), room.data() + result_.bytes};
-  }
+  std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0);
 
   // Decode a frame: x <- frame, or x += frame. Return the status that the kernels report.
-  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    return decode_to<mpc::cuda::Replace<Word>>(frame, x);
-  }
-  std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    return decode_to<mpc::cuda::Add<Number>>(frame, x);
-  }
+  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x);
+  std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   const cuda::CallResult& result() const { return result_; }
 
@@ -98,27 +78,10 @@ class LosslessGpuCodec {
   using Number = std::conditional_t<std::is_integral_v<T>, Word, PartOf<T>>;
 
   template <class Target>
-  std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    const std::size_t bytes = x.size() * sizeof(T), words = x.size() * parts;
-    const Room room(frame.size()), values(bytes);
-    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    mpc::cuda::decode<Target>(launcher_, cuda::source_of(room.data(), room.size()), type,
-                              reinterpret_cast<Word*>(values.data()), words, place(words));
-    if (bytes > 0) std::memcpy(static_cast<void*>(x.data()), values.data(), bytes);
-    return result_.status;
-  }
+  std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  mpc::cuda::CallPlace place(std::size_t words) {
-    const std::size_t bytes = mpc::cuda::scratch_bytes<Word>(words);
-    if (!scratch_ || scratch_->size() < bytes) {
-      scratch_ = std::make_unique<Room>(bytes, 0);
-      reinterpret_cast<mpc::cuda::Scratch*>(scratch_->data())->crc = cuda::header_crc_table();
-    }
-    result_ = {0xDEAD, 0xDEAD, 0};
-    return {reinterpret_cast<mpc::cuda::Scratch*>(scratch_->data()), &result_};
-  }
+  mpc::cuda::CallPlace place(std::size_t words);
 
   ShimLauncher launcher_;
   std::unique_ptr<Room> scratch_;
