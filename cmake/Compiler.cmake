@@ -16,9 +16,21 @@ if(TAUT_DEV)
   add_compile_definitions(OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
 
+option(TAUT_HARDENED "Harden what is built: stack protector, fortified C library calls, read-only relocations" OFF)
+
+# taut_harden(TARGET): the flags of TAUT_HARDENED. Layers bind lazily (cmake/Flavours.cmake), so that -z now is not theirs.
+function(taut_harden target)
+  if(TAUT_HARDENED AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+    target_compile_options(${target} PRIVATE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
+                                             $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+    target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,noexecstack)
+  endif()
+endfunction()
+
 # taut_compile_options(TARGET): what every target with sources of ours is compiled with.
 function(taut_compile_options target)
   target_compile_options(${target} PRIVATE -ffp-contract=off)
+  taut_harden(${target})
   if(TAUT_DEV)
     set(cxx_only -Wnon-virtual-dtor)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # takes a replaced operator new for a mismatch

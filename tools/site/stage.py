@@ -41,7 +41,7 @@ SIDE_BAR = {
     ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
-        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
+        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "abi", "spec/index", "glossary",
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "notes/codec_tables"],
     "Develop": [
