@@ -9,6 +9,7 @@
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
+#   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
@@ -16,7 +17,7 @@
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -78,6 +79,11 @@ test-mpi4py:
 	@tools/setup.sh test
 	@TARGET=layers tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
 	@.venv/bin/python tests/mpi/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
+
+torch-test:
+	@tools/setup.sh test torch
+	@TARGET=torch_tests tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
+	@ctest --test-dir build/test -L torch --output-on-failure --no-tests=error
 
 lint:
 	@tools/setup.sh lint
