@@ -142,7 +142,8 @@ class TypedCodec {
   // Sets planes.width_class to the smallest class that holds the chunk's differences.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;
 
-  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
+  // `size`: of the values' integers, 0 or large.
+  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t size,
                          PlanesOut& out) const noexcept;
 
   void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,

@@ -90,6 +90,11 @@ T dequantise(std::int64_t q, double step) noexcept {
 template <class T>
 inline constexpr int value_bits = sizeof(T) == 8 ? wide_bits : large_bits;
 
+// Bits of integers that need no check against the bound, because the margin of the step covers the rounding
+// of the decoded value (docs/error-model.md). Integers of halves never need one.
+template <class T>
+inline constexpr int unchecked_bits = std::is_same_v<T, float> ? 16 : large_bits;
+
 // Returns true if |q| < 2^bits or q = -2^bits.
 constexpr bool within(std::int64_t q, int bits) noexcept { return (q ^ (q >> 63)) >> bits == 0; }
 
