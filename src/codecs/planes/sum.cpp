@@ -101,10 +101,11 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
     Operand operand;
     operand.follow_lags(frame);
     unsigned width_class = 8;
+    Form form = Form::simple;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
       operand.resolve(kernels_);
-      if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
+      if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends, form,
                             width_class, writer))
         return Status::buffer_too_small;
     }
@@ -131,7 +132,9 @@ bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, s
 
 template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
-                                     std::uint32_t addends, unsigned& width_class, Records& writer) const {
+                                     std::uint32_t addends, Form& form, unsigned& width_class,
+                                     Records& writer) const {
+  const Form before = std::exchange(form, Form::general);
   if (operand.simple() && fits_narrow(operand.size_flag(), addends) && !may_hold_packed(values, n)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
@@ -140,10 +143,11 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
       return accumulate_planes(operand.record, whole, groups_of(n), size, planes);
     };
     std::uint8_t size = 0;
-    bool coded = (operand.size_flag() == 0 || general_.may_be_small(values, n, z_)) && accumulates(size);
+    bool coded = (before == Form::simple || general_.may_be_small(values, n, z_)) && accumulates(size);
     if (!coded && fits_narrow(large, addends) && general_.may_be_unchecked(values, n, z_))
       coded = accumulates(size = large);
     if (coded) {
+      form = size == 0 ? Form::simple : Form::general;
       const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);
       width_class = planes.width_class;
       return fits;

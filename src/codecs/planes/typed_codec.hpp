@@ -153,8 +153,9 @@ class TypedCodec {
 
   bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
                  Predictor predictor, Records& writer) const;
+  // `form`: of the chunk before, as a guess; on return, of this one.
   bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
-                        unsigned& width_class, Records& writer) const;
+                        Form& form, unsigned& width_class, Records& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                           Records& writer) const;
   // Adds a chunk that is encoded in a frame of its own.
