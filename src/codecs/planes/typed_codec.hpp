@@ -6,6 +6,7 @@
 #include "codecs/planes/general/general.hpp"
 #include "codecs/planes/lags/lag_window.hpp"
 #include "core/codec.hpp"
+#include "core/value_statistics.hpp"
 
 namespace taut::planes {
 
@@ -69,6 +70,10 @@ class TypedCodec {
   // Write up to the end of `out`; return buffer_too_small if the result does not fit.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
+
+  // Multiplies a frame by a number other than 0; see scale.cpp.
+  Sized scale(ConstBytes frame, double factor, Bytes out) const;
+  Status summarize(ConstBytes frame, ValueStatistics& statistics) const;
 
  private:
   // One chunk of a frame that is decoded or summed.
@@ -171,6 +176,12 @@ class TypedCodec {
   }
 
   Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
+
+  // ---- Scaling (scale.cpp)
+
+  Sized negate(const FrameReader<T>& frame, Bytes out) const;
+  bool negate_chunk(Operand& operand, const FrameReader<T>& frame, Records& writer) const;
+  std::size_t negate_planes(const Record<T>& record, std::byte* out) const noexcept;
 
   Quantiser<T> z_;
   Lags lags_;

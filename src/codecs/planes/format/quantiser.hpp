@@ -39,6 +39,16 @@ inline double power_of_two_below(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0} << 52);
 }
 
+// Returns true for a step that a frame may have. Step 0: the bound is too small to be coded, so every chunk
+// is stored unchanged.
+template <class T>
+bool step_fits(double step) noexcept {
+  if (step == 0) return true;
+  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
+         static_cast<double>(static_cast<ComputedIn<T>>(step)) == step &&
+         (!is_half<T> || step == power_of_two_below(step));
+}
+
 template <class T>
 struct Quantiser {
   using Step = ComputedIn<T>;
