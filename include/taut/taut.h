@@ -112,7 +112,7 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   snap:E         abs:E, and every x' is a multiple of the same power of two
  *   pwrel:R        |x - x'| <= R * |x|
  *   rate:B         B bits for each value; no bound on the error (reductions: only with codec=zfp)
- *   codec=         auto (default) | planes | szx | mpc | zfp | raw
+ *   codec=         auto (default) | planes | szx | mpc | exponents | zfp | raw
  *   predictor=     auto (default), or a predictor of the codec
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
  *   threads=       1 (default) to 64 threads of this process, which do not change the frame; TAUT_Decode

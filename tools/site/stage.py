@@ -50,7 +50,7 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
+FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file"]
 
 
 def place_of(path):

@@ -16,7 +16,7 @@ Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
 template <class T>
 void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
   lags = frame.prediction().lags;
-  if (lags.any()) history = LagWindow(lags, frame.count());
+  if (lags.any()) history = LagWindow(lags.span(), frame.count());
 }
 
 template <class T>

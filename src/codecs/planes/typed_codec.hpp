@@ -4,7 +4,7 @@
 
 #include "codecs/planes/estimate.hpp"
 #include "codecs/planes/general/general.hpp"
-#include "codecs/planes/lags/lag_window.hpp"
+#include "codecs/planes/lags/lags.hpp"
 #include "core/codec.hpp"
 #include "core/value_statistics.hpp"
 

@@ -5,7 +5,7 @@ namespace taut {
 
 template <class T>
 std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, unsigned distance,
-                                                   double relative) {
+                                                   double relative, const Lags& lags) {
   const std::size_t bytes = x.size() * sizeof(T);
   const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
   if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
@@ -17,8 +17,14 @@ std::vector<std::byte> LosslessGpuCodec<T>::encode(const std::vector<T>& x, unsi
     rounding = mpc::Rounding::within(relative, component_of(type));
   }
   const std::size_t words = x.size() * parts;
-  mpc::cuda::encode<Word>(launcher_, {reinterpret_cast<const Word*>(values.data()), words, header, rounding},
-                          {room.data(), room.size()}, place(words));
+  Lags reaching = lags.within(x.size());
+  for (std::uint32_t& lag : reaching.of) lag *= parts;
+  header.parameters[1] = static_cast<std::uint8_t>(reaching.n);
+  const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
+  mpc::cuda::encode<Word>(
+      launcher_,
+      {reinterpret_cast<const Word*>(values.data()), words, header, rounding, reaching, lagged.data()},
+      {room.data(), room.size()}, place(words));
   return {room.data(), room.data() + result_.bytes};
 }
 
@@ -33,14 +39,32 @@ std::uint32_t LosslessGpuCodec<T>::decode_add(const std::vector<std::byte>& fram
 }
 
 template <class T>
+std::uint32_t LosslessGpuCodec<T>::decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x) {
+  const std::size_t words = x.size() * parts;
+  const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
+  return on_room(frame, x, [&](const cuda::Source& source, Word* values) {
+    mpc::cuda::decode_lagged(launcher_, source, type, values, words, lagged.data(), place(words));
+  });
+}
+
+template <class T>
 template <class Target>
 std::uint32_t LosslessGpuCodec<T>::decode_to(const std::vector<std::byte>& frame, std::vector<T>& x) {
-  const std::size_t bytes = x.size() * sizeof(T), words = x.size() * parts;
+  const std::size_t words = x.size() * parts;
+  return on_room(frame, x, [&](const cuda::Source& source, Word* values) {
+    mpc::cuda::decode<Target>(launcher_, source, type, values, words, place(words));
+  });
+}
+
+template <class T>
+template <class Decode>
+std::uint32_t LosslessGpuCodec<T>::on_room(const std::vector<std::byte>& frame, std::vector<T>& x,
+                                           const Decode& decode) {
+  const std::size_t bytes = x.size() * sizeof(T);
   const Room room(frame.size()), values(bytes);
   if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
   if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-  mpc::cuda::decode<Target>(launcher_, cuda::source_of(room.data(), room.size()), type,
-                            reinterpret_cast<Word*>(values.data()), words, place(words));
+  decode(cuda::source_of(room.data(), room.size()), reinterpret_cast<Word*>(values.data()));
   if (bytes > 0) std::memcpy(static_cast<void*>(x.data()), values.data(), bytes);
   return result_.status;
 }
