@@ -37,10 +37,11 @@ FixedFrames::~FixedFrames() {
     return std::ranges::any_of(call.outcomes(P), [](const auto& result) { return result.status != 0; });
   };
   if (const auto calls = std::ranges::count_if(open_, lacks); calls > 0)
-    std::fprintf(stderr,
-                 "taut: rank %d: results of %td calls are missing: their frames did not fit, and "
-                 "TAUT_Nccl_comm_settle was not called\n",
-                 transport_.rank(), calls);
+    std::fprintf(
+        stderr,
+        "taut: rank %d: results of %td calls are missing: TAUT_Nccl_comm_settle was not called after "
+        "them, or has failed\n",
+        transport_.rank(), calls);
 }
 
 // Returns the call with its coding; nothing if the calls of the ranks are served otherwise.

@@ -48,7 +48,8 @@ class NcclThreads {
     }
   }
 
-  // Runs action(rank) on all ranks.
+  // Runs action(rank) on all ranks. An OnGpu must not be freed between calls: it waits for the work of all
+  // ranks, which may wait for this one.
   void run(const std::function<void(NcclRank&)>& action) {
     std::vector<std::thread> threads;
     for (NcclRank& rank : ranks_)
