@@ -15,9 +15,10 @@
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -113,6 +114,12 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+bench-sim:
+	@tools/setup.sh bench_sim
+	@TARGET=taut_simulate tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@bench/simulation/sweep.py $(if $(QUICK),--quick)
+	@bench/simulation/validate.py
 
 wheel:
 	@tools/setup.sh wheel
