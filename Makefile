@@ -5,7 +5,9 @@
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
+#   make prove                       machine-checked bounds, arithmetic and protocols, SOUNDNESS.md [ARGS=models]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
+#   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
@@ -18,7 +20,7 @@
 #   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -55,6 +57,11 @@ faults:
 	@TARGET=taut_random tools/build.sh test
 	@build/test/tests/robustness/random/taut_random --faults --count 10000 $(ARGS)
 
+soak:
+	@tools/setup.sh fuzz
+	@TARGET=taut_random tools/build.sh test
+	@tools/soak.py $(or $(HOURS),1)
+
 gpu-random:
 	@tools/setup.sh test
 	@TARGET=taut_random_gpus tools/build.sh test
@@ -75,6 +82,10 @@ exhaustive:
 	@tools/setup.sh test
 	@TARGET=taut_exhaustive tools/build.sh test
 	@tests/exhaustive/run.sh build/test
+
+prove:
+	@tools/setup.sh prove
+	@.venv-prove/bin/python proofs/prove.py $(ARGS)
 
 test-mpi4py:
 	@tools/setup.sh test

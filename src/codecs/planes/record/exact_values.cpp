@@ -2,6 +2,7 @@
 
 #include "codecs/planes/record/exact_sum.hpp"
 #include "codecs/planes/record/run_cursor.hpp"
+#include "codecs/planes/record/run_edges.hpp"
 
 namespace taut::planes {
 namespace {
@@ -284,6 +285,7 @@ template <class T, class Int>
 void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                       T* values) {
   if (put_fill_value(record, q, step, kernels, values)) return;
+  if (overlap_much(record)) return put_by_edges(record, q, step, values);
   Places<T, Int> places(record, q, step, kernels, values);
   for (RunCursor<T> sweep(record.run_list(), record.count, step); sweep.next();)
     if (sweep.covered() || record.layer_count > 0) places.put(sweep);
