@@ -43,10 +43,11 @@ endfunction()
 
 option(TAUT_PRECOMPILED_HEADERS "Precompile the C++ library's headers for the sources in src" OFF)
 
-# taut_precompile_headers(TARGET HEADERS...): precompiles HEADERS for a target of C++ sources. Files with instruction sets
-# of their own do without: GCC takes a precompiled header under the same target options only.
+# taut_precompile_headers(TARGET PRIVATE HEADERS... | REUSE_FROM OTHER): precompiles HEADERS for a target of C++ sources,
+# or uses those of another. Files with instruction sets of their own do without: GCC takes a precompiled header under the
+# same target options only.
 function(taut_precompile_headers target)
-  target_precompile_headers(${target} PRIVATE ${ARGN})
+  target_precompile_headers(${target} ${ARGN})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # ccache asks for it
     target_compile_options(${target} PRIVATE -fpch-preprocess)
   endif()
@@ -55,7 +56,7 @@ endfunction()
 # taut_precompile_library_headers(TARGET): the headers of the C++ library take half the time of a typical file in src.
 function(taut_precompile_library_headers target)
   if(TAUT_PRECOMPILED_HEADERS)
-    taut_precompile_headers(${target} <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
+    taut_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
                             <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
   endif()
 endfunction()

@@ -35,8 +35,9 @@ SIDE_BAR = {
         "Administrators <start/administrator>",
     ],
     "How to": [
-        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/overlap_with_computation",
-        "howto/exchange_messages", "gpu", "howto/command_line", "howto/image_stacking", "howto/measure_collectives",
+        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/train_with_pytorch",
+        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line",
+        "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
         "howto/measure_codec", "howto/prove_the_bounds",
     ],
     "Reference": [
@@ -49,7 +50,7 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
+FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file"]
 
 
 def place_of(path):
