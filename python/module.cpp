@@ -82,13 +82,42 @@ void decode(Address frame, std::size_t bytes, Address values, std::size_t count,
   }));
 }
 
-// Returns (codec, bound as text, type, count, bytes).
-nb::tuple frame_info(Address frame, std::size_t bytes) {
+TAUT_Frame_info info_of(Address frame, std::size_t bytes) {
   TAUT_Frame_info info{};
   info.struct_size = sizeof info;
   check(TAUT_Frame_get_info(reinterpret_cast<const void*>(frame), bytes, &info));
+  return info;
+}
+
+// Returns (codec, bound as text, type, count, bytes).
+nb::tuple frame_info(Address frame, std::size_t bytes) {
+  const TAUT_Frame_info info = info_of(frame, bytes);
   const Bound bound{static_cast<Bound::Kind>(info.bound_kind), info.bound};
   return nb::make_tuple(info.codec, text_of(bound), info.type, info.count, info.bytes);
+}
+
+nb::bytes scale(Address frame, std::size_t bytes, double factor) {
+  const TAUT_Frame_info info = info_of(frame, bytes);
+  std::size_t size = 0;
+  int status = TAUT_SUCCESS;
+  const auto scaled = unlocked([&] {
+    const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(info.type), info.count, info.addends);
+    auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    status =
+        TAUT_Frame_scale(reinterpret_cast<const void*>(frame), bytes, factor, room.get(), capacity, &size);
+    return room;
+  });
+  check(status);
+  return nb::bytes(scaled.get(), size);
+}
+
+// Returns (count, mean, least, greatest).
+nb::tuple statistics(Address frame, std::size_t bytes) {
+  TAUT_Frame_statistics found{};
+  found.struct_size = sizeof found;
+  check(unlocked(
+      [&] { return TAUT_Frame_get_statistics(reinterpret_cast<const void*>(frame), bytes, &found); }));
+  return nb::make_tuple(found.count, found.mean, found.least, found.greatest);
 }
 
 // Contents of a DLPack capsule, in host or device memory; keeps the memory alive.
@@ -148,6 +177,8 @@ NB_MODULE(_core, module) {
   module.def("decode", decode, nb::arg("frame"), nb::arg("bytes"), nb::arg("values"), nb::arg("count"),
              nb::arg("type"));
   module.def("frame_info", frame_info, nb::arg("frame"), nb::arg("bytes"));
+  module.def("scale", scale, nb::arg("frame"), nb::arg("bytes"), nb::arg("factor"));
+  module.def("statistics", statistics, nb::arg("frame"), nb::arg("bytes"));
   module.def(
       "max_bytes",
       [](int type, std::size_t count, unsigned addends) {

