@@ -17,10 +17,11 @@
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
 #   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -125,6 +126,11 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+bench-training:
+	@LINK=$${LINK:-1gbit} tools/setup.sh link python torch
+	@NAME=training TARGET=taut_python tools/build.sh release -DTAUT_PYTHON=ON -DTAUT_WITH_MPI=OFF
+	@bench/training/run.sh build/training $(ARGS)
 
 bench-sim:
 	@tools/setup.sh bench_sim

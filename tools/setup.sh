@@ -4,7 +4,9 @@
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
 #           with Fortran, and hpcc
-#   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests take, in .venv-torch
+#   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
+#   python  what the Python package and its tests take
+#   link    the tools for emulated hosts, if LINK is set
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_sim  bench
@@ -84,7 +86,7 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
 need_torch() {
   local spec
   need_build
-  for spec in 'torch==2.11.*' numpy ml_dtypes 'pytest>=8' 'hypothesis==6.*' 'mpich==5.*' 'mpi4py==4.*'; do
+  for spec in 'torch==2.11.*' numpy ml_dtypes 'pytest>=8' 'hypothesis==6.*' 'mpich==5.*' 'mpi4py==4.*' scikit-learn matplotlib; do
     wheel .venv-torch "$spec"
   done
 }

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: make torch-test installs it into .venv-torch")
+pytest.importorskip("torch.distributed", reason="PyTorch is not installed: make torch-test installs it into .venv-torch")
 import taut  # noqa: E402
+import torch  # noqa: E402
 
 WORLD = MPI.COMM_WORLD
 DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
