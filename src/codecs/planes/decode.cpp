@@ -104,6 +104,22 @@ Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
 }
 
 template <class T>
+Status TypedCodec<T>::summarize(ConstBytes in, ValueStatistics& statistics) const {
+  FrameReader<T> frame;
+  if (const Status s = frame.open(in); s != Status::ok) return s;
+  const Quantiser<T> z = quantiser_of(frame);
+  Operand operand;
+  operand.follow_lags(frame);
+  for (std::size_t i = 0; i < frame.chunks(); ++i) {
+    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+    T decoded[chunk_values];
+    decode_chunk(operand, frame.header().addends, z, decoded, frame.chunk_count(i));
+    statistics.add(decoded, frame.chunk_count(i));
+  }
+  return Status::ok;
+}
+
+template <class T>
 Status TypedCodec<T>::reduce(ConstBytes in, Slice slice, Reduction op) const {
   FrameReader<T> frame;
   if (!is_defined(op, slice.type)) return Status::invalid_type;

@@ -70,45 +70,14 @@ class LosslessGpuCodec {
 
   // `lags`: in values.
   std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0,
-                                const Lags& lags = {}) {
-    const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
-    header.parameters[0] = static_cast<std::uint8_t>(distance);
-    mpc::Rounding rounding;
-    if (relative > 0) {
-      header.bound = {Bound::Kind::pointwise, relative};
-      rounding = mpc::Rounding::within(relative, component_of(type));
-    }
-    const std::size_t words = x.size() * parts;
-    Lags reaching = lags.within(x.size());
-    for (std::uint32_t& lag : reaching.of) lag *= parts;
-    header.parameters[1] = static_cast<std::uint8_t>(reaching.n);
-    const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
-    mpc::cuda::encode<Word>(
-        launcher_,
-        {reinterpret_cast<const Word*>(values.data()), words, header, rounding, reaching, lagged.data()},
-        {room.data(), room.size()}, place(words));
-    return {room.data(), room.data() + result_.bytes};
-  }
+                                const Lags& lags = {});
 
   // Decode a frame: x <- frame, or x += frame. Return the status that the kernels report.
-  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    return decode_to<mpc::cuda::Replace<Word>>(frame, x);
-  }
-  std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    return decode_to<mpc::cuda::Add<Number>>(frame, x);
-  }
+  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x);
+  std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   // Decodes also frames with lags.
-  std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    const std::size_t words = x.size() * parts;
-    const Room lagged(mpc::cuda::lagged_bytes<Word>(words));
-    return on_room(frame, x, [&](const cuda::Source& source, Word* values) {
-      mpc::cuda::decode_lagged(launcher_, source, type, values, words, lagged.data(), place(words));
-    });
-  }
+  std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   const cuda::CallResult& result() const { return result_; }
 
@@ -116,35 +85,14 @@ class LosslessGpuCodec {
   using Number = std::conditional_t<std::is_integral_v<T>, Word, PartOf<T>>;
 
   template <class Target>
-  std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    const std::size_t words = x.size() * parts;
-    return on_room(frame, x, [&](const cuda::Source& source, Word* values) {
-      mpc::cuda::decode<Target>(launcher_, source, type, values, words, place(words));
-    });
-  }
+  std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   // Calls decode(source, values) on memory of exactly the sizes of frame and values.
   template <class Decode>
-  std::uint32_t on_room(const std::vector<std::byte>& frame, std::vector<T>& x, const Decode& decode) {
-    const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(frame.size()), values(bytes);
-    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    decode(cuda::source_of(room.data(), room.size()), reinterpret_cast<Word*>(values.data()));
-    if (bytes > 0) std::memcpy(static_cast<void*>(x.data()), values.data(), bytes);
-    return result_.status;
-  }
+  std::uint32_t on_room(const std::vector<std::byte>& frame, std::vector<T>& x, const Decode& decode);
 
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  mpc::cuda::CallPlace place(std::size_t words) {
-    const std::size_t bytes = mpc::cuda::scratch_bytes<Word>(words);
-    if (!scratch_ || scratch_->size() < bytes) {
-      scratch_ = std::make_unique<Room>(bytes, 0);
-      reinterpret_cast<mpc::cuda::Scratch*>(scratch_->data())->crc = cuda::header_crc_table();
-    }
-    result_ = {0xDEAD, 0xDEAD, 0};
-    return {reinterpret_cast<mpc::cuda::Scratch*>(scratch_->data()), &result_};
-  }
+  mpc::cuda::CallPlace place(std::size_t words);
 
   ShimLauncher launcher_;
   std::unique_ptr<Room> scratch_;
