@@ -16,12 +16,13 @@
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
+#   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
 #   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -121,6 +122,11 @@ bench-fields:
 	@tools/setup.sh bench_codec
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/codec/fields.py $(ARGS)
+
+bench-peers:
+	@tools/setup.sh bench_peers
+	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@.venv-peers/bin/python bench/codec/peers.py $(ARGS)
 
 bench-collectives:
 	@tools/setup.sh bench

@@ -11,6 +11,7 @@
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
+#   bench_peers  bench_codec, and a venv of public compressors, .venv-peers
 #   wheel   build, what the Python package takes, the headers of MPICH and Open MPI, and auditwheel
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
@@ -104,6 +105,13 @@ need_bench_sim() { need_bench; }
 need_bench_codec() {
   need_bench
   [ "$(id -u)" != 0 ] || missing /usr/include/zstd.h libzstd-dev # peers are optional as well
+}
+need_bench_peers() {
+  local spec
+  need_bench_codec
+  for spec in numpy 'pcodec==1.*' 'fpzip==1.*' 'blosc2>=4,<5' 'zstandard<1' 'zfpy==1.*' 'pysz==1.*'; do
+    wheel .venv-peers "$spec"
+  done
 }
 need_fuzz() {
   need_test

@@ -7,8 +7,8 @@
 namespace taut::exponents {
 namespace {
 
-// Chunks that have their books in common, and the values of each that are sampled for them.
-constexpr std::size_t chunks_of_books = 32, sampled_values = 64;
+// Chunks that have their books in common, and the values of them that are sampled.
+constexpr std::size_t chunks_of_books = 64, sampled_values = 1024;
 
 struct Piece {
   alignas(64) std::byte bytes[chunk_bytes];
@@ -58,13 +58,15 @@ class ChunkWriter {
     std::array<std::uint32_t, 256> frequency{};
     const std::size_t first = group * chunks_of_books,
                       end = std::min(first + chunks_of_books, chunks_of(values_.size() / value_bytes));
-    for (std::size_t i = first; i < end; ++i) count(chunk_at(i), frequency);
+    const std::size_t piece = sampled_values / 2 / (end - first);
+    for (std::size_t i = first; i < end; ++i) count(chunk_at(i), piece, frequency);
     books_ = Books::of(frequency);
   }
 
-  // Counts the symbols of two pieces of a chunk.
-  void count(ConstBytes chunk, std::array<std::uint32_t, 256>& frequency) const noexcept {
-    const std::size_t n = chunk.size() / value_bytes, piece = std::min(n, sampled_values / 2);
+  // Counts the symbols of two pieces of a chunk, at its ends.
+  void count(ConstBytes chunk, std::size_t piece, std::array<std::uint32_t, 256>& frequency) const noexcept {
+    const std::size_t n = chunk.size() / value_bytes;
+    piece = std::min(n, piece);
     for (const std::size_t first : {std::size_t{0}, n - piece})
       for (std::size_t k = 0; k < piece; ++k) ++frequency[symbol(chunk.data() + (first + k) * value_bytes)];
   }
