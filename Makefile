@@ -15,9 +15,10 @@
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder]
 #   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
+#   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives bench-net bench-sim clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives bench-net bench-sim papers clean
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -114,6 +115,9 @@ bench-sim:
 	@TARGET=taut_simulate tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/simulation/sweep.py $(if $(QUICK),--quick)
 	@bench/simulation/validate.py
+
+papers: bench-sim
+	@bench/papers/papers.py
 
 wheel:
 	@tools/setup.sh wheel

@@ -37,7 +37,7 @@ SIDE_BAR = {
     "How to": [
         "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/overlap_with_computation",
         "howto/exchange_messages", "gpu", "howto/command_line", "howto/image_stacking", "howto/measure_collectives",
-        "howto/simulate_collectives", "howto/measure_codec", "howto/prove_the_bounds",
+        "howto/simulate_collectives", "results/papers", "howto/measure_codec", "howto/prove_the_bounds",
     ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
