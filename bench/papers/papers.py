@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Writes docs/results: the tables and figures of the four papers beside Taut's.
+
+  papers.py [--simulation bench-out/simulation.json] [--out docs/results]
+
+The simulated rows are those of bench/simulation/sweep.py; `make papers` runs both.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from chart import chart
+from claims import CLAIMS
+
+ROOT = Path(__file__).resolve().parents[2]
+INTRODUCTION = """# Taut beside the papers
+
+Written by `make papers`; not to be edited. For each result table and figure of the four papers this
+page names Taut's counterpart, or says why there is none. Losses stand beside gains.
+
+**Simulated** rows come from [simulation.json](simulation.json), {size}. The engine's own plans and
+algorithms run on simulated hosts, joined by one switch that never blocks
+([how](../howto/simulate_collectives.md)). Coding takes the times that were measured on one machine
+({processor}, {date}), by one thread; {threads}.
+A gain is the time of the *fastest uncompressed algorithm at the full rate of the link* over that of
+the compressed call. The papers divide by a real MPI, which is slower than that: their gains and
+these are not the same quotient. `cpr_p2p` codes at every hop, `once` codes each value once,
+`ccoll` overlaps segments (szx, sums by values), `hzccl` adds frames (planes), `taut` is the
+engine's own choice. The bound is that of each rank's values, as in the papers.
+
+"""
+
+
+def selected(rows, chosen):
+    """Returns the rows that have the chosen values."""
+    return [row for row in rows if all(row[key] == value for key, value in chosen.items() if key in row)]
+
+
+def quotient(row, chosen):
+    """Returns the gain of the variant `of` over the variant `over`."""
+    gains = row["gains"]
+    return gains[chosen.get("of", "taut")] / gains[chosen.get("over", "plain")]
+
+
+def span(values):
+    least, most = min(values), max(values)
+    return f"{least:.2f}x to {most:.2f}x" if most - least > 0.005 else f"{most:.2f}x"
+
+
+def shares(row, variant):
+    """Returns the share of a call that one rank's processor spends on coding."""
+    one = row["outcomes"][variant]
+    return sum(one[key] for key in ("encode", "combine", "decode", "copy")) / one["seconds"]
+
+
+def summary(rows, chosen):
+    """Returns one line on the simulated rows: the span of the gains for each number of threads and collective."""
+    parts = []
+    for collective in sorted({row["collective"] for row in rows}):
+        for threads in sorted({row["threads"] for row in rows}):
+            some = selected(rows, chosen | {"collective": collective, "threads": threads})
+            if not some or chosen.get("threads", threads) != threads:
+                continue
+            label = f"{collective}, {threads} thread{'s' * (threads > 1)}"
+            if "shares" in chosen:
+                coding = [100 * shares(row, chosen["shares"]) for row in some]
+                parts.append(f"{label}: coding {min(coding):.0f} to {max(coding):.0f} % of the call")
+            else:
+                variants = f"{chosen.get('of', 'taut')} over {chosen.get('over', 'plain')}"
+                parts.append(f"{label}: {variants} {span([quotient(row, chosen) for row in some])}")
+    return "; ".join(parts)
+
+
+def counterpart(claim, sets):
+    kind, where, *more = claim
+    if kind == "none":
+        return "-", where
+    if kind == "page":
+        path, _, anchor = where.partition("#")
+        target = f"../{path.removeprefix('docs/')}" + (f"#{anchor}" if anchor else "")
+        return "measured", f"[{more[0]}]({target})"
+    if where not in sets:
+        return "-", "this set was not simulated"
+    return "simulated", f"{summary(sets[where], more[0])} ([rows](#{where.replace('_', '-')}))"
+
+
+def table_of_claims(sets):
+    lines = ["| paper | | its result | how | Taut |", "|---|---|---|---|---|"]
+    for paper, name, result, claim in CLAIMS:
+        how, ours = counterpart(claim, sets)
+        lines.append(f"| {paper} | {name} | {result} | {how} | {ours} |")
+    return "\n".join(lines)
+
+
+def table_of_rows(name, rows):
+    names = [variant for variant in rows[0]["gains"] if variant != "plain"]
+    lines = [f"## {name.replace('_', ' ')}", "", "Gains over the fastest uncompressed call; simulated.", ""]
+    lines.append("| call | nodes | MB | Gbit/s | threads | field | ratio | plain, ms | " + " | ".join(names) + " |")
+    lines.append("|---|" + "---:|" * 4 + "---|" + "---:|" * (2 + len(names)))
+    for row in rows:
+        gains = " | ".join(f"{row['gains'][one]:.2f}" if one in row["gains"] else "-" for one in names)
+        field = f"{row['field']} {row['bound_of_range']:g}"
+        lines.append(
+            f"| {row['collective']} | {row['ranks']} | {row['bytes'] / 1e6:g} | {row['gbit']} | {row['threads']} | {field} |"
+            f" {row['ratio']:.1f} | {row['outcomes']['plain']['seconds'] * 1e3:.2f} | {gains} |"
+        )
+    return "\n".join(lines)
+
+
+def charts(sets, out):
+    """Writes a chart of each set with an axis, and returns {set: file name}."""
+    axes = {"allreduce_nodes": "ranks", "reduce_scatter_nodes": "ranks", "links": "gbit"}
+    made = {}
+    for name, axis in axes.items():
+        if name not in sets:
+            continue
+        series = {}
+        for row in sets[name]:
+            label = f"ratio {row['ratio']:.0f}, {row['threads']} threads"
+            series.setdefault(label, []).append((row[axis], row["gains"]["taut"]))
+        made[name] = f"{name}.svg"
+        titles = {"ranks": "nodes", "gbit": "Gbit/s"}
+        (out / made[name]).write_text(chart(f"{name.replace('_', ' ')}: gain of Taut, simulated", titles[axis], series))
+    return made
+
+
+def page(report, made):
+    context, sets = report["speeds_of"], report["sets"]
+    exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
+    threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
+    size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
+    introduction = INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], threads=threads)
+    parts = [introduction + table_of_claims(sets)]
+    for name, rows in sets.items():
+        picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""
+        parts.append(table_of_rows(name, rows) + picture)
+    return "\n\n".join(parts) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulation", type=Path, default=Path("bench-out/simulation.json"))
+    parser.add_argument("--out", type=Path, default=ROOT / "docs/results")
+    options = parser.parse_args()
+    report = json.loads(options.simulation.read_text())
+    options.out.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(options.simulation, options.out / "simulation.json")
+    (options.out / "papers.md").write_text(page(report, charts(report["sets"], options.out)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
