@@ -9,15 +9,18 @@
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
+#   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
+#   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel prove exhaustive fuzz golden random faults soak gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -69,6 +72,12 @@ gpu-faults:
 	@TARGET=taut_random_gpus tools/build.sh test
 	@build/test/tests/robustness/random/taut_random_gpus --faults --count 10000 $(ARGS)
 
+nccl-random:
+	@tools/setup.sh test
+	@TARGET=nccl_test tools/build.sh test
+	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Seq* $(ARGS)
+	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Fail* $(ARGS)
+
 exhaustive:
 	@tools/setup.sh test
 	@TARGET=taut_exhaustive tools/build.sh test
@@ -82,6 +91,11 @@ test-mpi4py:
 	@tools/setup.sh test
 	@TARGET=layers tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
 	@.venv/bin/python tests/mpi/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
+
+torch-test:
+	@tools/setup.sh test torch
+	@TARGET=torch_tests tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
+	@ctest --test-dir build/test -L torch --output-on-failure --no-tests=error
 
 lint:
 	@tools/setup.sh lint
@@ -111,6 +125,12 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+bench-sim:
+	@tools/setup.sh bench_sim
+	@TARGET=taut_simulate tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@bench/simulation/sweep.py $(if $(QUICK),--quick)
+	@bench/simulation/validate.py
 
 wheel:
 	@tools/setup.sh wheel

@@ -1,6 +1,6 @@
-// Decodes frames: values <- frame, or values += frame. A warp processes a chunk, and no warp waits for
-// another. The values have the same bits as those of pipeline.hpp. Records that frame_io.cpp rejects are
-// rejected here, before any value of the chunk is written.
+// Decodes frames: values <- frame, or values += frame; of frames with lags, residuals (lags.hpp). A warp
+// processes a chunk, and no warp waits for another. The values have the same bits as those of pipeline.hpp.
+// Records that frame_io.cpp rejects are rejected here, before any value of the chunk is written.
 #pragma once
 
 #include "gpu/mpc/frame.hpp"
@@ -64,7 +64,7 @@ class ChunkDecoder {
     } else {
       if (!read_tables(record)) return false;
       read_words();
-      add_up(record);
+      if (distance_ > 0) add_up(record);
       store();
     }
     return true;
@@ -220,9 +220,11 @@ struct DecodeKernel {
     ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, frame.distance, chunk);
     if (frame.stored)
       return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
+    Source source = job.source;
+    source.frame += frame.lags;  // they precede the index
     Words record;
-    const bool good = find_record(job.source, frame.record_words, job.opening.chunks, chunk, record) &&
-                      decoder.decode(record);
+    const bool good =
+        find_record(source, frame.record_words, job.opening.chunks, chunk, record) && decoder.decode(record);
     if (!good && simt.thread() % warp_lanes == 0)
       simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
   }

@@ -2,6 +2,7 @@
 // write it.
 #pragma once
 
+#include "core/lags.hpp"
 #include "gpu/mpc/chunk.hpp"
 #include "gpu/simt/source.hpp"
 
@@ -9,8 +10,8 @@ namespace taut::mpc::cuda {
 
 // Contents of an opened frame's header.
 struct OpenFrame {
-  std::uint32_t status;  // not 0: the other members are invalid
-  unsigned distance;
+  std::uint32_t status;     // not 0: the other members are invalid
+  unsigned distance, lags;  // lags: their number
   bool stored;
   std::uint32_t record_words;  // words of all records
 };
@@ -24,20 +25,39 @@ struct Opening {
   DType type;
   std::uint32_t value_bytes;
   std::uint32_t chunks;
+  std::uint64_t words;
+  bool lagged = false;  // later kernels undo lags; otherwise only the host can process a frame with lags
 };
+
+// Returns true if a frame of `words` words can have the lags that follow its header.
+TAUT_DEVICE bool good_lags(const HeaderAt& h, unsigned n, std::uint64_t words) {
+  std::uint32_t before = least_lag;
+  for (unsigned k = 0; k < n; ++k) {
+    const std::uint32_t lag = h.word[header_words + k];
+    if (lag < before || lag >= words) return false;
+    before = lag;
+  }
+  return true;
+}
 
 // Returns the contents of a frame's header whose common part is valid.
 TAUT_DEVICE OpenFrame parse_header(const HeaderAt& h, const Opening& opening) {
-  const std::uint64_t bytes = h.payload_bytes(), words = bytes / 4 - (opening.chunks + std::uint64_t{1});
-  OpenFrame f{0, h.parameter(0), h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
+  const unsigned lags = h.parameter(1);
+  const std::uint64_t bytes = h.payload_bytes(),
+                      words = bytes / 4 - (lags + opening.chunks + std::uint64_t{1});
+  OpenFrame f{0, h.parameter(0), lags, h.has(FrameHeader::stored), static_cast<std::uint32_t>(words)};
   if (h.type() != static_cast<unsigned>(opening.type) || h.count() != opening.values) {
     f.status = code(Status::frame_mismatch);
   } else if (f.stored) {
     f.status = bytes == opening.values * opening.value_bytes ? 0 : code(Status::corrupt_frame);
+  } else if (lags > 0 && !opening.lagged) {
+    f.status = needs_host;
   } else {
-    const bool whole = bytes % 4 == 0 && bytes >= index_bytes(opening.chunks) && words == f.record_words;
+    const bool whole =
+        bytes % 4 == 0 && bytes >= 4 * lags + index_bytes(opening.chunks) && words == f.record_words;
     const bool empty = opening.chunks > 0 || (words == 0 && whole && h.word[header_words] == 0);
-    const bool good = f.distance >= 1 && f.distance <= max_distance && h.addends() == 1 && whole && empty;
+    const bool good = f.distance <= max_distance && h.addends() == 1 && lags <= max_lags && whole && empty &&
+                      good_lags(h, lags, opening.words);
     f.status = good ? 0 : code(Status::corrupt_frame);
   }
   return f;
@@ -48,7 +68,7 @@ template <class Simt>
 TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const Opening& opening,
                                  const HeaderCrc& crc) {
   const std::uint32_t status = check_header(simt, crc, source.frame, source.bytes, frame_id);
-  return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, false, 0};
+  return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, 0, false, 0};
 }
 
 template <class Word>
@@ -57,6 +77,7 @@ struct FinishJob {
   const Word* values;
   std::uint64_t count;
   Rounding rounding;
+  Lags lags;               // in words
   bool stored;             // the frame has no room for an index
   std::uint32_t capacity;  // words available for all records: a frame with more is stored
   Scratch* scratch;
@@ -95,7 +116,11 @@ struct FinishKernel {
   TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job, bool stored) {
     for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
     if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
-    const std::uint64_t coded = index_bytes(job.chunks) + std::uint64_t{4} * job.scratch->control.words;
+    static_assert(max_lags == 2);  // no array is indexed by the lane: it would be placed in memory
+    if (!stored && simt.thread() < job.lags.n)
+      job.frame[header_words + simt.thread()] = simt.thread() == 0 ? job.lags.of[0] : job.lags.of[1];
+    const std::uint64_t coded =
+        index_bytes(job.chunks) + std::uint64_t{4} * (job.lags.n + job.scratch->control.words);
     write_header(simt, job.scratch->crc, header, stored ? job.count * sizeof(Word) : coded, job.frame,
                  job.result);
   }
