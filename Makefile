@@ -5,7 +5,7 @@
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
-#   make prove                       machine-checked bounds, arithmetic and protocols, SOUNDNESS.md [ARGS=models]
+#   make prove                       machine-checked bounds, arithmetic, protocols and readers, SOUNDNESS.md [ARGS=models]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs

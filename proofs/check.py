@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-LIMIT = 100  # seconds for one command
+LIMIT = 600  # seconds for one command
 
 
 class Verdict(Enum):

