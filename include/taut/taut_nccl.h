@@ -34,7 +34,7 @@ extern "C" {
 
 #define TAUT_NCCL_API __attribute__((visibility("default")))
 
-struct ncclComm; /* ncclComm_t points to it */
+typedef struct ncclComm* ncclComm_t; /* as in nccl.h */
 
 /* Reason of this thread's last error, with the remedy; "" if there was none. */
 TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <numeric>
 
 #include "gpu/device_kernels.hpp"
@@ -78,17 +79,23 @@ bool FixedFrames::serve(const NcclCall& call, const CollectiveCall& described, c
   planned->device = devices_.of(call.sendbuff, call.recvbuff);
   if (planned->device == nullptr || !gpu::suits_kernels(planned->in) || !gpu::suits_kernels(planned->out))
     throw Error(Status::invalid_argument, "sendbuff and recvbuff are not aligned values on one GPU");
+  planned->results = fresh_results(*planned);
   ++calls_;
   Call& kept = open_.emplace_back(std::move(*planned));
   run(kept, owners(call.collective, call.root, transport_.size()), ratio_);
   return true;
 }
 
-// Results that no decoder writes count as success: those of blocks that this rank does not get.
-void FixedFrames::run(Call& call, std::span<const int> blocks, double ratio) {
+// Returns a result for each block. Those that no decoder writes count as success: this rank does not get
+// their blocks.
+Buffer FixedFrames::fresh_results(const Call& call) const {
   const auto P = static_cast<std::size_t>(transport_.size());
-  call.results = call.device->pinned().scratch(P * sizeof(TAUT_Cuda_result));
-  std::ranges::fill(call.outcomes(P), TAUT_Cuda_result{});
+  Buffer results = call.device->pinned().scratch(P * sizeof(TAUT_Cuda_result));
+  std::uninitialized_fill_n(reinterpret_cast<TAUT_Cuda_result*>(results.data()), P, TAUT_Cuda_result{});
+  return results;
+}
+
+void FixedFrames::run(Call& call, std::span<const int> blocks, double ratio) {
   Run run(*this, call, blocks, ratio);
   if (reduces(call.collective))
     run.reduce();
@@ -132,7 +139,9 @@ std::size_t FixedFrames::settle(void* stream) {
     std::vector<int> blocks;
     for (std::size_t b = 0; b < P; ++b)
       if (failed[c * P + b]) blocks.push_back(static_cast<int>(b));
-    if (!blocks.empty()) run(open_[c], blocks, 0);
+    if (blocks.empty()) continue;
+    open_[c].results = fresh_results(open_[c]);
+    run(open_[c], blocks, 0);
     repeated += blocks.size();
   }
   wait_for_all();

@@ -60,6 +60,7 @@ class FixedFrames {
   class Run;
 
   std::optional<Call> planned(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
+  Buffer fresh_results(const Call& call) const;
   void run(Call& call, std::span<const int> blocks, double ratio);
   std::vector<bool> failed_somewhere();
 

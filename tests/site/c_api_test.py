@@ -47,7 +47,7 @@ class Page(unittest.TestCase):
             text = header.read_text()
             page = c_api.page(text)
             code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-            for name in re.findall(r"^TAUT_(?:CUDA_)?API[^;(]*?(\w+)\(", code, flags=re.M):
+            for name in re.findall(r"^TAUT_(?:CUDA_|NCCL_)?API[^;(]*?(\w+)\(", code, flags=re.M):
                 self.assertRegex(page, rf"\{{c:function\}} [^\n]*\b{name}\(", header.name)
             for name in re.findall(r"^typedef (?:enum|struct) (\w+) \{", code, flags=re.M):
                 self.assertRegex(page, rf"\{{c:(enum|struct)\}} {name}\n", header.name)

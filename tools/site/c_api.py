@@ -86,7 +86,7 @@ def declared(code):
     head, arguments = re.fullmatch(r"(.*?)\((?=[^()]*\)$)(.*)\)", COMMENT.sub(hidden, code), re.S).groups()
     returns = " ".join(plain(shown(text)) for text in COMMENT.findall(shown(head)))
     _, parts = parts_of(shown(arguments), ",")
-    head = " ".join(re.sub(r"\bTAUT_(CUDA_)?API\b", "", COMMENT.sub("", shown(head))).split())
+    head = " ".join(re.sub(r"\bTAUT_(CUDA_|NCCL_)?API\b", "", COMMENT.sub("", shown(head))).split())
     listed = ", ".join(part.code for part in parts)
     return Declaration("function", f"{head}({listed})", returns, parts), ""
 

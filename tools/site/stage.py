@@ -22,11 +22,13 @@ ELSEWHERE = {
     "README.md": "index.md",  # as a target of links only: docs/README.md is the first page
     "include/taut/taut.h": "reference/c_api.md",
     "include/taut/taut_cuda.h": "reference/cuda_api.md",
+    "include/taut/taut_nccl.h": "reference/nccl_api.md",
     "include/taut/taut.hpp": "reference/cxx_api.md",
     "include/taut/frame.hpp": "reference/cxx_api.md",
     "python/taut/__init__.py": "reference/python_api.md",
 }
-MADE = {"reference/c_api.md": "include/taut/taut.h", "reference/cuda_api.md": "include/taut/taut_cuda.h"}
+MADE = {"reference/c_api.md": "include/taut/taut.h", "reference/cuda_api.md": "include/taut/taut_cuda.h",
+        "reference/nccl_api.md": "include/taut/taut_nccl.h"}
 
 # Contents of the side bar; a page that is missing here makes Sphinx fail.
 SIDE_BAR = {
@@ -42,7 +44,8 @@ SIDE_BAR = {
     ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
-        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "abi", "spec/index", "glossary",
+        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
+        "abi", "spec/index", "glossary",
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "notes/codec_tables"],
     "Develop": [

@@ -56,6 +56,12 @@ TEST(NcclExactSizes, OtherOperatorsAndCodecs) {
   expect_bits_of_host({.collective = Collective::alltoall, .policy = "pwrel:1e-2,codec=mpc", .P = 4});
 }
 
+TEST(NcclExactSizes, IntegersMoveWithoutLoss) {
+  for (const Collective collective : {Collective::allgather, Collective::bcast, Collective::alltoall})
+    expect_bits_of_host(
+        {.collective = collective, .policy = "lossless,codec=mpc", .P = 3, .type = DType::i32});
+}
+
 TEST(NcclExactSizes, OneRankIsServedByNccl) { expect_bits_of_host({.P = 1}); }
 
 // Results of calls that follow one another in a stream, without a wait of the program between.

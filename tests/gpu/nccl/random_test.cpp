@@ -112,7 +112,6 @@ TEST(NcclRandom, SequencesGiveTheBitsOfTheHost) {
 TEST(NcclRandom, FailuresAreReported) {
   const std::uint64_t first = number_from_environment("TEST_SEED", 1);
   const std::uint64_t count = number_from_environment("TEST_COUNT", 12);
-  fake_nccl::set_patience(0.3);
   std::uint64_t errors = 0;
   for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
@@ -121,17 +120,18 @@ TEST(NcclRandom, FailuresAreReported) {
     auto jobs = jobs_of(sequence);
     Draw draw(seed + 1000);
     const auto codes = run(sequence, jobs, [&] {
+      fake_nccl::set_patience(0.5);
       if (draw.below(2) == 0)
         fake_nccl::fail_at(1 + draw.below(60));
       else
         stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
     });
+    fake_nccl::set_patience(20);
     fake_nccl::take_report();
     errors += !all_good(codes);
     for (std::size_t i = 0; i < jobs.size() && all_good(codes); ++i)
       if (!are_of_nccl(sequence.trials[i], *jobs[i])) expect_outputs_of_host(sequence.trials[i], *jobs[i]);
   }
-  fake_nccl::set_patience(20);
   EXPECT_TRUE(errors > 0 || count < 10);
 }
 

@@ -54,7 +54,10 @@ ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, const KernelRef& kern
   comm->last = kernel;
   const cudaError_t ended = cudaOutsideWork(
       stream, [] {}, locked([=] { return is_done(kernel); }));
-  return ended == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  if (ended == cudaSuccess) return ncclSuccess;
+  const std::lock_guard lock(shared().mutex);  // nothing of the kernel may run any more
+  broken(*kernel->clique, "a kernel could not be enqueued");
+  return ncclUnhandledCudaError;
 }
 
 // Enqueues one kernel for each communicator of the group.
