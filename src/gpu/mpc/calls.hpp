@@ -57,44 +57,30 @@ struct EncodeCall {
   Rounding rounding = {};
 };
 
-template <class Word>
-FinishJob<Word> finish_job(const CallPlace& place) {
-  FinishJob<Word> job{};
-  job.scratch = place.scratch;
-  job.result = place.result;
-  job.blocks = 1;
-  return job;
-}
-
 // Encodes the values of `call`. `room` is large enough for the header and the values.
 template <class Word, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<Word>& call, const FrameRoom& room, const CallPlace& place) {
-  constexpr unsigned most_blocks = 256;
   const std::uint32_t chunks = chunks_of_words<Word>(call.count), groups = groups_of(chunks);
   const std::size_t bytes = call.count * sizeof(Word), index = index_bytes(chunks);
+  const bool stored = index > bytes;
   auto* const frame = reinterpret_cast<std::uint32_t*>(room.at);
-  FinishJob<Word> job = finish_job<Word>(place);
-  job.frame = frame;
-  job.values = call.values;
-  job.count = call.count;
-  job.rounding = call.rounding;
-  job.stored = index > bytes;
-  job.capacity = job.stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit);
-  job.chunks = chunks;
-  job.blocks = std::clamp(groups, 1u, most_blocks);
-  write_header(call.header, std::as_writable_bytes(std::span(job.header)));
-  if (!job.stored) {
-    const Sink sink{.index = frame + header_words,
-                    .records = frame + header_words + chunks + 1,
-                    .capacity = job.capacity,
-                    .slot_words = 0,
-                    .chunks = groups,
-                    .control = &place.scratch->control,
-                    .of_chunks = reinterpret_cast<ChunkWords*>(place.scratch + 1)};
-    launcher.template launch<EncodeKernel<Word>>(
-        groups, {call.values, call.count, call.header.parameters[0], call.rounding, chunks, sink});
-  }
-  launcher.template launch<FinishKernel<Word>>(job.blocks, job);
+  FrameSeal seal{.frame = frame,
+                 .capacity = stored ? 0 : static_cast<std::uint32_t>((bytes - index) / index_unit),
+                 .chunks = chunks,
+                 .blocks = stored ? storing_blocks(groups) : groups + closing_blocks(groups),
+                 .scratch = place.scratch,
+                 .result = place.result,
+                 .header = {}};
+  write_header(call.header, std::as_writable_bytes(std::span(seal.header)));
+  const Sink sink{.index = frame + header_words,
+                  .records = frame + header_words + chunks + 1,
+                  .capacity = seal.capacity,
+                  .slot_words = 0,
+                  .chunks = stored ? 0 : groups,
+                  .control = &place.scratch->control,
+                  .of_chunks = reinterpret_cast<ChunkWords*>(place.scratch + 1)};
+  launcher.template launch<EncodeKernel<Word>>(
+      seal.blocks, {call.values, call.count, call.header.parameters[0], call.rounding, sink, seal});
 }
 
 // Decodes a frame: values <- frame, or values += frame, according to Target. `count` is the number of words.
@@ -105,9 +91,9 @@ void decode(Launcher& launcher, const Source& source, DType type, typename Targe
   using Word = typename Target::Word;
   const std::uint32_t chunks = chunks_of_words<Word>(count);
   const Opening opening{count / components_of(type), type, static_cast<std::uint32_t>(size_of(type)), chunks};
-  launcher.template launch<DecodeKernel<Target>>(std::max(groups_of(chunks), 1u),
-                                                 {source, values, count, opening, place.scratch});
-  launcher.template launch<FinishKernel<Word>>(1, finish_job<Word>(place));
+  const std::uint32_t blocks = std::max(groups_of(chunks), 1u);
+  launcher.template launch<DecodeKernel<Target>>(
+      blocks, {source, values, count, opening, place.scratch, blocks, place.result});
 }
 
 }  // namespace taut::mpc::cuda

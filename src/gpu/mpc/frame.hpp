@@ -1,5 +1,5 @@
-// First and last step of a call: check the frame's header, which each block of a decoding does for itself, or
-// write it.
+// First and last step of a call: check the frame's header, which the blocks of a decoding do for themselves,
+// or write it.
 #pragma once
 
 #include "gpu/mpc/chunk.hpp"
@@ -51,54 +51,26 @@ TAUT_DEVICE OpenFrame open_frame(const Simt& simt, const Source& source, const O
   return status == 0 ? parse_header({source.frame}, opening) : OpenFrame{status, 0, false, 0};
 }
 
-template <class Word>
-struct FinishJob {
-  std::uint32_t* frame;  // null: the call decodes
-  const Word* values;
-  std::uint64_t count;
-  Rounding rounding;
-  bool stored;             // the frame has no room for an index
+// Frame that an encoding writes.
+struct FrameSeal {
+  std::uint32_t* frame;
   std::uint32_t capacity;  // words available for all records: a frame with more is stored
+  std::uint32_t chunks;
+  std::uint32_t blocks;  // of the kernel
   Scratch* scratch;
   CallResult* result;
-  std::uint32_t chunks, blocks;        // blocks: of this kernel
   std::uint32_t header[header_words];  // without flag `stored`, payload_bytes, checksum
 };
 
-struct FinishShared {
-  std::uint32_t header[header_words];
-};
-
-template <class Word>
-struct FinishKernel {
-  using Job = FinishJob<Word>;
-  using Shared = FinishShared;
-  static constexpr BlockShape shape = shape_for<Word>;
-
-  template <class Simt>
-  TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const bool stored = job.stored || job.scratch->control.words > job.capacity;
-    if (job.frame != nullptr && simt.block() == 0 && simt.thread() < warp_lanes)
-      write(simt, shared.header, job, stored);
-    if (job.frame != nullptr && stored) {
-      auto* const to = reinterpret_cast<Word*>(job.frame + header_words);
-      const std::uint64_t step = std::uint64_t{job.blocks} * block_threads;
-      for (std::uint64_t i = std::uint64_t{simt.block()} * block_threads + simt.thread(); i < job.count;
-           i += step)
-        to[i] = taken(job.values[i], job.rounding);
-    }
-    close(simt, *job.scratch, job.blocks, job.result);
-  }
-
- private:
-  template <class Simt>
-  TAUT_DEVICE static void write(const Simt& simt, std::uint32_t* header, const Job& job, bool stored) {
-    for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = job.header[i];
-    if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
-    const std::uint64_t coded = index_bytes(job.chunks) + std::uint64_t{4} * job.scratch->control.words;
-    write_header(simt, job.scratch->crc, header, stored ? job.count * sizeof(Word) : coded, job.frame,
-                 job.result);
-  }
-};
+// Writes the header, and ends the call. Called by a warp. `header`: shared memory.
+template <class Simt>
+TAUT_DEVICE void seal_frame(const Simt& simt, const FrameSeal& seal, bool stored, std::uint64_t value_bytes,
+                            std::uint32_t* header) {
+  for (unsigned i = 0; simt.thread() == 0 && i < header_words; ++i) header[i] = seal.header[i];
+  if (simt.thread() == 0 && stored) header[1] |= std::uint32_t{FrameHeader::stored} << 24;
+  const std::uint64_t coded = index_bytes(seal.chunks) + std::uint64_t{4} * seal.scratch->control.words;
+  write_header(simt, seal.scratch->crc, header, stored ? value_bytes : coded, seal.frame, seal.result);
+  end_call(simt, *seal.scratch, seal.result);
+}
 
 }  // namespace taut::mpc::cuda

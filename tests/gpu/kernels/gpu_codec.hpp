@@ -104,6 +104,7 @@ class GpuCodec {
   }
 
   const planes::cuda::CallResult& result() const { return result_; }
+  unsigned launches() const { return launcher_.launches(); }
 
   // Prepares scratch memory for `count` values as `launches` earlier calls on fewer values leave it.
   void after_launches(std::uint32_t launches, std::size_t count) {

@@ -93,6 +93,7 @@ class LosslessGpuCodec {
   }
 
   const cuda::CallResult& result() const { return result_; }
+  unsigned launches() const { return launcher_.launches(); }
 
  private:
   using Number = std::conditional_t<std::is_integral_v<T>, Word, PartOf<T>>;
