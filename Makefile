@@ -5,17 +5,22 @@
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
 #   make golden                      writes tests/golden anew, for review
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
+#   make prove                       machine-checked bounds, arithmetic and protocols, SOUNDNESS.md [ARGS=models]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
+#   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
+#   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
+#   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
 #   make docs                        the documentation site, build/docs/html
 #   make bench-codec                 the codecs beside memcpy and peers [QUICK=1] [ARGS=...]
 #   TAUT_FIELDS=folder make bench-fields    the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
+#   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults lint format docs bench-codec bench-fields bench-collectives clean
+.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -52,6 +57,11 @@ faults:
 	@TARGET=taut_random tools/build.sh test
 	@build/test/tests/robustness/random/taut_random --faults --count 10000 $(ARGS)
 
+soak:
+	@tools/setup.sh fuzz
+	@TARGET=taut_random tools/build.sh test
+	@tools/soak.py $(or $(HOURS),1)
+
 gpu-random:
 	@tools/setup.sh test
 	@TARGET=taut_random_gpus tools/build.sh test
@@ -62,15 +72,30 @@ gpu-faults:
 	@TARGET=taut_random_gpus tools/build.sh test
 	@build/test/tests/robustness/random/taut_random_gpus --faults --count 10000 $(ARGS)
 
+nccl-random:
+	@tools/setup.sh test
+	@TARGET=nccl_test tools/build.sh test
+	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Seq* $(ARGS)
+	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Fail* $(ARGS)
+
 exhaustive:
 	@tools/setup.sh test
 	@TARGET=taut_exhaustive tools/build.sh test
 	@tests/exhaustive/run.sh build/test
 
+prove:
+	@tools/setup.sh prove
+	@.venv-prove/bin/python proofs/prove.py $(ARGS)
+
 test-mpi4py:
 	@tools/setup.sh test
 	@TARGET=layers tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
 	@.venv/bin/python tests/mpi/dropin/mpi4py_suite.py --layers build/test/lib/taut $(ARGS)
+
+torch-test:
+	@tools/setup.sh test torch
+	@TARGET=torch_tests tools/build.sh test -DTAUT_MPI="$${TAUT_MPI:-$$PWD/.venv}"
+	@ctest --test-dir build/test -L torch --output-on-failure --no-tests=error
 
 lint:
 	@tools/setup.sh lint
@@ -100,6 +125,12 @@ bench-collectives:
 	@tools/setup.sh bench
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
 	@bench/collective/run.sh build/release
+
+bench-sim:
+	@tools/setup.sh bench_sim
+	@TARGET=taut_simulate tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF
+	@bench/simulation/sweep.py $(if $(QUICK),--quick)
+	@bench/simulation/validate.py
 
 wheel:
 	@tools/setup.sh wheel

@@ -16,9 +16,21 @@ if(TAUT_DEV)
   add_compile_definitions(OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 endif()
 
+option(TAUT_HARDENED "Harden what is built: stack protector, fortified C library calls, read-only relocations" OFF)
+
+# taut_harden(TARGET): the flags of TAUT_HARDENED. Layers bind lazily (cmake/Flavours.cmake), so that -z now is not theirs.
+function(taut_harden target)
+  if(TAUT_HARDENED AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+    target_compile_options(${target} PRIVATE -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
+                                             $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+    target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,noexecstack)
+  endif()
+endfunction()
+
 # taut_compile_options(TARGET): what every target with sources of ours is compiled with.
 function(taut_compile_options target)
   target_compile_options(${target} PRIVATE -ffp-contract=off)
+  taut_harden(${target})
   if(TAUT_DEV)
     set(cxx_only -Wnon-virtual-dtor)
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # takes a replaced operator new for a mismatch
@@ -31,10 +43,11 @@ endfunction()
 
 option(TAUT_PRECOMPILED_HEADERS "Precompile the C++ library's headers for the sources in src" OFF)
 
-# taut_precompile_headers(TARGET HEADERS...): precompiles HEADERS for a target of C++ sources. Files with instruction sets
-# of their own do without: GCC takes a precompiled header under the same target options only.
+# taut_precompile_headers(TARGET PRIVATE HEADERS... | REUSE_FROM OTHER): precompiles HEADERS for a target of C++ sources,
+# or uses those of another. Files with instruction sets of their own do without: GCC takes a precompiled header under the
+# same target options only.
 function(taut_precompile_headers target)
-  target_precompile_headers(${target} PRIVATE ${ARGN})
+  target_precompile_headers(${target} ${ARGN})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU) # ccache asks for it
     target_compile_options(${target} PRIVATE -fpch-preprocess)
   endif()
@@ -43,7 +56,7 @@ endfunction()
 # taut_precompile_library_headers(TARGET): the headers of the C++ library take half the time of a typical file in src.
 function(taut_precompile_library_headers target)
   if(TAUT_PRECOMPILED_HEADERS)
-    taut_precompile_headers(${target} <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
+    taut_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <bit> <cmath> <coroutine> <cstring> <functional> <map> <memory>
                             <mutex> <optional> <span> <string> <string_view> <utility> <vector>)
   endif()
 endfunction()

@@ -8,6 +8,11 @@ install(PROGRAMS $<TARGET_FILE:taut_program> DESTINATION ${CMAKE_INSTALL_BINDIR}
 install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 
+# The manual page and the completion of the program, which prints them. Left out where it cannot run.
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+  include(ProgramTexts)
+endif()
+
 # A static libtaut hands on what its codecs need.
 set(TAUT_FIND_CODEC_PACKAGES "")
 if(OpenMP_CXX_FOUND AND NOT BUILD_SHARED_LIBS)
@@ -25,9 +30,17 @@ if(NOT BUILD_SHARED_LIBS)
   endforeach()
 endif()
 
-configure_package_config_file(cmake/TautConfig.cmake.in TautConfig.cmake INSTALL_DESTINATION ${package})
-write_basic_package_version_file(TautConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/TautConfig.cmake ${PROJECT_BINARY_DIR}/TautConfigVersion.cmake DESTINATION ${package})
+# The names that both find_package(Taut) and find_package(taut) look for. The kind of MPI is kept for them.
+include(MpiKinds)
+set(TAUT_MPI_FLAVOUR "")
+foreach(folder ${MPI_C_INCLUDE_DIRS})
+  taut_flavour_of(${folder} flavour)
+  string(APPEND TAUT_MPI_FLAVOUR "${flavour}")
+endforeach()
+configure_package_config_file(cmake/taut-config.cmake.in taut-config.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(taut-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/taut-config.cmake ${PROJECT_BINARY_DIR}/taut-config-version.cmake cmake/MpiKinds.cmake
+        DESTINATION ${package})
 
 # A static libtaut brings no C++ run time along; a shared one does.
 set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -ldl -pthread ${OpenMP_CXX_FLAGS}")

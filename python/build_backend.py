@@ -12,6 +12,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from build_progress import Progress
 from scikit_build_core import build as _scikit
 from scikit_build_core.build import *  # noqa: F403  (the hooks that stay as they are)
 
@@ -65,7 +66,8 @@ def _settings(given):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    return _scikit.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
+    with Progress(ROOT / "build/python"):
+        return _scikit.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):

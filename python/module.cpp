@@ -12,51 +12,15 @@
 #include "api/codec/device_codec.hpp"
 #include "cli/chunking.hpp"
 #include "cli/coding.hpp"
-#include "cli/failure.hpp"
 #include "core/frame.hpp"
+#include "errors.hpp"
 #include "gpu/device_call.hpp"
 #include "layer.hpp"
+#include "plans.hpp"
 #include "policy/plan/policy.hpp"
-
-namespace nb = nanobind;
 
 namespace taut::python {
 namespace {
-
-using Address = std::uintptr_t;
-
-[[noreturn]] void raise(int status, const std::string& message) {
-  const nb::object error = nb::module_::import_("taut._errors").attr("error_of")(status, message);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  throw nb::python_error();
-}
-
-void check(int status) {
-  if (status == TAUT_SUCCESS) return;
-  const std::string why = TAUT_Last_error();
-  raise(status, why.empty() ? TAUT_Status_string(status) : why);
-}
-
-// Runs `action` without the GIL; C++ exceptions become Python exceptions.
-template <class Action>
-auto unlocked(Action action) {
-  int status = TAUT_SUCCESS;
-  std::string message;
-  try {
-    nb::gil_scoped_release released;
-    return action();
-  } catch (const Error& error) {
-    status = static_cast<int>(error.status());
-    message = error.what();
-  } catch (const cli::Failure& failure) {
-    status = TAUT_ERR_ARGUMENT;
-    message = failure.what();
-  } catch (const std::bad_alloc&) {
-    status = TAUT_ERR_MEMORY;
-    message = TAUT_Status_string(status);
-  }
-  raise(status, message);
-}
 
 ConstBytes bytes_at(Address address, std::size_t bytes) {
   return {reinterpret_cast<const std::byte*>(address), bytes};
@@ -118,13 +82,42 @@ void decode(Address frame, std::size_t bytes, Address values, std::size_t count,
   }));
 }
 
-// Returns (codec, bound as text, type, count, bytes).
-nb::tuple frame_info(Address frame, std::size_t bytes) {
+TAUT_Frame_info info_of(Address frame, std::size_t bytes) {
   TAUT_Frame_info info{};
   info.struct_size = sizeof info;
   check(TAUT_Frame_get_info(reinterpret_cast<const void*>(frame), bytes, &info));
+  return info;
+}
+
+// Returns (codec, bound as text, type, count, bytes).
+nb::tuple frame_info(Address frame, std::size_t bytes) {
+  const TAUT_Frame_info info = info_of(frame, bytes);
   const Bound bound{static_cast<Bound::Kind>(info.bound_kind), info.bound};
   return nb::make_tuple(info.codec, text_of(bound), info.type, info.count, info.bytes);
+}
+
+nb::bytes scale(Address frame, std::size_t bytes, double factor) {
+  const TAUT_Frame_info info = info_of(frame, bytes);
+  std::size_t size = 0;
+  int status = TAUT_SUCCESS;
+  const auto scaled = unlocked([&] {
+    const std::size_t capacity = TAUT_Max_bytes(static_cast<TAUT_Type>(info.type), info.count, info.addends);
+    auto room = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    status =
+        TAUT_Frame_scale(reinterpret_cast<const void*>(frame), bytes, factor, room.get(), capacity, &size);
+    return room;
+  });
+  check(status);
+  return nb::bytes(scaled.get(), size);
+}
+
+// Returns (count, mean, least, greatest).
+nb::tuple statistics(Address frame, std::size_t bytes) {
+  TAUT_Frame_statistics found{};
+  found.struct_size = sizeof found;
+  check(unlocked(
+      [&] { return TAUT_Frame_get_statistics(reinterpret_cast<const void*>(frame), bytes, &found); }));
+  return nb::make_tuple(found.count, found.mean, found.least, found.greatest);
 }
 
 // Contents of a DLPack capsule, in host or device memory; keeps the memory alive.
@@ -184,10 +177,14 @@ NB_MODULE(_core, module) {
   module.def("decode", decode, nb::arg("frame"), nb::arg("bytes"), nb::arg("values"), nb::arg("count"),
              nb::arg("type"));
   module.def("frame_info", frame_info, nb::arg("frame"), nb::arg("bytes"));
+  module.def("scale", scale, nb::arg("frame"), nb::arg("bytes"), nb::arg("factor"));
+  module.def("statistics", statistics, nb::arg("frame"), nb::arg("bytes"));
   module.def(
       "max_bytes",
-      [](int type, std::size_t count) { return cli::most_frame_bytes(static_cast<DType>(type), count); },
-      nb::arg("type"), nb::arg("count"));
+      [](int type, std::size_t count, unsigned addends) {
+        return TAUT_Max_bytes(static_cast<TAUT_Type>(type), count, addends);
+      },
+      nb::arg("type"), nb::arg("count"), nb::arg("addends") = 1);
   module.def(
       "crc32c",
       [](Address address, std::size_t bytes) {
@@ -204,6 +201,7 @@ NB_MODULE(_core, module) {
   module.def("wait_for_stream", wait_for_stream, nb::arg("address"), nb::arg("stream"));
   module.def("copy_to_host", copy_to_host, nb::arg("address"), nb::arg("bytes"));
   module.def("version", version);
+  add_plan_functions(module);
   add_layer_class(module);
 }
 

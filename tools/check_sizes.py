@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDERS = ("src", "include", "python", "tests", "fuzz", "bench", "examples", "tools")
+FOLDERS = ("src", "include", "python", "tests", "fuzz", "bench", "examples", "tools", "proofs")
 CXX = (".h", ".hpp", ".cpp", ".c", ".cu", ".cuh")
 FILE_WARNING, FILE_LIMIT, FUNCTION_LIMIT, VIRTUALS_LIMIT, PUBLIC_HEADER_LIMIT = 300, 500, 80, 8, 600
 

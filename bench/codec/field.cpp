@@ -57,6 +57,13 @@ Field smooth(taut::DType) { return {"smooth", bound, walk(0.5, 22)}; }
 Field rough(taut::DType) { return {"rough", bound, walk(12, 280)}; }
 Field very_smooth(taut::DType) { return {"very_smooth", bound, walk(0.035, 1.4)}; }
 
+// Integers beyond the 14 bits that float arithmetic serves, with differences as small as those of "smooth".
+Field offset(taut::DType) {
+  std::vector<double> table = walk(0.5, 22);
+  for (double& value : table) value += 100;
+  return {"offset", bound, std::move(table)};
+}
+
 Field patches(taut::DType) {
   std::vector<double> table;
   Random random;
@@ -127,6 +134,7 @@ const std::vector<FieldClass>& field_classes() {
       {"smooth", "like surface temperatures at 1e-3 of their range: ratio near 8", smooth},
       {"rough", "the same at a tight bound: ratio near 4", rough},
       {"very_smooth", "the same at a loose bound: ratio above 20", very_smooth},
+      {"offset", "smooth beside a large constant, as temperatures in K", offset},
       {"patches", "a constant with patches of a fill value", patches},
       {"gradient", "noise with a heavy tail, scaled by layers", gradient},
       {"random", "incompressible", random},

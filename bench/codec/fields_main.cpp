@@ -103,7 +103,7 @@ std::vector<bench::Trial> trials(const Options& options, const bench::RealField&
   const double range = field.range().greatest - field.range().least;
   for (const std::string& name : options.codecs) {
     const taut::CodecInfo& codec = *taut::find_codec(name.c_str());
-    const bool uses_dims = field.dims().n > 1 && (name == "planes" || name == "zfp");
+    const bool uses_dims = field.dims().n > 1 && (name == "planes" || name == "mpc" || name == "zfp");
     for (const Kind kind : bench::measured_kinds(codec)) {
       const auto add = [&](taut::Bound bound, double of_range) {
         for (const int threads : options.threads) all.push_back({codec, bound, of_range, false, threads});

@@ -136,6 +136,23 @@ inline Frame add(const Frame& a, const Frame& b) {
                          });
 }
 
+// Returns the frame times a number, without decoding; see TAUT_Frame_scale.
+inline Frame scale(const Frame& frame, double factor) {
+  const TAUT_Frame_info of = info(frame);
+  return detail::written(static_cast<TAUT_Type>(of.type), static_cast<std::size_t>(of.count), of.addends,
+                         [&](void* scaled, std::size_t room, std::size_t* bytes) {
+                           return TAUT_Frame_scale(frame.data(), frame.size(), factor, scaled, room, bytes);
+                         });
+}
+
+// Returns mean, minimum and maximum of the decoded values.
+inline TAUT_Frame_statistics statistics(const Frame& frame) {
+  TAUT_Frame_statistics found{};
+  found.struct_size = sizeof found;
+  detail::check(TAUT_Frame_get_statistics(frame.data(), frame.size(), &found));
+  return found;
+}
+
 }  // namespace cxx
 }  // namespace taut
 

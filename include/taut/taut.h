@@ -112,7 +112,7 @@ TAUT_Max_bytes(TAUT_Type type, size_t count, /* values */
  *   snap:E         abs:E, and every x' is a multiple of the same power of two
  *   pwrel:R        |x - x'| <= R * |x|
  *   rate:B         B bits for each value; no bound on the error (reductions: only with codec=zfp)
- *   codec=         auto (default) | planes | szx | mpc | zfp | raw
+ *   codec=         auto (default) | planes | szx | mpc | exponents | zfp | raw
  *   predictor=     auto (default), or a predictor of the codec
  *   dims=          extents of the field that the values come from, slowest first: 100x500x500
  *   threads=       1 (default) to 64 threads of this process, which do not change the frame; TAUT_Decode
@@ -156,6 +156,36 @@ TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes,
                size_t capacity, /* at least TAUT_Max_bytes(type, count, addends of a + addends of b) */
                size_t* bytes    /* out: size of the sum */
 );
+
+/* Multiplies a frame by a number without decoding; -1 negates it, so that a difference is a sum. The bound is
+ * multiplied by |factor|. Frames multiplied by the same factor can be added. The frame must have a codec that
+ * can add. For each decoded value x' of the frame, the result decodes to
+ *
+ *   factor +-2^k    factor * x', rounded only below the least normal number
+ *   other factors   factor * x' to within 3 units in the last place of the greatest of the values that were
+ *                   added; not possible for 16-bit floats and snap bounds
+ *
+ * So the result decodes to within addends * |factor| * bound of factor * x for the values x that were
+ * encoded, plus that rounding. */
+TAUT_API int /* as TAUT_Frame_add; TAUT_ERR_ARGUMENT also if no frame can hold the result: the factor is 0 or
+                not finite, or leads out of the range of the type */
+TAUT_Frame_scale(const void* frame, size_t frame_bytes, double factor, void* scaled, /* out; no overlap */
+                 size_t capacity, /* at least TAUT_Max_bytes(type, count, addends) */
+                 size_t* bytes    /* out: size of the result */
+);
+
+/* Statistics of a frame's decoded values. Each is within addends * bound of the same statistic of the
+ * original values, plus rounding. Frames of codecs that add need no memory for the values. */
+typedef struct TAUT_Frame_statistics {
+  size_t struct_size; /* set by the caller to sizeof(TAUT_Frame_statistics) */
+  uint64_t count;     /* values that are not NaN; the others are left out of what follows */
+  double mean;        /* NaN if count is 0, as are least and greatest */
+  double least;
+  double greatest;
+} TAUT_Frame_statistics;
+
+TAUT_API int /* as TAUT_Decode; TAUT_ERR_TYPE for complex numbers */
+TAUT_Frame_get_statistics(const void* frame, size_t bytes, TAUT_Frame_statistics* statistics);
 
 /* Contents of a frame's header. The header is checked; the payload is not read. */
 typedef struct TAUT_Frame_info {

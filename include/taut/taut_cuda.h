@@ -149,7 +149,7 @@ TAUT_CUDA_API int TAUT_Encode_lossless_cuda(const void* values, size_t count, in
                                             TAUT_Cuda_result* result, void* stream);
 
 /* values <- frame, and values += frame, in which integers wrap: decodes, also frames with rounded
- * mantissas. */
+ * mantissas. A frame with lags, as predictor=d1+192 makes it, needs the host: TAUT_ERR_CUDA_NEEDS_HOST. */
 TAUT_CUDA_API int TAUT_Decode_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,
                                             int type, TAUT_Cuda_result* result, void* stream);
 TAUT_CUDA_API int TAUT_Decode_add_lossless_cuda(const void* frame, size_t bytes, void* values, size_t count,

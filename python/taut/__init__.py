@@ -15,7 +15,7 @@ Bounds and options are those of the C library (docs/configuration.md). Compressi
 
 from typing import TYPE_CHECKING, Any
 
-from ._codec import Info, compress, decompress, info
+from ._codec import Info, Statistics, compress, decompress, info, scale, statistics
 from ._core import version as _version
 from ._errors import (
     ArgumentError,
@@ -48,10 +48,13 @@ __all__ = [
     "PolicyError",
     "RankMismatchError",
     "Request",
+    "Statistics",
     "compress",
     "decompress",
     "info",
     "policy",
+    "scale",
+    "statistics",
 ]
 
 _NEED_MPI = {"AVG": "._comm", "Comm": "._comm", "Request": "._request"}

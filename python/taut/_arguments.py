@@ -14,7 +14,7 @@ from . import _half
 from ._arrays import address_of
 from ._errors import ArgumentError
 from ._layer import average, handle
-from ._message import IN_PLACE, NOTHING, Buffers, Message
+from ._message import IN_PLACE, NOTHING, Buffers, Message, type_name
 from ._new import Shape, block_of, empty, shape_of
 
 
@@ -52,7 +52,8 @@ def _same_count(send: Message, recv: Message) -> Message:
     if send is IN_PLACE or send is NOTHING:
         return recv
     if recv is not NOTHING and (send.count, send.type) != (recv.count, recv.type):
-        raise ArgumentError(f"the arrays differ: {send.count} elements to send, {recv.count} to receive, or other types")
+        sides = [f"{side.count} elements of {type_name(side.type)}" for side in (send, recv)]
+        raise ArgumentError(f"the arrays differ: {sides[0]} to send, {sides[1]} to receive; convert one of them")
     return send
 
 

@@ -1,6 +1,7 @@
-"""compress, decompress and info: conversion of arrays to compressed bytes and back."""
+"""compress, decompress, info, scale and statistics: arrays as compressed bytes."""
 
-from typing import Any, Optional, Union
+from dataclasses import replace
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 
@@ -195,3 +196,79 @@ def info(data: Any) -> Info:
     <taut.Info: 30x40 float64, rel:1e-3, ..., ratio ...>
     """
     return Info(read(_on_host(data)))
+
+
+class Statistics(NamedTuple):
+    """Statistics of values that are not NaN. Without any, ``mean``, ``min`` and ``max`` are NaN."""
+
+    count: int
+    mean: float
+    min: float
+    max: float
+
+
+def scale(data: Any, factor: float) -> bytes:
+    """Multiplies compressed values by a number without decoding them.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Compressed bytes of codec planes, from `compress`.
+    factor : float
+        Finite and not 0; a power of two, or the negative of one, for 16-bit floats and ``snap`` bounds. The bound is
+        multiplied by ``abs(factor)``. Powers of two are exact; other factors round as in `TAUT_Frame_scale`.
+
+    Returns
+    -------
+    bytes
+        Compressed bytes, as `compress` returns them.
+
+    Raises
+    ------
+    FrameError
+        If ``data`` is damaged, or its codec is another one than planes.
+    ArgumentError
+        If no frame can hold values times this factor.
+
+    Examples
+    --------
+    >>> import numpy as np, taut
+    >>> packed = taut.compress(np.linspace(0, 1, 1000), "abs:1e-3,codec=planes")
+    >>> taut.info(taut.scale(packed, -2)).bound
+    'abs:0.002'
+    """
+    contents = read(_on_host(data))
+    frames = []
+    bound = contents.about.coding
+    for position, entry in enumerate(contents.entries):
+        frame = contents.frame(position)
+        scaled = np.frombuffer(_core.scale(address_of(frame), frame.nbytes, factor), np.uint8)
+        if position == 0:
+            bound = _core.frame_info(address_of(scaled), scaled.nbytes)[1]
+        frames.append((scaled.tobytes(), entry.values))
+    return write(replace(contents.about, coding=bound), frames)
+
+
+def statistics(data: Any) -> Statistics:
+    """Computes mean, minimum and maximum of compressed values, without an array of them.
+
+    Each lies within the bound of the same statistic of the original values. NaN are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, taut
+    >>> found = taut.statistics(taut.compress(np.array([1.0, np.nan, 3.0]), "abs:1e-6"))
+    >>> found.count, round(found.mean, 3), round(found.min, 3), round(found.max, 3)
+    (2, 2.0, 1.0, 3.0)
+    """
+    contents = read(_on_host(data))
+    count, total, least, greatest = 0, 0.0, float("nan"), float("nan")
+    for position in range(len(contents.entries)):
+        frame = contents.frame(position)
+        some, mean, low, high = _core.statistics(address_of(frame), frame.nbytes)
+        if some == 0:
+            continue
+        least, greatest = (low, high) if count == 0 else (min(least, low), max(greatest, high))
+        count += some
+        total += mean * some
+    return Statistics(count, total / count if count else float("nan"), least, greatest)

@@ -84,9 +84,10 @@ class Comm(Blocking, Nonblocking, Persistent, Messages):
 
     def Set_policy(self, bound: Union[str, Policy, None]) -> None:
         """Sets the policy of the communicator; None: plain MPI. Collective; no request may be in flight."""
-        text = ctypes.create_string_buffer(str(bound or "").encode())
+        chosen = policy_text(bound, {})
+        text = ctypes.create_string_buffer(chosen.encode())
         call("Comm_set_policy", handle(self._comm), ctypes.addressof(text))
-        self._policy = Policy._unread(str(bound)) if bound else None
+        self._policy = Policy._unread(chosen) if chosen else None
 
     def Get_policy(self) -> Optional[Policy]:
         """Returns the policy that was set through this object; None if there is none."""

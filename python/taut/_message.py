@@ -83,6 +83,11 @@ def type_of(dtype: np.dtype) -> MPI.Datatype:
     return found
 
 
+def type_name(number: int) -> str:
+    """Returns MPI's name of the datatype with this handle."""
+    return MPI.Datatype.fromhandle(number).Get_name() or "a derived datatype"
+
+
 def split(spec: Any) -> tuple[Any, Any, Any, Any]:
     """Returns (buffer, counts, displacements, type) of a buffer argument; None for a part that is not given."""
     if not isinstance(spec, (list, tuple)):

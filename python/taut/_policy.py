@@ -72,7 +72,7 @@ class Holder(Protocol):
 
 def policy_text(bound: Union[str, Policy, None], options: dict[str, object]) -> str:
     """Returns the text of a policy from a bound and options."""
-    return ",".join([str(bound or ""), *(f"{name}={_text_of(value)}" for name, value in options.items())])
+    return ",".join(["" if bound is None else str(bound), *(f"{name}={_text_of(value)}" for name, value in options.items())])
 
 
 def _text_of(value: object) -> str:

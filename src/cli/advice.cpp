@@ -14,8 +14,6 @@ namespace {
 constexpr double least_gain = 1.1;         // a smaller gain would go unnoticed
 constexpr double link_bytes = 256 * 1024;  // least size of messages that show the bandwidth of the link
 
-bool sums(const SeenCalls& seen) noexcept { return reduces(seen.collective) && seen.op == Reduction::sum; }
-
 CallEstimate prospect_of(const SeenCalls& seen, const Circumstances& circumstances) noexcept {
   return {seen.collective, circumstances.ranks.value_or(seen.ranks),
           seen.message_bytes / std::max(seen.calls, 1.0)};
@@ -28,23 +26,6 @@ bool only_exact(const SeenProgram& program, const SeenCalls& seen) noexcept {
   return info_of(seen.type).family == Family::integer ||
          std::ranges::any_of(program.kinds,
                              [&](const SeenCalls& other) { return other.packed && alike(other, seen); });
-}
-
-// Sets the ratio under each rank's share of the bound. Sums without loss are plain MPI's.
-void set_ratio(const SeenCalls& seen, Bound bound, CallEstimate& call) noexcept {
-  constexpr std::size_t n = Compressibility::bounds - 1;
-  call.ratio = 0;
-  if (bound.exact()) {
-    if (sums(seen)) return;
-    call.ratio = seen.ratios[n];
-    call.seconds_a_byte = seen.seconds_a_byte[n];
-    return;
-  }
-  const double share = sums(seen) ? bound.value / call.ranks : bound.value;
-  const std::span ratios(seen.ratios.data(), n);
-  if (std::ranges::find(ratios, 0.0) != ratios.end()) return;
-  call.ratio = ratio_between(Compressibility::relative, ratios, share);
-  call.seconds_a_byte = *std::max_element(seen.seconds_a_byte.data(), seen.seconds_a_byte.data() + n);
 }
 
 using FamilyKey = std::tuple<Collective, DType, Reduction>;
@@ -90,7 +71,10 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   for (const SeenCalls& seen : program.kinds) {
     CallEstimate call = prospect_of(seen, circumstances);
     const bool exact = only_exact(program, seen);
-    set_ratio(seen, exact ? Bound() : circumstances.bound, call);
+    const RatioForecast forecast =
+        forecast_ratio(seen, exact ? AskedBound{Bound()} : circumstances.asked, call.ranks);
+    call.ratio = forecast.ratio;
+    call.seconds_a_byte = forecast.seconds_a_byte;
     const bool timed = seen.plain_calls > 0 && seen.plain_seconds > 0;
     const bool as_it_ran = !circumstances.link && !circumstances.ranks && !seen.messages();
     if (!seen.sampled() || link <= 0 || (as_it_ran && !timed)) continue;
@@ -103,7 +87,15 @@ std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& c
   return all;
 }
 
-Settings settings_for(const std::vector<Outlook>& all, Bound bound) {
+// Returns a policy as a rule in one line writes it.
+std::string in_rule(std::string_view policy) {
+  std::string text(policy);
+  std::ranges::replace(text, ':', '=');
+  std::ranges::replace(text, ',', ' ');
+  return text;
+}
+
+Settings settings_for(const std::vector<Outlook>& all, std::string_view policy) {
   std::map<FamilyKey, std::vector<const Outlook*>> families;
   for (const Outlook& outlook : all)
     families[{outlook.seen.collective, outlook.seen.type, outlook.seen.op}].push_back(&outlook);
@@ -116,9 +108,7 @@ Settings settings_for(const std::vector<Outlook>& all, Bound bound) {
     rules.append(call_name(collective)).append(" ").append(taut::name_of(type));
     if (op != Reduction{}) rules.append(" ").append(taut::name_of(op));
     rules.append(" >=").append(text_of_size(*from)).append(" : ");
-    std::string text = text_of(sizes[0]->exact ? Bound() : bound);
-    std::ranges::replace(text, ':', '=');
-    rules.append(text).append(" ; ");
+    rules.append(in_rule(sizes[0]->exact ? "lossless" : policy)).append(" ; ");
     settings.messages |= collective == Collective::send;
   }
   if (!rules.empty()) rules += "* : off";

@@ -1,15 +1,14 @@
 // Estimate of the gain of rules, from the observed calls of a program. Pure functions.
 #pragma once
 
-#include "cli/report_reader.hpp"
-#include "core/bound.hpp"
+#include "cli/ratio_forecast.hpp"
 
 namespace taut::cli {
 
 struct Circumstances {
-  Bound bound{Bound::Kind::range, 1e-4};  // relative to the range, or exact
-  std::optional<double> link;             // bytes a second; nothing: taken from the program's own calls
-  std::optional<int> ranks;               // number of ranks, one on each node; nothing: as the program ran
+  AskedBound asked;
+  std::optional<double> link;  // bytes a second; nothing: taken from the program's own calls
+  std::optional<int> ranks;    // number of ranks, one on each node; nothing: as the program ran
 };
 
 // Estimate for one kind of call, over all of its calls.
@@ -37,11 +36,11 @@ bool alike(const SeenCalls& a, const SeenCalls& b) noexcept;
 // follow from the link.
 std::vector<Outlook> outlooks(const SeenProgram& program, const Circumstances& circumstances);
 
-// Proposed settings for the calls that gain.
+// Proposed settings for the calls that gain, under `policy`: a bound, then options.
 struct Settings {
   std::string rules;      // rules in one line; "" if nothing gains
   bool messages = false;  // true if some rules are for messages, which need TAUT_MESSAGES=1
 };
-Settings settings_for(const std::vector<Outlook>& all, Bound bound);
+Settings settings_for(const std::vector<Outlook>& all, std::string_view policy);
 
 }  // namespace taut::cli

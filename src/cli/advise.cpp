@@ -6,13 +6,13 @@
 #include "cli/command.hpp"
 #include "comm/explain.hpp"
 #include "core/json.hpp"
-#include "policy/plan/coding.hpp"
+#include "policy/plan/policy.hpp"
 
 namespace taut::cli {
 namespace {
 
 constexpr Option options[] = {
-    {"bound", 'b', "BOUND", "rel:R of the range of the values, 1e-6 to 1, or lossless (default rel:1e-4)"},
+    {"bound", 'b', "BOUND", "any bound that taut run takes, with options (default rel:1e-4)"},
     {"link", 'l', "RATE",
      "of each rank, as 1gbit, 25gbit or 3GB (bytes) a second\n(default: what the plain calls of the run "
      "show)"},
@@ -40,14 +40,26 @@ double rate_of(const std::string& text) {
   reject("--link: '" + text + "' is no rate; give one such as 1gbit, 25gbit or 3GB");
 }
 
+Policy policy_of(const Arguments& arguments) {
+  try {
+    Policy policy = parse_policy(arguments.value("bound").value_or(taut::text_of(AskedBound().bound)));
+    if (!policy.off) return policy;
+  } catch (const Error& error) {
+    reject(std::string("--bound: ") + error.what());
+  }
+  reject("--bound: off compresses nothing; give a bound such as rel:1e-4");
+}
+
+// Returns the bound and the options as they were given.
+std::string text_of(const Policy& policy) {
+  const std::size_t comma = policy.text.find(',');
+  return taut::text_of(policy.coding.bound) + (comma == std::string::npos ? "" : policy.text.substr(comma));
+}
+
 Circumstances circumstances_of(const Arguments& arguments) {
   Circumstances asked;
-  if (const auto bound = arguments.value("bound")) {
-    asked.bound = parse_coding(*bound).bound;
-    const bool relative = asked.bound.kind == Bound::Kind::range && asked.bound.value >= 1e-6;
-    if (!relative && !asked.bound.exact())
-      reject("--bound: '" + *bound + "' was not sampled; give rel:R with R from 1e-6 to 1, or lossless");
-  }
+  const Policy policy = policy_of(arguments);
+  asked.asked = {policy.coding.bound, policy.on == Policy::On::input, policy.coding.codec != nullptr};
   if (const auto link = arguments.value("link")) asked.link = rate_of(*link);
   if (const auto nodes = arguments.value("nodes")) {
     const double n = positive_number("nodes", *nodes);
@@ -100,13 +112,27 @@ void print_other_bounds(const SeenProgram& program, Circumstances circumstances)
   std::string text;
   for (std::size_t i = 0; i < Compressibility::bounds; ++i) {
     const bool exact = i + 1 == Compressibility::bounds;
-    circumstances.bound = exact ? Bound() : Bound{Bound::Kind::range, Compressibility::relative[i]};
+    circumstances.asked.bound = exact ? Bound() : Bound{Bound::Kind::range, Compressibility::relative[i]};
     const std::vector<Outlook> all = outlooks(program, circumstances);
     if (all.empty()) continue;
-    text.append(text.empty() ? "" : ", ").append(text_of(circumstances.bound)).append(" ");
+    text.append(text.empty() ? "" : ", ").append(taut::text_of(circumstances.asked.bound)).append(" ");
     text.append(rounded(seconds_plain(all) / seconds_with_rules(all), 3)).append("x");
   }
   std::printf("\nall of these calls, by bound: %s\n", text.c_str());
+}
+
+const char* meaning(const AskedBound& asked) noexcept {
+  switch (asked.bound.kind) {
+    case Bound::Kind::exact: return ": sums are left to MPI";
+    case Bound::Kind::pointwise:
+      return " of each value: not sampled, so forecast as without loss, which gains less; sums are left to "
+             "MPI";
+    case Bound::Kind::rate: return " bits a value, without a bound on the error";
+    case Bound::Kind::range:
+      return asked.on_input ? " of the range of the values, on the input"
+                            : " of the range of the values, on the result";
+    default: return asked.on_input ? ", on the input" : ", on the result";
+  }
 }
 
 void print_link(const SeenProgram& program, const Circumstances& circumstances) {
@@ -117,9 +143,11 @@ void print_link(const SeenProgram& program, const Circumstances& circumstances) 
               : link > 0         ? (rate + " (as plain calls show)").c_str()
                                  : "not known");
   if (circumstances.ranks) std::printf("; as if on %d nodes", *circumstances.ranks);
-  std::printf(
-      "\nbound %s%s\n\n", text_of(circumstances.bound).c_str(),
-      circumstances.bound.exact() ? ": sums are left to MPI" : " of the range of the values, on the result");
+  std::printf("\nbound %s%s\n\n", taut::text_of(circumstances.asked.bound).c_str(),
+              meaning(circumstances.asked));
+  if (program.finished < program.files)
+    std::printf("%zu reports were written while the program ran: the rest of its calls is unknown\n\n",
+                program.files - program.finished);
 }
 
 void print_unserved(const SeenProgram& program) {
@@ -191,7 +219,7 @@ Exit run(const Arguments& arguments) {
   if (std::ranges::any_of(all, [](const Outlook& one) { return one.seen.messages(); }))
     std::puts(of_messages);
   print_packed(all);
-  const Settings settings = settings_for(all, circumstances.bound);
+  const Settings settings = settings_for(all, text_of(policy_of(arguments)));
   if (settings.rules.empty())
     std::puts("\nNo rule would gain anything here; plain MPI is as fast.");
   else

@@ -1,4 +1,4 @@
-// Description of a command, as listed in the table of main.cpp.
+// Description of a command, as listed in the table of commands.cpp.
 #pragma once
 
 #include "cli/arguments.hpp"
@@ -24,5 +24,7 @@ extern const Command config_command;
 extern const Command advise_command;
 extern const Command run_command;
 extern const Command doctor_command;
+extern const Command completion_command;
+extern const Command manual_command;
 
 }  // namespace taut::cli

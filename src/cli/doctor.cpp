@@ -2,16 +2,17 @@
 #define TAUT_NO_MPI
 #include <taut/taut.h>
 
-#include <dlfcn.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "cli/environment.hpp"
-#include "cli/launcher.hpp"
+#include "cli/installed_mpi.hpp"
 #include "codecs/planes/kernels/kernels.hpp"
 #include "policy/plan/rules.hpp"
 #include "policy/text/options.hpp"
@@ -24,9 +25,11 @@ namespace fs = std::filesystem;
 constexpr const char* details =
     "One line for each thing that matters, with a ! before what has to be fixed. The MPI is the one whose "
     "mpiexec is in\n"
-    "PATH, or the one that --mpiexec names. The exit code is 1 where something has to be fixed.\n\n";
+    "PATH, or the one that --mpiexec names. Without --mpiexec, other MPIs of the machine are named as well.\n"
+    "The exit code is 1 where something has to be fixed.\n\n";
 
-constexpr Option options[] = {{"mpiexec", 0, "FILE", "the launcher to look at (default: mpiexec in PATH)"}};
+constexpr Option options[] = {
+    {"mpiexec", 0, "FILE", "the launcher to look at, and no other (default: mpiexec in PATH)"}};
 
 class Page {
  public:
@@ -66,50 +69,12 @@ void examine_processor(Page& page) {
 
 // ---- MPI
 
-struct Mpi {
-  std::string file, version, flavour;
+struct Examined {
+  std::optional<Mpi> mpi;
+  Launcher launcher = Launcher::none;
 };
 
-// Opens an MPI library. Its symbols tell its kind, as in the drop-in's loader.
-std::optional<Mpi> open_mpi(const std::string& file) {
-  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (library == nullptr) return std::nullopt;
-  Mpi mpi{file, "no version", dlsym(library, "ompi_mpi_comm_self") != nullptr ? "openmpi" : "mpich"};
-  int (*version)(char*, int*) = nullptr;
-  *reinterpret_cast<void**>(&version) = dlsym(library, "MPI_Get_library_version");
-  std::vector<char> text(16384);  // more than any MPI's MPI_MAX_LIBRARY_VERSION_STRING
-  int length = 0;
-  if (version != nullptr && version(text.data(), &length) == 0) {
-    mpi.version = text.data();
-    for (char& c : mpi.version)
-      if (c == '\n' || c == '\t') c = ' ';
-    mpi.version.resize(std::min<std::size_t>(mpi.version.size(), 70));
-  }
-  return mpi;
-}
-
-// Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
-std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi) {
-  constexpr const char* names[] = {"libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "libmpi.so"};
-  std::vector<fs::path> folders;
-  if (launcher) {
-    std::error_code error;
-    const fs::path found = *launcher, real = fs::canonical(found, error);
-    for (const fs::path& program : {found, real})
-      for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
-        folders.push_back(program.parent_path().parent_path() / lib);
-  }
-  for (const fs::path& folder : folders)
-    for (const char* name : names)
-      if (std::error_code error; fs::exists(folder / name, error))
-        if (auto mpi = open_mpi((folder / name).string()); mpi && (mpi->flavour == "openmpi") == openmpi)
-          return mpi;
-  for (const char* name : names)
-    if (auto mpi = open_mpi(name)) return mpi;
-  return std::nullopt;
-}
-
-std::optional<Mpi> examine_mpi(Page& page, const std::optional<std::string>& asked) {
+Examined examine_mpi(Page& page, const std::optional<std::string>& asked) {
   const auto launcher = find_program(asked.value_or("mpiexec"));
   const Launcher kind =
       launcher ? launcher_of_version(output_of({*launcher, "--version"}).text) : Launcher::none;
@@ -119,17 +84,51 @@ std::optional<Mpi> examine_mpi(Page& page, const std::optional<std::string>& ask
     page.fault("launcher", *launcher + ": of no kind that is known; taut run hands on its own environment");
   else
     page.line("launcher", *launcher + ": " + name_of(kind));
-  const auto mpi = find_mpi(launcher, kind == Launcher::openmpi);
+  auto mpi = find_mpi(launcher, kind == Launcher::openmpi);
   if (!mpi)
     page.fault("MPI", "no libmpi beside the launcher or on the loader's path; set LD_LIBRARY_PATH");
   else
     page.line("MPI", mpi->file + " (" + mpi->flavour + "): " + mpi->version);
-  return mpi;
+  return {std::move(mpi), kind};
 }
 
 // ---- The drop-in
 
-void examine_preload(Page& page, const std::optional<Mpi>& mpi) {
+// Returns the CMake variable that names the folder of an MPI's mpi.h.
+std::string variable_of(std::string flavour) {
+  std::ranges::transform(flavour, flavour.begin(), [](char c) { return static_cast<char>(std::toupper(c)); });
+  return "-DTAUT_" + flavour + "_INCLUDE=FOLDER";
+}
+
+// Returns the kinds of MPI whose layers lie beside the preloaded library.
+std::vector<std::string> layers_beside(const fs::path& library) {
+  std::vector<std::string> layers;
+  for (const char* flavour : {"mpich", "openmpi", "mpiabi"}) {
+    std::error_code error;
+    if (fs::exists(library.parent_path() / ("libtaut_" + std::string(flavour) + ".so"), error))
+      layers.emplace_back(flavour);
+  }
+  return layers;
+}
+
+bool contains(const std::vector<std::string>& layers, const std::string& flavour) {
+  return std::ranges::find(layers, flavour) != layers.end();
+}
+
+// Names the MPIs that no line has named yet, and whether their programs have a layer.
+void examine_other_mpis(Page& page, Launcher named, const std::vector<std::string>& layers) {
+  for (const InstalledLauncher& other : installed_launchers()) {
+    if (other.kind == named) continue;
+    const std::string flavour = flavour_of(other.kind), text = other.file + ": " + name_of(other.kind);
+    if (contains(layers, flavour))
+      page.line("other MPI", text);
+    else
+      page.fault("other MPI", text + ", whose programs have no layer; build Taut with its mpi.h (" +
+                                  variable_of(flavour) + "), or check one MPI with --mpiexec");
+  }
+}
+
+void examine_dropin(Page& page, const Examined& examined, bool others) {
   const auto library = find_preload();
   if (!library)
     return page.fault("preload",
@@ -138,18 +137,16 @@ void examine_preload(Page& page, const std::optional<Mpi>& mpi) {
   if (silent.status != 0 || !silent.text.empty())
     return page.fault("preload", *library + " cannot be preloaded: " + silent.text.substr(0, 200));
   page.line("preload", *library);
-  std::string layers;
-  bool fits = !mpi;
-  for (const char* flavour : {"mpich", "openmpi", "mpiabi"}) {
-    std::error_code error;
-    if (!fs::exists(fs::path(*library).parent_path() / ("libtaut_" + std::string(flavour) + ".so"), error))
-      continue;
-    layers += std::string(flavour) + " ";
-    fits |= mpi && mpi->flavour == flavour;
-  }
-  fits ? page.line("layers", layers)
-       : page.fault("layers",
-                    layers + "- none for this MPI (" + (mpi ? mpi->flavour : "") + "); build Taut with it");
+  const std::vector<std::string> layers = layers_beside(*library);
+  std::string names;
+  for (const std::string& layer : layers) names += layer + " ";
+  const auto& mpi = examined.mpi;
+  if (!mpi || contains(layers, mpi->flavour))
+    page.line("layers", names);
+  else
+    page.fault("layers", names + "- none for this MPI (" + mpi->flavour + "); build Taut with its mpi.h (" +
+                             variable_of(mpi->flavour) + ")");
+  if (others) examine_other_mpis(page, examined.launcher, layers);
 }
 
 // ---- The environment
@@ -179,8 +176,9 @@ Exit run(const Arguments& arguments) {
   std::error_code error;
   std::printf("taut %d.%d.%d, %s\n", major, minor, patch, fs::canonical("/proc/self/exe", error).c_str());
   examine_processor(page);
-  const std::optional<Mpi> mpi = examine_mpi(page, arguments.value("mpiexec"));
-  examine_preload(page, mpi);
+  const auto asked = arguments.value("mpiexec");
+  const Examined examined = examine_mpi(page, asked);
+  examine_dropin(page, examined, !asked);
   examine_environment(page);
   if (page.faults() == 0)
     std::puts("all is well");

@@ -6,21 +6,18 @@
 #include <cstdio>
 #include <new>
 
-#include "cli/command.hpp"
+#include "cli/commands.hpp"
 #include "core/status.hpp"
 
 namespace taut::cli {
 namespace {
 
-constexpr const Command* commands[] = {&run_command,    &advise_command,     &config_command,
-                                       &doctor_command, &compress_command,   &decompress_command,
-                                       &info_command,   &bench_codec_command};
-
 void print_help() {
-  std::puts(
-      "taut: compression inside MPI communication, and of arrays of numbers, under an error bound\n\nusage: "
-      "taut COMMAND [ARGUMENTS]\n");
-  for (const Command* command : commands) std::printf("  %-12s  %s\n", command->name, command->summary);
+  std::printf("taut: %s\n\nusage: taut COMMAND [ARGUMENTS]\n\n", program_summary);
+  for (const Command* command : all_commands()) std::printf("  %-12s  %s\n", command->name, command->summary);
+  std::puts("\nin the Python package:");
+  for (const PythonCommand& command : python_commands())
+    std::printf("  %-12s  %s\n", command.name, command.summary);
   std::printf("\ntaut COMMAND --help tells more; taut --version names the version.\n%s", exit_codes);
 }
 
@@ -57,9 +54,19 @@ Exit run_reporting(const Command& command, std::span<const char* const> words) n
   return Exit::failed;
 }
 
+// Says where a command of the Python package is found. The package starts this program for other commands
+// only.
+Exit name_python_package(const PythonCommand& command) {
+  std::fprintf(stderr,
+               "taut %s: is a command of the Python package, which this installation lacks; install it with "
+               "its extra [%s] (docs/start/python.md)\n",
+               command.name, command.extra);
+  return Exit::usage;
+}
+
 Exit dispatch(std::span<const char* const> words) {
   const std::string_view first = words.empty() ? "" : words[0];
-  for (const Command* command : commands)
+  for (const Command* command : all_commands())
     if (first == command->name) return run_reporting(*command, words.subspan(1));
   if (first == "--version") {
     int major = 0, minor = 0, patch = 0;
@@ -71,6 +78,8 @@ Exit dispatch(std::span<const char* const> words) {
     print_help();
     return Exit::ok;
   }
+  for (const PythonCommand& command : python_commands())
+    if (first == command.name) return name_python_package(command);
   std::fprintf(stderr,
                first.empty() ? "taut: no command; taut --help lists them%.*s\n"
                              : "taut: unknown command '%.*s'; taut --help lists them\n",

@@ -51,8 +51,12 @@ Reduction operator_of(const Json& name) noexcept {
 }
 
 // Adds the samples of one rank.
-void add_samples(const Json& bounds, SeenCalls& seen) {
-  for (const Json& one : bounds.items) {
+void add_samples(const Json& samples, SeenCalls& seen) {
+  if (!samples["least"].is_null() && !samples["greatest"].is_null()) {
+    seen.least = std::min(seen.least, samples["least"].number);
+    seen.greatest = std::max(seen.greatest, samples["greatest"].number);
+  }
+  for (const Json& one : samples["bounds"].items) {
     const double values = one["value_bytes"].number, frames = one["frame_bytes"].number;
     if (!(values > 0 && frames > 0)) continue;
     std::size_t i = Compressibility::bounds - 1;
@@ -80,7 +84,7 @@ void add_kind(const Json& kind, int ranks, Kinds& kinds) {
   seen.message_bytes += kind["message_bytes"].number;
   for (const auto& [reason, calls] : kind["plain_calls"].members) seen.plain_calls += calls.number;
   seen.plain_seconds += kind["nanoseconds"]["plain"].number * 1e-9;
-  add_samples(kind["compressibility"]["bounds"], seen);
+  add_samples(kind["compressibility"], seen);
   seen.packed |= kind["compressibility"]["packed"].number > 0;
 }
 
@@ -101,6 +105,8 @@ void merge(const SeenCalls& from, SeenCalls& into) {
     if (less) into.ratios[i] = from.ratios[i];
     into.seconds_a_byte[i] = std::max(into.seconds_a_byte[i], from.seconds_a_byte[i]);
   }
+  into.least = std::min(into.least, from.least);
+  into.greatest = std::max(into.greatest, from.greatest);
   into.packed |= from.packed;
 }
 
@@ -112,6 +118,8 @@ void read_one(const std::string& file, SeenProgram& program, Kinds& all) {
   program.ranks = static_cast<int>(std::clamp(report["ranks"].number, 1.0, 1e9));
   program.seconds = std::max(program.seconds, report["seconds"].number);
   ++program.files;
+  const Json& finished = report["finished"];  // which earlier versions wrote at the end alone
+  program.finished += finished.is_null() || finished.number != 0 ? 1 : 0;
   for (const auto& [name, calls] : report["unserved_calls"].members)
     program.unserved[name] = std::max(program.unserved[name], calls.number);
   Kinds kinds;

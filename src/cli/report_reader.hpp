@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct SeenCalls {
   // Samples of the rank whose values compress least; 0: not sampled.
   std::array<double, Compressibility::bounds> ratios{}, seconds_a_byte{};
 
+  // Range of the finite values in samples; unknown if least > greatest.
+  double least = std::numeric_limits<double>::infinity(), greatest = -least;
+
   bool packed = false;  // true if some rank's samples showed packed integers
 
   bool messages() const noexcept { return collective == Collective::send; }
@@ -37,8 +41,8 @@ struct SeenCalls {
 
 struct SeenProgram {
   int ranks = 1;
-  std::size_t files = 0;
-  double seconds = 0;  // run time of the rank that ran longest; 0: unknown
+  std::size_t files = 0, finished = 0;  // reports; those of ranks that reached MPI_Finalize
+  double seconds = 0;                   // run time of the rank that ran longest; 0: unknown
   std::vector<SeenCalls> kinds;
   // Number of calls that Taut does not serve, by name, on the rank with the most.
   std::map<std::string, double> unserved;

@@ -139,7 +139,7 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
                         std::span<const UnservedCalls> unserved) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
-  all.add("seconds", process.seconds);
+  all.add("seconds", process.seconds).add("finished", process.finished);
   all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));
   json::Object names;
   for (const UnservedCalls& one : unserved) names.add(one.name, one.calls);

@@ -10,7 +10,8 @@ namespace taut {
 // Rank of this process among all processes of the program.
 struct ProcessRank {
   int rank = 0, ranks = 1;
-  double seconds = 0;  // run time, as far as this library knows
+  double seconds = 0;     // run time, as far as this library knows
+  bool finished = false;  // MPI_Finalize has been called
 };
 
 // Report on the calls of a communicator.

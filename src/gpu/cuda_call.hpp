@@ -85,6 +85,7 @@ static_assert(sizeof(TAUT_Cuda_result) == sizeof(cuda::CallResult));
 // batches (cuda_batch.cu), and of services on values (cuda_values.cu), and load their kernels. All return a
 // status.
 int reserve_lossless(size_t count, int type, void* stream) noexcept;
+int reserve_lossless_lagged(size_t count, int type, void* stream) noexcept;
 int reserve_rate(size_t count, int type, void* stream) noexcept;
 int reserve_batches(size_t count, int type, void* stream) noexcept;
 int reserve_values(int type, void* stream) noexcept;

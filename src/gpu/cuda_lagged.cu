@@ -17,9 +17,9 @@ IntegersRoom integers_room(const Call<T>& call) {
 
 // Reads `n` lags of the caller into `to`. Returns false if an encoder does not accept them.
 bool read_lags(const uint32_t* lags, int n, std::size_t components, planes::Lags& to) {
-  if (n < 0 || n > static_cast<int>(planes::max_lags) || (lags == nullptr && n > 0)) return false;
+  if (n < 0 || n > static_cast<int>(max_lags) || (lags == nullptr && n > 0)) return false;
   for (; to.n < static_cast<unsigned>(n); ++to.n) {
-    if (lags[to.n] < planes::least_lag || lags[to.n] >= planes::max_count) return false;
+    if (lags[to.n] < least_lag || lags[to.n] >= planes::max_count) return false;
     to.of[to.n] = lags[to.n] * static_cast<std::uint32_t>(components);
   }
   std::sort(to.of, to.of + to.n);
@@ -67,7 +67,7 @@ int TAUT_Cuda_reserve_lagged(size_t count, int type, void* stream) {
     call.place();
     integers_room(call);
     load_kernels<T>(type, stream);
-    return 0;
+    return reserve_lossless_lagged(count, type, stream);
   });
 }
 

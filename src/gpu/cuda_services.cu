@@ -128,6 +128,7 @@ extern "C" const taut::api::DeviceServices* TAUT_Cuda_services(void) {
       .decode_add_lagged = TAUT_Decode_add_lagged_cuda,
       .encode_lossless = encode_lossless,
       .decode_lossless = TAUT_Decode_lossless_cuda,
+      .decode_lossless_lagged = decode_lossless_lagged,
       .decode_add_lossless = TAUT_Decode_add_lossless_cuda,
       .encode_rate = TAUT_Encode_rate_cuda,
       .decode_rate = TAUT_Decode_rate_cuda,

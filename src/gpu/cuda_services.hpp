@@ -12,9 +12,10 @@ int encode_many(const DeviceFrameItem* items, int n, int type, const TAUT_Cuda_c
 int decode_many(const DeviceFrameItem* items, int n, int type, int add, void* stream) noexcept;
 
 // cuda_lossless.cu
-int encode_lossless(const void* values, std::size_t count, int type, int distance, double relative,
-                    int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
-                    void* stream) noexcept;
+int encode_lossless(const void* values, std::size_t count, int type, const LosslessCoding* coding,
+                    void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream) noexcept;
+int decode_lossless_lagged(const void* frame, std::size_t bytes, void* values, std::size_t count, int type,
+                           TAUT_Cuda_result* result, void* stream) noexcept;
 
 // cuda_order.cu
 int own_stream(void** stream) noexcept;

@@ -1,8 +1,8 @@
 #include "gpu/device_kernels.hpp"
 
-#include <algorithm>
 #include <cstring>
 
+#include "codecs/mpc/prediction.hpp"
 #include "codecs/zfp/shape.hpp"
 
 namespace taut::api {
@@ -14,7 +14,7 @@ std::string_view codec_of(const FrameHeader& header) {
   return codec != nullptr && codec->serves(header.type, header.bound.kind) ? codec->name : "";
 }
 
-// `header`: that of a planes frame.
+// `header`: that of a planes or an mpc frame.
 bool has_lags(const FrameHeader& header) { return header.parameters[1] > 0; }
 
 // Extents of a zfp field, as taut_cuda.h passes them.
@@ -42,11 +42,10 @@ std::optional<DeviceEncoder> DeviceEncoder::of(const Candidate& candidate, const
   }
   if (codec == "zfp" && bound.kind == Bound::Kind::rate && coding.bits == PackedBits::rounded)
     return DeviceEncoder(Rate{bound.value, coding.dims});
-  constexpr std::string_view distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
-  const auto* const found = std::ranges::find(distances, candidate.predictor);
-  if (codec != "mpc" || found == std::end(distances)) return {};
-  return DeviceEncoder(Lossless{static_cast<int>(found - distances) + 1, bound.exact() ? 0 : bound.value,
-                                coding.bits == PackedBits::exact});
+  if (codec != "mpc" || candidate.predictor == "auto") return {};
+  const mpc::Prediction prediction = mpc::prediction_named(candidate.predictor, coding.dims);
+  return DeviceEncoder(LosslessCoding{static_cast<int>(prediction.distance), bound.exact() ? 0 : bound.value,
+                                      coding.bits == PackedBits::exact, prediction.lags});
 }
 
 std::optional<DeviceEncoder> DeviceEncoder::of_frame(const FrameHeader& header, ConstBytes frame) {
@@ -62,9 +61,9 @@ std::optional<DeviceEncoder> DeviceEncoder::of_frame(const FrameHeader& header, 
 int DeviceEncoder::operator()(const DeviceServices& device, ConstSlice values, Bytes frame,
                               TAUT_Cuda_result* result, void* stream) const {
   const auto type = static_cast<int>(values.type);
-  if (const auto* const lossless = std::get_if<Lossless>(&way_))
-    return device.encode_lossless(values.data, values.count, type, lossless->distance, lossless->relative,
-                                  lossless->exact_bits, frame.data(), frame.size(), result, stream);
+  if (const auto* const lossless = std::get_if<LosslessCoding>(&way_))
+    return device.encode_lossless(values.data, values.count, type, lossless, frame.data(), frame.size(),
+                                  result, stream);
   if (const auto* const rate = std::get_if<Rate>(&way_)) {
     const FieldExtents extents(rate->dims, values.count);
     return device.encode_rate(values.data, extents.data(), extents.size(), type, rate->bits, frame.data(),
@@ -90,13 +89,14 @@ int DeviceEncoder::decode(const DeviceServices& device, ConstBytes frame, Slice 
 decltype(DeviceServices::decode) decoder_of(const DeviceServices& device, const FrameHeader& header) {
   const std::string_view codec = codec_of(header);
   if (codec == "planes") return has_lags(header) ? device.decode_lagged : device.decode;
-  return codec == "mpc" ? device.decode_lossless : nullptr;
+  if (codec != "mpc") return nullptr;
+  return has_lags(header) ? device.decode_lossless_lagged : device.decode_lossless;
 }
 
 decltype(DeviceServices::decode) decoding_adder_of(const DeviceServices& device, const FrameHeader& header) {
   const std::string_view codec = codec_of(header);
   if (codec == "planes") return has_lags(header) ? device.decode_add_lagged : device.decode_add;
-  return codec == "mpc" ? device.decode_add_lossless : nullptr;
+  return codec == "mpc" && !has_lags(header) ? device.decode_add_lossless : nullptr;
 }
 
 decltype(DeviceServices::add_frames) adder_of(const DeviceServices& device, const FrameHeader& header) {

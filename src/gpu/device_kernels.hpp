@@ -44,16 +44,11 @@ class DeviceEncoder {
     TAUT_Cuda_coding coding;
     planes::Lags lags;
   };
-  struct Lossless {
-    int distance;
-    double relative;  // bound that mantissas are rounded to; 0: no rounding
-    bool exact_bits;
-  };
   struct Rate {
     double bits;  // for each value
     Dims dims;
   };
-  using Way = std::variant<Planes, Lossless, Rate>;
+  using Way = std::variant<Planes, LosslessCoding, Rate>;
 
   explicit DeviceEncoder(Way way) : way_(way) {}
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/lags.hpp"
+
 namespace taut::api {
 
 // Range of values that a kernel has found, in pinned memory. `done` becomes 1 once the other members are
@@ -24,6 +26,14 @@ struct DeviceFrameItem {
   void* frame;
   std::size_t bytes;  // encoding: room at `frame`, at least the codec's max_bytes; decoding: readable bytes
   TAUT_Cuda_result* result;
+};
+
+// Coding of mpc frames.
+struct LosslessCoding {
+  int distance;     // 0 to 8; 0: words are not predicted inside a chunk
+  double relative;  // bound that mantissas are rounded to; 0: no rounding
+  bool exact_bits;  // packed integers are not rounded (bits=exact)
+  Lags lags;        // in values
 };
 
 // Table of functions that libtaut_cuda provides. The functions work on the thread's current device, and
@@ -79,11 +89,12 @@ struct DeviceServices {
   decltype(&TAUT_Encode_lagged_cuda) encode_lagged;
   decltype(&TAUT_Decode_lagged_cuda) decode_lagged;
   decltype(&TAUT_Decode_add_lagged_cuda) decode_add_lagged;
-  // As TAUT_Encode_lossless_cuda. `exact_bits`: packed integers are not rounded (bits=exact).
-  int (*encode_lossless)(const void* values, std::size_t count, int type, int distance, double relative,
-                         int exact_bits, void* frame, std::size_t capacity, TAUT_Cuda_result* result,
-                         void* stream);
+  // As TAUT_Encode_lossless_cuda, also with lags. `coding` is read during the call.
+  int (*encode_lossless)(const void* values, std::size_t count, int type, const LosslessCoding* coding,
+                         void* frame, std::size_t capacity, TAUT_Cuda_result* result, void* stream);
   decltype(&TAUT_Decode_lossless_cuda) decode_lossless;
+  // As decode_lossless, also for frames with lags, by more kernels.
+  decltype(&TAUT_Decode_lossless_cuda) decode_lossless_lagged;
   decltype(&TAUT_Decode_add_lossless_cuda) decode_add_lossless;
   decltype(&TAUT_Encode_rate_cuda) encode_rate;
   decltype(&TAUT_Decode_rate_cuda) decode_rate;
@@ -106,7 +117,7 @@ struct DeviceServices {
                DeviceRange* range, void* stream);
 };
 
-inline constexpr unsigned device_services_version = 6;
+inline constexpr unsigned device_services_version = 7;
 
 // Returns the table of libtaut_cuda, which is opened at the first call. Throws Error(invalid_argument) if the
 // library, or a device that it can use, is missing; the error text begins with `what`, the name of the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codecs/mpc/prediction.hpp"
 #include "codecs/planes/prediction.hpp"
 #include "core/device_memory.hpp"
 #include "core/mean.hpp"
@@ -112,12 +113,18 @@ Status divide(Slice values, int n) {
 
 namespace {
 
-// Returns the distances, in components, from which the predictions of planes candidates read other values.
+Lags lags_of(const Candidate& candidate, const Dims& dims) {
+  const std::string_view codec = candidate.codec->name;
+  if (candidate.predictor == "auto") return {};
+  if (codec == "planes") return planes::prediction_named(candidate.predictor, dims).lags;
+  return codec == "mpc" ? mpc::prediction_named(candidate.predictor, dims).lags : Lags{};
+}
+
+// Returns the distances, in components, from which the predictions of the candidates read other values.
 std::vector<std::size_t> distances_of(std::span<const Candidate> candidates, const Dims& dims, DType type) {
   std::vector<std::size_t> distances{0};
   for (const Candidate& candidate : candidates) {
-    if (std::string_view(candidate.codec->name) != "planes" || candidate.predictor == "auto") continue;
-    const planes::Lags lags = planes::prediction_named(candidate.predictor, dims).lags;
+    const Lags lags = lags_of(candidate, dims);
     for (unsigned k = 0; k < lags.n; ++k) distances.push_back(lags.of[k] * components_of(type));
     if (lags.n > 1) distances.push_back(lags.span() * components_of(type));
   }

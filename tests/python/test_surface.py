@@ -48,6 +48,8 @@ def test_the_policy_of_a_block(wave):
         (lambda: taut.compress(np.zeros(3), "abs:0"), taut.PolicyError, "abs:1e-4"),
         (lambda: taut.compress(np.zeros(3), "abs:1,dims=3"), taut.PolicyError, "leave it away"),
         (lambda: taut.compress(np.zeros(3), "off"), taut.PolicyError, "column"),
+        (lambda: taut.compress(np.zeros(3), 1e-3), taut.PolicyError, "say what the number limits: abs:0.001"),
+        (lambda: taut.Policy(0), taut.PolicyError, "say what the number limits"),
         (lambda: taut.compress([1.0]), taut.DTypeError, "numpy.asarray"),
         (lambda: taut.compress(np.zeros(3, ">f4")), taut.DTypeError, "byte order"),
         (lambda: taut.compress(np.array(["a"])), taut.DTypeError, "convert"),

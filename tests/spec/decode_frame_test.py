@@ -131,10 +131,19 @@ class FramesAgainstTheSpecification(unittest.TestCase):
         for kind in FORMATS:
             for n in (0, 1, 65, 1100):
                 for bound in ("lossless", "pwrel:1e-3", "pwrel:0.2"):
-                    coding = f"{bound},codec=mpc,predictor=d{rng.randint(1, 8)}"
+                    lags = rng.choice(("", "+64", "+70+300"))
+                    coding = f"{bound},codec=mpc,predictor=d{rng.randint(0, 8)}{lags}"
                     for name, x in fields(rng, n, 1e-3):
                         with self.subTest(kind=kind, n=n, coding=coding, field=name):
                             self.check(encode(x, kind, coding), kind, n)
+
+    def test_exponents_frames(self):
+        rng = random.Random(8)
+        for kind in (3, 4):
+            for n in (0, 1, 65, 1100, 5000):
+                for name, x in fields(rng, n, 1e-3):
+                    with self.subTest(kind=kind, n=n, field=name):
+                        self.check(encode(x, kind, "lossless,codec=exponents"), kind, n)
 
     def test_mpc_frames_are_exact_or_within_their_bound(self):
         for kind in FORMATS:

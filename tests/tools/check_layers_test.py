@@ -40,7 +40,7 @@ class CheckLayers(unittest.TestCase):
         for text, right, wrong in (
             ("#include <mpi.h>", "src/transports/mpi.hpp", "src/comm/agree.cpp"),
             ("#include <taut/taut.h>", "src/api/c.cpp", "src/core/status.cpp"),
-            ("#include <nccl.h>", "src/transports/nccl.cpp", "src/api/c.cpp"),
+            ("#include <nccl.h>", "examples/gpu/nccl_sum.cpp", "src/nccl/library.cpp"),
             ("#include <cuda_runtime.h>", "src/gpu/place.cu", "src/core/place.cpp"),
             ("#include <immintrin.h>", "src/codecs/planes/kernels/avx512/planes.hpp", "src/codecs/planes/kernels/scalar.cpp"),
             ('auto x = std::getenv("X");', "src/policy/text/options.cpp", "src/comm/communicator.cpp"),

@@ -35,13 +35,14 @@ SIDE_BAR = {
         "Administrators <start/administrator>",
     ],
     "How to": [
-        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/overlap_with_computation",
-        "howto/exchange_messages", "gpu", "howto/command_line", "howto/image_stacking", "howto/measure_collectives",
+        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/train_with_pytorch",
+        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line",
+        "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
         "howto/measure_codec", "howto/prove_the_bounds",
     ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
-        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "spec/index", "glossary",
+        "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "abi", "spec/index", "glossary",
     ],
     "Explanation": ["faq", "design", "error-model", "algorithms", "notes/codec_tables"],
     "Develop": [
@@ -49,7 +50,7 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "message", "file"]
+FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file"]
 
 
 def place_of(path):

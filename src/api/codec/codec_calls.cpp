@@ -91,6 +91,46 @@ Status add(ConstBytes a, ConstBytes b, Bytes out, std::size_t* bytes) {
   return size.status;
 }
 
+// The calls that have no kernels for GPUs check where their arguments are.
+void require_host(const void* data, const char* what) {
+  if (on_device(data))
+    throw Error(
+        Status::invalid_argument,
+        std::string(what) + ": it is in GPU memory, where this call does not work; copy it to the host");
+}
+
+Status scale(ConstBytes frame, double factor, Bytes out, std::size_t* bytes) {
+  if (frame.data() == nullptr || out.data() == nullptr || bytes == nullptr) return Status::invalid_argument;
+  require_host(frame.data(), "frame");
+  require_host(out.data(), "scaled");
+  const Sized size = api::scale_on_host(frame, factor, out);
+  if (size.status == Status::ok) *bytes = size.bytes;
+  return size.status;
+}
+
+// Copies a struct to a caller, who may know fewer members.
+template <class Struct>
+void copy_known(Struct all, Struct* to) noexcept {
+  all.struct_size = to->struct_size;
+  std::memcpy(to, &all, std::min(to->struct_size, sizeof all));
+}
+
+Status statistics(ConstBytes frame, TAUT_Frame_statistics* statistics) {
+  if (frame.data() == nullptr || statistics == nullptr ||
+      statistics->struct_size < sizeof statistics->struct_size)
+    return Status::invalid_argument;
+  require_host(frame.data(), "frame");
+  ValueStatistics found;
+  if (const Status status = api::summarize_on_host(frame, found); status != Status::ok) return status;
+  TAUT_Frame_statistics all{};
+  all.count = found.count();
+  all.mean = found.mean();
+  all.least = found.least();
+  all.greatest = found.greatest();
+  copy_known(all, statistics);
+  return Status::ok;
+}
+
 Status info(ConstBytes frame, TAUT_Frame_info* info) {
   if (frame.data() == nullptr || info == nullptr || info->struct_size < sizeof info->struct_size)
     return Status::invalid_argument;
@@ -98,7 +138,6 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
   if (const Status status = api::read_header_anywhere(frame, header); status != Status::ok) return status;
   const CodecInfo* const codec = find_codec(header.codec);
   TAUT_Frame_info all{};
-  all.struct_size = info->struct_size;
   std::strncpy(all.codec, codec != nullptr ? codec->name : "unknown", sizeof all.codec - 1);
   all.type = static_cast<int>(header.type);
   all.count = header.count;
@@ -106,7 +145,7 @@ Status info(ConstBytes frame, TAUT_Frame_info* info) {
   all.bound_kind = static_cast<int>(header.bound.kind);
   all.addends = header.addends;
   all.bytes = frame_header_bytes + header.payload_bytes;
-  std::memcpy(info, &all, std::min(info->struct_size, sizeof all));
+  copy_known(all, info);
   return Status::ok;
 }
 
@@ -170,6 +209,16 @@ int TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes,
                    size_t* bytes) {
   return guard(
       [&] { return add(bytes_at(a, a_bytes), bytes_at(b, b_bytes), bytes_at(sum, capacity), bytes); });
+}
+
+int TAUT_Frame_scale(const void* frame, size_t frame_bytes, double factor, void* scaled, size_t capacity,
+                     size_t* bytes) {
+  return guard(
+      [&] { return scale(bytes_at(frame, frame_bytes), factor, bytes_at(scaled, capacity), bytes); });
+}
+
+int TAUT_Frame_get_statistics(const void* frame, size_t bytes, TAUT_Frame_statistics* found) {
+  return guard([&] { return statistics(bytes_at(frame, bytes), found); });
 }
 
 int TAUT_Frame_get_info(const void* frame, size_t bytes, TAUT_Frame_info* frame_info) {

@@ -1,5 +1,8 @@
 #include "api/codec/host_codec.hpp"
 
+#include <cmath>
+
+#include "core/frame_scaling.hpp"
 #include "core/sample.hpp"
 #include "policy/text/options.hpp"
 
@@ -57,6 +60,40 @@ Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out) {
   if (const Status status = check_addable(first, second); status != Status::ok) return {status};
   const ConstBytes both[] = {a, b};
   return make_decoder(first, options().kernels, options().threads)->arithmetic()->sum(both, out);
+}
+
+Sized scale_on_host(ConstBytes frame, double factor, Bytes out) {
+  FrameHeader header;
+  if (const Status status = read_header(frame, header); status != Status::ok) return {status};
+  const auto codec = make_decoder(header, options().kernels, options().threads);
+  const FrameScaling* const frames = FrameScaling::of(*codec);
+  if (frames == nullptr)
+    throw Error(Status::frame_mismatch, "the frame's codec cannot be multiplied; encode with codec=planes");
+  Sized size{Status::invalid_argument};
+  if (factor != 0 && std::isfinite(factor)) size = frames->scale(frame, factor, out);
+  if (size.status == Status::invalid_argument)
+    throw Error(Status::invalid_argument,
+                "factor: it has to be finite, not 0, keep the bound in the range of the type, and for 16-bit "
+                "floats and snap bounds be a power of two; decode other frames, multiply, and encode again");
+  return size;
+}
+
+Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics) {
+  FrameHeader header;
+  if (const Status status = read_header(frame, header); status != Status::ok) return status;
+  if (components_of(header.type) > 1) return Status::invalid_type;
+  const auto codec = make_decoder(header, options().kernels, options().threads);
+  if (const FrameScaling* const frames = FrameScaling::of(*codec))
+    return frames->summarize(frame, statistics);
+  const auto count = static_cast<std::size_t>(header.count);
+  const auto values = std::make_unique_for_overwrite<std::byte[]>(count * size_of(header.type));
+  if (const Status status = codec->decode(frame, {{values.get(), count, header.type}}); status != Status::ok)
+    return status;
+  with_dtype(header.type, [&]<class T>() {
+    if constexpr (requires(T x) { static_cast<double>(x); })
+      statistics.add(reinterpret_cast<const T*>(values.get()), count);
+  });
+  return Status::ok;
 }
 
 }  // namespace taut::api

@@ -1,6 +1,7 @@
 // Codec calls on host memory.
 #pragma once
 
+#include "core/value_statistics.hpp"
 #include "policy/plan/candidates.hpp"
 
 namespace taut::api {
@@ -9,6 +10,12 @@ namespace taut::api {
 Sized encode_on_host(ConstSlice values, const Coding& coding, Bytes out);
 Status decode_on_host(ConstBytes frame, Slice values);
 Sized add_on_host(ConstBytes a, ConstBytes b, Bytes out);
+
+// Multiplies a frame by a number. Throws Error where the frame cannot be multiplied by it.
+Sized scale_on_host(ConstBytes frame, double factor, Bytes out);
+
+// Computes the statistics of the decoded values of a frame of any codec.
+Status summarize_on_host(ConstBytes frame, ValueStatistics& statistics);
 
 // Returns Status::ok if two frames can be added: same codec, type and count, and a codec that adds.
 Status check_addable(const FrameHeader& a, const FrameHeader& b);

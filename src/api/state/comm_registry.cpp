@@ -10,6 +10,7 @@
 #include "api/state/finalize_reports.hpp"
 #include "api/state/progress_thread.hpp"
 #include "api/state/rule_binding.hpp"
+#include "api/state/running_report.hpp"
 #include "p2p/open_receive.hpp"
 #include "p2p/pending_segments.hpp"
 
@@ -75,7 +76,8 @@ int finalize(MPI_Comm, int, void*, void*) {
     for (CommState* const comm_state : all_comm_states()) comm_state->disconnect();
   }
   free_average();
-  write_reports_so_far();
+  end_running_report();
+  write_reports_so_far(true);
   return MPI_SUCCESS;
 }
 
@@ -88,6 +90,7 @@ void make_keyvals() {
           "MPI_Comm_create_keyval");
     check(PMPI_Comm_set_attr(MPI_COMM_SELF, at_end, nullptr), "MPI_Comm_set_attr");
     keyval = ours;
+    begin_running_report();
   });
 }
 
@@ -149,16 +152,33 @@ bool free_at_finalize() noexcept {
   }
 }
 
-void write_reports_so_far() noexcept {
+void write_reports_so_far(bool finished) noexcept {
   const std::lock_guard lock(mutex);
+  const ProcessRank process = this_process(finished);
   try {
     std::vector<const CommReport*> all;
     for (const CommState* const comm_state : all_comm_states())
       comm_state->observed([&](const CommReport& observed) { all.push_back(&observed); });
-    write_reports(all);
+    write_reports(all, process);
   } catch (const std::bad_alloc&) {
-    write_reports({});
+    write_reports({}, process);
   }
+}
+
+bool copy_reports(unsigned round) noexcept {
+  const std::lock_guard lock(mutex);
+  bool all = true;
+  for (CommState* const comm_state : all_comm_states()) all &= comm_state->copy_report(round);
+  return all;
+}
+
+std::string text_of_copied_reports(const ProcessRank& process) {
+  const std::lock_guard lock(mutex);
+  std::vector<CommReport> copies;
+  for (const CommState* const comm_state : all_comm_states()) copies.push_back(comm_state->copied_report());
+  std::vector<const CommReport*> all;
+  for (const CommReport& copy : copies) all.push_back(&copy);
+  return report_text(all, process);
 }
 
 void progress(CommState* first) noexcept {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "api/state/comm_state.hpp"
 
@@ -24,7 +25,14 @@ extern std::atomic<std::size_t> in_process;  // number of calls in flight
 inline bool calls_in_flight() noexcept { return in_process > 0; }
 
 // Writes all requested reports (api/state/finalize_reports.hpp) of all communicators, with the counts so far.
-void write_reports_so_far() noexcept;
+void write_reports_so_far(bool finished = false) noexcept;
+
+// Copies the reports of all communicators for a thread that makes no calls, once in each round. Returns false
+// if calls are using some of them: the next attempt may succeed.
+bool copy_reports(unsigned round) noexcept;
+
+// Returns the text of a report that is made of the copies. Throws std::bad_alloc.
+std::string text_of_copied_reports(const ProcessRank& process);
 
 // Completes the calls that this thread has in flight. Needed before a blocking call of plain MPI: during it
 // they would not advance, and other ranks might wait for them before they enter it. Does nothing if the

@@ -64,6 +64,7 @@ void CommState::read_name(MPI_Comm comm) noexcept {
   char text[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
   PMPI_Comm_get_name(comm, text, &length);
+  const auto lock = stop_driving();
   std::string_view(text).copy(observed_->name.data(), observed_->name.size() - 1);
 }
 
@@ -157,12 +158,34 @@ EarlyDecision CommState::decide(MPI_Comm comm, const std::optional<CollectiveCal
   return early;
 }
 
-// Stops other threads from driving and counting the calls in flight. Without calls in flight no lock is
-// needed: only this thread can start one.
+// Stops other threads from driving and counting the calls in flight. Without calls in flight no other thread
+// counts, because only this thread can start one; if a report is asked for, another thread may read.
 std::unique_lock<std::mutex> CommState::stop_driving() const {
-  std::unique_lock lock(driving_, std::defer_lock);
-  if (open_ != 0) lock.lock();
+  std::unique_lock lock(open_ != 0 ? driving_ : counting_, std::defer_lock);
+  if (open_ != 0 || samples_) lock.lock();
   return lock;
+}
+
+// Makes the copy that is wanted. The caller keeps all others from counting.
+void CommState::copy_counters() noexcept {
+  const std::lock_guard lock(counting_);
+  try {
+    copied_ = *observed_;
+  } catch (const std::bad_alloc&) {  // the previous copy stays
+  }
+  copied_round_ = wanted_round_.load();
+}
+
+bool CommState::copy_report(unsigned round) noexcept {
+  wanted_round_ = round;
+  const std::unique_lock lock(driving_, std::try_to_lock);
+  if (lock.owns_lock() && copied_round_ != round) copy_counters();
+  return copied_round_ == round;
+}
+
+CommReport CommState::copied_report() const {
+  const std::lock_guard lock(counting_);
+  return copied_;
 }
 
 void CommState::count_plain(const std::optional<CollectiveCall>& request, Fallback why) noexcept {
@@ -208,6 +231,7 @@ int CommState::serve(const MpiCall& call) {
 // counted. Inspects no datatype.
 bool CommState::is_repeated(const MpiCall& call) noexcept {
   if (!alike(repeated_.call, call, group_.rank) || open_ != 0) return false;
+  const auto lock = stop_driving();
   CallRow& row = observed_->calls.row(repeated_.key);
   if (samples_ && Sampler::is_due(row)) return false;
   if (repeated_.autotuner != nullptr && repeated_.autotuner->next() == Fallback::none) return false;
@@ -241,6 +265,7 @@ int CommState::fall_back_again(const MpiCall& call) {
   const std::uint64_t begin = clock_now();
   const int code = run_plain(call);
   repeated_.nanoseconds = clock_now() - begin;
+  const auto lock = stop_driving();
   add_plain_time(repeated_.key, repeated_.nanoseconds);
   if (autotuner != nullptr)
     autotuner->record(Outcome::plain, seconds(repeated_.nanoseconds), repeated_.bytes);
@@ -275,6 +300,7 @@ Verdict CommState::run(const CollectiveCall& request, const EarlyDecision& early
     drive();
     progress_others(this);
   }
+  if (wanted_round_ != copied_round_) copy_counters();
   return task.result();
 }
 

@@ -123,6 +123,11 @@ class CommState : public std::enable_shared_from_this<CommState> {
     const auto lock = stop_driving();
     return look(*observed_);
   }
+  // Copies the counters for a thread that makes no calls, once in each round. Returns false if a call is
+  // using them: that call makes the copy when it ends.
+  bool copy_report(unsigned round) noexcept;
+  CommReport copied_report() const;  // the last copy; throws std::bad_alloc
+
   void disconnect() noexcept;  // frees all MPI objects
 
   // Returns true if the user has freed the communicator. Requests may still use this state. The flag is that
@@ -137,6 +142,7 @@ class CommState : public std::enable_shared_from_this<CommState> {
   void drive() noexcept;
   void count_calls() noexcept;
   std::unique_lock<std::mutex> stop_driving() const;
+  void copy_counters() noexcept;
   bool is_repeated(const MpiCall& call) noexcept;
   void remember(const MpiCall& call, const CollectiveCall& request, const EarlyDecision& early) noexcept;
   int fall_back_again(const MpiCall& call);
@@ -173,6 +179,10 @@ class CommState : public std::enable_shared_from_this<CommState> {
   std::unique_ptr<MpiTransport> transport_;
   std::unique_ptr<Communicator> communicator_;
   mutable std::mutex driving_;  // held by the thread that uses communicator_ or in_flight_
+  mutable std::mutex
+      counting_;         // held by the thread that counts outside calls in flight, if a report is asked
+  CommReport copied_{};  // last copy of observed_; read and written under counting_
+  std::atomic<unsigned> wanted_round_{0}, copied_round_{0};  // of copies
   InFlight in_flight_;
   std::atomic<std::size_t> open_{0};   // number of calls in flight
   std::atomic<std::thread::id> user_;  // thread that started the last call in flight

@@ -35,30 +35,63 @@ void complain(const std::string& name, const char* why) noexcept {
   std::fprintf(stderr, "taut: cannot write %s: %s\n", name.c_str(), why);
 }
 
-// Writes a file. `write(file)` returns true if it succeeded.
+double run_time() noexcept { return seconds(clock_now() - begin); }
+
+// Writes a file, which appears under its name once it is complete. `write(file)` returns true if it
+// succeeded. Returns 0 or the error.
 template <class Write>
-void write_file(const std::string& pattern, const ProcessRank& process, Write write) {
-  if (pattern.empty()) return;
-  const std::string name = file_name(pattern, process);
-  std::FILE* const file = std::fopen(name.c_str(), "w");
+int write_file(const std::string& name, Write write) {
+  const std::string part = name + ".part";
+  std::FILE* const file = std::fopen(part.c_str(), "w");
   bool good = file != nullptr && write(file);
   if (file != nullptr) good &= std::fclose(file) == 0;
-  if (!good) complain(name, std::strerror(errno));
+  if (good && std::rename(part.c_str(), name.c_str()) == 0) return 0;
+  const int code = errno;
+  std::remove(part.c_str());
+  return code;
+}
+
+std::vector<UnservedCalls> unserved_calls() {
+  const auto counts = unserved_counts.load();
+  return counts != nullptr ? counts() : std::vector<UnservedCalls>();
 }
 
 void write_all(std::span<const CommReport* const> communicators, const ProcessRank& process) {
   const Options& asked = options();
-  const auto counts = unserved_counts.load();
-  const std::vector<UnservedCalls> unserved = counts != nullptr ? counts() : std::vector<UnservedCalls>();
-  write_file(asked.report, process, [&](std::FILE* file) {
-    const std::string text = report_json(communicators, process, unserved);
-    return std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const auto write = [&](const std::string& pattern, auto how) {
+    if (pattern.empty()) return;
+    const std::string name = file_name(pattern, process);
+    if (const int code = how(name); code != 0) complain(name, std::strerror(code));
+  };
+  write(asked.report, [&](const std::string& name) {
+    return write_text(name, report_json(communicators, process, unserved_calls()));
   });
-  write_file(asked.trace, process, [&](std::FILE* file) {
-    return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
+  write(asked.trace, [&](const std::string& name) {
+    return write_file(name, [&](std::FILE* file) {
+      return recorder() != nullptr && write_trace(file, *recorder(), process.rank);
+    });
   });
   if (asked.summary && process.rank == 0)
-    std::fputs(summary_table(communicators, process, unserved).c_str(), stderr);
+    std::fputs(summary_table(communicators, process, unserved_calls()).c_str(), stderr);
+}
+
+// Calls `write` with the reports of freed communicators, of the open ones and of messages.
+template <class Write>
+void with_all(std::span<const CommReport* const> open_communicators, int ranks, Write write) {
+  std::vector<const CommReport*> communicators;
+  std::unique_lock<std::mutex> keeping, counting;
+  if (kept() != nullptr) {
+    keeping = std::unique_lock(kept()->mutex);
+    for (const auto& gone : kept()->each) communicators.push_back(gone.get());
+    if (kept()->rest.communicators != 0) communicators.push_back(&kept()->rest);
+  }
+  communicators.insert(communicators.end(), open_communicators.begin(), open_communicators.end());
+  if (MessageReport* const messages = message_report(); messages != nullptr) {
+    counting = std::unique_lock(messages->mutex);
+    messages->observed.ranks = ranks;
+    if (!messages->observed.calls.rows().empty()) communicators.push_back(&messages->observed);
+  }
+  write(communicators);
 }
 
 }  // namespace
@@ -88,27 +121,37 @@ MessageReport* message_report() noexcept {
   return all;
 }
 
-void write_reports(std::span<const CommReport* const> open_communicators) noexcept {
+ProcessRank this_process(bool finished) noexcept {
+  ProcessRank process{.seconds = run_time(), .finished = finished};
+  PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
+  return process;
+}
+
+void write_reports(std::span<const CommReport* const> open_communicators,
+                   const ProcessRank& process) noexcept {
   if (!options().observe()) return;
   try {
-    ProcessRank process;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &process.rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &process.ranks);
-    process.seconds = seconds(clock_now() - begin);
-    std::vector<const CommReport*> communicators;
-    if (kept() != nullptr) {
-      for (const auto& gone : kept()->each) communicators.push_back(gone.get());
-      if (kept()->rest.communicators != 0) communicators.push_back(&kept()->rest);
-    }
-    communicators.insert(communicators.end(), open_communicators.begin(), open_communicators.end());
-    MessageReport* const messages = message_report();
-    if (messages == nullptr) return write_all(communicators, process);
-    const std::lock_guard lock(messages->mutex);
-    messages->observed.ranks = process.ranks;
-    if (!messages->observed.calls.rows().empty()) communicators.push_back(&messages->observed);
-    write_all(communicators, process);
+    with_all(open_communicators, process.ranks, [&](const auto& all) { write_all(all, process); });
   } catch (...) {
     complain("what TAUT_REPORT, TAUT_TRACE or TAUT_SUMMARY ask for", "out of memory");
+  }
+}
+
+std::string report_text(std::span<const CommReport* const> open_communicators, ProcessRank process) {
+  std::string text;
+  process.seconds = run_time();
+  with_all(open_communicators, process.ranks,
+           [&](const auto& all) { text = report_json(all, process, unserved_calls()); });
+  return text;
+}
+
+int write_text(const std::string& name, const std::string& text) noexcept {
+  try {
+    return write_file(
+        name, [&](std::FILE* file) { return std::fwrite(text.data(), 1, text.size(), file) == text.size(); });
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
 }
 

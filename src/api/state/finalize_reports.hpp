@@ -1,8 +1,10 @@
-// Reports written at MPI_Finalize: TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
+// Reports that are written at MPI_Finalize, at MPI_Pcontrol(2) and, of TAUT_REPORT, while the program runs:
+// TAUT_REPORT, TAUT_TRACE and TAUT_SUMMARY (docs/observe.md).
 #pragma once
 
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "comm/report.hpp"
 #include "core/recorder.hpp"
@@ -29,7 +31,18 @@ MessageReport* message_report() noexcept;
 // summary.
 void tell_unserved(std::vector<UnservedCalls> (*counts)()) noexcept;
 
-// Writes all requested reports, of the open communicators and of the freed ones that were kept. Needs MPI.
-void write_reports(std::span<const CommReport* const> open_communicators) noexcept;
+// Returns the rank of this process and its run time. Needs MPI.
+ProcessRank this_process(bool finished) noexcept;
+
+// Writes all requested reports, of the open communicators and of the freed ones that were kept.
+void write_reports(std::span<const CommReport* const> open_communicators,
+                   const ProcessRank& process) noexcept;
+
+// Returns the text of a report on these communicators, and on those that were kept. Makes no call of MPI;
+// throws std::bad_alloc.
+std::string report_text(std::span<const CommReport* const> open_communicators, ProcessRank process);
+
+// Writes a file, which appears under its name once it is complete. Returns 0 or the error.
+int write_text(const std::string& name, const std::string& text) noexcept;
 
 }  // namespace taut::api

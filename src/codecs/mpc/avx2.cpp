@@ -2,6 +2,7 @@
 #include "codecs/mpc/avx2_bytes.hpp"
 #include "codecs/mpc/lanes.hpp"
 #include "codecs/mpc/pipeline.hpp"
+#include "core/avx2_bitmaps.hpp"
 
 namespace taut::mpc {
 namespace {
@@ -107,23 +108,14 @@ struct Avx2 {
     return ~(zeros(v.hi) << 32 | zeros(v.lo));
   }
 
-  static std::uint8_t eight(std::uint64_t mask, unsigned i) noexcept {
-    return static_cast<std::uint8_t>(mask >> 8 * i);
-  }
-
   static std::byte* keep(std::byte* out, const Vector& v, std::uint64_t mask) noexcept {
-    out = keep_lane(out, _mm256_castsi256_si128(v.lo), eight(mask, 0), eight(mask, 1));
-    out = keep_lane(out, _mm256_extracti128_si256(v.lo, 1), eight(mask, 2), eight(mask, 3));
-    out = keep_lane(out, _mm256_castsi256_si128(v.hi), eight(mask, 4), eight(mask, 5));
-    return keep_lane(out, _mm256_extracti128_si256(v.hi, 1), eight(mask, 6), eight(mask, 7));
+    return keep_bytes(out, v.lo, v.hi, mask);
   }
 
   static Vector restore(const std::byte* in, std::uint64_t mask) noexcept {
-    const __m128i a = restore_lane(in, eight(mask, 0), eight(mask, 1));
-    const __m128i b = restore_lane(in, eight(mask, 2), eight(mask, 3));
-    const __m128i c = restore_lane(in, eight(mask, 4), eight(mask, 5));
-    const __m128i d = restore_lane(in, eight(mask, 6), eight(mask, 7));
-    return {_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)};
+    Vector v;
+    restore_bytes(in, mask, v.lo, v.hi);
+    return v;
   }
 
   // ---- Inverse of LNV: in doubling steps within a register, then from one register to the next

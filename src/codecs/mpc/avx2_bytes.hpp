@@ -4,7 +4,6 @@
 #include <immintrin.h>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,54 +23,6 @@ Register shuffled(Register v, Function) noexcept {
   }();
   const __m128i lane = _mm_load_si128(reinterpret_cast<const __m128i*>(from.data()));
   return _mm256_shuffle_epi8(v, _mm256_broadcastsi128_si256(lane));
-}
-
-// ---- ZE: 8 bytes at a time, with tables indexed by 8 bits of a bitmap
-
-// Shuffle indices for every 8-bit bitmap: the source byte of each output byte; 0x80 gives a zero byte.
-// `upper` holds the indices for the upper half of a lane, which start at 8.
-struct Places {
-  std::array<std::uint64_t, 256> lower, upper;
-};
-
-template <class Function>
-constexpr Places places_by(Function of) noexcept {
-  Places places{};
-  for (unsigned map = 0; map < 256; ++map) {
-    std::array<std::uint8_t, 8> eight{};
-    of(map, eight);
-    places.lower[map] = std::bit_cast<std::uint64_t>(eight);
-    places.upper[map] = places.lower[map] + 0x0808080808080808;
-  }
-  return places;
-}
-
-constexpr Places kept = places_by([](unsigned map, std::array<std::uint8_t, 8>& places) {
-  for (unsigned i = 0, n = 0; i < 8; ++i)
-    if (map >> i & 1) places[n++] = static_cast<std::uint8_t>(i);
-});
-constexpr Places restored = places_by([](unsigned map, std::array<std::uint8_t, 8>& places) {
-  for (unsigned i = 0, n = 0; i < 8; ++i) places[i] = map >> i & 1 ? static_cast<std::uint8_t>(n++) : 0x80;
-});
-
-inline __m128i joined(const void* lower, const void* upper) noexcept {
-  return _mm_unpacklo_epi64(_mm_loadl_epi64(static_cast<const __m128i*>(lower)),
-                            _mm_loadl_epi64(static_cast<const __m128i*>(upper)));
-}
-
-inline std::byte* keep_lane(std::byte* out, __m128i lane, std::uint8_t lower, std::uint8_t upper) noexcept {
-  const __m128i v = _mm_shuffle_epi8(lane, joined(&kept.lower[lower], &kept.upper[upper]));
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), v);
-  out += _mm_popcnt_u32(lower);
-  _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm_unpackhi_epi64(v, v));
-  return out + _mm_popcnt_u32(upper);
-}
-
-inline __m128i restore_lane(const std::byte*& in, std::uint8_t lower, std::uint8_t upper) noexcept {
-  const std::byte* second = in + _mm_popcnt_u32(lower);
-  const __m128i v = joined(in, second);
-  in = second + _mm_popcnt_u32(upper);
-  return _mm_shuffle_epi8(v, joined(&restored.lower[lower], &restored.upper[upper]));
 }
 
 // ---- BIT: each quadword is an 8 x 8 bit matrix, which is mirrored at its antidiagonal.

@@ -1,10 +1,11 @@
 // The mpc codec: stores differences between the bit patterns of the values, transposed to bit planes, without
 // their zero bytes. Format: spec.md beside this file.
 #include <cmath>
+#include <new>
 #include <string>
 #include <string_view>
 
-#include "codecs/mpc/frame_io.hpp"
+#include "codecs/mpc/lagged_reader.hpp"
 #include "core/codec.hpp"
 #include "core/kernel_choice.hpp"
 
@@ -19,11 +20,11 @@ bool serves(DType type, Bound::Kind kind) noexcept {
 
 class Mpc final : public Codec {
  public:
-  // `distance` 0: each message gets the distance that is best on a sample of its values.
-  Mpc(const CodecOptions& options, unsigned distance, const KernelSet& kernels)
+  // If there are several predictions, each message gets the one that is best on a sample of its values.
+  Mpc(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
       : contract_{.bound = options.bound, .idempotent = true},
         bits_(options.bits),
-        distance_(distance),
+        predictions_(std::move(predictions)),
         checksum_(options.checksum),
         threads_(options.threads),
         kernels_(kernels) {}
@@ -42,7 +43,8 @@ class Mpc final : public Codec {
     const Bytes payload = out.subspan(frame_header_bytes, values.bytes());
     FrameHeader header{
         .codec = frame_id, .type = values.type, .count = values.count, .bound = contract_.bound};
-    header.parameters[0] = static_cast<std::uint8_t>(layout.distance);
+    header.parameters[0] = static_cast<std::uint8_t>(layout.prediction.distance);
+    header.parameters[1] = static_cast<std::uint8_t>(layout.prediction.lags.n);
     if (checksum_) header.flags |= FrameHeader::checksummed;
     std::size_t bytes = write_chunks(values.as_bytes(), layout, kernels_, threads_, payload);
     if (bytes == 0) {
@@ -58,6 +60,10 @@ class Mpc final : public Codec {
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
     auto* const to = static_cast<std::byte*>(values.data);
+    if (frame.lags().any())
+      return read_lagged(frame, [&](std::size_t i, const std::byte* words) {
+        std::memcpy(to + i * chunk_bytes, words, frame.size_of_chunk(i));
+      });
     return for_chunks(frame, [&](std::size_t i) { return frame.read(i, kernels_, to + i * chunk_bytes); });
   }
 
@@ -67,14 +73,24 @@ class Mpc final : public Codec {
       return Status::invalid_type;
     FrameReader frame;
     if (const Status status = frame.open(in, values); status != Status::ok) return status;
-    const std::size_t value_bytes = size_of(values.type);
+    const auto combine = [&](std::size_t i, const std::byte* words) {
+      const std::size_t value_bytes = size_of(values.type), n = frame.size_of_chunk(i) / value_bytes;
+      reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{words, n, values.type}}, op);
+    };
+    if (frame.lags().any()) return read_lagged(frame, combine);
     return for_chunks(frame, [&](std::size_t i) {
       alignas(64) std::byte piece[chunk_bytes];
-      if (const Status status = frame.read(i, kernels_, piece); status != Status::ok) return status;
-      const std::size_t n = frame.size_of_chunk(i) / value_bytes;
-      reduce_values({values.part(i * (chunk_bytes / value_bytes), n)}, {{piece, n, values.type}}, op);
-      return Status::ok;
+      const Status status = frame.read(i, kernels_, piece);
+      if (status == Status::ok) combine(i, piece);
+      return status;
     });
+  }
+
+  Sample sample(ConstSlice values, Bytes scratch) const noexcept override {
+    if (!serves(values.type, contract_.bound.kind) || values.bytes() < least_sampled_bytes)
+      return Codec::sample(values, scratch);
+    const Sampled found = sampled(values.as_bytes(), layout_of(values), kernels_);
+    return {Status::ok, found.value_bytes, found.record_bytes};
   }
 
  private:
@@ -87,26 +103,43 @@ class Mpc final : public Codec {
     });
   }
 
+  template <class Take>
+  Status read_lagged(const FrameReader& frame, const Take& take) const noexcept {
+    try {
+      return LaggedReader(frame, kernels_).read(take);
+    } catch (const std::bad_alloc&) {
+      return Status::out_of_memory;
+    }
+  }
+
   Layout layout_of(ConstSlice values) const noexcept {
     const DType component = component_of(values.type);
-    Layout layout{.word_bytes = size_of(component), .distance = distance_};
+    Layout layout{.word_bytes = size_of(component)};
     if (contract_.bound.kind == Bound::Kind::pointwise && info_of(component).family == Family::real)
       layout.rounding = Rounding::within(contract_.bound.value, component, bits_);
-    if (distance_ == 0) layout.distance = best_distance(values, layout);
+    layout.prediction = predictions_.size() == 1 ? of_words(predictions_[0], values) : best(values, layout);
     return layout;
   }
 
-  // Returns the distance with the fewest bytes on a sample. Messages below 256 KiB are not sampled: the
-  // sample has to be small compared with the message.
-  unsigned best_distance(ConstSlice values, Layout layout) const noexcept {
-    constexpr std::size_t least_bytes = std::size_t{1} << 18;
-    auto best = static_cast<unsigned>(components_of(values.type));
-    if (values.bytes() < least_bytes) return best;
+  // Converts lags from values to words, and leaves out lags that reach no value.
+  static Prediction of_words(const Prediction& prediction, ConstSlice values) noexcept {
+    Prediction p{prediction.distance, prediction.lags.within(values.count)};
+    for (std::uint32_t& lag : p.lags.of) lag *= static_cast<std::uint32_t>(components_of(values.type));
+    return p;
+  }
+
+  // Returns the prediction with the fewest bytes on a sample. Those with lags are slower, and have to save
+  // one byte in 32.
+  Prediction best(ConstSlice values, Layout layout) const noexcept {
+    Prediction best{static_cast<unsigned>(components_of(values.type)), {}};
+    if (values.bytes() < least_sampled_bytes) return best;
     std::size_t least = ~std::size_t{0};
-    for (layout.distance = 1; layout.distance <= max_distance; ++layout.distance) {
-      const std::size_t bytes = sampled_bytes(values.as_bytes(), layout, kernels_);
+    for (const Prediction& prediction : predictions_) {
+      layout.prediction = of_words(prediction, values);
+      std::size_t bytes = sampled(values.as_bytes(), layout, kernels_).record_bytes;
+      if (layout.prediction.lags.any()) bytes += bytes / 31;
       if (bytes < least) {
-        best = layout.distance;
+        best = layout.prediction;
         least = bytes;
       }
     }
@@ -115,25 +148,21 @@ class Mpc final : public Codec {
 
   Contract contract_;
   PackedBits bits_;
-  unsigned distance_;
+  std::vector<Prediction> predictions_;
   bool checksum_;
   int threads_;
   const KernelSet& kernels_;
 };
 
-constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
-static_assert(std::size(distances) == max_distance && max_distance <= max_predictors);
-
-std::vector<std::string> predictors(const CodecOptions&) {
-  return {std::begin(distances), std::end(distances)};
+std::vector<Prediction> predictions(const CodecOptions& options) {
+  if (std::string_view(options.predictor) == "auto") return candidates(options.dims);
+  return {prediction_named(options.predictor, options.dims)};
 }
 
-unsigned distance_named(std::string_view name) {
-  if (name == "auto") return 0;
-  for (unsigned d = 1; d <= max_distance; ++d)
-    if (name == distances[d - 1]) return d;
-  throw Error(Status::invalid_policy,
-              "predictor '" + std::string(name) + "' is unknown; use auto, or d1 to d8");
+std::vector<std::string> predictors(const CodecOptions& options) {
+  std::vector<std::string> names;
+  for (const Prediction& p : predictions(options)) names.push_back(name_of(p));
+  return names;
 }
 
 std::unique_ptr<Codec> make(const CodecOptions& options) {
@@ -143,7 +172,7 @@ std::unique_ptr<Codec> make(const CodecOptions& options) {
     throw Error(Status::invalid_argument,
                 "the mpc codec is exact, or within a finite pointwise bound above 0; it has no other bounds");
   const KernelSet& kernels = require_kernels(kernel_sets(), options.kernels);
-  return std::make_unique<Mpc>(options, distance_named(options.predictor), kernels);
+  return std::make_unique<Mpc>(options, predictions(options), kernels);
 }
 
 }  // namespace

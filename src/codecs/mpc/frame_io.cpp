@@ -1,5 +1,7 @@
 #include "codecs/mpc/frame_io.hpp"
 
+#include "core/sample.hpp"
+
 namespace taut::mpc {
 namespace {
 
@@ -11,39 +13,92 @@ bool all_zero(const std::byte* words, std::size_t bytes) noexcept {
   return words[0] == std::byte{0} && std::memcmp(words, words + 1, bytes - 1) == 0;
 }
 
-// Returns a chunk in the form that kernels take: rounded, and padded to whole vectors with words that equal
-// their prediction.
-const std::byte* prepared(ConstBytes words, const Layout& layout, const KernelSet& kernels,
-                          Piece& piece) noexcept {
-  const std::size_t n = words.size(), vectors = vectors_of(n);
-  const std::byte* whole = words.data();
-  if (n % vector_bytes != 0) {
-    const std::size_t back = layout.heads_bytes();
-    std::memcpy(piece.bytes, whole, n);
-    for (std::size_t i = n; i < vectors * vector_bytes; ++i)
-      piece.bytes[i] = i < back ? std::byte{0} : piece.bytes[i - back];
-    whole = piece.bytes;
+// A part of the values: its first byte, which may be before the values, and its size.
+struct Part {
+  std::ptrdiff_t first;
+  std::size_t size;
+
+  Part before(std::size_t distance) const noexcept {
+    return {first - static_cast<std::ptrdiff_t>(distance), size};
   }
-  if (layout.rounding.dropped != 0) {
-    kernels.of(layout.word_bytes).round(whole, vectors, layout.rounding, piece.bytes);
-    whole = piece.bytes;
+};
+
+// Brings parts of the values into the form that kernels take.
+class Preparation {
+ public:
+  Preparation(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept
+      : values_(values), layout_(layout), kernels_(kernels.of(layout.word_bytes)) {}
+
+  // Returns the words of a part, rounded, in whole vectors. Words before the values are 0.
+  const std::byte* words(Part part) noexcept { return rounded(part, own_); }
+
+  // Returns the residuals of a part, in whole vectors; those beyond its end equal their prediction.
+  const std::byte* residuals(Part part) noexcept {
+    const std::size_t vectors = vectors_of(part.size), end = vectors * vector_bytes;
+    const std::byte* residuals = rounded(part, own_);
+    if (const Lags& lags = layout_.prediction.lags; lags.any()) {
+      kernels_.subtract_lags(sources(residuals, part, lags), vectors, own_.bytes);
+      residuals = own_.bytes;
+    }
+    if (part.size == end) return residuals;
+    if (residuals != own_.bytes) std::memcpy(own_.bytes, residuals, part.size);
+    const std::size_t back = layout_.heads_bytes();
+    for (std::size_t i = part.size; i < end; ++i)
+      own_.bytes[i] = i < back || back == 0 ? std::byte{0} : own_.bytes[i - back];
+    return own_.bytes;
   }
-  return whole;
-}
+
+ private:
+  Sources sources(const std::byte* words, Part part, const Lags& lags) noexcept {
+    const auto at = [&](std::size_t lag, Piece& piece) {
+      return rounded(part.before(lag * layout_.word_bytes), piece);
+    };
+    if (lags.n == 1) return {words, at(lags.of[0], near_)};
+    return {words, at(lags.of[0], near_), at(lags.of[1], far_), at(lags.span(), both_)};
+  }
+
+  const std::byte* rounded(Part part, Piece& piece) const noexcept {
+    const std::byte* const whole = whole_vectors(part, piece);
+    if (layout_.rounding.dropped == 0) return whole;
+    kernels_.round(whole, vectors_of(part.size), layout_.rounding, piece.bytes);
+    return piece.bytes;
+  }
+
+  const std::byte* whole_vectors(Part part, Piece& piece) const noexcept {
+    const std::size_t end = vectors_of(part.size) * vector_bytes;
+    const std::size_t absent =
+        part.first < 0 ? std::min(static_cast<std::size_t>(-part.first), part.size) : 0;
+    const std::size_t first = static_cast<std::size_t>(part.first + static_cast<std::ptrdiff_t>(absent));
+    if (absent == 0 && end <= values_.size() - first) return values_.data() + first;
+    std::memset(piece.bytes, 0, end);
+    if (absent < part.size) std::memcpy(piece.bytes + absent, values_.data() + first, part.size - absent);
+    return piece.bytes;
+  }
+
+  ConstBytes values_;
+  const Layout& layout_;
+  const Kernels& kernels_;
+  Piece own_, near_, far_, both_;
+};
 
 template <class Writer>
-bool write_chunk(ConstBytes chunk, const Layout& layout, const KernelSet& kernels, Piece& piece,
+bool write_chunk(Part chunk, Preparation& preparation, const Layout& layout, const KernelSet& kernels,
                  Writer& writer) noexcept {
-  const std::byte* words = prepared(chunk, layout, kernels, piece);
-  if (all_zero(words, chunk.size())) return writer.commit(0);
+  const std::byte* words = preparation.residuals(chunk);
+  if (all_zero(words, chunk.size)) return writer.commit(0);
   std::byte* record = writer.room();
-  const std::size_t bytes = kernels.of(layout.word_bytes)
-                                .encode(words, vectors_of(chunk.size()), layout.distance, record),
-                    plain = index_unit * units_of(chunk.size());
+  const std::size_t bytes =
+      kernels.of(layout.word_bytes).encode(words, vectors_of(chunk.size), layout.prediction.distance, record);
+  const std::size_t plain = index_unit * units_of(chunk.size);
   if (bytes < plain) return writer.commit(bytes);
   store(record + plain - index_unit, std::uint32_t{0});
-  std::memcpy(record, words, chunk.size());
+  std::memcpy(record, words, chunk.size);
   return writer.commit(plain);
+}
+
+Part chunk_at(std::size_t i, std::size_t bytes) noexcept {
+  const std::size_t first = i * chunk_bytes;
+  return {static_cast<std::ptrdiff_t>(first), std::min(chunk_bytes, bytes - first)};
 }
 
 }  // namespace
@@ -51,50 +106,53 @@ bool write_chunk(ConstBytes chunk, const Layout& layout, const KernelSet& kernel
 std::size_t write_chunks(ConstBytes values, const Layout& layout, const KernelSet& kernels, int threads,
                          Bytes payload) noexcept {
   using Writer = RecordWriter<max_record_bytes>;
-  const std::size_t chunks = chunks_of(values.size()), index = index_bytes(chunks);
+  const Lags& lags = layout.prediction.lags;
+  const std::size_t chunks = chunks_of(values.size()), before = lags.n * sizeof lags.of[0],
+                    index = before + index_bytes(chunks);
   if (index > payload.size()) return 0;
-  store(payload.data(), std::uint32_t{0});
+  std::byte* ends = payload.data();
+  for (unsigned k = 0; k < lags.n; ++k) ends = store(ends, lags.of[k]);
+  ends = store(ends, std::uint32_t{0});
   const Bytes records = payload.subspan(index);
   const auto write = [&](Range range, Writer& writer) {
-    Piece piece;
-    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
-      const std::size_t first = i * chunk_bytes, n = std::min(chunk_bytes, values.size() - first);
-      if (!write_chunk(values.subspan(first, n), layout, kernels, piece, writer))
+    Preparation preparation(values, layout, kernels);
+    for (std::size_t i = range.first; i < range.first + range.count; ++i)
+      if (!write_chunk(chunk_at(i, values.size()), preparation, layout, kernels, writer))
         return Status::buffer_too_small;
-    }
     return Status::ok;
   };
   const Sized written = write_records<Writer>(
-      parts_of(threads, chunks),
-      {payload.data() + index_unit, records, chunks, even_share(records.size(), chunks)}, write);
+      parts_of(threads, chunks), {ends, records, chunks, even_share(records.size(), chunks)}, write);
   return written.status == Status::ok ? index + written.bytes : 0;
 }
 
 void write_rounded(ConstBytes values, const Layout& layout, const KernelSet& kernels,
                    std::byte* to) noexcept {
-  Piece piece;
-  for (std::size_t i = 0; i < values.size(); i += chunk_bytes) {
-    const ConstBytes chunk = values.subspan(i, std::min(chunk_bytes, values.size() - i));
-    std::memcpy(to + i, prepared(chunk, layout, kernels, piece), chunk.size());
+  Preparation preparation(values, layout, kernels);
+  for (std::size_t i = 0; i < chunks_of(values.size()); ++i) {
+    const Part chunk = chunk_at(i, values.size());
+    std::memcpy(to + chunk.first, preparation.words(chunk), chunk.size);
   }
 }
 
-std::size_t sampled_bytes(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
-  constexpr std::size_t vectors = 16, piece_bytes = vectors * vector_bytes, alignment = 16;
-  constexpr std::size_t share = std::size_t{1} << 18;  // bytes of the message for each sampled piece
-  const std::size_t pieces = std::clamp<std::size_t>(values.size() / share, 4, 8);
+Sampled sampled(ConstBytes values, const Layout& layout, const KernelSet& kernels) noexcept {
+  const Pieces pieces(values.size() / layout.word_bytes);
+  const std::size_t piece_bytes = pieces.values * layout.word_bytes, vectors = vectors_of(piece_bytes);
   const auto encode = kernels.of(layout.word_bytes).encode;
-  Piece piece;
+  const unsigned distance = layout.prediction.distance;
+  Preparation preparation(values, layout, kernels);
   alignas(64) std::byte record[max_record_bytes];
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < pieces; ++i) {
-    const std::size_t first = (values.size() - piece_bytes) / (pieces - 1) * i / alignment * alignment;
-    const std::byte* words = prepared(values.subspan(first, piece_bytes), layout, kernels, piece);
+  Sampled all;
+  for (std::size_t i = 0; i < pieces.count; ++i) {
+    const std::size_t first = pieces.first(i) * layout.word_bytes;
+    const std::byte* words = preparation.residuals({static_cast<std::ptrdiff_t>(first), piece_bytes});
     // The heads spare the first vector some bytes, and the more so the greater the distance. So the first
     // vector is left out of the count.
-    bytes += encode(words, vectors, layout.distance, record) - encode(words, 1, layout.distance, record);
+    all.record_bytes += encode(words, vectors, distance, record) - encode(words, 1, distance, record);
+    all.value_bytes += piece_bytes - vector_bytes;
   }
-  return bytes + pieces * layout.heads_bytes() * vectors / chunk_vectors;
+  all.record_bytes += pieces.count * layout.heads_bytes() * vectors / chunk_vectors;
+  return all;
 }
 
 Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
@@ -108,12 +166,25 @@ Status FrameReader::open(ConstBytes frame, ConstSlice values) noexcept {
 }
 
 Status FrameReader::open_index() noexcept {
-  const unsigned distance = header_.parameters[0];
-  if (distance < 1 || distance > max_distance || header_.addends != 1) return Status::corrupt_frame;
+  if (header_.parameters[0] > max_distance || header_.addends != 1 || !read_lags())
+    return Status::corrupt_frame;
   const std::size_t index = index_bytes(chunks());
   if (payload_.size() < index || load<std::uint32_t>(payload_.data()) != 0) return Status::corrupt_frame;
   const bool fit = ends_fit(payload_.data() + index_unit, chunks(), payload_.size() - index);
   return fit ? Status::ok : Status::corrupt_frame;
+}
+
+bool FrameReader::read_lags() noexcept {
+  const unsigned n = header_.parameters[1];
+  if (n > max_lags || payload_.size() < n * sizeof lags_.of[0]) return false;
+  std::uint32_t before = least_lag;
+  for (; lags_.n < n; ++lags_.n) {
+    const auto lag = load<std::uint32_t>(payload_.data() + lags_.n * sizeof before);
+    if (lag < before || lag >= bytes_ / word_bytes_) return false;
+    lags_.of[lags_.n] = before = lag;
+  }
+  payload_ = payload_.subspan(n * sizeof lags_.of[0]);
+  return true;
 }
 
 Status FrameReader::read(std::size_t i, const KernelSet& kernels, std::byte* to) const noexcept {

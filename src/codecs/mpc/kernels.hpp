@@ -9,9 +9,18 @@
 
 namespace taut::mpc {
 
+// Words, and the words at the lags before them, as whole vectors. Absent sources are null.
+struct Sources {
+  const std::byte* words;
+  const std::byte* near = nullptr;  // at the shorter lag
+  const std::byte* far = nullptr;   // at the longer lag
+  const std::byte* both = nullptr;  // at the sum of the lags; present if `far` is
+};
+
 // Kernels for one word size.
 struct Kernels {
-  // Encodes 1 <= vectors <= 64 vectors of words; each word is predicted by the word `distance` before it.
+  // Encodes 1 <= vectors <= 64 vectors of words; each word is predicted by the word `distance` before it,
+  // with distance 0 by 0.
   // `record` has room for max_record_bytes. Returns the record's size, a multiple of 4.
   std::size_t (*encode)(const std::byte* words, std::size_t vectors, unsigned distance,
                         std::byte* record) noexcept;
@@ -23,6 +32,11 @@ struct Kernels {
   // Rounds each word as a value of the floating-point type of this size. Null for words of one byte.
   void (*round)(const std::byte* words, std::size_t vectors, const Rounding& rounding,
                 std::byte* rounded) noexcept;
+
+  // subtract_lags() computes residuals from words, and add_lags() words from residuals. There is at least one
+  // lag; `to` may be the place of the words.
+  void (*subtract_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
+  void (*add_lags)(const Sources& of, std::size_t vectors, std::byte* to) noexcept;
 };
 
 struct KernelSet {

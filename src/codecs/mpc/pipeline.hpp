@@ -43,7 +43,7 @@ struct Pipeline {
     std::uint64_t bitmap = 0;
     for (std::size_t v = 0; v < vectors; ++v) {
       const std::byte* at = words + v * vector_bytes;
-      if (v != 0) before = Set::load(at - back);
+      if (v != 0 && back != 0) before = Set::load(at - back);
       const Vector planes = Set::planes(Set::subtract(Set::load(at), before));
       const std::uint64_t bitmap_before = std::exchange(bitmap, Set::nonzero(planes));
       t.coded[v] = bitmap ^ delayed(bitmap, bitmap_before);
@@ -55,10 +55,11 @@ struct Pipeline {
 
   static bool decode(ConstBytes record, std::size_t vectors, unsigned distance, std::byte* words) noexcept {
     using Decode = bool (*)(ConstBytes, std::size_t, std::byte*);
-    static constexpr Decode at_distance[max_distance] = {decode_at<1>, decode_at<2>, decode_at<3>,
-                                                         decode_at<4>, decode_at<5>, decode_at<6>,
-                                                         decode_at<7>, decode_at<8>};
-    return at_distance[distance - 1](record, vectors, words);
+    static constexpr Decode at_distance[] = {decode_at<0>, decode_at<1>, decode_at<2>,
+                                             decode_at<3>, decode_at<4>, decode_at<5>,
+                                             decode_at<6>, decode_at<7>, decode_at<8>};
+    static_assert(std::size(at_distance) == max_distance + 1);
+    return at_distance[distance](record, vectors, words);
   }
 
   static void round(const std::byte* words, std::size_t vectors, const Rounding& rounding,
@@ -68,7 +69,42 @@ struct Pipeline {
       Set::store(rounded + i, Set::round(Set::load(words + i), r));
   }
 
+  static void subtract_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
+    each_vector(of, vectors, to, [](const Sources& s, std::size_t i) {
+      const Vector rest = Set::subtract(Set::load(s.words + i), Set::load(s.near + i));
+      if (s.far == nullptr) return rest;
+      return Set::subtract(rest, Set::subtract(Set::load(s.far + i), Set::load(s.both + i)));
+    });
+  }
+
+  // Sets have no addition of whole vectors: the negative prediction is subtracted.
+  static void add_lags(const Sources& of, std::size_t vectors, std::byte* to) noexcept {
+    alignas(64) static constexpr std::byte zeros[vector_bytes] = {};
+    each_vector(of, vectors, to, [none = Set::load(zeros)](const Sources& s, std::size_t i) {
+      const Vector far = s.far == nullptr ? none : Set::subtract(Set::load(s.both + i), Set::load(s.far + i));
+      return Set::subtract(Set::load(s.words + i), Set::subtract(far, Set::load(s.near + i)));
+    });
+  }
+
  private:
+  // Calls of(sources, offset) for each vector, and stores the results.
+  template <class Of>
+  static void each_vector(const Sources& sources, std::size_t vectors, std::byte* to, const Of& of) noexcept {
+    const Sources s = sources;  // the stores cannot change a copy
+    for (std::size_t i = 0; i < vectors * vector_bytes; i += vector_bytes) Set::store(to + i, of(s, i));
+  }
+
+  // Stands for Set::Scan where words are not predicted.
+  struct NoScan {
+    explicit NoScan(const Vector&) noexcept {}
+    template <class Op>
+    const Vector& operator()(const Vector& v, const Op&) const noexcept {
+      return v;
+    }
+  };
+  template <unsigned distance>
+  using Scan = std::conditional_t<distance == 0, NoScan, typename Set::template Scan<distance>>;
+
   // Number of groups of 8 bitmaps; a group fills a vector.
   static std::size_t groups(std::size_t vectors) noexcept { return (vectors + 7) / 8; }
 
@@ -85,7 +121,8 @@ struct Pipeline {
   // Returns the predictions of the first vector. The first words predict themselves: the record stores them
   // as its heads.
   static Vector first_predictions(const std::byte* words, std::size_t back) noexcept {
-    std::byte buffer[2 * vector_bytes];
+    std::byte buffer[2 * vector_bytes] = {};
+    if (back == 0) return Set::load(buffer);
     std::memcpy(buffer, words, vector_bytes);
     std::memcpy(buffer + back, words, vector_bytes);
     return Set::load(buffer);
@@ -135,7 +172,7 @@ struct Pipeline {
 
     const auto room = static_cast<std::size_t>(at - in);
     const std::byte* heads_end = record.data() + record.size() - sizeof(std::uint64_t);
-    typename Set::template Scan<distance> sums(Set::load(heads_end - vector_bytes));
+    Scan<distance> sums(Set::load(heads_end - vector_bytes));
     const std::size_t taken = decode_groups(record, flags, at, vectors, sums, words);
     const std::size_t padding = room - taken;
     return padding < index_unit && (load<std::uint32_t>(in + taken) & ((1u << 8 * padding) - 1)) == 0;
@@ -172,9 +209,9 @@ template <template <class> class Set, class Word>
 constexpr Kernels kernels_for() {
   using P = Pipeline<Set<Word>>;
   if constexpr (sizeof(Word) == 1)
-    return {P::encode, P::decode, nullptr};
+    return {P::encode, P::decode, nullptr, P::subtract_lags, P::add_lags};
   else
-    return {P::encode, P::decode, P::round};
+    return {P::encode, P::decode, P::round, P::subtract_lags, P::add_lags};
 }
 
 template <template <class> class Set>

@@ -10,6 +10,7 @@
 #include "codecs/planes/typed_codec.hpp"
 #include "core/codec.hpp"
 #include "core/float_environment.hpp"
+#include "core/frame_scaling.hpp"
 #include "core/kernel_choice.hpp"
 #include "core/sample.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr bool coded(DType type) noexcept { return info_of(type).family != Family::integer; }
 
-class Planes final : public Codec, private FrameArithmetic {
+class Planes final : public Codec, public FrameScaling, private FrameArithmetic {
  public:
   // If there are several predictions, each message gets the one that is best on a sample of its values.
   Planes(const CodecOptions& options, std::vector<Prediction> predictions, const KernelSet& kernels)
@@ -73,6 +74,19 @@ class Planes final : public Codec, private FrameArithmetic {
 
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const noexcept override {
     return typed<Sized>(values.type, [&](const auto& codec) { return codec.accumulate(frame, values, out); });
+  }
+
+  Sized scale(ConstBytes frame, double factor, Bytes out) const noexcept override {
+    FrameHeader header;
+    if (const Status s = read_header(frame, header); s != Status::ok) return {s};
+    return typed<Sized>(header.type, [&](const auto& codec) { return codec.scale(frame, factor, out); });
+  }
+
+  Status summarize(ConstBytes frame, ValueStatistics& statistics) const noexcept override {
+    FrameHeader header;
+    if (const Status s = read_header(frame, header); s != Status::ok) return s;
+    if (components_of(header.type) > 1) return Status::invalid_type;
+    return typed<Status>(header.type, [&](const auto& codec) { return codec.summarize(frame, statistics); });
   }
 
  private:

@@ -16,7 +16,7 @@ Quantiser<T> quantiser_of(const FrameReader<T>& frame) noexcept {
 template <class T>
 void TypedCodec<T>::Operand::follow_lags(const FrameReader<T>& frame) {
   lags = frame.prediction().lags;
-  if (lags.any()) history = LagWindow(lags, frame.count());
+  if (lags.any()) history = LagWindow(lags.span(), frame.count());
 }
 
 template <class T>
@@ -101,6 +101,22 @@ Status TypedCodec<T>::decode(ConstBytes in, Slice slice) const {
   return for_chunks(frame, [&](Operand& operand, std::size_t i) {
     decode_chunk(operand, frame.header().addends, z, values + i * chunk_values, frame.chunk_count(i));
   });
+}
+
+template <class T>
+Status TypedCodec<T>::summarize(ConstBytes in, ValueStatistics& statistics) const {
+  FrameReader<T> frame;
+  if (const Status s = frame.open(in); s != Status::ok) return s;
+  const Quantiser<T> z = quantiser_of(frame);
+  Operand operand;
+  operand.follow_lags(frame);
+  for (std::size_t i = 0; i < frame.chunks(); ++i) {
+    if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
+    T decoded[chunk_values];
+    decode_chunk(operand, frame.header().addends, z, decoded, frame.chunk_count(i));
+    statistics.add(decoded, frame.chunk_count(i));
+  }
+  return Status::ok;
 }
 
 template <class T>

@@ -29,15 +29,19 @@ std::size_t TypedCodec<T>::encode_likely(Form form, unsigned width_class, const 
 template <class T>
 auto TypedCodec<T>::encode_chunk(const T* values, std::size_t n, Form before, unsigned& width_class,
                                  Records& writer) const -> Form {
+  if (before == Form::layer && general_.encode_certain_layer(values, n, z_, writer)) return Form::layer;
   T padded[chunk_values];
   const T* const whole = whole_groups(values, n, z_.predictor, padded);
   const std::size_t groups = groups_of(n);
   PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
   std::uint8_t flags = 0;
-  const bool likely_small =
-      !may_hold_packed(values, n) && (before == Form::simple || general_.may_be_small(values, n, z_));
+  const bool packed = may_hold_packed(values, n);
+  const bool likely_small = !packed && (before == Form::simple || general_.may_be_small(values, n, z_));
   const bool small = likely_small && kernels_.of<T>().encode(whole, groups, z_, planes);
-  if (!small) {
+  if (!small && !packed && general_.may_be_unchecked(values, n, z_) &&
+      kernels_.of<T>().encode_large(whole, groups, z_, planes)) {
+    flags = large;
+  } else if (!small) {
     alignas(64) std::int32_t q[chunk_values];
     Marks marks;
     const Quantised found = general_.quantise(whole, n, z_, q, marks);

@@ -101,10 +101,11 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
     Operand operand;
     operand.follow_lags(frame);
     unsigned width_class = 8;
+    Form form = Form::simple;
     for (std::size_t i = chunks.first; i < chunks.first + chunks.count; ++i) {
       if (const Status s = operand.read(frame, i, kernels_); s != Status::ok) return s;
       operand.resolve(kernels_);
-      if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends,
+      if (!accumulate_chunk(operand, values + i * chunk_values, frame.chunk_count(i), total.addends, form,
                             width_class, writer))
         return Status::buffer_too_small;
     }
@@ -117,22 +118,52 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
 
 template <class T>
 bool TypedCodec<T>::accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
-                                      PlanesOut& out) const noexcept {
-  if (record.greatest > 0) return kernels_.of<T>().accumulate(record.planes(), whole, groups, z_, out);
-  const bool small = kernels_.of<T>().encode(whole, groups, z_, out);
+                                      std::uint8_t size, PlanesOut& out) const noexcept {
+  const Kernels<T>& kernels = kernels_.of<T>();
+  if (record.greatest > 0) {
+    const auto accumulate = size == large ? kernels.accumulate_large : kernels.accumulate;
+    return accumulate(record.planes(), whole, groups, z_, out);
+  }
+  const auto encode = size == large ? kernels.encode_large : kernels.encode;
+  const bool coded = encode(whole, groups, z_, out);
   out.base = add_wrapping(out.base, static_cast<std::int32_t>(record.header.base));
-  return small;
+  return coded;
+}
+
+// Returns false if some value has no integer. Large integers of halves may take more bytes than the values.
+template <class T>
+bool TypedCodec<T>::accumulate_integers(const Record<T>& record, const T* whole, std::size_t n,
+                                        PlanesOut& out) const noexcept {
+  if (is_half<T>) return false;
+  alignas(64) std::int32_t q[chunk_values];
+  Marks marks;
+  if (!general_.quantise(whole, n, z_, q, marks).complete) return false;
+  kernels_.ints.add(record.planes(), q, groups_of(n), {z_.predictor, {}}, out);
+  return true;
 }
 
 template <class T>
 bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, std::size_t n,
-                                     std::uint32_t addends, unsigned& width_class, Records& writer) const {
+                                     std::uint32_t addends, Form& form, unsigned& width_class,
+                                     Records& writer) const {
+  const Form before = std::exchange(form, Form::general);
   if (operand.simple() && fits_narrow(operand.size_flag(), addends) && !may_hold_packed(values, n)) {
     T padded[chunk_values];
     const T* const whole = whole_groups(values, n, z_.predictor, padded);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
-    if (accumulate_planes(operand.record, whole, groups_of(n), planes)) {
-      const bool fits = commit_planes(planes, operand.size_flag(), n, writer);
+    const auto accumulates = [&](std::uint8_t size) {
+      return accumulate_planes(operand.record, whole, groups_of(n), size, planes);
+    };
+    std::uint8_t size = 0;
+    bool coded = (before == Form::simple || general_.may_be_small(values, n, z_)) && accumulates(size);
+    if (!coded && fits_narrow(large, addends)) {
+      size = large;
+      coded = (general_.may_be_unchecked(values, n, z_) && accumulates(size)) ||
+              accumulate_integers(operand.record, whole, n, planes);
+    }
+    if (coded) {
+      form = size == 0 ? Form::simple : Form::general;
+      const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);
       width_class = planes.width_class;
       return fits;
     }
@@ -147,7 +178,9 @@ bool TypedCodec<T>::accumulate_general(const Operand& operand, const T* values, 
                                        std::uint32_t addends, Records& writer) const {
   std::byte bytes[own_chunk_bytes];
   const unsigned width_class = operand.raw == nullptr && operand.record.greatest > 8 ? 16 : 8;
-  const std::size_t size = encode_likely(Form::general, width_class, values, n, chunk_header(n), bytes);
+  const bool layers = operand.raw != nullptr || operand.record.layer_count > 0;
+  const std::size_t size =
+      encode_likely(layers ? Form::layer : Form::general, width_class, values, n, chunk_header(n), bytes);
   return add_chunk(operand, {bytes, size}, n, addends, writer);
 }
 

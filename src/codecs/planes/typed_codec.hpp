@@ -4,8 +4,9 @@
 
 #include "codecs/planes/estimate.hpp"
 #include "codecs/planes/general/general.hpp"
-#include "codecs/planes/lags/lag_window.hpp"
+#include "codecs/planes/lags/lags.hpp"
 #include "core/codec.hpp"
+#include "core/value_statistics.hpp"
 
 namespace taut::planes {
 
@@ -69,6 +70,10 @@ class TypedCodec {
   // Write up to the end of `out`; return buffer_too_small if the result does not fit.
   Sized sum(std::span<const ConstBytes> frames, Bytes out) const;
   Sized accumulate(ConstBytes frame, ConstSlice values, Bytes out) const;
+
+  // Multiplies a frame by a number other than 0; see scale.cpp.
+  Sized scale(ConstBytes frame, double factor, Bytes out) const;
+  Status summarize(ConstBytes frame, ValueStatistics& statistics) const;
 
  private:
   // One chunk of a frame that is decoded or summed.
@@ -142,8 +147,12 @@ class TypedCodec {
   // Sets planes.width_class to the smallest class that holds the chunk's differences.
   bool commit_planes(PlanesOut& planes, std::uint8_t flags, std::size_t n, Records& writer) const noexcept;
 
-  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups,
+  // `size`: of the values' integers, 0 or large.
+  bool accumulate_planes(const Record<T>& record, const T* whole, std::size_t groups, std::uint8_t size,
                          PlanesOut& out) const noexcept;
+
+  bool accumulate_integers(const Record<T>& record, const T* whole, std::size_t n,
+                           PlanesOut& out) const noexcept;
 
   void decode_chunk(Operand& operand, std::uint32_t addends, const Quantiser<T>& z, T* values,
                     std::size_t n) const;
@@ -152,8 +161,9 @@ class TypedCodec {
 
   bool sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
                  Predictor predictor, Records& writer) const;
+  // `form`: of the chunk before, as a guess; on return, of this one.
   bool accumulate_chunk(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
-                        unsigned& width_class, Records& writer) const;
+                        Form& form, unsigned& width_class, Records& writer) const;
   bool accumulate_general(const Operand& operand, const T* values, std::size_t n, std::uint32_t addends,
                           Records& writer) const;
   // Adds a chunk that is encoded in a frame of its own.
@@ -169,6 +179,12 @@ class TypedCodec {
   }
 
   Sized accumulate(const FrameReader<T>& frame, const T* values, Bytes out) const;
+
+  // ---- Scaling (scale.cpp)
+
+  Sized negate(const FrameReader<T>& frame, Bytes out) const;
+  bool negate_chunk(Operand& operand, const FrameReader<T>& frame, Records& writer) const;
+  std::size_t negate_planes(const Record<T>& record, std::byte* out) const noexcept;
 
   Quantiser<T> z_;
   Lags lags_;

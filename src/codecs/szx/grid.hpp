@@ -33,6 +33,9 @@ inline constexpr int max_width = Limits<T>::integer_bits + 1;
 template <class T>
 inline constexpr std::int64_t greatest_integer = (std::int64_t{1} << Limits<T>::integer_bits) - 1;
 
+// Share of a step that the roundings of an encoder may take up.
+inline constexpr double step_margin = 0x1p-7;
+
 template <class T>
 struct Grid {
   double bound = 0;         // kept by encoders: the requested bound or less
@@ -40,11 +43,11 @@ struct Grid {
   T inverse = 0;            // 1 / step, rounded to T
   bool exact_bits = false;  // packed integers have no integer on the grid
 
-  // Returns the grid with the coarsest step that leaves a margin of 2^-7 for the roundings of an encoder. The
-  // step is above the bound. The bound is at most what the highest step allows.
+  // Returns the grid with the coarsest step that leaves a margin for the roundings of an encoder. The step is
+  // above the bound. The bound is at most what the highest step allows.
   static Grid make(double asked) noexcept {
     using L = Limits<T>;
-    const double bound = std::min(asked, L::highest / 2), wanted = 2 * bound * (1 - 0x1p-7);
+    const double bound = std::min(asked, L::highest / 2), wanted = 2 * bound * (1 - step_margin);
     if (!(wanted >= L::lowest)) return {bound, 0, 0};
     int exponent = 0;
     const double mantissa = std::frexp(wanted, &exponent);

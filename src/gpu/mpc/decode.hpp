@@ -1,6 +1,6 @@
-// Decodes frames: values <- frame, or values += frame. A warp processes a chunk, and no warp waits for
-// another. The values have the same bits as those of pipeline.hpp. Records that frame_io.cpp rejects are
-// rejected here, before any value of the chunk is written.
+// Decodes frames: values <- frame, or values += frame; of frames with lags, residuals (lags.hpp). A warp
+// processes a chunk, and no warp waits for another. The values have the same bits as those of pipeline.hpp.
+// Records that frame_io.cpp rejects are rejected here, before any value of the chunk is written.
 #pragma once
 
 #include "gpu/mpc/frame.hpp"
@@ -16,8 +16,6 @@ struct DecodeJob {
   std::uint64_t count;
   Opening opening;
   Scratch* scratch;
-  std::uint32_t blocks;  // of the kernel
-  CallResult* result;
 };
 
 // Shared memory of a warp. The planes of a coded record are stored at the end of `words`, and are overwritten
@@ -66,7 +64,7 @@ class ChunkDecoder {
     } else {
       if (!read_tables(record)) return false;
       read_words();
-      add_up(record);
+      if (distance_ > 0) add_up(record);
       store();
     }
     return true;
@@ -214,30 +212,24 @@ struct DecodeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
+    const unsigned warp = simt.thread() / warp_lanes;
+    const std::uint32_t chunk = simt.block() * block_warps + warp;
     open(simt, shared.frame, job);
-    const std::uint32_t chunk = simt.block() * block_warps + simt.thread() / warp_lanes;
-    const bool there = chunk < job.opening.chunks && shared.frame.status == 0;
-    if (there && !decode(simt, shared, job, chunk) && simt.thread() % warp_lanes == 0)
+    const OpenFrame& frame = shared.frame;
+    if (chunk >= job.opening.chunks || frame.status != 0) return;
+    ChunkDecoder<Target, Simt> decoder(simt, shared.warps[warp], job, frame.distance, chunk);
+    if (frame.stored)
+      return decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
+    Source source = job.source;
+    source.frame += frame.lags;  // they precede the index
+    Words record;
+    const bool good =
+        find_record(source, frame.record_words, job.opening.chunks, chunk, record) && decoder.decode(record);
+    if (!good && simt.thread() % warp_lanes == 0)
       simt.raise(&job.scratch->control.failure, code(Status::corrupt_frame));
-    close(simt, *job.scratch, job.blocks, job.result);
   }
 
  private:
-  // Decodes a chunk. Called by a whole warp. Returns false if its record is malformed.
-  template <class Simt>
-  TAUT_DEVICE static bool decode(const Simt& simt, Shared& shared, const Job& job, std::uint32_t chunk) {
-    const OpenFrame& frame = shared.frame;
-    ChunkDecoder<Target, Simt> decoder(simt, shared.warps[simt.thread() / warp_lanes], job, frame.distance,
-                                       chunk);
-    if (frame.stored) {
-      decoder.copy(job.source.frame + header_words + std::uint64_t{chunk} * (chunk_bytes / 4));
-      return true;
-    }
-    Words record;
-    return find_record(job.source, frame.record_words, job.opening.chunks, chunk, record) &&
-           decoder.decode(record);
-  }
-
   // Opens the frame in shared memory. Takes one barrier.
   template <class Simt>
   TAUT_DEVICE static void open(const Simt& simt, OpenFrame& frame, const Job& job) {

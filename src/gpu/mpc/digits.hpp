@@ -13,7 +13,7 @@ class Differences {
   TAUT_DEVICE Differences(const Simt& simt, unsigned distance) : simt_(simt), distance_(distance) {}
 
   // Converts the words of block `block` to digits. Words that are not `present`, and the first words of the
-  // chunk, count as equal to their prediction.
+  // chunk, count as equal to their prediction. With distance 0 words are predicted by 0.
   TAUT_DEVICE void next(Word (&x)[side], unsigned block, unsigned present) {
     Word before[2 * side];
     block_before(x, before);
@@ -23,7 +23,7 @@ class Differences {
         for (unsigned i = 0; i + by < 2 * side; ++i) before[i] = before[i + by];
     const unsigned first = block == 0 ? distance_ : 0;
     for (unsigned i = 0; i < side; ++i) {
-      const Word difference = static_cast<Word>(x[i] - before[i]);
+      const Word difference = static_cast<Word>(x[i] - (distance_ == 0 ? Word{0} : before[i]));
       x[i] = i >= first && i < present
                  ? static_cast<Word>(static_cast<Word>(difference + negabinary<Word>) ^ negabinary<Word>)
                  : Word{0};

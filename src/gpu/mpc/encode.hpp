@@ -3,8 +3,7 @@
 #pragma once
 
 #include "gpu/mpc/digits.hpp"
-#include "gpu/mpc/frame.hpp"
-#include "gpu/simt/end_encoding.hpp"
+#include "gpu/simt/sink.hpp"
 
 namespace taut::mpc::cuda {
 
@@ -14,8 +13,8 @@ struct EncodeJob {
   std::uint64_t count;
   unsigned distance;
   Rounding rounding;
-  Sink sink;  // places groups of block_warps chunks; without a group, the frame is stored
-  FrameSeal seal;
+  std::uint32_t chunks;
+  Sink sink;  // places groups of block_warps chunks
 };
 
 struct EncodeWarp {
@@ -221,40 +220,6 @@ TAUT_DEVICE void place_group(const Simt& simt, EncodeShared& shared, const Sink&
     sink.index[group * block_warps + lane + 1] = before + up_to;
 }
 
-// The codec's part of the end of an encoding: see EncodingEnd.
-template <class Word>
-class FrameEnd {
- public:
-  TAUT_DEVICE FrameEnd(const EncodeJob<Word>& job, EncodeShared& shared) : job_(job), shared_(shared) {}
-
-  TAUT_DEVICE Control& control() const { return job_.seal.scratch->control; }
-  // The number of words is known once the blocks of all groups have ended.
-  template <class Simt>
-  TAUT_DEVICE bool may_be_stored(const Simt& simt) const {
-    const bool placed = simt.poll(&control().done) >= job_.sink.chunks;
-    return !placed || is_stored();
-  }
-  template <class Simt>
-  TAUT_DEVICE void write_stored(const Simt& simt, std::uint32_t part, std::uint32_t parts) const {
-    auto* const to = reinterpret_cast<Word*>(job_.seal.frame + header_words);
-    const std::uint64_t step = std::uint64_t{parts} * block_threads;
-    for (std::uint64_t i = std::uint64_t{part} * block_threads + simt.thread(); i < job_.count; i += step)
-      to[i] = taken(job_.values[i], job_.rounding);
-  }
-  template <class Simt>
-  TAUT_DEVICE void seal(const Simt& simt) const {
-    auto* const header = reinterpret_cast<std::uint32_t*>(shared_.warps[0].record);
-    seal_frame(simt, job_.seal, is_stored(), job_.count * sizeof(Word), header);
-  }
-
- private:
-  // True if the records would take more space than the values, or the index alone does.
-  TAUT_DEVICE bool is_stored() const { return job_.sink.chunks == 0 || control().words > job_.seal.capacity; }
-
-  const EncodeJob<Word>& job_;
-  EncodeShared& shared_;
-};
-
 template <class Word>
 struct EncodeKernel {
   using Job = EncodeJob<Word>;
@@ -263,26 +228,17 @@ struct EncodeKernel {
 
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    const std::uint32_t group = take_chunk(simt, job.sink, shared.group);
-    if (group < job.sink.chunks) encode_group(simt, shared, job, group);
-    const FrameEnd<Word> end(job, shared);
-    const EncodingBlocks blocks{job.sink.chunks, job.seal.blocks, true};
-    EncodingEnd(simt, end, blocks).run(shared.group);
-  }
-
- private:
-  template <class Simt>
-  TAUT_DEVICE static void encode_group(const Simt& simt, Shared& shared, const Job& job,
-                                       std::uint32_t group) {
     const unsigned warp = simt.thread() / warp_lanes;
-    const std::uint32_t chunk = group * block_warps + warp, chunks = job.seal.chunks;
-    ChunkEncoder<Word, Simt> encoder(simt, shared.warps[warp], job, chunk < chunks ? chunk : 0);
-    const std::uint32_t words = chunk < chunks ? encoder.encode() : 0;
+    const std::uint32_t group = take_chunk(simt, job.sink, shared.group);
+    if (!has_chunk(simt, job.sink, group)) return;
+    const std::uint32_t chunk = group * block_warps + warp;
+    ChunkEncoder<Word, Simt> encoder(simt, shared.warps[warp], job, chunk < job.chunks ? chunk : 0);
+    const std::uint32_t words = chunk < job.chunks ? encoder.encode() : 0;
     if (simt.thread() % warp_lanes == 0) shared.words[warp] = words;
     simt.barrier();
-    if (warp == 0) place_group(simt, shared, job.sink, chunks);
+    if (warp == 0) place_group(simt, shared, job.sink, job.chunks);
     simt.barrier();
-    // A record that does not fit need not be written: the frame is stored then.
+    // A record that does not fit need not be written: the finish kernel then stores the frame uncompressed.
     const std::uint32_t at = shared.words[warp];
     if (fits(job.sink, at, words)) encoder.copy(words, job.sink.records + at);
   }

@@ -21,7 +21,7 @@ class IntegersRoom {
       : at_(reinterpret_cast<std::int32_t*>(at)), count_(count) {}
 
   std::int32_t* integers() const { return at_; }
-  // Words for the totals: one for each thread of segmented_scan.hpp, and at least one for each chunk.
+  // Words for the totals: one for each thread of column_sums.hpp, and at least one for each chunk.
   std::uint32_t* totals() const {
     return reinterpret_cast<std::uint32_t*>(at_ + chunks_of(count_) * chunk_values);
   }

@@ -29,6 +29,14 @@ constexpr BoundName bound_names[] = {
 };
 constexpr const char* known_bounds = "lossless, abs:E, rel:R, psnr:D, pwrel:R, rate:B or snap:E";
 
+// Rejects a number alone, and names the bounds that it may stand for.
+[[noreturn]] void reject_number(const Item& item) {
+  const std::string number(item.value);
+  item.reject("say what the number limits: abs:" + number + " (the error of a value), rel:" + number +
+              " (its share of the value range) or pwrel:" + number +
+              " (its share of the value); the forms are " + known_bounds);
+}
+
 // ---- Options
 
 void read_codec(const Item& item, Coding& coding) {
@@ -120,6 +128,7 @@ Bound read_bound(const Item& item) {
     if (!number || !(value > 0) || !(value <= known.most)) item.reject(known.remedy);
     return {known.kind, value};
   }
+  if (double number = 0; read_number(item.value, number)) reject_number(item);
   item.reject(std::string("use ") + known_bounds);
 }
 

@@ -1,7 +1,9 @@
 #include "policy/plan/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <string_view>
 
 #include "core/float_environment.hpp"
 #include "core/hierarchical.hpp"
@@ -25,45 +27,94 @@ bool goes_by_nodes(const Policy& policy, const Call& call, Route route) noexcept
   return may_go_by_nodes(policy, call) && (policy.by_nodes == Policy::ByNodes::on || route.by_nodes);
 }
 
-// Returns the number of segments that a policy asks for, otherwise one for each MiB of values, at most 16. A
-// segment of 1 MiB is small enough for caches and overlap, and large against the cost of a message. Segments
-// on GPUs are larger (device_model.hpp).
+// Returns the number of segments that a policy asks for; otherwise one for each MiB of values, but at least
+// the root of the values in units of 64 KiB, and at most 16. With k segments, coding hides all but 1/k of the
+// transfer, or the other way round, and each segment costs messages and operations: the best k grows as the
+// root of the size (docs/adr/0038). A segment of up to 1 MiB fits caches. Segments on GPUs are larger
+// (device_model.hpp).
 std::size_t wanted_segments(const Policy& policy, std::size_t frame_bytes, bool on_devices) noexcept {
-  return policy.segments != 0
-             ? static_cast<std::size_t>(policy.segments)
-             : std::min<std::size_t>(frame_bytes / (on_devices ? device_round_bytes : MiB), 16);
+  if (policy.segments != 0) return static_cast<std::size_t>(policy.segments);
+  constexpr std::size_t most = 16;
+  if (on_devices) return std::min(frame_bytes / device_round_bytes, most);
+  const double root = std::sqrt(static_cast<double>(frame_bytes) / (64 << 10));
+  return std::min(std::max(frame_bytes / MiB, static_cast<std::size_t>(root)), most);
 }
 
-// Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, recursive
-// doubling log2(P) messages of N values. Recursive doubling is faster while latency dominates.
-const char* for_allreduce(std::size_t bytes, std::size_t ranks) noexcept {
-  return bytes < (32 << 10) * ranks ? "recursive_doubling" : "ring";
+// Chooses the algorithm of Allreduce. Ring needs 2(P-1) messages of N/P values in sequence, halving and
+// doubling 2 log2(P) messages of as many values together, two-shot 2(P-1) messages side by side, recursive
+// doubling log2(P) messages of N values. Latency decides below blocks that the ring would divide into
+// segments, from which on the ring's overlap does. By values the ring leaves most of the bound to each
+// coding.
+const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) noexcept {
+  constexpr std::size_t KiB = 1024;
+  if (!by_frames) return bytes < 32 * KiB * ranks ? "recursive_doubling" : "ring";
+  if (bytes < 8 * KiB * ranks) return "recursive_doubling";
+  if (bytes >= 256 * KiB * ranks || ranks == 2) return "ring";
+  return std::has_single_bit(ranks) ? "halving_doubling" : "two_shot";
 }
 
-// Chooses the algorithm of Bcast. A large message passes a link log2(P) times in sequence along a tree, 1 +
-// (P-2)/k times along a chain in k segments, and 2(P-1)/P times if it is scattered and gathered. Thakur,
-// Rabenseifner and Gropp, IJHPCA 19 (2005).
+// Bytes of values whose frames pass a link in the time that a message costs besides its bytes. A guess
+// between 60 KB (TCP at 1 Gbit/s) and 400 KB (100 Gbit/s), at a ratio of 8. Messages in a pipeline overlap
+// their latencies: each costs a quarter of that.
+constexpr double message_cost = 96 << 10, message_cost_in_pipeline = message_cost / 4;
+
+// Returns the number of segments in which a message best passes along a chain of all ranks.
+std::size_t chain_segments(const Policy& policy, std::size_t bytes, std::size_t ranks,
+                           bool on_devices) noexcept {
+  const std::size_t wanted = wanted_segments(policy, bytes, on_devices);
+  if (policy.segments != 0 || on_devices || ranks < 3) return wanted;
+  const double passed_on = static_cast<double>(ranks - 2) * static_cast<double>(bytes);
+  const double best = std::sqrt(passed_on / message_cost_in_pipeline);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(best), wanted, max_segments);
+}
+
+// Return the time of S bytes in sequence over links, in bytes of values: along a chain in k segments, which
+// passes 1 + (P-2)/k messages, and along a tree.
+double chain_time(double S, double P, std::size_t segments) noexcept {
+  const auto k = static_cast<double>(std::max<std::size_t>(segments, 1));
+  return (1 + (P - 2) / k) * S + (P - 1) * message_cost + k * message_cost_in_pipeline;
+}
+double tree_time(double S, std::size_t ranks) noexcept {
+  return log2_ceil(static_cast<int>(ranks)) * (S + message_cost);
+}
+
+// Chooses the algorithm of Bcast: the fastest of tree, chain, and scatter and allgather, by which a message
+// passes a link 2(P-1)/P times. Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005).
 const char* for_bcast(std::size_t bytes, std::size_t ranks, std::size_t segments) noexcept {
-  if (bytes < MiB || ranks < 3) return "binomial";
-  const auto P = static_cast<double>(ranks), k = static_cast<double>(std::max<std::size_t>(segments, 1));
-  return 1 + (P - 2) / k <= 2 * (P - 1) / P ? "chain" : "scatter_allgather";
+  const auto S = static_cast<double>(bytes), P = static_cast<double>(ranks);
+  const double tree = tree_time(S, ranks), chain = chain_time(S, P, segments);
+  const double steps = log2_ceil(static_cast<int>(ranks)) + P - 1;
+  const double scattered = 2 * (P - 1) / P * S + steps * message_cost;
+  if (tree <= chain && tree <= scattered) return "binomial";
+  return chain <= scattered ? "chain" : "scatter_allgather";
 }
 
-// Chooses the algorithm of a scan. A large message passes a link log2(P) times in sequence by recursive
-// doubling, 1 + (P-2)/k times along a chain in k segments.
-const char* for_scan(std::size_t ranks, std::size_t segments) noexcept {
-  const auto P = static_cast<double>(ranks), k = static_cast<double>(std::max<std::size_t>(segments, 1));
-  const bool pipelined = 1 + (P - 2) / k <= log2_ceil(static_cast<int>(ranks));
-  return pipelined ? "chain" : "recursive_doubling";
+// Chooses the algorithm of a scan. Recursive doubling takes the time of a tree.
+const char* for_scan(std::size_t bytes, std::size_t ranks, std::size_t segments) noexcept {
+  const auto S = static_cast<double>(bytes), P = static_cast<double>(ranks);
+  return chain_time(S, P, segments) <= tree_time(S, ranks) ? "chain" : "recursive_doubling";
+}
+
+bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
+
+bool may_sum_frames(const Policy& policy, const Call& call) noexcept {
+  return sums(call) && policy.reducing != Policy::Reducing::values;
+}
+
+// Returns true if sums go by frames, unless no codec that adds frames serves the call.
+bool sums_frames(const Policy& policy, const Call& call) noexcept {
+  const CodecInfo* const named = policy.coding.codec;
+  return may_sum_frames(policy, call) && (named == nullptr || named->adds_frames);
 }
 
 const char* by_size(const Policy& policy, const Call& call, bool on_devices) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
-  const std::size_t segments = wanted_segments(policy, call.bytes, on_devices);
-  if (computes_prefixes(call.collective)) return for_scan(ranks, segments);
+  const std::size_t segments = chain_segments(policy, call.bytes, ranks, on_devices);
+  if (computes_prefixes(call.collective)) return for_scan(call.bytes, ranks, segments);
   switch (call.collective) {
     case Collective::allreduce:
-      return on_devices ? device_allreduce(call.bytes, ranks) : for_allreduce(call.bytes, ranks);
+      return on_devices ? device_allreduce(call.bytes, ranks)
+                        : for_allreduce(call.bytes, ranks, sums_frames(policy, call));
     case Collective::bcast: return for_bcast(call.bytes, ranks, segments);
     default: return "";
   }
@@ -82,10 +133,8 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
   return nullptr;
 }
 
-bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
-
 bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
-  return sums(call) && policy.reducing != Policy::Reducing::values && !algorithm.recodes;
+  return may_sum_frames(policy, call) && !algorithm.recodes;
 }
 
 // Returns the kind of codec that makes the best use of a bound: its frames can be added, or it keeps what it
@@ -167,7 +216,11 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
   const std::size_t message = may_be_all ? call.bytes : frame;
   const std::size_t least = 1 + message / (512 * MiB);
   if (least > max_segments) return 0;
-  return static_cast<int>(std::max(least, wanted_segments(policy, frame, on_devices)));
+  const bool chain = std::string_view(algorithm.name) == "chain";
+  const std::size_t wanted =
+      chain ? chain_segments(policy, frame, static_cast<std::size_t>(call.ranks), on_devices)
+            : wanted_segments(policy, frame, on_devices);
+  return static_cast<int>(std::max(least, wanted));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr OptionInfo table[] = {
     {"TAUT_THREADS", &Options::threads, "1..64", "1",
      "threads that decode one frame in codec calls, and encode it unless threads= says", most_threads},
     {"TAUT_REPORT", &Options::report, "file", "",
-     "statistics of this rank, written at MPI_Finalize; %r: the rank"},
+     "statistics of this rank, written while the program runs and at MPI_Finalize; %r: the rank"},
     {"TAUT_TRACE", &Options::trace, "file", "",
      "the last events of this rank, written at MPI_Finalize; %r: the rank"},
     {"TAUT_SUMMARY", &Options::summary, "0|1", "0",

@@ -55,8 +55,7 @@ __global__ void __launch_bounds__(block_threads, 5) lossless_place(const __grid_
   is_used(shared);
   const CudaThread simt;
   take_chunk(simt, job.sink, shared.group);
-  place_group(simt, shared, job.sink, job.seal.chunks);
-  arrive(simt, *job.sink.control);
+  place_group(simt, shared, job.sink, job.chunks);
   is_used(shared);
 }
 

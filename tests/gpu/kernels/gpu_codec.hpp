@@ -2,7 +2,6 @@
 #pragma once
 
 #include "codecs/planes/typed_codec.hpp"
-#include "core/float_environment.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
 #include "gpu/planes/lagged_calls.hpp"
 
@@ -15,135 +14,47 @@ class GpuCodec {
            PackedBits bits = PackedBits::rounded)
       : launcher_(gpu), bound_(bound), z_(planes::Quantiser<T>::make(bound, predictor, bits)) {}
 
-  std::vector<std::byte> encode(const std::vector<T>& x) {
-    use(x.size());
-    const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1));
-    planes::cuda::encode<T>(launcher_, call(x), {room.data(), room.size()}, place());
-    return {room.data(), room.data() + result_.bytes};
-  }
+  std::vector<std::byte> encode(const std::vector<T>& x);
 
-  std::vector<std::byte> encode_lagged(const std::vector<T>& x, const planes::Lags& wanted) {
-    const planes::Lags lags = wanted.within(x.size());
-    if (!lags.any() || z_.step == 0) return encode(x);
-    use(x.size());
-    const Room room(planes::max_frame_bytes(sizeof(T), x.size(), 1)),
-        integers(planes::cuda::IntegersRoom::bytes(x.size()));
-    planes::cuda::encode_lagged<T>(launcher_, call(x), lags, {room.data(), room.size()},
-                                   {integers.data(), x.size()}, place());
-    return {room.data(), room.data() + result_.bytes};
-  }
+  std::vector<std::byte> encode_lagged(const std::vector<T>& x, const planes::Lags& wanted);
 
   // Returns the status that the kernels report.
-  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
-    use(x.size());
-    const Room room = room_of(frame);
-    planes::cuda::decode<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
-                            x.data(), x.size(), add, place());
-    return result_.status;
-  }
+  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false);
 
-  std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false) {
-    use(x.size());
-    const Room room = room_of(frame), integers(planes::cuda::IntegersRoom::bytes(x.size()));
-    planes::cuda::decode_lagged<T>(launcher_, planes::cuda::source_of(room.data(), room.size()), dtype_of<T>,
-                                   x.data(), x.size(), add, {integers.data(), x.size()}, place());
-    return result_.status;
-  }
+  std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x, bool add = false);
 
   std::vector<std::byte> sum(const std::vector<std::vector<std::byte>>& frames, std::size_t n,
-                             std::size_t capacity) {
-    use(n);
-    std::vector<Room> rooms;
-    std::vector<planes::cuda::Source> sources;
-    for (const auto& frame : frames) {
-      rooms.emplace_back(frame.size());
-      std::memcpy(rooms.back().data(), frame.data(), frame.size());
-      sources.push_back(planes::cuda::source_of(rooms.back().data(), frame.size()));
-    }
-    const Room room(capacity);
-    planes::cuda::sum<T>(launcher_, {sources, dtype_of<T>, n, z_}, {room.data(), room.size()}, place());
-    return taken(room);
-  }
+                             std::size_t capacity);
 
   std::vector<std::byte> accumulate(const std::vector<std::byte>& frame, const std::vector<T>& x,
-                                    std::size_t capacity) {
-    use(x.size());
-    const Room in(frame.size()), room(capacity);
-    std::memcpy(in.data(), frame.data(), frame.size());
-    constexpr std::uint32_t words = planes::cuda::whole_slot_words<T>();
-    const std::size_t chunks = planes::chunks_of(x.size());
-    const Room sizes(4 * chunks), slots(4 * chunks * words);
-    planes::cuda::accumulate<T>(launcher_, planes::cuda::source_of(in.data(), in.size()), call(x),
-                                {reinterpret_cast<std::uint32_t*>(sizes.data()),
-                                 reinterpret_cast<std::uint32_t*>(slots.data()), words},
-                                {room.data(), room.size()}, place());
-    return taken(room);
-  }
+                                    std::size_t capacity);
 
   struct Slotted {
     std::vector<std::uint32_t> words, slots;
     std::uint32_t slot_words;
   };
-  Slotted encode_to_slots(const std::vector<T>& x, std::uint32_t slot_words) {
-    use(x.size());
-    const std::size_t chunks = planes::chunks_of(x.size());
-    Slotted out{std::vector<std::uint32_t>(chunks), std::vector<std::uint32_t>(chunks * slot_words),
-                slot_words};
-    planes::cuda::encode<T>(launcher_, call(x), {out.words.data(), out.slots.data(), slot_words}, place());
-    return out;
-  }
+  Slotted encode_to_slots(const std::vector<T>& x, std::uint32_t slot_words);
   // Returns the canonical frame of the chunks in the slots.
-  std::vector<std::byte> sum_of_slots(Slotted slots, std::size_t n, std::size_t capacity) {
-    use(n);
-    const planes::cuda::Source source =
-        planes::cuda::source_of({slots.words.data(), slots.slots.data(), slots.slot_words});
-    const Room room(capacity);
-    planes::cuda::sum<T>(launcher_, {{&source, 1}, dtype_of<T>, n, z_, header(n)}, {room.data(), room.size()},
-                         place());
-    return taken(room);
-  }
+  std::vector<std::byte> sum_of_slots(Slotted slots, std::size_t n, std::size_t capacity);
 
   const planes::cuda::CallResult& result() const { return result_; }
   unsigned launches() const { return launcher_.launches(); }
 
   // Prepares scratch memory for `count` values as `launches` earlier calls on fewer values leave it.
-  void after_launches(std::uint32_t launches, std::size_t count) {
-    scratch_.reset();
-    use(count);
-    reinterpret_cast<planes::cuda::Scratch*>(scratch_->data())->control.epoch = launches;
-  }
+  void after_launches(std::uint32_t launches, std::size_t count);
 
  private:
   // Copies the frame to memory of exactly its size, so that a read beyond its end is detected.
-  static Room room_of(const std::vector<std::byte>& frame) {
-    Room room(frame.size());
-    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
-    return room;
-  }
-  planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const {
-    return {x.data(), x.size(), z_, header(x.size())};
-  }
-  FrameHeader header(std::size_t n) const {
-    return {.codec = planes::frame_id,
-            .type = dtype_of<T>,
-            .count = n,
-            .bound = bound_,
-            .step = static_cast<double>(z_.step)};
-  }
+  static Room room_of(const std::vector<std::byte>& frame);
+  planes::cuda::EncodeCall<T> call(const std::vector<T>& x) const;
+  FrameHeader header(std::size_t n) const;
   std::vector<std::byte> taken(const Room& room) const {
     if (result_.status != 0) return {};
     return {room.data(), room.data() + result_.bytes};
   }
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  void use(std::size_t count) {
-    if (scratch_ && scratch_->size() >= planes::cuda::scratch_bytes(count)) return;
-    scratch_ = std::make_unique<Room>(planes::cuda::scratch_bytes(count), 0);
-    reinterpret_cast<planes::cuda::Scratch*>(scratch_->data())->crc = planes::cuda::header_crc_table();
-  }
-  planes::cuda::CallPlace place() {
-    result_ = {0xDEAD, 0xDEAD, 0};
-    return {reinterpret_cast<planes::cuda::Scratch*>(scratch_->data()), &result_};
-  }
+  void use(std::size_t count);
+  planes::cuda::CallPlace place();
 
   ShimLauncher launcher_;
   Bound bound_;

@@ -64,8 +64,9 @@ TYPED_TEST(CudaLosslessPackedIntegers, AreExact) {
   const OnGpu<std::byte> frame(frame_header_bytes + n * sizeof(T));
   const OnGpu<TAUT_Cuda_result> result(1);
   const auto encode = [&](int exact_bits) {
-    EXPECT_EQ(api::encode_lossless(values.data(), n, static_cast<int>(dtype_of<T>), 2, 1e-2, exact_bits,
-                                   frame.data(), frame.size(), result.data(), nullptr),
+    const api::LosslessCoding coding{2, 1e-2, exact_bits != 0, {}};
+    EXPECT_EQ(api::encode_lossless(values.data(), n, static_cast<int>(dtype_of<T>), &coding, frame.data(),
+                                   frame.size(), result.data(), nullptr),
               0);
     return frame.read(taken(result).bytes);
   };

@@ -3,6 +3,7 @@
 
 #include <complex>
 
+#include "codecs/mpc/prediction.hpp"
 #include "core/codec.hpp"
 #include "gpu/kernels/patterns.hpp"
 #include "gpu/kernels/shim_launcher.hpp"
@@ -26,20 +27,21 @@ std::vector<T> lossless_values(Pattern pattern, std::size_t n) {
 
 // relative: the bound that mantissas are rounded to; 0: no rounding.
 inline std::unique_ptr<Codec> lossless_cpu_codec(unsigned distance, double relative = 0,
-                                                 PackedBits bits = PackedBits::rounded) {
-  constexpr const char* distances[] = {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"};
+                                                 PackedBits bits = PackedBits::rounded,
+                                                 const Lags& lags = {}) {
+  const std::string predictor = mpc::name_of({distance, lags});
   CodecOptions options;
   if (relative > 0) options.bound = {Bound::Kind::pointwise, relative};
   options.bits = bits;
-  options.predictor = distances[distance - 1];
+  options.predictor = predictor.c_str();
   options.kernels = "scalar";
   return find_codec("mpc")->make(options);
 }
 
 template <class T>
 std::vector<std::byte> lossless_cpu_frame(const std::vector<T>& x, unsigned distance, double relative = 0,
-                                          PackedBits bits = PackedBits::rounded) {
-  const auto codec = lossless_cpu_codec(distance, relative, bits);
+                                          PackedBits bits = PackedBits::rounded, const Lags& lags = {}) {
+  const auto codec = lossless_cpu_codec(distance, relative, bits, lags);
   std::vector<std::byte> frame(codec->max_bytes(dtype_of<T>, x.size(), 1));
   frame.resize(codec->encode({x.data(), x.size(), dtype_of<T>}, frame).bytes);
   return frame;
@@ -66,31 +68,16 @@ class LosslessGpuCodec {
 
   explicit LosslessGpuCodec(shim::Gpu& gpu) : launcher_(gpu) {}
 
-  std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0) {
-    const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(frame_header_bytes + bytes), values(bytes);  // any access beyond their ends is detected
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    FrameHeader header{.codec = mpc::frame_id, .type = type, .count = x.size()};
-    header.parameters[0] = static_cast<std::uint8_t>(distance);
-    mpc::Rounding rounding;
-    if (relative > 0) {
-      header.bound = {Bound::Kind::pointwise, relative};
-      rounding = mpc::Rounding::within(relative, component_of(type));
-    }
-    const std::size_t words = x.size() * parts;
-    mpc::cuda::encode<Word>(launcher_,
-                            {reinterpret_cast<const Word*>(values.data()), words, header, rounding},
-                            {room.data(), room.size()}, place(words));
-    return {room.data(), room.data() + result_.bytes};
-  }
+  // `lags`: in values.
+  std::vector<std::byte> encode(const std::vector<T>& x, unsigned distance, double relative = 0,
+                                const Lags& lags = {});
 
   // Decode a frame: x <- frame, or x += frame. Return the status that the kernels report.
-  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    return decode_to<mpc::cuda::Replace<Word>>(frame, x);
-  }
-  std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    return decode_to<mpc::cuda::Add<Number>>(frame, x);
-  }
+  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x);
+  std::uint32_t decode_add(const std::vector<std::byte>& frame, std::vector<T>& x);
+
+  // Decodes also frames with lags.
+  std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   const cuda::CallResult& result() const { return result_; }
   unsigned launches() const { return launcher_.launches(); }
@@ -99,27 +86,14 @@ class LosslessGpuCodec {
   using Number = std::conditional_t<std::is_integral_v<T>, Word, PartOf<T>>;
 
   template <class Target>
-  std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x) {
-    const std::size_t bytes = x.size() * sizeof(T), words = x.size() * parts;
-    const Room room(frame.size()), values(bytes);
-    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    mpc::cuda::decode<Target>(launcher_, cuda::source_of(room.data(), room.size()), type,
-                              reinterpret_cast<Word*>(values.data()), words, place(words));
-    if (bytes > 0) std::memcpy(static_cast<void*>(x.data()), values.data(), bytes);
-    return result_.status;
-  }
+  std::uint32_t decode_to(const std::vector<std::byte>& frame, std::vector<T>& x);
+
+  // Calls decode(source, values) on memory of exactly the sizes of frame and values.
+  template <class Decode>
+  std::uint32_t on_room(const std::vector<std::byte>& frame, std::vector<T>& x, const Decode& decode);
 
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  mpc::cuda::CallPlace place(std::size_t words) {
-    const std::size_t bytes = mpc::cuda::scratch_bytes<Word>(words);
-    if (!scratch_ || scratch_->size() < bytes) {
-      scratch_ = std::make_unique<Room>(bytes, 0);
-      reinterpret_cast<mpc::cuda::Scratch*>(scratch_->data())->crc = cuda::header_crc_table();
-    }
-    result_ = {0xDEAD, 0xDEAD, 0};
-    return {reinterpret_cast<mpc::cuda::Scratch*>(scratch_->data()), &result_};
-  }
+  mpc::cuda::CallPlace place(std::size_t words);
 
   ShimLauncher launcher_;
   std::unique_ptr<Room> scratch_;

@@ -36,7 +36,7 @@ TYPED_TEST(GpuLossless, IsWhatTheCpuWrites) {
   constexpr std::size_t chunk = mpc::chunk_bytes / sizeof(T);
   shim::Gpu gpu(0);
   LosslessGpuCodec<T> codec(gpu);
-  for (unsigned distance = 1; distance <= mpc::max_distance; ++distance) {
+  for (unsigned distance = 0; distance <= mpc::max_distance; ++distance) {
     for (const Pattern pattern : all_patterns) {
       for (const std::size_t n :
            {std::size_t{0}, std::size_t{1}, std::size_t{7}, chunk - 1, chunk, chunk + 1, 8 * chunk + 13}) {

@@ -78,7 +78,7 @@ NARROW = [("mpc.EncodeKernel", "u8")]
 # end a call have any, one on each way of a block: blocks pass results on by relaxed accesses (gpu/simt/sink.hpp).
 ORDERING = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "FENCE")
 ENDING = ("planes.EncodeKernel", "planes.EncodeKernel.exact", "planes.EncodeAgainKernel", "planes.EncodeAgainKernel.exact", "planes.DecodeEndKernel", "planes.SumEndKernel", "planes.LaggedEndKernel")
-ENDING += ("fast_place", "lossless_place", "mpc.EncodeKernel", "mpc.DecodeKernel", "mpc.DecodeKernel.add", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
+ENDING += ("fast_place", "mpc.FinishKernel", "zfp.MendKernel", "zfp.DecodeKernel", "values.RangeTotalKernel")
 # Instructions for 1024 values of usual chunks, whose records have up to 1024 words. Change a number only on
 # purpose.
 INSTRUCTIONS = {"encode": 1180, "encode exact": 1240, "decode": 905, "add": 1500, "encode lossless": 1450, "decode lossless": 2200}

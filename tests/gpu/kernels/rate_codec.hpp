@@ -11,31 +11,10 @@ class RateGpuCodec {
  public:
   explicit RateGpuCodec(shim::Gpu& gpu) : launcher_(gpu) {}
 
-  std::vector<std::byte> encode(const std::vector<T>& x, double rate, const Dims& dims = {}) {
-    const std::size_t bytes = x.size() * sizeof(T);
-    const zfp::cuda::Field field = field_of(dims, x.size());
-    const Room room(zfp::cuda::most_bytes<T>(field, rate)), values(bytes);
-    if (bytes > 0) std::memcpy(values.data(), x.data(), bytes);
-    zfp::cuda::encode(launcher_, reinterpret_cast<const T*>(values.data()), field,
-                      {.codec = zfp::cuda::frame_id,
-                       .type = dtype_of<T>,
-                       .count = x.size(),
-                       .bound = {Bound::Kind::rate, rate}},
-                      room.data(), place(field));
-    return {room.data(), room.data() + result_.bytes};
-  }
+  std::vector<std::byte> encode(const std::vector<T>& x, double rate, const Dims& dims = {});
 
   // Returns the status that the kernels report.
-  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, const Dims& dims = {}) {
-    const std::size_t bytes = x.size() * sizeof(T);
-    const Room room(frame.size()), values(bytes);
-    if (!frame.empty()) std::memcpy(room.data(), frame.data(), frame.size());
-    const zfp::cuda::Field field = field_of(dims, x.size());
-    zfp::cuda::decode(launcher_, cuda::source_of(room.data(), room.size()),
-                      reinterpret_cast<T*>(values.data()), field, x.size(), place(field));
-    if (bytes > 0) std::memcpy(x.data(), values.data(), bytes);
-    return result_.status;
-  }
+  std::uint32_t decode(const std::vector<std::byte>& frame, std::vector<T>& x, const Dims& dims = {});
 
   const cuda::CallResult& result() const { return result_; }
 
@@ -45,15 +24,7 @@ class RateGpuCodec {
   }
 
   // Provides scratch memory as a pool does: it is used again without being cleared.
-  zfp::cuda::CallPlace place(const zfp::cuda::Field& field) {
-    const std::size_t bytes = zfp::cuda::scratch_bytes(field.boxes);
-    if (!scratch_ || scratch_->size() < bytes) {
-      scratch_ = std::make_unique<Room>(bytes, 0);
-      reinterpret_cast<zfp::cuda::Scratch*>(scratch_->data())->crc = cuda::header_crc_table();
-    }
-    result_ = {0xDEAD, 0xDEAD, 0};
-    return {reinterpret_cast<zfp::cuda::Scratch*>(scratch_->data()), &result_};
-  }
+  zfp::cuda::CallPlace place(const zfp::cuda::Field& field);
 
   ShimLauncher launcher_;
   std::unique_ptr<Room> scratch_;

@@ -75,6 +75,57 @@ TEST(CodecCalls, FramesAddUp) {
             TAUT_ERR_FRAME);
 }
 
+TEST(CodecCalls, FramesAreMultiplied) {
+  const auto x = wave(10000);
+  const FrameBytes frame = encoded(x, "abs:1e-3,codec=planes");
+  FrameBytes scaled(TAUT_Max_bytes(TAUT_FLOAT64, x.size(), 1));
+  std::size_t bytes = 0;
+  const auto scale = [&](const FrameBytes& of, double factor) {
+    return TAUT_Frame_scale(of.data(), of.size(), factor, scaled.data(), scaled.size(), &bytes);
+  };
+  for (const double factor : {-1.0, 0.5, -3.0}) {
+    ASSERT_EQ(scale(frame, factor), TAUT_SUCCESS);
+    std::vector<double> y(x.size());
+    ASSERT_EQ(TAUT_Decode(scaled.data(), bytes, y.data(), y.size(), TAUT_FLOAT64), TAUT_SUCCESS);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_LE(std::abs(factor * x[i] - y[i]), 1e-3 * std::abs(factor) * (1 + 1e-12));
+    TAUT_Frame_info info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(TAUT_Frame_get_info(scaled.data(), bytes, &info), TAUT_SUCCESS);
+    EXPECT_EQ(info.bound, 1e-3 * std::abs(factor));
+  }
+  for (const double factor : {0.0, -0.0, double{NAN}, double{INFINITY}, 1e300, 1e-308}) {
+    EXPECT_EQ(scale(frame, factor), TAUT_ERR_ARGUMENT);
+    EXPECT_NE(std::string(TAUT_Last_error()).find("factor"), std::string::npos);
+  }
+  EXPECT_EQ(scale(encoded(x, "lossless"), -1), TAUT_ERR_FRAME_MISMATCH);
+  EXPECT_NE(std::string(TAUT_Last_error()).find("codec=planes"), std::string::npos);
+  EXPECT_EQ(TAUT_Frame_scale(frame.data(), frame.size(), 1, nullptr, 0, &bytes), TAUT_ERR_ARGUMENT);
+  EXPECT_EQ(TAUT_Frame_scale(frame.data(), frame.size(), 1, scaled.data(), 10, &bytes), TAUT_ERR_BUFFER);
+}
+
+TEST(CodecCalls, FramesHaveStatistics) {
+  auto x = wave(10000);
+  x[7] = NAN;
+  double sum = 0;
+  for (const double v : x) sum += std::isnan(v) ? 0 : v;
+  for (const char* coding : {"abs:1e-3,codec=planes", "abs:1e-3,codec=szx", "lossless"}) {
+    const FrameBytes frame = encoded(x, coding);
+    TAUT_Frame_statistics found{};
+    found.struct_size = sizeof found;
+    ASSERT_EQ(TAUT_Frame_get_statistics(frame.data(), frame.size(), &found), TAUT_SUCCESS) << coding;
+    EXPECT_EQ(found.count, 9999u);
+    EXPECT_NEAR(found.mean, sum / 9999, 1.001e-3);
+    EXPECT_NEAR(found.least, -10, 1.1e-3);
+    EXPECT_NEAR(found.greatest, 10, 1.1e-3);
+    found.struct_size = offsetof(TAUT_Frame_statistics, greatest);
+    found.greatest = 77;
+    EXPECT_EQ(TAUT_Frame_get_statistics(frame.data(), frame.size(), &found), TAUT_SUCCESS);
+    EXPECT_EQ(found.greatest, 77);
+    EXPECT_EQ(TAUT_Frame_get_statistics(frame.data(), 10, &found), TAUT_ERR_FRAME);
+  }
+}
+
 TEST(CodecCalls, EveryTypeHasAFrame) {
   for (int code = TAUT_FLOAT32; code <= TAUT_UINT64; ++code) {
     const auto type = static_cast<TAUT_Type>(code);

@@ -187,6 +187,18 @@ class Observed(unittest.TestCase):
             self.assertEqual({c["compressed_calls"] for c in report["communicators"]}, {0})
             self.assertEqual(json.loads(Path(folder, "t.json").read_text())["otherData"]["rank"], 0)
 
+    def test_the_report_of_a_killed_job_remains(self):
+        self.assertTrue(all(report["finished"] for report in self.reports))
+        with tempfile.TemporaryDirectory() as folder:
+            environment = os.environ | {"TAUT_REPORT": "r.json"}
+            subprocess.run([MPIEXEC, "-n", "2", PROGRAM, "die"], cwd=folder, env=environment, capture_output=True, timeout=120)
+            for rank in range(2):
+                report = json.loads(Path(folder, f"r.json.{rank}").read_text())
+                self.assertFalse(report["finished"])
+                (solver,) = [c for c in report["communicators"] if c["name"] == 'solver "1"']
+                self.assertGreater(solver["calls"], 0)
+                self.assertGreaterEqual(report["seconds"], 1)
+
     def test_a_file_that_cannot_be_written_fails_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             lines = run(folder, 1, TAUT_REPORT="no/such/folder")

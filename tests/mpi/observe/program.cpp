@@ -2,6 +2,7 @@
 #include <taut/taut.h>
 
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <vector>
@@ -60,6 +61,13 @@ static int communicators_that_go(const Values& in, Values& out) {
   return failed;
 }
 
+// Makes calls for two seconds; then the job is killed.
+static void die(const Values& in, Values& out, MPI_Comm comm) {
+  const double begin = MPI_Wtime();
+  while (MPI_Wtime() < begin + 2) smooth_sum(in, out, comm);
+  std::raise(SIGKILL);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Values in(n), out(n);
@@ -68,6 +76,7 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &solver);
   MPI_Comm_set_name(solver, "solver \"1\"");
   int failed = TAUT_Comm_set_policy(solver, "abs:1e-4,segments=4,when=always");
+  if (argc > 1) die(in, out, solver);
   failed += many_kinds(in, out, solver);
   failed += plain_calls(in, out);
   failed += communicators_that_go(in, out);

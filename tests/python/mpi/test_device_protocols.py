@@ -136,7 +136,7 @@ def eight(kind, dtype=np.float32, **options):
 @pytest.mark.parametrize(
     "send, recv, error, text",
     [
-        (lambda: eight(gpu.DLPackArray), lambda: eight(gpu.DLPackArray, np.float64), taut.ArgumentError, "or other types"),
+        (lambda: eight(gpu.DLPackArray), lambda: eight(gpu.DLPackArray, np.float64), taut.ArgumentError, "8 elements of MPI_FLOAT to send, 8 elements of MPI_DOUBLE"),
         (lambda: eight(gpu.InterfaceArray, bool), lambda: eight(gpu.DLPackArray), taut.DTypeError, "convert"),
         (lambda: gpu.DLPackArray(np.zeros(16)[::2]), lambda: eight(gpu.DLPackArray), taut.DTypeError, "contiguous"),
         (lambda: eight(gpu.DLPackArray), lambda: gpu.CupyArray(np.zeros(16)[::2]), taut.DTypeError, "contiguous"),

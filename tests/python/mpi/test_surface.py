@@ -112,7 +112,7 @@ def test_other_buffers_and_parts_of_them(comm):
         (np.zeros(10)[::2], np.zeros(5), "ascontiguousarray"),
         (np.zeros(5), np.broadcast_to(np.zeros(5), 5), "read-only"),
         (np.zeros(5), np.zeros(6), "differ"),
-        (np.zeros(5), np.zeros(5, np.float32), "differ"),
+        (np.zeros(5), np.zeros(5, np.float32), "5 elements of MPI_DOUBLE to send, 5 elements of MPI_FLOAT"),
         ([np.zeros(5), 6], np.zeros(6), "5 elements"),
         (np.zeros(5, ">f4"), np.zeros(5, np.float32), "byte order"),
         (5.0, np.zeros(1), "numpy.asarray"),

@@ -63,6 +63,28 @@ class Advise(ProgramTest):
         moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
         self.assertEqual(self.rules(self.advise(report(moved), arguments=["-b", "lossless"])), "Alltoall f64 >=1MiB : lossless ; * : off")
 
+    def ratio(self, one, *arguments):
+        """Returns the forecast ratio of the only kind of calls in the report."""
+        return float(re.search(r" 10 +(\S+) ", self.advise(report(one), arguments=arguments))[1])
+
+    def test_every_bound_of_a_run_is_taken(self):
+        # The samples range from 0 to 1; a sum on four ranks leaves a quarter of the bound to each.
+        for bound, ratio in (("abs:4e-2", 32), ("abs:4e-4", 8), ("snap:4e-4", 8), ("psnr:40", 22.4), ("abs:1e-4,on=input", 8)):
+            with self.subTest(bound=bound):
+                self.assertAlmostEqual(self.ratio(LARGE, "--bound", bound), ratio, delta=0.05)
+        # 2^-10 of the least sampled bound: ten bits more than the 16 of its ratio of 2.
+        self.assertAlmostEqual(self.ratio(LARGE, "--bound", f"rel:{4e-6 / 1024}"), 32 / 26, delta=0.01)
+        printed = self.advise(report(LARGE), arguments=["--bound", "abs:4e-4,codec=planes"])
+        self.assertEqual(self.rules(printed), "Allreduce f32 sum >=64MiB : abs=4e-04 codec=planes ; * : off")
+        moved = kind("alltoall", "f64", None, MIB, 10 * 0.75 * MIB / 125e6, RATIOS | {"lossless": 2})
+        self.assertEqual(self.ratio(moved, "--bound", "pwrel:1e-3"), 2)
+        self.assertIn("forecast as without loss", self.advise(report(moved), arguments=["--bound", "pwrel:1e-3"]))
+
+    def test_reports_of_a_killed_job(self):
+        self.assertNotIn("while the program ran", self.advise(report(LARGE)))
+        printed = self.advise(report(LARGE) | {"finished": True}, report(LARGE, rank=1) | {"finished": False})
+        self.assertIn("1 reports were written while the program ran", printed)
+
     def test_integers_are_lossless_only(self):
         ints = kind("bcast", "i32", None, MIB, 1, {"lossless": 4})
         self.assertEqual(self.rules(self.advise(report(ints))), "Bcast i32 >=1MiB : lossless ; * : off")
@@ -132,8 +154,8 @@ class Advise(ProgramTest):
         self.assertIsNone(self.rules(printed))
         self.assertIn("plain MPI is as fast", printed)
         self.assertIsNotNone(self.rules(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "8"])))
-        # On 1000 ranks each rank's bound is a thousandth of the requested one: the report has no samples for it.
-        self.assertIsNone(self.rules(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "1000"])))
+        # On 1000 ranks each rank's bound is a tenth of the least sampled one: 3.3 bits more than the 16 of its ratio of 2.
+        self.assertRegex(self.advise(report(LARGE), arguments=["--link", "1gbit", "--nodes", "1000"]), r" 64MiB .* 1\.66 ")
 
     def test_the_worst_rank_decides(self):
         hard = copy.deepcopy(LARGE)
@@ -151,7 +173,7 @@ class Advise(ProgramTest):
             self.file(name, text)
             self.refuse(1, name + ": is ", "advise", name)
         self.file("r", json.dumps(report(LARGE)).encode())
-        for text, *arguments in (("is no rate", "--link", "fast"), ("was not sampled", "--bound", "abs:1"),
+        for text, *arguments in (("is no rate", "--link", "fast"), ("off compresses nothing", "--bound", "off"), ("abs:0.1 (the error", "--bound", "0.1"),
                                  ("whole number", "--nodes", "2.5")):
             self.refuse(2, text, "advise", "r", *arguments)
         self.refuse(2, "REPORT is missing", "advise")

@@ -19,6 +19,11 @@ class Errors(ProgramTest):
         for text, *arguments in (
             ("no command",),
             ("unknown command 'squeeze'", "squeeze"),
+            ("is a command of the Python package", "calibrate"),
+            ("its extra [report]", "report", "r.json"),
+            ("'tcsh' is no shell known here; use bash, zsh or fish", "completion", "tcsh"),
+            ("manual takes no names", "manual", "x"),
+            ("say what the number limits: abs:1e-3", "compress", "x.f32", "--bound", "1e-3"),
             ("IN is missing", "compress"),
             ("unknown option '--bond'", "compress", "x.f32", "--bond", "abs:1"),
             ("--bound lacks its value", "compress", "x.f32", "--bound"),
@@ -94,8 +99,9 @@ class Errors(ProgramTest):
 class Texts(ProgramTest):
     def test_help_and_version(self):
         commands = re.findall(r"^  ([a-z-]+)  ", self.succeed("--help"), flags=re.M)
-        self.assertEqual(commands, ["run", "advise", "config", "doctor", "compress", "decompress", "info", "bench-codec"])
-        for command in commands:
+        own = ["run", "advise", "config", "doctor", "compress", "decompress", "info", "bench-codec", "completion", "manual"]
+        self.assertEqual(commands, [*own, "report", "calibrate"])
+        for command in own:
             text = self.succeed(command, "--help")
             self.assertIn(f"usage: taut {command}", text)
             self.assertIn("Exit codes", text)

@@ -1,8 +1,12 @@
 """Tests `taut run` with fake launchers, and the environment of these and their ranks; tests `taut doctor`."""
 
+import ctypes
 import os
+import re
+import shutil
 import stat
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from program import ProgramTest
@@ -120,6 +124,25 @@ class Run(ProgramTest):
         self.assertTrue(any("did you mean TAUT_RULES?" in line for line in faults), faults)
         self.assertTrue(any("TAUT_RULES, column 3" in line for line in faults), faults)
         self.assertIn("processor    kernels ", result.stdout)
+
+    def doctor_with_layers(self, *layers, arguments=()):
+        """Returns the lines of `taut doctor` on other MPIs, beside a library that can be preloaded."""
+        ctypes.CDLL("libm.so.6")
+        maps = Path("/proc/self/maps").read_text()
+        shutil.copy(re.search(r"/\S*/libm[-.]\S*", maps)[0], self.library)
+        for layer in layers:
+            self.file(f"libtaut_{layer}.so", b"")
+        return [line for line in self.run_program("doctor", *arguments).stdout.splitlines() if "other MPI" in line]
+
+    def test_the_doctor_names_every_mpi(self):
+        self.fake("mpiexec", VERSIONS["hydra"])
+        self.fake("mpiexec.openmpi", VERSIONS["openmpi"])
+        (line,) = self.doctor_with_layers("mpich")
+        self.assertRegex(line, r"^! other MPI .*/mpiexec.openmpi: Open MPI, whose programs have no layer")
+        self.assertIn("-DTAUT_OPENMPI_INCLUDE=FOLDER", line)
+        self.assertEqual(self.doctor_with_layers("mpich", arguments=["--mpiexec", "./mpiexec"]), [])
+        (line,) = self.doctor_with_layers("mpich", "openmpi")
+        self.assertRegex(line, r"^  other MPI .*/mpiexec.openmpi: Open MPI$")
 
     def test_the_doctor_takes_no_names(self):
         self.refuse(2, "doctor takes no names", "doctor", "x")

@@ -69,7 +69,7 @@ TEST_P(MpcDamage, TheFrameItselfIsGood) {
 }
 
 TEST_P(MpcDamage, HeadersOfAnotherKind) {
-  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.parameters[0] = 0; })), Status::corrupt_frame);
+  EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.parameters[1] = 1; })), Status::corrupt_frame);
   EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.parameters[0] = 9; })), Status::corrupt_frame);
   EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.parameters[0] = 255; })), Status::corrupt_frame);
   EXPECT_EQ(decode(with_header([](FrameHeader& h) { h.addends = 2; })), Status::corrupt_frame);

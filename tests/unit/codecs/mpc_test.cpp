@@ -63,7 +63,8 @@ TEST(Mpc, EveryBitComesBackAndAllKernelSetsWriteTheSameBytes) {
     for (int data = 0; data < static_cast<int>(Data::count); ++data) {
       for (const std::size_t count : {0u, 1u, 7u, 65u, 511u, 1023u, 1024u, 1025u, 2500u}) {
         const ByteVector values = values_of(static_cast<Data>(data), type, count);
-        for (const char* predictor : {"d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8"}) {
+        for (const char* predictor :
+             {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "d8", "d0+64", "d1+100", "d2+64+300"}) {
           SCOPED_TRACE(testing::Message()
                        << name_of(type) << " data " << data << " count " << count << " " << predictor);
           expect_round_trip(type, values, predictor);
@@ -78,13 +79,13 @@ TEST(Mpc, EveryBitComesBackAndAllKernelSetsWriteTheSameBytes) {
 TEST(Mpc, EveryLengthOfALastChunk) {
   for (const DType type : {DType::u8, DType::f16, DType::f32, DType::f64})
     for (std::size_t count = 0; count <= 4096 / size_of(type); count += count < 200 ? 1 : 61)
-      for (const char* predictor : {"d1", "d5", "d8"})
+      for (const char* predictor : {"d0", "d1", "d5", "d8", "d1+64+65"})
         expect_round_trip(type, values_of(Data::series, type, count), predictor);
 }
 
 TEST(Mpc, EveryKernelSetReadsFramesOfEveryDistance) {
   const ByteVector values = values_of(Data::series, DType::f32, 5000);
-  for (const char* predictor : {"d1", "d3", "d8"}) {
+  for (const char* predictor : {"d0", "d1", "d3", "d8", "d0+200+3000"}) {
     const ByteVector frame = mpc_frame(*mpc_codec(predictor), DType::f32, values);
     ByteVector decoded(values.size());
     ASSERT_EQ(mpc_decode(*mpc_codec("auto"), DType::f32, frame, decoded), Status::ok);
@@ -149,13 +150,20 @@ TEST(Mpc, HeadsDoNotMisleadTheSample) {
 
   const ByteVector same = values_of(Data::constant, DType::u64, 131072);  // nothing but heads: 4 pieces
   const mpc::KernelSet& kernels = mpc::KernelSet::scalar();
-  EXPECT_EQ(mpc::sampled_bytes(same, {.word_bytes = 8, .distance = 8}, kernels), 4 * 64 / 4);
-  EXPECT_EQ(mpc::sampled_bytes(same, {.word_bytes = 8, .distance = 1}, kernels), 4 * 8 / 4);
+  const auto bytes_at = [&](unsigned distance) {
+    return mpc::sampled(same, {.word_bytes = 8, .prediction = {distance, {}}}, kernels).record_bytes;
+  };
+  EXPECT_EQ(bytes_at(8), 4 * 64);
+  EXPECT_EQ(bytes_at(1), 4 * 8);
 }
 
 TEST(Mpc, WhatItDoesNotServeIsRefused) {
   EXPECT_THROW(mpc_codec("d1", "abacus"), Error);
   EXPECT_THROW(mpc_codec("d9"), Error);
+  EXPECT_THROW(mpc_codec("d1+"), Error);
+  EXPECT_THROW(mpc_codec("d1+63"), Error);
+  EXPECT_THROW(mpc_codec("d1+64+65+66"), Error);
+  EXPECT_THROW(mpc_codec("lorenzo2"), Error);  // without extents
   EXPECT_THROW(mpc_codec("d1", "", 1e-3), Error);
   EXPECT_THROW(mpc_codec("d1", "", {Bound::Kind::pointwise, 0}), Error);
   EXPECT_THROW(mpc_codec("d1", "", {Bound::Kind::pointwise, INFINITY}), Error);

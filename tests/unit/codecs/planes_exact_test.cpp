@@ -1,7 +1,9 @@
 // Values that are stored exactly: fill values, NaN, infinities, outliers, raw chunks; alone and in sums.
 #include <cstring>
+#include <ctime>
 
 #include "codecs/planes/record/exact_sum.hpp"
+#include "codecs/planes/record/runs.hpp"
 #include "support/exact_values.hpp"
 
 namespace taut::test {
@@ -192,6 +194,62 @@ TYPED_TEST(PlanesExact, ManyRunsMayOverlap) {
   const std::vector<T> y = decoded<T>(*codec, total, 500);
   for (std::size_t i = 0; i < 500; ++i)
     ASSERT_TRUE(same_bits(y[i], exact_result(operands, i, step_of(total))));
+}
+
+// Runs overlap so much that a decoder adds them up by their ends.
+TYPED_TEST(PlanesExact, HundredsOfLongRunsMayOverlap) {
+  using T = TypeParam;
+  const auto codec = planes(bound);
+  constexpr std::size_t n = 600;
+  std::vector<std::vector<T>> operands;
+  std::vector<Frame> frames;
+  for (std::size_t k = 0; k < 520; ++k) {
+    std::vector<T> x = smooth<T>();
+    x.resize(n);
+    for (std::size_t i = k % 64; i < n - k % 100; ++i) x[i] = k % 7 == 0 ? T(1e20) : x[k % 9] * T(1e9);
+    if (k == 500) x[70] = std::numeric_limits<T>::infinity();
+    if (k == 510) x[71] = special_nan<T>();
+    frames.push_back(encoded(*codec, x));
+    operands.push_back(decoded<T>(*codec, frames.back(), n));
+  }
+  const Frame total = in_random_groups(*codec, frames);
+  const std::vector<T> y = decoded<T>(*codec, total, n);
+  for (std::size_t i = 0; i < n; ++i)
+    ASSERT_TRUE(same_bits(y[i], exact_result(operands, i, step_of(total)))) << i;
+}
+
+// Returns a frame of a chunk of float32 values under `runs` runs of 1e20 with different places.
+Frame nested_runs(std::size_t runs) {
+  Frame frame(frame_header_bytes + 8 + 8 + 4 + runs * planes::run_bytes<float>(false));
+  std::byte* to = frame.data() + frame_header_bytes;
+  to = store(store(to, std::uint32_t{0}),
+             static_cast<std::uint32_t>((frame.size() - frame_header_bytes - 8) / 4));
+  to = planes::write_record_header(to, {.flags = planes::has_runs});
+  to = store(to, static_cast<std::uint32_t>(runs));
+  const std::size_t lengths = 2000;
+  for (std::size_t k = 0; k < runs; ++k) {
+    const auto start = static_cast<std::uint32_t>(k / lengths),
+               length = static_cast<std::uint32_t>(k % lengths);
+    to = planes::write_run(to, planes::Run<float>{start << 16 | (2000 + length), 0, 1e20F}, false);
+  }
+  seal_frame({.codec = 2,
+              .count = planes::chunk_values,
+              .bound = {Bound::Kind::absolute, bound},
+              .step = 0x1p-9,
+              .addends = static_cast<std::uint32_t>(runs)},
+             frame.data(), frame.size() - frame_header_bytes);
+  return frame;
+}
+
+// A hostile frame takes no more time than some hundred additions for each of its runs.
+TEST(PlanesRuns, OverlapTakesLinearTime) {
+  constexpr std::size_t runs = 100000;
+  const std::clock_t begin = std::clock();
+  const std::vector<float> x = decoded<float>(*planes(bound), nested_runs(runs), planes::chunk_values);
+  EXPECT_LT(std::clock() - begin, 2 * CLOCKS_PER_SEC);
+  EXPECT_EQ(x[0], static_cast<float>(2000 * double{1e20F}));
+  EXPECT_EQ(x[1999], static_cast<float>(double{runs} * double{1e20F}));
+  EXPECT_EQ(x[planes::chunk_values - 1], 0.0F);
 }
 
 // Adds one exact value to numbers that start at zero: the numbers count unless they vanish beside the exact

@@ -161,27 +161,33 @@ TEST(Plan, TheAlgorithmFollowsTheSizeUnlessNamed) {
   auto chosen = [](const char* policy, std::size_t bytes, int P) {
     return std::string(plan(policy, Collective::allreduce, bytes, P).algorithm->name);
   };
-  EXPECT_EQ(chosen("abs:1", 128 << 10, 8), "recursive_doubling");
-  EXPECT_EQ(chosen("abs:1", MiB, 8), "ring");
-  EXPECT_EQ(chosen("abs:1", MiB, 64), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", 64 << 10, 16), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB, 8), "halving_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB, 12), "two_shot");
+  EXPECT_EQ(chosen("abs:1", 2 * MiB, 8), "ring");
+  EXPECT_EQ(chosen("abs:1", 128 << 10, 3), "two_shot");
+  EXPECT_EQ(chosen("abs:1,reduction=values", 128 << 10, 8), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1,codec=szx", MiB, 8), "ring");
+  EXPECT_EQ(chosen("abs:1", MiB, 256), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1,algorithm=ring", 128 << 10, 8), "ring");
   EXPECT_EQ(chosen("abs:1,algorithm=recursive_doubling", 100 * MiB, 8), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1,algorithm=two_shot", MiB, 8), "two_shot");
   EXPECT_EQ(chosen("abs:1,algorithm=halving_doubling", MiB, 8), "halving_doubling");
   // If the named algorithm does not exist for the collective, the choice is free.
-  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB / 2, 8).algorithm->name, "binomial");
+  EXPECT_STREQ(plan("abs:1,algorithm=ring", Collective::bcast, MiB / 8, 8).algorithm->name, "binomial");
 }
 
 TEST(Plan, LargeBroadcastsArePassedOnInSegmentsOrScattered) {
   auto chosen = [](const char* policy, std::size_t bytes, int P) {
     return std::string(plan(policy, Collective::bcast, bytes, P).algorithm->name);
   };
-  EXPECT_EQ(chosen("abs:1", MiB / 2, 8), "binomial");
+  EXPECT_EQ(chosen("abs:1", MiB / 8, 8), "binomial");
   EXPECT_EQ(chosen("abs:1", 64 * MiB, 2), "binomial");
   EXPECT_EQ(chosen("abs:1", 16 * MiB, 4), "chain");
-  EXPECT_EQ(chosen("abs:1", 2 * MiB, 8), "scatter_allgather");
-  EXPECT_EQ(chosen("abs:1", 64 * MiB, 64), "scatter_allgather");
-  EXPECT_EQ(chosen("abs:1,segments=32", 64 * MiB, 16), "chain");
+  EXPECT_EQ(chosen("abs:1", 64 * MiB, 16), "chain");
+  EXPECT_EQ(chosen("abs:1,segments=16", 64 * MiB, 32), "scatter_allgather");
+  EXPECT_EQ(chosen("abs:1", MiB, 64), "binomial");
+  EXPECT_EQ(chosen("abs:1", 4 * MiB, 64), "scatter_allgather");
 }
 
 TEST(Plan, LargeScansArePassedOnInSegments) {
@@ -189,9 +195,9 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
     return std::string(plan(policy, Collective::scan, bytes, P).algorithm->name);
   };
   EXPECT_EQ(chosen("abs:1", MiB / 8, 3), "chain");
-  EXPECT_EQ(chosen("abs:1", MiB / 2, 4), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 16), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1", 16 * MiB, 64), "chain");
-  EXPECT_EQ(chosen("abs:1", 64 * MiB, 256), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", 4 * MiB, 256), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1,algorithm=chain", MiB / 2, 4), "chain");
   EXPECT_EQ(plan("abs:1,reduction=values,algorithm=chain", Collective::scan, MiB, 4).bound.value, 1.0 / 4);
   for (const Collective collective : {Collective::scan, Collective::exscan})
@@ -199,11 +205,21 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
 }
 
 TEST(Plan, SegmentsFollowTheSizeUnlessNamed) {
-  EXPECT_EQ(plan("abs:1", Collective::bcast, MiB / 2, 4).segments, 1);
-  EXPECT_EQ(plan("abs:1", Collective::bcast, 5 * MiB, 4).segments, 5);
-  EXPECT_EQ(plan("abs:1", Collective::bcast, 500 * MiB, 4).segments, 16);
-  EXPECT_EQ(plan("abs:1", Collective::allreduce, 8 * MiB, 4).segments, 2);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, MiB / 2, 4).segments, 1);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 4 * MiB, 4).segments, 4);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 16 * MiB, 4).segments, 8);
+  EXPECT_EQ(plan("abs:1", Collective::allreduce, 2000 * MiB, 4).segments, 16);
   EXPECT_EQ(plan("abs:1,segments=64", Collective::bcast, MiB, 4).segments, 64);
+}
+
+TEST(Plan, AChainHasMoreSegmentsForMoreRanks) {
+  const auto segments = [](std::size_t bytes, int P) {
+    return plan("abs:1,algorithm=chain", Collective::bcast, bytes, P).segments;
+  };
+  EXPECT_EQ(segments(4 * MiB, 2), 8);
+  EXPECT_EQ(segments(4 * MiB, 4), 18);
+  EXPECT_EQ(segments(4 * MiB, 8), 32);
+  EXPECT_EQ(segments(64 * MiB, 64), 64);
 }
 
 TEST(Plan, MessagesStayCountableForMPI3) {

@@ -98,6 +98,11 @@ TEST(Policy, ErrorsNameOptionColumnAndRemedy) {
             "min_bytes, when, codec, predictor, dims, fill, bits, threads and checksum");
   EXPECT_EQ(complaint("abs:-1"),
             "policy, column 1: bound cannot be 'abs:-1'; give a bound above 0: abs:1e-4");
+  EXPECT_EQ(
+      complaint("1e-4"),
+      "policy, column 1: bound cannot be '1e-4'; say what the number limits: abs:1e-4 (the error of a "
+      "value), rel:1e-4 (its share of the value range) or pwrel:1e-4 (its share of the value); the forms "
+      "are lossless, abs:E, rel:R, psnr:D, pwrel:R, rate:B or snap:E");
   EXPECT_EQ(complaint("abs:1,segments=65"),
             "policy, column 16: option 'segments' cannot be '65'; use auto or a number from 1 to 64");
   EXPECT_NE(complaint("abs:1,codec=zip").find("use auto or "), std::string::npos);

@@ -3,20 +3,6 @@
 #include <cmath>
 
 namespace taut::planes {
-namespace {
-
-// Returns true for a step that an encoder may write. Step 0: the bound is too small to be coded, so every
-// chunk is stored unchanged.
-template <class T>
-bool step_fits(double step) noexcept {
-  using Step = typename Quantiser<T>::Step;
-  if (step == 0) return true;
-  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
-         static_cast<double>(static_cast<Step>(step)) == step &&
-         (!is_half<T> || step == power_of_two_below(step));
-}
-
-}  // namespace
 
 template <class T>
 Status FrameReader<T>::open(ConstBytes frame) noexcept {

@@ -39,6 +39,16 @@ inline double power_of_two_below(double x) noexcept {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0} << 52);
 }
 
+// Returns true for a step that a frame may have. Step 0: the bound is too small to be coded, so every chunk
+// is stored unchanged.
+template <class T>
+bool step_fits(double step) noexcept {
+  if (step == 0) return true;
+  return step >= StepRange<T>::lowest && step <= StepRange<T>::highest &&
+         static_cast<double>(static_cast<ComputedIn<T>>(step)) == step &&
+         (!is_half<T> || step == power_of_two_below(step));
+}
+
 template <class T>
 struct Quantiser {
   using Step = ComputedIn<T>;
@@ -89,6 +99,11 @@ T dequantise(std::int64_t q, double step) noexcept {
 // Bits of the integer that one value may have.
 template <class T>
 inline constexpr int value_bits = sizeof(T) == 8 ? wide_bits : large_bits;
+
+// Bits of integers that need no check against the bound, because the margin of the step covers the rounding
+// of the decoded value (docs/error-model.md). Integers of halves never need one.
+template <class T>
+inline constexpr int unchecked_bits = std::is_same_v<T, float> ? 16 : large_bits;
 
 // Returns true if |q| < 2^bits or q = -2^bits.
 constexpr bool within(std::int64_t q, int bits) noexcept { return (q ^ (q >> 63)) >> bits == 0; }

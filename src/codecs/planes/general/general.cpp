@@ -73,29 +73,52 @@ void pad_words(std::byte* record, std::size_t bytes) noexcept {
   std::memset(record + bytes, 0, whole_words(bytes) - bytes);
 }
 
+// Writes a record of one layer and nothing else; fill(out) writes the n values.
+template <class T, class Fill>
+void write_layer_record(std::size_t n, Records& writer, Fill fill) noexcept {
+  std::byte* const record = writer.at();
+  const std::size_t used = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
+  fill(store(write_record_header(record, {.flags = has_layers}), std::uint32_t{1}));
+  pad_words(record, used);
+  writer.advance(whole_words(used));
+}
+
 }  // namespace
 
 // ---- Encoding
 
-// Writes a record of one layer and nothing else: the multiples of the integers `q`, and the marked values
-// unchanged.
 template <class T>
-void GeneralPath<T>::write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
+void GeneralPath<T>::write_values(const T* values, std::size_t n, Records& writer) const noexcept {
+  write_layer_record<T>(n, writer, [=](std::byte* out) { std::memcpy(out, values, n * sizeof(T)); });
+}
+
+// Writes a layer of the decoded forms of the values. Those that are marked decode unchanged.
+template <class T>
+void GeneralPath<T>::write_layer(const T* values, std::size_t n, const Marks& unchanged,
                                  const Quantiser<T>& z, Records& writer) const noexcept {
-  T layer[chunk_values];
-  kernels_.of<T>().dequantise_large(q, groups_of(n), z, layer);
-  for (std::size_t w = 0; w < std::size(marks.of); ++w) {
-    for (std::uint64_t left = marks.of[w]; left != 0; left &= left - 1) {
-      const std::size_t i = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
-      layer[i] = as_decoded(values[i], z);
+  write_layer_record<T>(n, writer, [&](std::byte* out) {
+    for (std::size_t first = 0; first < n; first += 64) {
+      const std::size_t left = std::min<std::size_t>(n - first, 64);
+      const T* from = values + first;
+      alignas(64) T decoded[64];
+      if (z.snaps || unchanged.of[first / 64] != ~std::uint64_t{0}) {
+        general_.of<T>().decoded_forms(from, left, z, decoded);
+        from = decoded;
+      }
+      std::memcpy(out + first * sizeof(T), from, left * sizeof(T));
     }
-  }
-  std::byte* const record = writer.at();
-  std::byte* const out = store(write_record_header(record, {.flags = has_layers}), std::uint32_t{1});
-  const std::size_t used = RecordHeader{}.bytes() + layers_bytes<T>(1, n);
-  std::memcpy(out, layer, n * sizeof(T));
-  pad_words(record, used);
-  writer.advance(whole_words(used));
+  });
+}
+
+template <class T>
+bool GeneralPath<T>::encode_certain_layer(const T* values, std::size_t n, const Quantiser<T>& z,
+                                          Records& writer) const {
+  Marks beyond;  // values beyond all integers
+  const auto limit = z.step * static_cast<ComputedIn<T>>(std::int64_t{2} << value_bits<T>);
+  const std::size_t most = n * sizeof(T) / run_bytes<T>(false);
+  if (general_.of<T>().mark_beyond(values, n, limit, beyond) <= most) return false;
+  write_layer(values, n, beyond, z, writer);
+  return true;
 }
 
 // Returns true if 64-bit integers `q` code many more values than 32-bit integers. `marks` then marks the
@@ -145,7 +168,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const std::size_t layer_bytes = whole_words(RecordHeader{}.bytes() + layers_bytes<T>(1, n));
   trim(marks, n);
   alignas(64) std::int64_t wide_q[sizeof(T) == 8 ? chunk_values : 1];
-  const Marks no_integer = marks;  // values without a 32-bit integer
+  const Marks unchanged = decodes_otherwise(z) ? Marks{} : marks;
   const bool is_wide = becomes_wide(values, n, z, wide_q, marks);
 
   alignas(8) std::byte runs[chunk_values * sizeof(T) + 64];
@@ -153,7 +176,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
   const GeneralValueKernels<T>& take = general_.of<T>();
   const std::size_t count = is_wide ? take.take_wide_runs(values, n, marks, most, wide_q, runs)
                                     : take.take_runs(values, n, marks, most, q, runs);
-  if (count > most) return write_layer(values, n, q, no_integer, z, writer), false;
+  if (count > most) return write_layer(values, n, unchanged, z, writer), false;
   replace_by_decoded(runs, count, each, z);
 
   ChunkScratch bench(writer);
@@ -166,7 +189,7 @@ bool GeneralPath<T>::encode(const T* values, std::size_t n, std::int32_t* q, Mar
     bytes = pack_narrow(q, n, flags, {z.predictor, {}}, bench.planes());
   }
   const std::size_t used = bytes + (count > 0 ? 4 + count * each : 0), total = whole_words(used);
-  if (total >= layer_bytes) return write_layer(values, n, q, no_integer, z, writer), false;
+  if (total >= layer_bytes) return write_layer(values, n, unchanged, z, writer), false;
   std::byte* const behind = bench.place(bytes, total);
   if (count > 0) std::memcpy(store(behind, static_cast<std::uint32_t>(count)), runs, count * each);
   pad_words(writer.at(), used);

@@ -20,6 +20,12 @@ class GeneralPath {
     return general_.of<T>().all_below(values, n, z.step * (1 << (small_bits + 1)));
   }
 
+  // Returns false if the kernels for large chunks are certain to refuse these values, or there are none.
+  bool may_be_unchecked(const T* values, std::size_t n, const Quantiser<T>& z) const noexcept {
+    return kernels_.of<T>().encode_large != nullptr &&
+           general_.of<T>().all_below(values, n, z.step * (1 << unchecked_bits<T>));
+  }
+
   // Quantises values for the large range. If the result is not complete, the chunk has to be written by
   // encode.
   Quantised quantise(const T* whole, std::size_t n, const Quantiser<T>& z, std::int32_t* q,
@@ -34,6 +40,12 @@ class GeneralPath {
   // forms.
   bool encode(const T* values, std::size_t n, std::int32_t* q, Marks& marks, std::uint8_t flags,
               const Quantiser<T>& z, Records& writer) const;
+
+  // Writes a chunk as a layer if that is certain to be its form. It is a cheap check where layers are likely.
+  bool encode_certain_layer(const T* values, std::size_t n, const Quantiser<T>& z, Records& writer) const;
+
+  // Writes a chunk as a layer of these values.
+  void write_values(const T* values, std::size_t n, Records& writer) const noexcept;
 
   // Writes the record of a chunk in a frame with lags; `q` is in a LagWindow. Returns false and writes
   // nothing if the chunk could take more bytes than a layer, either in this frame or after a sum drops the
@@ -59,8 +71,8 @@ class GeneralPath {
   void integers(const Record<T>& record, const Quantiser<T>& z, std::int64_t* q, T* values) const;
   void multiply(const std::int32_t* q, std::size_t n, const Quantiser<T>& z, T* values) const;
 
-  void write_layer(const T* values, std::size_t n, const std::int32_t* q, const Marks& marks,
-                   const Quantiser<T>& z, Records& writer) const noexcept;
+  void write_layer(const T* values, std::size_t n, const Marks& unchanged, const Quantiser<T>& z,
+                   Records& writer) const noexcept;
   bool becomes_wide(const T* values, std::size_t n, const Quantiser<T>& z, std::int64_t* q,
                     Marks& marks) const noexcept;
   std::size_t pack_narrow(std::int32_t* q, std::size_t n, std::uint8_t flags, const Prediction& prediction,
@@ -78,13 +90,19 @@ class GeneralPath {
   const GeneralKernels& general_;
 };
 
+// True if a value without a 22-bit integer may have another decoded form than itself: a 64-bit integer, or a
+// multiple of the step.
+template <class T>
+bool decodes_otherwise(const Quantiser<T>& z) noexcept {
+  return sizeof(T) == 8 || z.snaps;
+}
+
 // Replaces each value of `runs` that has a 64-bit integer by the value that decoding that integer gives. This
 // is true of a few values of a float64 chunk that is not wide, and of all values under a snapping bound.
 template <class T>
 void replace_by_decoded(std::byte* runs, std::size_t count, std::size_t run_bytes,
                         const Quantiser<T>& z) noexcept {
-  const bool by_integers = sizeof(T) == 8 || z.snaps;
-  for (std::size_t i = 0; by_integers && i < count; ++i) {
+  for (std::size_t i = 0; decodes_otherwise(z) && i < count; ++i) {
     std::byte* const value = runs + (i + 1) * run_bytes - sizeof(T);
     store(value, as_decoded(load<T>(value), z));
   }

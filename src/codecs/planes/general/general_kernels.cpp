@@ -1,8 +1,8 @@
 // The portable kernels of the general path.
 #include "codecs/planes/general/general_kernels.hpp"
 
-#include "codecs/planes/format/block.hpp"
 #include "codecs/planes/general/general_loops.hpp"
+#include "codecs/planes/general/wide_block.hpp"
 
 namespace taut::planes {
 namespace {
@@ -33,19 +33,7 @@ bool quantise_large(const T* values, std::size_t groups, const Quantiser<T>& z, 
   return failed == 0;
 }
 
-// Eight 64-bit integers; arithmetic is modulo 2^64.
-struct WideBlock {
-  std::uint64_t of[block_values];
-};
-
-template <class Op>
-WideBlock each(const WideBlock& a, const WideBlock& b, Op op) noexcept {
-  WideBlock result;
-  for (std::size_t i = 0; i < block_values; ++i) result.of[i] = op(a.of[i], b.of[i]);
-  return result;
-}
-
-struct Portable {
+struct Portable : PortableWide {
   template <class T>
   static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
                             Marks& marks) noexcept {
@@ -65,12 +53,13 @@ struct Portable {
     return bits;
   }
 
-  // Returns true if all of n <= 64 magnitudes are at most `limit`.
+  // Returns the bits of the n <= 64 values that are NaN or whose magnitude is beyond `limit`.
   template <class T>
-  static bool below(const T* x, std::size_t n, ComputedIn<T> limit) noexcept {
-    bool all = true;
-    for (std::size_t i = 0; i < n; ++i) all &= std::abs(static_cast<ComputedIn<T>>(x[i])) <= limit;
-    return all;
+  static std::uint64_t beyond(const T* x, std::size_t n, ComputedIn<T> limit) noexcept {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      bits |= std::uint64_t{!(std::abs(static_cast<ComputedIn<T>>(x[i])) <= limit)} << i;
+    return bits;
   }
 
   // values[i] <- value, for the bits i in `marks`.
@@ -83,82 +72,6 @@ struct Portable {
   static void fill(Int* to, std::size_t n, Int value) noexcept {
     std::fill_n(to, n, value);
   }
-
-  using Wide = WideBlock;
-  static Wide load(const std::int64_t* from) noexcept {
-    return taut::load<Wide>(reinterpret_cast<const std::byte*>(from));
-  }
-  static void store(std::int64_t* to, const Wide& v) noexcept { std::memcpy(to, v.of, sizeof v); }
-  static Wide add(const Wide& a, const Wide& b) noexcept { return each(a, b, std::plus<>()); }
-  static Wide subtract(const Wide& a, const Wide& b) noexcept { return each(a, b, std::minus<>()); }
-  static Wide all(std::int64_t value) noexcept {
-    Wide v;
-    std::fill_n(v.of, block_values, static_cast<std::uint64_t>(value));
-    return v;
-  }
-
-  // Returns, for each integer, the integer `back` before it; `before` is the block before.
-  template <std::size_t back>
-  static Wide behind(const Wide& v, const Wide& before) noexcept {
-    Wide result;
-    for (std::size_t i = 0; i < block_values; ++i)
-      result.of[i] = i < back ? before.of[block_values + i - back] : v.of[i - back];
-    return result;
-  }
-
-  // Returns the sums of each integer and those before it at multiples of the predictor's lag.
-  template <Predictor P>
-  static Wide scan(Wide v) noexcept {
-    for (std::size_t i = lag(P); i < block_values; ++i) v.of[i] += v.of[i - lag(P)];
-    return v;
-  }
-
-  // Returns, for each place, the last integer at a multiple of the predictor's lag from it.
-  template <Predictor P>
-  static Wide last(const Wide& v) noexcept {
-    Wide result;
-    for (std::size_t i = 0; i < block_values; ++i) result.of[i] = v.of[block_values - lag(P) + i % lag(P)];
-    return result;
-  }
-
-  class WideWriter {
-   public:
-    WideWriter(std::byte* out, Widths& widths) noexcept : out_(out), at_(out), width_(widths.of) {}
-    void next(const Wide& v) noexcept {
-      const auto d = std::bit_cast<std::array<std::int64_t, block_values>>(v);
-      *width_ = static_cast<std::uint8_t>(block_width(d.data()));
-      at_ = write_block(at_, d.data(), *width_++);
-    }
-    std::size_t bytes() const noexcept { return static_cast<std::size_t>(at_ - out_); }
-
-   private:
-    std::byte *out_, *at_;
-    std::uint8_t* width_;
-  };
-
-  // Reads no byte beyond the last block.
-  class WideReader {
-   public:
-    WideReader() = default;
-    explicit WideReader(const WidePlanes& in) noexcept : left_(in.bytes), width_(in.widths->of) {}
-    Wide next() noexcept {
-      const unsigned width = *width_++;
-      std::array<std::int64_t, block_values> d;
-      if (left_.size() >= width + 8) {
-        read_block(left_.data(), width, d.data());
-      } else {
-        std::byte padded[sizeof d + 8] = {};
-        if (width > 0) std::memcpy(padded, left_.data(), width);
-        read_block(padded, width, d.data());
-      }
-      left_ = left_.subspan(width);
-      return std::bit_cast<Wide>(d);
-    }
-
-   private:
-    ConstBytes left_;
-    const std::uint8_t* width_ = nullptr;
-  };
 };
 
 }  // namespace

@@ -56,8 +56,14 @@ struct GeneralValueKernels {
                                std::int64_t* q) noexcept;
   void (*dequantise_wide)(const std::int64_t* q, std::size_t n, const Quantiser<T>& z, T* values) noexcept;
 
+  // to <- as_decoded(values).
+  void (*decoded_forms)(const T* values, std::size_t n, const Quantiser<T>& z, T* to) noexcept;
+
   // Returns false if some |x| is beyond `limit` or NaN.
   bool (*all_below)(const T* values, std::size_t n, ComputedIn<T> limit) noexcept;
+  // Marks such values; sets or clears all marks. Returns how many of them differ from the value before, bit
+  // for bit.
+  std::size_t (*mark_beyond)(const T* values, std::size_t n, ComputedIn<T> limit, Marks& marks) noexcept;
 
   // Writes the runs of the marked values, and sets their entries in `q` to the integer before them. Returns
   // the number of runs; if the number is above `most`, nothing is changed.
@@ -115,6 +121,7 @@ struct GeneralKernels {
 };
 
 const GeneralKernels& scalar_general_kernels() noexcept;
+const GeneralKernels& avx2_general_kernels() noexcept;
 const GeneralKernels& avx512_general_kernels() noexcept;
 
 }  // namespace taut::planes

@@ -34,6 +34,52 @@ void dequantise_wide(const std::int64_t* q, std::size_t n, const Quantiser<T>& z
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<T>(static_cast<double>(q[i]) * step);
 }
 
+// Returns the integer of x in the range of T's values, and `good`: all ones if there is one.
+struct Rounded {
+  double integer;
+  std::uint64_t good;
+};
+template <class T>
+Rounded rounded_within(double x, double scale, double step, double bound) noexcept {
+  constexpr double range = std::int64_t{1} << value_bits<T>;
+  const double integer = x * scale + 0x1.8p52 - 0x1.8p52;
+  const double error = x - static_cast<double>(static_cast<T>(integer * step));
+  return {integer, all_ones_if((integer < range) & (integer >= -range) & (std::abs(error) <= bound))};
+}
+
+// Returns the decoded forms of values that may have no integer. Halves are computed in float, where all
+// products with a power of two are exact.
+template <class T>
+void decoded_forms(const T* values, std::size_t n, const Quantiser<T>& z, T* to) noexcept {
+  using Bits = BitsOf<T>;
+  const auto choose = [](std::uint64_t all_ones, T yes, T no) {
+    const auto mask = static_cast<Bits>(all_ones);
+    return std::bit_cast<T>(
+        static_cast<Bits>((std::bit_cast<Bits>(yes) & mask) | (std::bit_cast<Bits>(no) & ~mask)));
+  };
+  if (z.snaps || z.exact_bits) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = as_decoded(values[i], z);
+  } else if constexpr (is_half<T>) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const float integer = static_cast<float>(values[i]) * z.inverse + 0x1.8p23f - 0x1.8p23f;
+      const std::uint64_t good = all_ones_if((integer < 0x1p22f) & (integer >= -0x1p22f));
+      to[i] = choose(good, static_cast<T>(integer * z.step), values[i]);
+    }
+  } else {
+    const double scale = 1 / static_cast<double>(z.step), step = z.step, bound = z.bound;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Rounded q = rounded_within<T>(static_cast<double>(values[i]), scale, step, bound);
+      T decoded = choose(q.good, static_cast<T>(q.integer * step), values[i]);
+      if constexpr (sizeof(T) == 4) {  // small integers are quantised as in a small chunk
+        const float integer = values[i] * z.inverse + 0x1.8p23f - 0x1.8p23f;
+        const std::uint64_t is_small = all_ones_if((integer < 0x1p14f) & (integer >= -0x1p14f));
+        decoded = choose(is_small, integer * z.step, decoded);
+      }
+      to[i] = decoded;
+    }
+  }
+}
+
 // ---- Sums of a few numbers
 
 struct TwoSum {  // sum + error is a + b (Knuth)
@@ -130,8 +176,55 @@ void mark_repeats(const T* values, std::size_t n, Marks& marks) noexcept {
 template <class Isa, class T>
 bool all_below(const T* values, std::size_t n, ComputedIn<T> limit) noexcept {
   for (std::size_t i = 0; i < n; i += 64)
-    if (!Isa::below(values + i, std::min<std::size_t>(n - i, 64), limit)) return false;
+    if (Isa::beyond(values + i, std::min<std::size_t>(n - i, 64), limit) != 0) return false;
   return true;
+}
+
+template <class Isa, class T>
+std::size_t mark_beyond(const T* values, std::size_t n, ComputedIn<T> limit, Marks& marks) noexcept {
+  Marks repeats;
+  mark_repeats<Isa>(values, n, repeats);
+  mark(n, marks,
+       [=](std::size_t first, std::size_t left) { return Isa::beyond(values + first, left, limit); });
+  std::size_t lone = 0;
+  for (std::size_t w = 0; w < std::size(marks.of); ++w)
+    lone += static_cast<std::size_t>(std::popcount(marks.of[w] & ~repeats.of[w]));
+  return lone;
+}
+
+// ---- Quantisation for the large range, a group at a time
+
+// Places of a group whose values have an integer, and those of integers beyond the small range.
+struct CodedPlaces {
+  std::uint64_t any, large;
+};
+
+// Returns true if all values of a group repeat the value before the group.
+template <class Isa, class T>
+bool repeats_all(const T* x) noexcept {
+  return same_bits(x[0], x[-1]) && same_bits(x[group_values - 1], x[0]) &&
+         Isa::equal(x, x - 1, group_values) == ~std::uint64_t{0};
+}
+
+// For kernel sets with registers. Isa::quantise_group(values, z, q) writes the integers of a group; those at
+// places without an integer may have any value.
+template <class Isa, class T>
+Quantised quantise_groups(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
+                          Marks& marks) noexcept {
+  std::uint64_t any = 0, any_large = 0;
+  for (std::size_t g = 0; g < groups; ++g, values += group_values, q += group_values) {
+    if (g > 0 && repeats_all<Isa>(values)) {
+      std::fill_n(q, group_values, q[-1]);
+      marks.of[g] = all_ones_if(marks.of[g - 1] >> 63 != 0);
+      continue;
+    }
+    const CodedPlaces coded = Isa::quantise_group(values, z, q);
+    marks.of[g] = ~coded.any;
+    any |= ~coded.any;
+    any_large |= coded.large;
+  }
+  std::fill(marks.of + groups, std::end(marks.of), 0);
+  return {any == 0, any_large == 0};
 }
 
 template <class Isa, class T>
@@ -259,7 +352,9 @@ constexpr GeneralKernels general_kernels() {
             return GeneralValueKernels<T>{Isa::template quantise<T>,
                                           quantise_wide<T>,
                                           dequantise_wide<T>,
+                                          decoded_forms<T>,
                                           all_below<Isa, T>,
+                                          mark_beyond<Isa, T>,
                                           take_runs<Isa, T, std::int32_t>,
                                           take_runs<Isa, T, std::int64_t>,
                                           put<Isa, T>,

@@ -45,6 +45,12 @@ struct Kernels {
   bool (*accumulate)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
                      PlanesOut& out) noexcept;
 
+  // The same for integers of up to unchecked_bits<T>, computed in double beyond the small range. Null where
+  // the general path does as well.
+  bool (*encode_large)(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept;
+  bool (*accumulate_large)(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                           PlanesOut& out) noexcept;
+
   // values <- step * q, with the product in double, for any q.
   void (*dequantise_large)(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z,
                            T* values) noexcept;

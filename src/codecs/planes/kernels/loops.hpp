@@ -2,6 +2,7 @@
 //
 //   Values<T>(values, z), Residuals(q, lags)  sources of integers: quantised values; integers, less their
 //                                             prediction if there are lags
+//   LargeValues<T>(values, z)                 optional: Values of integers of up to unchecked_bits<T>
 //   write(source, predictor, groups, out)     writes the planes of a source; false if a value is not small
 //   add(in, source, predictor, groups, out)   the same, plus the planes `in`
 //   read(in, groups, predictor, sink)         reads planes; calls sink(first, q) for the integers q, as many
@@ -34,6 +35,26 @@ bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Q
   return Isa::add(in, typename Isa::template Values<T>(values, z), z.predictor, groups, out);
 }
 
+// Encoders of the large range, for sets with LargeValues<T>.
+template <class Isa, class T>
+struct LargeEncoders {
+  static constexpr decltype(Kernels<T>::encode_large) encode = nullptr;
+  static constexpr decltype(Kernels<T>::accumulate_large) accumulate = nullptr;
+};
+template <class Isa, class T>
+requires requires { typename Isa::template LargeValues<T>; }
+struct LargeEncoders<Isa, T> {
+  using Values = typename Isa::template LargeValues<T>;
+
+  static bool encode(const T* values, std::size_t groups, const Quantiser<T>& z, PlanesOut& out) noexcept {
+    return Isa::write(Values(values, z), z.predictor, groups, out);
+  }
+  static bool accumulate(const PlanesIn& in, const T* values, std::size_t groups, const Quantiser<T>& z,
+                         PlanesOut& out) noexcept {
+    return Isa::add(in, Values(values, z), z.predictor, groups, out);
+  }
+};
+
 template <class Isa, bool add, class T>
 void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
   Isa::read(in, groups, z.predictor, [=, step = z.step](std::size_t first, const auto& q) {
@@ -44,7 +65,18 @@ void decode(const PlanesIn& in, std::size_t groups, const Quantiser<T>& z, T* va
 template <class Isa, class T>
 void dequantise_large(const std::int32_t* q, std::size_t groups, const Quantiser<T>& z, T* values) noexcept {
   const double step = static_cast<double>(z.step);
-  if constexpr (is_half<T>) {
+  if constexpr (std::is_same_v<T, float>) {
+    for (std::size_t g = 0; g < groups; ++g, q += group_values, values += group_values) {
+      std::int32_t seen = 0;
+      for (std::size_t i = 0; i < group_values; ++i) seen |= q[i] ^ (q[i] >> 31);
+      if (seen >> 24 == 0) {  // a float holds the integers, so that one product in float is correctly rounded
+        for (std::size_t i = 0; i < group_values; ++i) values[i] = static_cast<float>(q[i]) * z.step;
+      } else {
+        for (std::size_t i = 0; i < group_values; ++i)
+          values[i] = static_cast<float>(static_cast<double>(q[i]) * step);
+      }
+    }
+  } else if constexpr (is_half<T>) {
     for (std::size_t i = 0; i < groups * group_values; i += Isa::lanes)
       Isa::put_large(Isa::load(q + i, groups), z.step, values + i);
   } else {
@@ -108,9 +140,16 @@ constexpr KernelSet kernel_set(const char* name, bool (*supported)() noexcept,
   return {name,
           supported,
           ValueTypes::each([]<class T>() {
-            return Kernels<T>{encode<Isa, T>,           Isa::template quantise<T>, accumulate<Isa, T>,
-                              dequantise_large<Isa, T>, decode<Isa, false, T>,     decode<Isa, true, T>,
-                              decode_lagged<Isa, T>,    find_below_numbers<T>};
+            return Kernels<T>{encode<Isa, T>,
+                              Isa::template quantise<T>,
+                              accumulate<Isa, T>,
+                              LargeEncoders<Isa, T>::encode,
+                              LargeEncoders<Isa, T>::accumulate,
+                              dequantise_large<Isa, T>,
+                              decode<Isa, false, T>,
+                              decode<Isa, true, T>,
+                              decode_lagged<Isa, T>,
+                              find_below_numbers<T>};
           }),
           {pack<Isa>, unpack<Isa>, add<Isa>, Isa::sum},
           {Isa::Widths::summarize, write_widths<typename Isa::Widths>, read_widths<typename Isa::Widths>},

@@ -47,7 +47,7 @@ bool GeneralPath<T>::encode_lagged(const T* values, std::size_t n, std::int32_t*
 template <class T>
 std::size_t TypedCodec<T>::encode_lagged(const T* values, std::size_t count, FrameHeader header,
                                          Bytes out) const {
-  LagWindow history(lags_, count);
+  LagWindow history(lags_.span(), count);
   FrameWriter frame(out, count, {z_.predictor, lags_});
   const auto encode = [&](Range, Records& writer) {
     Form form = Form::simple;
@@ -106,7 +106,7 @@ template <class T>
 Sized TypedCodec<T>::accumulate_lagged(const FrameReader<T>& frame, const T* values, FrameHeader total,
                                        Bytes out, Lagged& outcome) const {
   Operand operand;
-  LagWindow history(lags_, frame.count());
+  LagWindow history(lags_.span(), frame.count());
   FrameWriter sum(out, frame.count(), {z_.predictor, lags_});
   const auto add = [&](Range, Records& writer) {
     Form form = Form::simple;

@@ -4,34 +4,14 @@
 #pragma once
 
 #include "codecs/planes/format/format.hpp"
+#include "core/lag_window.hpp"
+#include "core/lags.hpp"
 
 namespace taut::planes {
 
-// Least lag: the earlier groups that a kernel needs do not overlap the current group.
-inline constexpr std::size_t least_lag = group_values;
-inline constexpr std::size_t max_lags = 2;
+using taut::Lags;
 
-// Lags in values, the shortest first; they reach across chunks. Integers before the first one of a frame are
-// 0.
-struct Lags {
-  std::uint32_t of[max_lags] = {};
-  unsigned n = 0;
-
-  bool any() const noexcept { return n > 0; }
-  std::size_t span() const noexcept { return std::size_t{of[0]} + of[1]; }
-
-  // Returns the lags that reach values in a frame of `count`.
-  Lags within(std::size_t count) const noexcept {
-    Lags some;
-    while (some.n < n && of[some.n] < count) {
-      some.of[some.n] = of[some.n];
-      ++some.n;
-    }
-    return some;
-  }
-
-  friend bool operator==(const Lags&, const Lags&) = default;
-};
+static_assert(least_lag >= group_values);
 
 struct Prediction {
   Predictor inner = Predictor::delta;  // predictor inside a chunk
@@ -39,6 +19,9 @@ struct Prediction {
 
   friend bool operator==(const Prediction&, const Prediction&) = default;
 };
+
+// Integers of a frame, from which lags predict.
+using LagWindow = taut::LagWindow<std::int32_t, chunk_values>;
 
 // Returns true if a sum of `addends` frames may keep its lags: its integers stay narrow whatever the records
 // hold.

@@ -22,6 +22,12 @@ class ExactSum {
     }
   }
 
+  // Adds another sum of finite numbers.
+  void add(const ExactSum& other) noexcept {
+    for (int i = 0; i < other.usual_.size; ++i) usual_.grow(other.usual_.part[i]);
+    for (int i = 0; i < other.huge_.size; ++i) huge_.grow(other.huge_.part[i]);
+  }
+
   // Adds a * b without rounding.
   void add_product(double a, double b) noexcept {
     const double p = a * b;

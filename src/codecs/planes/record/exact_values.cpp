@@ -2,6 +2,7 @@
 
 #include "codecs/planes/record/exact_sum.hpp"
 #include "codecs/planes/record/run_cursor.hpp"
+#include "codecs/planes/record/run_edges.hpp"
 
 namespace taut::planes {
 namespace {
@@ -211,6 +212,22 @@ class Places {
   Totals<T> totals_;
 };
 
+// Returns true if every covered integer that starts no run equals the integer before.
+template <class Int>
+bool repeats_inside(const Int* q, std::size_t count, const Marks& covered, const Marks& starts,
+                    const GeneralKernels& kernels) noexcept {
+  Marks repeats;
+  if constexpr (sizeof(Int) == 8) {
+    kernels.mark_wide_repeats(q, count, repeats);
+  } else {
+    kernels.mark_narrow_repeats(q, count, repeats);
+  }
+  std::uint64_t moving = 0;
+  for (std::size_t w = 0; w < std::size(covered.of); ++w)
+    moving |= covered.of[w] & ~starts.of[w] & ~repeats.of[w];
+  return moving == 0;
+}
+
 // Handles the common case: one fill value, in runs that do not overlap, at whose positions the integers
 // repeat the hold and add nothing. Returns false and changes nothing in any other case.
 template <class T, class Int>
@@ -242,21 +259,15 @@ bool put_fill_value(const Record<T>& record, const Int* q, double step, const Ge
   }
   if (!plain) return false;
 
-  Marks repeats;
-  if constexpr (sizeof(Int) == 8) {
-    kernels.mark_wide_repeats(q, record.count, repeats);
-  } else {
-    kernels.mark_narrow_repeats(q, record.count, repeats);
-  }
-  std::uint64_t inside = 0, moving = 0;  // inside: all ones if a run continues from the word before
+  std::uint64_t inside = 0, continued = 0;  // inside: all ones if a run continues from the word before
   for (std::size_t w = 0; w < std::size(covered.of); ++w) {
     std::uint64_t bits = covered.of[w];  // each bit: parity of the number of run boundaries up to it
-    for (unsigned by = 1; by < 64; by *= 2) bits ^= bits << by;
+    for (unsigned by = 1; bits != 0 && by < 64; by *= 2) bits ^= bits << by;
     covered.of[w] = bits ^= inside;
     inside = ~((bits >> 63) - 1);
-    moving |= bits & ~starts.of[w] & ~repeats.of[w];
+    continued |= bits & ~starts.of[w];
   }
-  if (moving != 0) return false;
+  if (continued != 0 && !repeats_inside(q, record.count, covered, starts, kernels)) return false;
   T fill = value;
   if (depth > 1) {
     RunCursor<T> first(runs, record.count, step);
@@ -274,6 +285,7 @@ template <class T, class Int>
 void put_exact_values(const Record<T>& record, const Int* q, double step, const GeneralKernels& kernels,
                       T* values) {
   if (put_fill_value(record, q, step, kernels, values)) return;
+  if (overlap_much(record)) return put_by_edges(record, q, step, values);
   Places<T, Int> places(record, q, step, kernels, values);
   for (RunCursor<T> sweep(record.run_list(), record.count, step); sweep.next();)
     if (sweep.covered() || record.layer_count > 0) places.put(sweep);

@@ -57,8 +57,9 @@ void Schedule::finish(const WorkRef& last) {
   auto needed = all_before(last);
   while (!last->done) {
     std::vector<WorkRef> candidates = ready();
-    if (nothing_else)
-      std::erase_if(candidates, [&](const WorkRef& work) { return !needed.contains(work.get()); });
+    const auto is_needed = [&](const WorkRef& work) { return needed.contains(work.get()); };
+    if (nothing_else && std::ranges::any_of(candidates, is_needed))  // else it may wait for other work
+      std::erase_if(candidates, std::not_fn(is_needed));
     if (!candidates.empty()) {
       run_one_of(candidates);
     } else {

@@ -31,18 +31,6 @@ struct Integers {
   std::int32_t base() const { return back == 0 ? 0 : of[0]; }
 };
 
-// Rounds eight scaled values. NaN and values out of range become INT_MIN.
-template <class T>
-__m256i rounded(const T* x, float inverse) {
-  return _mm256_cvtps_epi32(_mm256_mul_ps(eight(x), _mm256_set1_ps(inverse)));
-}
-inline __m256i rounded(const double* x, double inverse) {
-  const __m256d by = _mm256_set1_pd(inverse);
-  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_loadu_pd(x), by));
-  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_loadu_pd(x + 4), by));
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-}
-
 // Returns false if some |q| leaves the small range: after 2^14 is added, the top bit shows it.
 template <class T>
 bool quantise(const T* values, std::size_t groups, const Quantiser<T>& z, Integers& q) {

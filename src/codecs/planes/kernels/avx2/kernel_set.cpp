@@ -198,7 +198,7 @@ struct Avx2 {
 }  // namespace
 
 const KernelSet& KernelSet::avx2() noexcept {
-  static constexpr auto set = kernel_set<Avx2>("avx2", has_avx2, scalar_general_kernels);
+  static constexpr auto set = kernel_set<Avx2>("avx2", has_avx2, avx2_general_kernels);
   return set;
 }
 

@@ -1,5 +1,5 @@
 // AVX2: conversion between values of each type and integers. Halves are computed in float. Included by
-// integers.hpp only.
+// integers.hpp and general.cpp only.
 #pragma once
 
 #include <immintrin.h>
@@ -16,6 +16,18 @@ inline __m256 eight(const f16* x) {
 inline __m256 eight(const bf16* x) {
   const __m128i upper = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(upper), 16));
+}
+
+// Rounds eight scaled values. NaN and values out of range become INT_MIN.
+template <class T>
+__m256i rounded(const T* x, float inverse) {
+  return _mm256_cvtps_epi32(_mm256_mul_ps(eight(x), _mm256_set1_ps(inverse)));
+}
+inline __m256i rounded(const double* x, double inverse) {
+  const __m256d by = _mm256_set1_pd(inverse);
+  const __m128i low = _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_loadu_pd(x), by));
+  const __m128i high = _mm256_cvtpd_epi32(_mm256_mul_pd(_mm256_loadu_pd(x + 4), by));
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
 // Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet.

@@ -38,85 +38,98 @@ std::uint64_t equal_lanes(__m512i a, __m512i b) {
   if constexpr (sizeof(T) == 8) return _mm512_cmpeq_epi64_mask(a, b);
 }
 
-// Returns true if some magnitude is beyond `limit` or NaN.
-bool beyond(__m512i v, float limit, const float*) {
-  return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_castsi512_ps(v)), _mm512_set1_ps(limit), _CMP_NLE_UQ) != 0;
+// Returns the bits of the lanes that are NaN or whose magnitude is beyond `limit`.
+std::uint64_t lanes_beyond(__m512i v, float limit, const float*) {
+  return _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_castsi512_ps(v)), _mm512_set1_ps(limit), _CMP_NLE_UQ);
 }
-bool beyond(__m512i v, double limit, const double*) {
-  return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_castsi512_pd(v)), _mm512_set1_pd(limit), _CMP_NLE_UQ) != 0;
+std::uint64_t lanes_beyond(__m512i v, double limit, const double*) {
+  return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_castsi512_pd(v)), _mm512_set1_pd(limit), _CMP_NLE_UQ);
 }
 template <class Half>
-bool beyond(__m512i v, float limit, const Half* type) {
-  return beyond(_mm512_castps_si512(widened(_mm512_castsi512_si256(v), type)), limit, &limit);
+std::uint64_t lanes_beyond(__m512i v, float limit, const Half* type) {
+  return lanes_beyond(_mm512_castps_si512(widened(_mm512_castsi512_si256(v), type)), limit, &limit);
 }
 
 // ---- Values to integers
 
-inline __m512d eight(const double* x) { return _mm512_loadu_pd(x); }
-inline __m512d eight(const float* x) { return _mm512_cvtps_pd(_mm256_loadu_ps(x)); }
-template <class Half>
-__m512d eight(const Half* x) {
-  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
-  return _mm512_cvtps_pd(_mm512_castps512_ps256(widened(_mm256_castsi128_si256(bits), x)));
+// Rounds sixteen scaled values. NaN and values out of range become INT_MIN.
+template <class T>
+__m512i rounded(const T* x, const Quantiser<T>& z) {
+  if constexpr (sizeof(T) == 8) {
+    return rounded_in_double(x, z.inverse);
+  } else {
+    return _mm512_cvt_roundps_epi32(_mm512_mul_ps(load_floats(x), _mm512_set1_ps(z.inverse)), to_nearest);
+  }
 }
 
-// Returns the mask of the values, out of 64, that decode within the bound. Multiples for halves need no
-// rounding.
-template <class T>
-std::uint64_t within_bound(const T* values, const std::int32_t* q, const Quantiser<T>& z) {
-  const __m512d step = _mm512_set1_pd(static_cast<double>(z.step)), bound = _mm512_set1_pd(z.bound);
+// Returns the bits of the integers q with -2^bits <= q < 2^bits.
+template <int bits>
+std::uint64_t within_bits(__m512i q) {
+  return _mm512_cmplt_epu32_mask(_mm512_add_epi32(q, _mm512_set1_epi32(1 << bits)),
+                                 _mm512_set1_epi32(2 << bits));
+}
+template <int bits>
+std::uint64_t group_within_bits(const std::int32_t* q) {
   std::uint64_t good = 0;
-  for (unsigned i = 0; i < group_values; i += 8) {
-    const __m256i integers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + i));
-    __m512d back = _mm512_mul_pd(_mm512_cvtepi32_pd(integers), step);
-    if constexpr (std::is_same_v<T, float>) back = _mm512_cvtps_pd(_mm512_cvtpd_ps(back));
-    const __m512d error = _mm512_abs_pd(_mm512_sub_pd(eight(values + i), back));
-    good |= std::uint64_t{_mm512_cmp_pd_mask(error, bound, _CMP_LE_OQ)} << i;
-  }
+  for (unsigned i = 0; i < group_values; i += 16) good |= within_bits<bits>(_mm512_loadu_si512(q + i)) << i;
   return good;
 }
 
+// Returns the bits of the eight values that decode within the bound.
+inline std::uint64_t eight_within_bound(const float* x, __m256i q, const Quantiser<float>& z) {
+  const __m512d product = _mm512_mul_pd(_mm512_cvtepi32_pd(q), _mm512_set1_pd(static_cast<double>(z.step)));
+  const __m512d back = _mm512_cvtps_pd(_mm512_cvtpd_ps(product));
+  return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(eight_doubles(x), back)), _mm512_set1_pd(z.bound),
+                            _CMP_LE_OQ);
+}
+
+// Returns the bits of the values of a group that have an integer, and corrects the integers that are not
+// small: those of floats have to be computed in double. In the range of `large`, float and double differ by
+// less than 1, so that integers beyond twice the range stay beyond it.
+template <class T>
+std::uint64_t coded_in_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
+  if constexpr (!std::is_same_v<T, float>) {
+    return group_within_bits<large_bits>(q);
+  } else {
+    if (group_within_bits<large_bits + 1>(q) == group_within_bits<small_bits>(q))
+      return group_within_bits<small_bits>(q);
+    const double scale = 1 / static_cast<double>(z.step);
+    std::uint64_t coded = 0;
+    for (unsigned i = 0; i < group_values; i += 16) {
+      const __m512i in_float = _mm512_loadu_si512(q + i);
+      const auto small = static_cast<__mmask16>(within_bits<small_bits>(in_float));
+      const __m512i both = _mm512_mask_mov_epi32(rounded_in_double(x + i, scale), small, in_float);
+      _mm512_storeu_si512(q + i, both);
+      const std::uint64_t sure = within_bits<unchecked_bits<float>>(both);
+      coded |= sure << i;
+      if (const std::uint64_t left = within_bits<large_bits>(both) & ~sure; left != 0) {
+        const std::uint64_t good = eight_within_bound(x + i, _mm512_castsi512_si256(both), z) |
+                                   eight_within_bound(x + i + 8, _mm512_extracti64x4_epi64(both, 1), z) << 8;
+        coded |= (left & good) << i;
+      }
+    }
+    return coded;
+  }
+}
+
 struct Avx512 : WideAvx512 {
-  // Quantises for the large range. In the small range the margin of the step keeps every value within the
-  // bound; beyond it each value is checked. NaN and numbers beyond 32 bits convert to INT_MIN.
+  // NaN and numbers beyond 32 bits convert to INT_MIN.
+  template <class T>
+  static CodedPlaces quantise_group(const T* x, const Quantiser<T>& z, std::int32_t* q) {
+    std::uint64_t small = 0;
+    for (unsigned i = 0; i < group_values; i += 16) {
+      const __m512i integers = rounded(x + i, z);
+      _mm512_storeu_si512(q + i, integers);
+      small |= within_bits<small_bits>(integers) << i;
+    }
+    if (small == ~std::uint64_t{0}) return {small, 0};
+    const std::uint64_t coded = coded_in_group(x, z, q);
+    return {coded, coded & ~group_within_bits<small_bits>(q)};
+  }
   template <class T>
   static Quantised quantise(const T* values, std::size_t groups, const Quantiser<T>& z, std::int32_t* q,
                             Marks& marks) noexcept {
-    const __m512d scale = _mm512_set1_pd(1 / static_cast<double>(z.step));
-    const __m512i half = _mm512_set1_epi32(1 << large_bits), range = _mm512_set1_epi32(2 << large_bits);
-    const __m512i beyond = _mm512_set1_epi32(static_cast<int>(~0u << small_bits));
-    std::uint64_t any = 0, any_large = 0;
-    for (std::size_t g = 0; g < groups; ++g) {
-      std::uint64_t good = 0, is_large = 0;
-      for (unsigned r = 0; r < 4; ++r) {
-        const std::size_t i = g * group_values + 16 * r;
-        const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i), scale), to_nearest);
-        const __m256i high =
-            _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight(values + i + 8), scale), to_nearest);
-        __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-        if constexpr (std::is_same_v<T, float>) {  // small integers are quantised as in a small chunk
-          const __m512 s = _mm512_mul_ps(_mm512_loadu_ps(values + i), _mm512_set1_ps(z.inverse));
-          const __m512i q_small = _mm512_cvt_roundps_epi32(s, to_nearest);
-          const __mmask16 is_small =
-              _mm512_cmplt_epu32_mask(_mm512_add_epi32(q_small, _mm512_set1_epi32(1 << small_bits)),
-                                      _mm512_set1_epi32(2 << small_bits));
-          both = _mm512_mask_mov_epi32(both, is_small, q_small);
-        }
-        const __mmask16 in_range = _mm512_cmplt_epu32_mask(_mm512_add_epi32(both, half), range);
-        const __m512i magnitude = _mm512_xor_si512(both, _mm512_srai_epi32(both, 31));
-        good |= std::uint64_t{in_range} << (16 * r);
-        is_large |= std::uint64_t{_mm512_mask_test_epi32_mask(in_range, magnitude, beyond)} << (16 * r);
-        _mm512_storeu_si512(q + i, both);
-      }
-      if (is_large != 0) {
-        good &= within_bound(values + g * group_values, q + g * group_values, z);
-        any_large |= is_large & good;
-      }
-      marks.of[g] = ~good;
-      any |= ~good;
-    }
-    std::fill(marks.of + groups, std::end(marks.of), 0);
-    return {any == 0, any_large == 0};
+    return quantise_groups<Avx512>(values, groups, z, q, marks);
   }
 
   template <class T>
@@ -128,11 +141,12 @@ struct Avx512 : WideAvx512 {
   }
 
   template <class T>
-  static bool below(const T* x, std::size_t n, ComputedIn<T> limit) {
+  static std::uint64_t beyond(const T* x, std::size_t n, ComputedIn<T> limit) {
     constexpr std::size_t step = lanes<ComputedIn<T>>;
+    std::uint64_t bits = 0;
     for (std::size_t i = 0; i < n; i += step)
-      if (beyond(load_first(x + i, std::min(n - i, step)), limit, x)) return false;
-    return true;
+      bits |= lanes_beyond(load_first(x + i, std::min(n - i, step)), limit, x) << i;
+    return bits;
   }
 
   template <class T>

@@ -1,4 +1,4 @@
-// AVX-512: conversion of sixteen values of up to 32 bits to floats, and of floats to halves. Included by
+// AVX-512: conversion of sixteen values to floats or to integers, and of floats to halves. Included by
 // values.hpp and general.cpp only.
 #pragma once
 
@@ -21,6 +21,18 @@ inline __m512 load_floats(const float* x) { return _mm512_loadu_ps(x); }
 template <class Half>
 __m512 load_floats(const Half* x) {
   return widened(load256(x), x);
+}
+
+inline __m512d eight_doubles(const double* x) { return _mm512_loadu_pd(x); }
+inline __m512d eight_doubles(const float* x) { return _mm512_cvtps_pd(_mm256_loadu_ps(x)); }
+
+// Rounds sixteen values, scaled in double. NaN and values out of range become INT_MIN.
+template <class T>
+__m512i rounded_in_double(const T* x, double scale) {
+  const __m512d by = _mm512_set1_pd(scale);
+  const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight_doubles(x), by), to_nearest);
+  const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(eight_doubles(x + 8), by), to_nearest);
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
 // Converts floats to halves, rounded to nearest even. A NaN keeps its upper bits and becomes quiet, if

@@ -178,6 +178,8 @@ struct Avx512 {
   static constexpr std::size_t lanes = group_values;
   template <class T>
   using Values = ValueReader<T>;
+  template <class T>
+  requires(!is_half<T>) using LargeValues = ValueReader<T, unchecked_bits<T>>;
   using Residuals = IntegerReader;
   using Widths = Avx512Widths;
 

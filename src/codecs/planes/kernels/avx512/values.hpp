@@ -8,16 +8,13 @@ namespace taut::planes {
 namespace {
 
 // Quantises values: group(g) returns the integers of group g. After all groups, small() tells if every
-// integer is in the small range.
-template <class T>
+// integer has at most `Bits` bits. Beyond small_bits the integers of floats are computed in double.
+template <class T, int Bits = small_bits>
 class ValueReader {
  public:
-  ValueReader(const T* values, const Quantiser<T>& z) : values_(values) {
-    if constexpr (sizeof(T) == 8) {
-      inverse_ = _mm512_castpd_si512(_mm512_set1_pd(z.inverse));
-    } else {
-      inverse_ = _mm512_castps_si512(_mm512_set1_ps(z.inverse));
-    }
+  ValueReader(const T* values, const Quantiser<T>& z)
+      : values_(values), scale_(1 / static_cast<double>(z.step)) {
+    if constexpr (sizeof(T) < 8) inverse_ = _mm512_set1_ps(z.inverse);
   }
 
   Integers group(std::size_t g) {
@@ -31,24 +28,28 @@ class ValueReader {
   }
 
   bool small() const {
-    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << small_bits))) == 0;
+    return _mm512_test_epi32_mask(seen_, _mm512_set1_epi32(static_cast<int>(~0u << Bits))) == 0;
   }
 
  private:
   template <class Short>
   __m512i part(const Short* x) const {
-    const __m512 s = _mm512_mul_ps(load_floats(x), _mm512_castsi512_ps(inverse_));
-    return _mm512_cvt_roundps_epi32(s, to_nearest);
+    const __m512 s = _mm512_mul_ps(load_floats(x), inverse_);
+    const __m512i q = _mm512_cvt_roundps_epi32(s, to_nearest);
+    if constexpr (Bits == small_bits) {
+      return q;
+    } else {
+      const __m512i from_least = _mm512_add_epi32(q, _mm512_set1_epi32(1 << small_bits));
+      const __mmask16 beyond = _mm512_cmpge_epu32_mask(from_least, _mm512_set1_epi32(2 << small_bits));
+      return _mm512_mask_mov_epi32(q, beyond, rounded_in_double(x, scale_));
+    }
   }
-  __m512i part(const double* x) const {
-    const __m512d inverse = _mm512_castsi512_pd(inverse_);
-    const __m256i low = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x), inverse), to_nearest);
-    const __m256i high = _mm512_cvt_roundpd_epi32(_mm512_mul_pd(_mm512_loadu_pd(x + 8), inverse), to_nearest);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-  }
+  __m512i part(const double* x) const { return rounded_in_double(x, scale_); }
 
   const T* values_;
-  __m512i inverse_, seen_ = _mm512_setzero_si512();
+  double scale_;
+  __m512 inverse_;
+  __m512i seen_ = _mm512_setzero_si512();
 };
 
 template <bool Add>

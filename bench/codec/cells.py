@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Prints the cells of taut_bench_codec as a page, weak cells first: cells.py CODEC.json > docs/notes/codec_cells.md"""
+
+import json
+import sys
+
+OPERATIONS = {
+    "encode": "encode",
+    "decode": "decode",
+    "decode_add": "values += frame",
+    "frame_add": "frame + frame",
+    "accumulate": "frame += values",
+}
+HEAD = """# Cells of the planes codec
+
+Written by `bench/codec/cells.py`; not to be edited. Share of memcpy at 1 MiB, one thread, for each
+type, class of fields ([what they are](../howto/measure_codec.md)) and kernel set; rows with the
+weakest cell first. Every figure is the median of runs in alternation with memcpy of as many bytes.
+
+{processor}, {processors} cores; {compiler}; {date}, commit {commit}; load {load:.1f}.
+The machine is a noisy virtual one.
+"""
+
+
+def rows_of(report):
+    """Returns the shares of each type, field and kernel set of planes, at 1 MiB."""
+    rows = {}
+    for row in report["results"]:
+        if row["codec"] == "planes" and row["bytes"] == 1 << 20 and row["kernel"] in OPERATIONS:
+            rows.setdefault((row["type"], row["field"], row["set"]), {})[row["kernel"]] = row["share_of_memcpy"]
+    return rows
+
+
+def table_of(rows, kernels):
+    yield "| type | field | " + " | ".join(OPERATIONS.values()) + " |"
+    yield "|---|---|" + "---:|" * len(OPERATIONS)
+    chosen = [(min(shares.values()), key, shares) for key, shares in rows.items() if key[2] == kernels]
+    for _, (kind, field, _), shares in sorted(chosen, key=lambda row: row[:2]):
+        cells = (f"{shares[name]:.2f}" if name in shares else "-" for name in OPERATIONS)
+        yield f"| {kind} | {field} | " + " | ".join(cells) + " |"
+
+
+def page_of(report):
+    about = {**report["context"], "date": report["context"]["date"][:10]}
+    lines = [HEAD.format(**about)]
+    rows = rows_of(report)
+    for kernels in dict.fromkeys(key[2] for key in rows):
+        lines += [f"## {kernels}", "", *table_of(rows, kernels), ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as file:
+        print(page_of(json.load(file)), end="")

@@ -1,0 +1,103 @@
+#include "collective_run.hpp"
+
+#include <sys/mman.h>
+
+#include <memory>
+
+#include "comm/agree.hpp"
+
+namespace simulation {
+namespace {
+
+constexpr double seconds_of_samples = 20e-6;  // before the agreement
+constexpr taut::Lane agreement_lane = taut::max_segments;
+
+// Address range that stands for the values of all ranks. Nobody writes to it but headers, so that it takes no
+// memory.
+class Values {
+ public:
+  explicit Values(std::size_t bytes)
+      : bytes_(bytes),
+        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                   0)) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  Values(const Values&) = delete;
+  ~Values() { munmap(data_, bytes_); }
+  taut::Slice all() const noexcept { return {{data_, bytes_ / sizeof(float), taut::DType::f32}}; }
+
+ private:
+  std::size_t bytes_;
+  void* data_;
+};
+
+taut::Operands operands(const CollectiveCall& call, const Values& in, const Values& out, int rank) {
+  using enum taut::Collective;
+  const auto ranks = static_cast<std::size_t>(call.ranks), me = static_cast<std::size_t>(rank);
+  const taut::Slice sent = in.all(), received = out.all();
+  const taut::Slice own_sent = block(sent, me, ranks), own_received = block(received, me, ranks);
+  switch (call.collective) {
+    case allgather:
+    case gather: return {.in = taut::ConstSlice(own_sent), .out = received};
+    case reduce_scatter:
+    case scatter: return {.in = taut::ConstSlice(sent), .out = own_received};
+    default: return {.in = taut::ConstSlice(sent), .out = received};
+  }
+}
+
+taut::Task<> served(const PlannedCall& planned, taut::Team team, taut::Transport& transport,
+                    taut::Operands data) {
+  if (planned.agrees) co_await taut::agree(transport, agreement_lane, {});
+  co_await taut::pipelined(*planned.algorithm, team, data, planned.segments);
+}
+
+// Returns the costs of the uncompressed baseline: whole values travel, and neither copies nor sums take time.
+CodecCosts uncompressed() {
+  return {.bits = 32,
+          .encode = 1e18,
+          .decode = 1e18,
+          .decode_add = 1e18,
+          .add = 1e18,
+          .accumulate = 1e18,
+          .copy = 1e18,
+          .call = 0};
+}
+
+}  // namespace
+
+PlannedCall plan(const CollectiveCall& call) {
+  if (call.policy.empty()) {
+    const taut::AlgorithmInfo* const found = taut::find_algorithm(call.collective, call.algorithm.c_str());
+    if (found == nullptr)
+      throw taut::Error(taut::Status::invalid_argument, "no algorithm '" + call.algorithm + "'");
+    return {found, taut::Arithmetic::frames, call.segments, false};
+  }
+  const taut::Policy policy = taut::parse_policy(call.policy);
+  taut::CandidateTable table;
+  const taut::Call described{
+      .collective = call.collective, .type = taut::DType::f32, .bytes = call.bytes, .ranks = call.ranks};
+  const taut::Plan made = taut::make_plan(policy, described, policy.coding.bound, table);
+  if (made.plain != taut::Fallback::none)
+    throw taut::Error(taut::Status::invalid_policy, "the engine would leave the call to plain MPI");
+  return {made.algorithm, made.how, made.segments, true};
+}
+
+Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, taut::Transport& transport,
+                  const Processor& processor) {
+  const CodecCosts costs = call.policy.empty() ? uncompressed() : call.costs;
+  Spent spent;
+  const ModelledCodec codec(costs, processor.compute, spent);
+  ModelledPlace place(costs.copy, processor.compute, spent);
+  const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks
+  const Values in(call.bytes / whole * whole), out(call.bytes / whole * whole);
+  taut::CallCounters counters;
+  const taut::Team team(transport, codec, place, counters, planned.how, 0);
+  if (planned.agrees) processor.compute(seconds_of_samples);
+  taut::Task<> task = served(planned, team, transport, operands(call, in, out, transport.rank()));
+  while (!task.advance()) processor.wait();
+  task.result();
+  if (counters.status != taut::Status::ok) throw taut::Error(counters.status, "a simulated call failed");
+  return spent;
+}
+
+}  // namespace simulation

@@ -1,0 +1,42 @@
+// One collective call of a simulation, as a rank runs it: the agreement of the ranks, then the algorithm that
+// the engine plans for a policy, with modelled codec and memory.
+#pragma once
+
+#include <string>
+
+#include "core/transport.hpp"
+#include "modelled_codec.hpp"
+#include "policy/plan/plan.hpp"
+
+namespace simulation {
+
+struct CollectiveCall {
+  taut::Collective collective = taut::Collective::allreduce;
+  int ranks = 2;
+  std::size_t bytes = 0;                     // of the whole message, float
+  std::string policy = "abs:1,when=always";  // empty: uncompressed, by `algorithm` in `segments`
+  std::string algorithm = "";
+  int segments = 1;
+  CodecCosts costs = {};
+};
+
+// Plan of a call by the engine. plan() throws taut::Error if it would leave the call to plain MPI.
+struct PlannedCall {
+  const taut::AlgorithmInfo* algorithm = nullptr;
+  taut::Arithmetic how = taut::Arithmetic::values;
+  int segments = 1;
+  bool agrees = false;  // the ranks agree on the call first
+};
+PlannedCall plan(const CollectiveCall& call);
+
+// Processor of one rank: `compute` lets time pass, `wait` is called between two polls without progress.
+struct Processor {
+  Compute compute;
+  std::function<void()> wait;
+};
+
+// Runs the call on one rank. Every rank must run it. Throws taut::Error if the call fails.
+Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, taut::Transport& transport,
+                  const Processor& processor);
+
+}  // namespace simulation

@@ -1,0 +1,62 @@
+"""Costs of a codec on a field, as words of a scenario of taut_simulate, from measured rows of codec_fields.json.
+
+Sizes are those of real frames of the whole field. Speeds are those of whole fields, which do not fit a cache, by one
+thread. Threads beyond the measured two follow the power law of the gain from one thread to two: threads ** p, with
+the median p of all fields for each operation.
+"""
+
+import json
+import math
+import statistics
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = ROOT / "bench/results/zen5-2-core/codec_fields.json"
+VALUE_BITS = 32  # scenarios have floats; ratios of double fields are taken over
+SPEEDS = {
+    "encode": "encode_gb_per_s",
+    "decode": "decode_gb_per_s",
+    "decode_add": "decode_add_gb_per_s",
+    "add": "frame_add_gb_per_s",
+    "accumulate": "accumulate_gb_per_s",
+}
+
+
+class Costs:
+    def __init__(self, path=ROWS):
+        report = json.loads(Path(path).read_text())
+        self.context = report["context"]
+        self.rows = {}
+        for row in report["results"]:
+            if row["part"] == "whole" and row["bound_kind"] == "absolute" and not row["dims"]:
+                self.rows[row["field"], row["of_range"], row["codec"], row["threads"]] = row
+        self.exponents = {name: self.exponent(column) for name, column in SPEEDS.items()}
+
+    def exponent(self, column):
+        """Returns p of the power law of an operation's speed by threads, from 0 to 1."""
+        gains = []
+        for (field, bound, codec, threads), row in self.rows.items():
+            two = self.rows.get((field, bound, codec, 2))
+            if threads == 1 and codec == "planes" and two and row.get(column) and two.get(column):
+                gains.append(math.log2(two[column] / row[column]))
+        return min(1.0, max(0.0, statistics.median(gains)))
+
+    def fields(self):
+        return sorted({field for field, *_ in self.rows})
+
+    def ratio(self, field, of_range, codec="planes"):
+        return self.rows[field, of_range, codec, 1]["ratio"]
+
+    def growth(self, field, of_range):
+        """Returns how many bits a sum of two fields takes beyond those of one, for each value."""
+        row = self.rows[field, of_range, "planes", 1]
+        return max(0.0, VALUE_BITS / row["frame_add_ratio"] - VALUE_BITS / row["ratio"])
+
+    def words(self, field, of_range, codec="planes", threads=1):
+        row = self.rows[field, of_range, codec, 1]
+        words = [f"bits={VALUE_BITS / row['ratio']:.6g}", f"bits_a_doubling={self.growth(field, of_range):.6g}"]
+        for name, column in SPEEDS.items():
+            if row.get(column):
+                words.append(f"{name}={row[column] * threads ** self.exponents[name]:.6g}")
+        copy = row["memcpy_gb_per_s"] * threads ** self.exponents["decode"]
+        return [*words, f"copy={copy:.6g}", f"adds={int(codec == 'planes')}"]

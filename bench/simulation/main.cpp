@@ -1,0 +1,24 @@
+// taut_simulate: simulates collective calls on many hosts. Reads a scenario a line from standard input, and
+// writes its outcome as a line of JSON. The times are simulated: they do not depend on this machine or its
+// load.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "../command_line.hpp"
+#include "scenario.hpp"
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    try {
+      const simulation::Scenario scenario = simulation::parse_scenario(bench::split(line, ' '));
+      const simulation::Outcome outcome = scenario.plain ? simulate_plain(scenario.call, scenario.link)
+                                                         : simulate(scenario.call, scenario.link);
+      std::puts(json_of(outcome).c_str());
+      std::fflush(stdout);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "taut_simulate: %s\n", error.what());
+      return 2;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+#include "modelled_codec.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+namespace simulation {
+namespace {
+
+constexpr std::uint8_t frame_id = 250;  // of no real codec
+constexpr double bound = 1e-3;          // any
+constexpr std::align_val_t alignment{64};
+
+}  // namespace
+
+ModelledCodec::ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent)
+    : costs_(costs),
+      compute_(std::move(compute)),
+      spent_(spent),
+      contract_{.bound = bound, .adds_frames = costs.adds_frames, .idempotent = true} {}
+
+// Returns the bytes that the values of a frame take: no more than the values themselves.
+std::size_t ModelledCodec::payload_bytes(std::size_t count, std::uint32_t addends) const noexcept {
+  const double bits = costs_.bits + costs_.bits_a_doubling * std::log2(std::max<std::uint32_t>(addends, 1));
+  return static_cast<std::size_t>(std::min(bits, 32.0) * static_cast<double>(count) / 8);
+}
+
+std::size_t ModelledCodec::max_bytes(taut::DType, std::size_t count, std::uint32_t addends) const noexcept {
+  return taut::frame_header_bytes + payload_bytes(count, addends);
+}
+
+void ModelledCodec::work(double& counter, std::size_t bytes, double speed) const {
+  const double seconds = costs_.call + static_cast<double>(bytes) / speed;
+  counter += seconds;
+  compute_(seconds);
+}
+
+taut::Sized ModelledCodec::write(taut::DType type, std::size_t count, std::uint32_t addends,
+                                 taut::Bytes out) const noexcept {
+  const std::size_t payload = payload_bytes(count, addends);
+  if (out.size() < taut::frame_header_bytes + payload) return {taut::Status::buffer_too_small};
+  taut::write_header({.codec = frame_id,
+                      .type = type,
+                      .count = count,
+                      .bound = bound,
+                      .payload_bytes = payload,
+                      .addends = addends},
+                     out);
+  return {taut::Status::ok, taut::frame_header_bytes + payload};
+}
+
+taut::Sized ModelledCodec::encode(taut::ConstSlice values, taut::Bytes out) const noexcept {
+  work(spent_.encode, values.bytes(), costs_.encode);
+  return write(values.type, values.count, 1, out);
+}
+
+taut::Status ModelledCodec::decode(taut::ConstBytes, taut::Slice values) const noexcept {
+  work(spent_.decode, values.bytes(), costs_.decode);
+  return taut::Status::ok;
+}
+
+taut::Status ModelledCodec::reduce(taut::ConstBytes, taut::Slice values, taut::Reduction) const noexcept {
+  work(spent_.combine, values.bytes(), costs_.decode_add);
+  return taut::Status::ok;
+}
+
+taut::Sized ModelledCodec::sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept {
+  taut::FrameHeader header;
+  std::uint32_t addends = 0;
+  for (const taut::ConstBytes frame : frames) {
+    if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
+      return {status};
+    addends += header.addends;
+  }
+  const auto count = static_cast<std::size_t>(header.count);
+  work(spent_.combine, (frames.size() - 1) * count * size_of(header.type), costs_.add);
+  return write(header.type, count, addends, out);
+}
+
+taut::Sized ModelledCodec::accumulate(taut::ConstBytes frame, taut::ConstSlice values,
+                                      taut::Bytes out) const noexcept {
+  taut::FrameHeader header;
+  if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
+    return {status};
+  work(spent_.combine, values.bytes(), costs_.accumulate);
+  return write(values.type, values.count, header.addends + 1, out);
+}
+
+taut::Status ModelledPlace::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes == 0) return taut::Status::ok;
+  std::memmove(to, from, std::min(bytes, taut::frame_header_bytes));
+  const double seconds = static_cast<double>(bytes) / bytes_a_second_;
+  spent_.copy += seconds;
+  compute_(seconds);
+  return taut::Status::ok;
+}
+
+std::byte* ModelledPlace::allocate(std::size_t bytes) noexcept {
+  return static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+}
+
+void ModelledPlace::release(std::byte* data) noexcept { ::operator delete(data, alignment); }
+
+}  // namespace simulation

@@ -1,0 +1,81 @@
+// Modelled codec: a codec whose frames have a header and no content, and whose operations take measured times
+// of a real codec on simulated time. Frames have the sizes that the real codec gave real fields. A simulation
+// of hundreds of ranks then needs neither the memory nor the time of the real codec.
+#pragma once
+
+#include <functional>
+
+#include "core/codec.hpp"
+#include "core/place.hpp"
+
+namespace simulation {
+
+// Measured properties of a codec on a field.
+struct CodecCosts {
+  double bits = 4;             // bits of a frame for each value
+  double bits_a_doubling = 0;  // further bits for each doubling of the addends of a sum
+  // Bytes of values a second. add: of each operand of a sum of frames.
+  double encode = 15e9, decode = 20e9, decode_add = 20e9, add = 25e9, accumulate = 11e9;
+  double copy = 15e9;    // copies of values
+  double call = 0.5e-6;  // seconds of any operation, besides
+  bool adds_frames = true;
+};
+
+// Seconds that one rank has spent.
+struct Spent {
+  double encode = 0, decode = 0, combine = 0, copy = 0;
+};
+
+using Compute = std::function<void(double seconds)>;  // lets the rank's processor work for that long
+
+class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
+ public:
+  ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent);
+
+  const taut::Contract& contract() const noexcept override { return contract_; }
+  std::size_t max_bytes(taut::DType type, std::size_t count, std::uint32_t addends) const noexcept override;
+  taut::Sized encode(taut::ConstSlice values, taut::Bytes out) const noexcept override;
+  taut::Status decode(taut::ConstBytes in, taut::Slice values) const noexcept override;
+  taut::Status reduce(taut::ConstBytes in, taut::Slice values, taut::Reduction op) const noexcept override;
+  const taut::FrameArithmetic* arithmetic() const noexcept override {
+    return costs_.adds_frames ? this : nullptr;
+  }
+  taut::Sized sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept override;
+  taut::Sized accumulate(taut::ConstBytes frame, taut::ConstSlice values,
+                         taut::Bytes out) const noexcept override;
+
+ private:
+  std::size_t payload_bytes(std::size_t count, std::uint32_t addends) const noexcept;
+  taut::Sized write(taut::DType type, std::size_t count, std::uint32_t addends,
+                    taut::Bytes out) const noexcept;
+  void work(double& counter, std::size_t bytes, double speed) const;
+
+  CodecCosts costs_;
+  Compute compute_;
+  Spent& spent_;
+  taut::Contract contract_;
+};
+
+// Place whose copies take simulated time and copy only the header of a frame. Sums of values take no time:
+// they occur in the uncompressed baseline alone, which is thereby favoured.
+class ModelledPlace final : public taut::PooledPlace {
+ public:
+  ModelledPlace(double bytes_a_second, Compute compute, Spent& spent)
+      : bytes_a_second_(bytes_a_second), compute_(std::move(compute)), spent_(spent) {}
+  ~ModelledPlace() override { trim(); }
+
+  taut::Status copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept override;
+  taut::Status reduce(taut::Slice, taut::ConstSlice, taut::Reduction) noexcept override {
+    return taut::Status::ok;
+  }
+
+ private:
+  std::byte* allocate(std::size_t bytes) noexcept override;
+  void release(std::byte* data) noexcept override;
+
+  double bytes_a_second_;
+  Compute compute_;
+  Spent& spent_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,24 @@
+// Scenario: one simulated call, as a line of words "name=value" describes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simulate.hpp"
+
+namespace simulation {
+
+struct Scenario {
+  CollectiveCall call;
+  Link link;
+  bool plain = false;  // the uncompressed baseline
+};
+
+// Throws std::invalid_argument naming the word that cannot be read.
+Scenario parse_scenario(const std::vector<std::string>& words);
+std::string scenario_words();  // description for a usage text
+
+// Returns the outcome as a line of JSON.
+std::string json_of(const Outcome& outcome);
+
+}  // namespace simulation

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""Simulates collectives on 16 to 512 nodes at 10 to 400 Gbit/s, in the configurations of the papers.
+
+  sweep.py [--build BUILD_DIR] [--quick] [--json FILE] [--sets A,B]
+
+Every row has the fastest uncompressed call, and compressed ones: coded at every hop (CPR-P2P), C-Coll (szx, by
+values), hZCCL (planes, by frames) and Taut's own choice. Coding takes the times that were measured on one machine
+(costs.py); the network is that of taut_simulate. All rows are simulated: they are the same on any machine.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+from costs import ROOT, Costs
+
+# The data classes of the rows, as (field, bound in units of the range): ratios near 8 and near 50, the papers' two.
+CLASSES = {"ratio8": ("isabel_velmag", 1e-4), "ratio50": ("spitzer_image", 1e-2)}
+LATENCY_US, OVERHEAD_US = 1.5, 0.4
+MB = 1_000_000
+VARIANTS = {  # name: (codec, options of the policy)
+    "cpr_p2p": ("szx", ",codec=szx,algorithm=cpr_p2p,segments=1"),
+    "once": ("szx", ",codec=szx,algorithm=ring,reduction=values,segments=1"),
+    "ccoll": ("szx", ",codec=szx,algorithm=ring,reduction=values"),
+    "values": ("planes", ",codec=planes,algorithm=ring,reduction=values"),
+    "hzccl": ("planes", ",codec=planes,algorithm=ring,reduction=frames"),
+    "taut": ("planes", ""),
+}
+MOVES = {"bcast": "binomial", "scatter": "binomial"}
+HAS_CPR_P2P = ("allreduce", "allgather", "bcast")
+
+
+def variants_of(collective):
+    """Returns the variants that differ for a collective, with their codecs and options."""
+    chosen = {name: one for name, one in VARIANTS.items() if name != "cpr_p2p" or collective in HAS_CPR_P2P}
+    if collective in ("allreduce", "reduce_scatter"):
+        return chosen
+    moves = {name: chosen[name] for name in ("cpr_p2p", "once", "taut") if name in chosen}
+    if "once" in moves and collective in MOVES:
+        moves["once"] = ("szx", f",codec=szx,algorithm={MOVES[collective]},segments=1")
+    return moves
+
+
+def sets(costs, quick):
+    """Yields (set, rows); a row is (collective, ranks, bytes, gbit, threads, field, bound)."""
+    nodes = (16, 64) if quick else (2, 8, 32, 128, 512)
+    sizes = (64,) if quick else (4, 28, 128, 256)
+    rates = (10, 100, 400) if quick else (10, 25, 50, 100, 200, 400)
+    bounds = (1e-4,) if quick else (1e-2, 1e-3, 1e-4)
+    both = list(CLASSES.values())
+    for collective in ("allreduce", "reduce_scatter"):
+        yield f"{collective}_sizes", [
+            (collective, 64, size * MB, 100, threads, *one) for size in sizes for threads in (1, 16) for one in both
+        ]
+        yield f"{collective}_nodes", [
+            (collective, ranks, 646 * MB, 100, threads, *one) for ranks in nodes for threads in (1, 16) for one in both
+        ]
+    yield "links", [
+        ("allreduce", 64, 64 * MB, gbit, threads, *one)
+        for gbit in rates for threads in ((1, 16) if quick else (1, 4, 16)) for one in both
+    ]  # fmt: skip
+    yield "fields", [
+        ("allreduce", 64, 64 * MB, 100, threads, field, bound)
+        for field in costs.fields() for bound in bounds for threads in (1, 16)
+    ]  # fmt: skip
+    yield "moves", [
+        (collective, ranks, size * MB, 100, 1, *one)
+        for collective in ("bcast", "scatter", "allgather") for ranks in (16, 64) for size in (28, 128) for one in both
+    ]  # fmt: skip
+    yield "stacking", [
+        ("allreduce", 16, 128 * MB, 100, threads, field, 1e-4)
+        for field in ("seismic_wave_early", "seismic_wave_late") for threads in (1, 16)
+    ]  # fmt: skip
+
+
+def lines_of(row, costs):
+    """Yields (variant, line of taut_simulate) for a row."""
+    collective, ranks, size, gbit, threads, field, bound = row
+    call = [f"collective={collective}", f"ranks={ranks}", f"bytes={size // (4 * ranks) * 4 * ranks}", f"gbit={gbit}"]
+    call += [f"latency_us={LATENCY_US}", f"overhead_us={OVERHEAD_US}"]
+    yield "plain", " ".join([*call, "plain=1"])
+    for name, (codec, options) in variants_of(collective).items():
+        words = costs.words(field, bound, codec, threads)
+        yield name, " ".join([*call, f"policy=abs:1,when=always{options}", *words])
+
+
+def simulate(program, lines):
+    """Returns the outcomes of the lines, by line."""
+    wanted = sorted(set(lines))
+    done = subprocess.run([program], input="\n".join(wanted) + "\n", stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise SystemExit(done.returncode)
+    return dict(zip(wanted, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+def described(row, outcomes, costs):
+    collective, ranks, size, gbit, threads, field, bound = row
+    plain = outcomes["plain"]["seconds"]
+    return {
+        "collective": collective, "ranks": ranks, "bytes": size, "gbit": gbit, "threads": threads, "field": field,
+        "bound_of_range": bound, "ratio": costs.ratio(field, bound),
+        "gains": {name: plain / one["seconds"] for name, one in outcomes.items()}, "outcomes": outcomes,
+    }  # fmt: skip
+
+
+def print_set(name, rows):
+    names = [variant for variant in rows[0]["gains"] if variant != "plain"]
+    print(f"\n## {name}\n\n| call | ratio | plain, ms | " + " | ".join(names) + " |")
+    print("|---|---:|---:|" + "---:|" * len(names))
+    for row in rows:
+        call = f"{row['collective']}, {row['ranks']} nodes, {row['bytes'] // MB} MB, {row['gbit']} Gbit/s,"
+        call += f" {row['threads']} threads"
+        gains = " | ".join(f"{row['gains'][variant]:.2f}x" if variant in row["gains"] else "-" for variant in names)
+        print(f"| {call} | {row['ratio']:.1f} | {row['outcomes']['plain']['seconds'] * 1e3:.2f} | {gains} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--json", type=Path, default=Path("bench-out/simulation.json"))
+    parser.add_argument("--quick", action="store_true", help="fewer nodes and sizes")
+    parser.add_argument("--sets", default="", help="names, separated by commas; default: all")
+    options = parser.parse_args()
+    costs = Costs()
+    program = options.build / "bench/simulation/taut_simulate"
+    wanted = [name for name in options.sets.split(",") if name]
+    report = {
+        "simulated": True, "latency_us": LATENCY_US, "overhead_us": OVERHEAD_US, "speeds_of": costs.context,
+        "thread_exponents": costs.exponents, "quick": options.quick, "sets": {},
+    }  # fmt: skip
+    for name, rows in sets(costs, options.quick):
+        if wanted and name not in wanted:
+            continue
+        lines = [list(lines_of(row, costs)) for row in rows]
+        outcomes = simulate(program, [line for one in lines for _, line in one])
+        report["sets"][name] = [
+            described(row, {variant: outcomes[line] for variant, line in one}, costs)
+            for row, one in zip(rows, lines, strict=True)
+        ]
+        print_set(name, report["sets"][name])
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(report, indent=1) + "\n")
+    gains = [row["gains"]["taut"] for rows in report["sets"].values() for row in rows]
+    print(f"\n{len(gains)} rows; Taut's gain: geometric mean {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

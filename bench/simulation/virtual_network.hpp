@@ -1,0 +1,86 @@
+// Virtual network: a transport for virtual ranks, one rank a host. Hosts are joined by one switch that never
+// blocks. A link carries one message at a time in each direction, at its full rate. A message occupies the
+// sender's link out and the receiver's link in for its bytes over the rate, and arrives one latency later.
+//
+// Messages above `eager_bytes` start when both the send and the receive are posted; others start when they
+// are sent. A transfer needs no processor: overlap with computation is ideal, as with hardware that moves
+// data by itself. A real MPI over TCP overlaps less.
+#pragma once
+
+#include <deque>
+#include <unordered_map>
+
+#include "core/transport.hpp"
+#include "virtual_ranks.hpp"
+
+namespace simulation {
+
+struct Link {
+  double bytes_a_second = 12.5e9;
+  double latency = 1.5e-6;   // seconds
+  double overhead = 0.4e-6;  // seconds of the processor for each send, and for each receive
+  std::size_t eager_bytes = std::size_t{64} << 10;
+};
+
+class VirtualNetwork {
+ public:
+  VirtualNetwork(VirtualRanks& ranks, const Link& link);
+  ~VirtualNetwork();
+  VirtualNetwork(const VirtualNetwork&) = delete;
+
+  taut::Transport& transport(int rank) noexcept;
+
+ private:
+  class Port;
+  // The content of a message that a receiver may read: all of a short message, otherwise the headers of the
+  // frames. Payloads are not stored, because the modelled codec neither writes nor reads them.
+  struct Content {
+    std::vector<std::byte> bytes;
+    std::vector<std::size_t> offsets;  // of each header in the message
+    void read(taut::ConstBytes message);
+    void write(taut::Bytes message) const;
+  };
+  struct Operation {
+    enum class Progress : std::uint8_t { posted, queued, moving, done } progress;
+    bool is_send, eager;
+    int holders;  // who still uses the operation: its rank and, for an eager send, the delivery
+    int rank, other;
+    taut::Bytes capacity;  // of a receive
+    std::size_t bytes;     // of the message
+    Content content;       // of a send
+    std::size_t partner;   // number of the matching operation; none: not matched yet
+  };
+  struct Queue {  // operations of one receiver, sender and lane that wait for their partners
+    std::deque<std::size_t> sends, receives;
+  };
+  struct Host {
+    std::unordered_map<std::uint64_t, Queue> queues;  // by sender and lane
+    std::deque<std::size_t> out;                      // messages that are ready to move, in this order
+    std::deque<int> waiting;                          // senders that wait for the link in
+    bool sends = false, receives = false;             // the links are in use
+  };
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  std::size_t post(Operation operation);
+  std::size_t send(int rank, taut::ConstBytes bytes, int to, taut::Lane lane);
+  std::size_t recv(int rank, taut::Bytes capacity, int from, taut::Lane lane);
+  bool poll(std::size_t number, taut::Sized& moved);
+  void match(std::size_t send, std::size_t receive);
+  void release(std::size_t number);
+  void enqueue(std::size_t send);
+  void start_next(int from);
+  void start(std::size_t send);
+  void left(std::size_t send);
+  void arrived(std::size_t send);
+  Queue& queue(int to, int from, taut::Lane lane);
+  Host& host(int rank) { return hosts_[static_cast<std::size_t>(rank)]; }
+
+  VirtualRanks& ranks_;
+  Link link_;
+  std::vector<Host> hosts_;
+  std::deque<Operation> operations_;
+  std::vector<std::size_t> free_;
+  std::vector<std::unique_ptr<Port>> ports_;
+};
+
+}  // namespace simulation

@@ -1,0 +1,109 @@
+/* taut_nccl.h -- collectives of NCCL with compression and a bound on the result. The calls have the arguments
+ * of NCCL's functions of the same name and use the communicator of the program: frames travel by its ncclSend
+ * and ncclRecv, and calls that are not compressed are NCCL's own. The library libtaut_nccl.so is separate. It
+ * needs no MPI. It opens libtaut_cuda.so, and the libnccl that the process has, at run time (NCCL 2.7 or
+ * later); neither is needed to build a program. C11 and C++11. docs/nccl.md is a guide.
+ *
+ * Rules for all calls:
+ * - All ranks of a communicator make the same calls in the same order, as with NCCL.
+ * - A thread drives one rank: the host waits for other ranks. A call must not be between ncclGroupStart and
+ *   ncclGroupEnd, and its stream must not be captured.
+ * - `comm` is an ncclComm_t, `stream` a cudaStream_t, `datatype` an ncclDataType_t, `op` an ncclRedOp_t.
+ * - Buffers are memory of the communicator's GPU, aligned as their type. In place is as NCCL defines it.
+ * - Work is put on `stream`: it follows the work that the program has put there, and later work follows it.
+ *
+ * Two modes:
+ * - Exact sizes (default). The ranks tell each other the size of each frame. The call returns when its result
+ *   is there. All of NCCL's types and operators are served, all policies, all algorithms.
+ * - Capacity (TAUT_Nccl_comm_set_capacity). Frames travel in rooms of a fixed size. The call only enqueues
+ *   work and returns at once. A block of values whose frame does not fit its room on some rank is left as it
+ *   was, on all ranks, until TAUT_Nccl_comm_settle repeats it.
+ *
+ * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
+ * after which the communicator is to be aborted, and TAUT_ERR_CUDA of taut_cuda.h. The text is in
+ * TAUT_Nccl_last_error. */
+#ifndef TAUT_NCCL_H
+#define TAUT_NCCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TAUT_NCCL_API __attribute__((visibility("default")))
+
+struct ncclComm; /* ncclComm_t points to it */
+
+/* Reason of this thread's last error, with the remedy; "" if there was none. */
+TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);
+
+/* ---- Communicators. All ranks call these functions, except the last two. */
+
+/* Sets the policy of a communicator, for example "abs:1e-4": taut.h, TAUT_Comm_set_policy has the grammar.
+ * NULL: the rules of the environment (TAUT_RULES, TAUT_CONFIG) hold again, which also hold for communicators
+ * without a policy. "off": NCCL serves all calls. Waits for the other ranks. */
+TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* policy);
+
+/* Sets the room of frames in later calls on a communicator: the size of their values divided by `ratio`, at
+ * least 1. 0, the default: sizes are exact. Capacity serves ncclSum and data movement in AllReduce,
+ * ReduceScatter, AllGather and Broadcast, under the bound `abs`; other calls have exact sizes. */
+TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double ratio);
+
+/* Completes the calls since the last settle: waits until they are done, and repeats the blocks that did not
+ * fit, on all ranks. Their results count when this function has returned TAUT_SUCCESS; until then their
+ * buffers must stay as they are. Without calls in capacity mode it does nothing but compare that. `repeated`
+ * (may be NULL) is set to the number of blocks that were repeated: if it often is above 0, choose a smaller
+ * ratio. */
+TAUT_NCCL_API int TAUT_Nccl_comm_settle(struct ncclComm* comm, size_t* repeated, void* stream);
+
+/* Statistics of this rank on a communicator. */
+typedef struct TAUT_Nccl_stats {
+  size_t struct_size;        /* set it to sizeof(TAUT_Nccl_stats) before the call */
+  uint64_t calls;            /* collective calls in exact mode that Taut decided on */
+  uint64_t compressed_calls; /* those that it compressed */
+  uint64_t value_bytes;      /* values that were encoded, and the frames made from them */
+  uint64_t frame_bytes;
+  uint64_t capacity_calls; /* calls in capacity mode */
+} TAUT_Nccl_stats;
+TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
+
+/* Frees what Taut has for a communicator; to be called before ncclCommDestroy. Calls of this communicator
+ * must be settled. */
+TAUT_NCCL_API int TAUT_Nccl_comm_release(struct ncclComm* comm);
+
+/* ---- Collectives */
+
+TAUT_NCCL_API int TAUT_Nccl_AllReduce(const void* sendbuff, void* recvbuff, size_t count, int datatype,
+                                      int op, struct ncclComm* comm, void* stream);
+TAUT_NCCL_API int TAUT_Nccl_ReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount,
+                                          int datatype, int op, struct ncclComm* comm, void* stream);
+TAUT_NCCL_API int TAUT_Nccl_AllGather(const void* sendbuff, void* recvbuff, size_t sendcount, int datatype,
+                                      struct ncclComm* comm, void* stream);
+TAUT_NCCL_API int TAUT_Nccl_Broadcast(const void* sendbuff, void* recvbuff, size_t count, int datatype,
+                                      int root, struct ncclComm* comm, void* stream);
+TAUT_NCCL_API int TAUT_Nccl_Reduce(const void* sendbuff, void* recvbuff, size_t count, int datatype, int op,
+                                   int root, struct ncclComm* comm, void* stream);
+/* `count` values for each rank; two buffers. */
+TAUT_NCCL_API int TAUT_Nccl_AlltoAll(const void* sendbuff, void* recvbuff, size_t count, int datatype,
+                                     struct ncclComm* comm, void* stream);
+
+/* ---- Messages between two ranks
+ *
+ * TAUT_Nccl_Recv receives what TAUT_Nccl_Send sends, and nothing else, on communicators that have a policy or
+ * have made a collective call. The sender alone decides whether to compress; sizes are exact, and the calls
+ * return when the messages are there. As with NCCL, messages that depend on each other are in one group,
+ * between TAUT_Nccl_GroupStart and TAUT_Nccl_GroupEnd of a thread; other calls must not be there. */
+TAUT_NCCL_API int TAUT_Nccl_Send(const void* sendbuff, size_t count, int datatype, int peer,
+                                 struct ncclComm* comm, void* stream);
+TAUT_NCCL_API int TAUT_Nccl_Recv(void* recvbuff, size_t count, int datatype, int peer, struct ncclComm* comm,
+                                 void* stream);
+TAUT_NCCL_API int TAUT_Nccl_GroupStart(void);
+TAUT_NCCL_API int TAUT_Nccl_GroupEnd(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TAUT_NCCL_H */

@@ -1,0 +1,14 @@
+#!/bin/bash
+# smoke.sh TAUT MPICC MPIEXEC: an unchanged program on two ranks, whose allreduce the installed program TAUT compresses.
+set -euo pipefail
+taut=$(realpath "$1") mpicc=$2 mpiexec=$3
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=true PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+"$mpicc" "$here/smoke.c" -o "$scratch/smoke" -lm
+cd "$scratch"
+"$taut" run --rules 'Allreduce f32 sum : abs=1e-3 when=always' --report report.json -- "$mpiexec" -n 2 ./smoke
+grep -q '"compressed_calls": *[1-9]' report.json.0 || { echo "smoke: $mpiexec: nothing was compressed" >&2; exit 1; }
+echo "smoke: $mpiexec: an allreduce was compressed"

@@ -1,0 +1,43 @@
+# ruff: noqa: F403, F405
+"""Spack recipe of Taut."""
+
+from spack.package import *
+
+
+class Taut(CMakePackage):
+    """Compression inside MPI communication, with an error bound on the result."""
+
+    homepage = "https://example.org/taut"
+    url = "https://example.org/taut/taut-0.1.0.tar.gz"
+
+    license("Apache-2.0")
+
+    version("0.1.0", sha256="@SHA256@")
+
+    variant("zfp", default=True, description="The codec zfp")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("python@3.9:", type="build")
+    depends_on("mpi@3:")
+    depends_on("zfp@1:", when="+zfp")
+
+    conflicts("%gcc@:11", msg="Taut is written in C++20: it needs GCC 12")
+
+    def cmake_args(self):
+        return [
+            self.define("TAUT_DEV", False),
+            self.define("TAUT_PYTHON", False),
+            self.define("TAUT_HARDENED", True),
+            self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
+            self.define_from_variant("TAUT_ZFP", "zfp"),
+        ]
+
+    def setup_run_environment(self, env):
+        env.prepend_path("PATH", self.prefix.bin)
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def check_install(self):
+        Executable("packaging/smoke.sh")(self.prefix.bin.taut, self.spec["mpi"].mpicc, "mpiexec")

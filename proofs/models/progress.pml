@@ -1,0 +1,192 @@
+/* The progress thread: N ranks, each with a program that starts CALLS nonblocking calls and then waits inside MPI, outside
+   Taut, for what only the calls' completion brings about; and a thread that drives the calls.
+
+   Claims: no wake-up is lost, so every call completes and every rank comes to its end; MPI_Finalize ends the thread, also
+   where the program has not waited for its calls; a call is driven by one thread at a time.
+
+   A call completes on a rank once every rank has taken its first step. One fault: a rank dies, and MPI ends the job.
+
+   source: src/api/state/progress_thread.cpp
+   | std::unique_lock lock(mine.mutex);
+   | mine.comes.wait(lock, [&] { return mine.stops || work.pending(); });
+   | if (mine.stops) return;
+   | lock.unlock();
+   | work.take_step();
+   | lock.lock();
+   | const std::lock_guard lock(mine.mutex);
+   | mine.comes.notify_one();
+   | if (!mine.runs.exchange(false)) return;
+   | mine.stops = true;
+   | mine.comes.notify_one();
+   | mine.thread.join();
+
+   source: src/api/state/comm_state.cpp
+   | in_flight_.start(call);
+   | count_calls();
+   | wake_progress_thread();
+   | const std::unique_lock lock(driving_, std::try_to_lock);
+   | if (lock.owns_lock()) drive();
+
+   source: src/api/state/comm_registry.cpp
+   | end_progress_thread();
+   | for (Backoff backoff; calls_in_flight(); backoff.pause()) progress(nullptr);
+
+   Mutations: wake_without_lock, stop_without_notice, never_woken, two_drivers. */
+#ifndef N
+#define N 2
+#endif
+#ifndef CALLS
+#define CALLS 2
+#endif
+
+bit mutex[N];      /* Driver::mutex */
+bit driving[N];    /* CommState::driving_ */
+bit waits[N];      /* the thread waits on the condition */
+bit stops[N], gone[N];
+byte open[N];      /* calls in flight */
+byte steps[CALLS]; /* ranks that have taken the first step of the call */
+bit complete[N * CALLS], begun[N * CALLS];
+byte drivers[N];
+bit ended = 0;     /* MPI has ended the job */
+byte over = 0;     /* programs at their end */
+
+#define done(call) complete[me * CALLS + call]
+#define all_done (done(0) && done(CALLS - 1))
+
+inline lock(what) { atomic { what == 0 -> what = 1 } }
+inline unlock(what) { what = 0 }
+
+/* CommState::drive: each call that can complete does. */
+inline drive() {
+  drivers[me]++;
+  assert(drivers[me] == 1);
+  c = 0;
+  do
+  :: c == CALLS -> break
+  :: else ->
+    atomic {
+      if
+      :: begun[me * CALLS + c] && !complete[me * CALLS + c] && (steps[c] == N || ended) ->
+        complete[me * CALLS + c] = 1; open[me]--
+      :: else
+      fi
+    };
+    c++
+  od;
+  drivers[me]--
+}
+
+/* CommState::progress: only if no other thread drives. */
+inline progress() {
+#ifdef two_drivers
+  drive();
+#else
+  if
+  :: atomic { driving[me] == 0 -> driving[me] = 1 };
+    drive();
+    unlock(driving[me])
+  :: driving[me] == 1
+  fi
+#endif
+}
+
+proctype thread(byte me) {
+  byte c;
+  lock(mutex[me]);
+again:
+  if
+  :: stops[me] -> goto stopped
+  :: else
+  fi;
+  if
+  :: open[me] == 0 ->
+    atomic { waits[me] = 1; unlock(mutex[me]) };
+    waits[me] == 0;
+    lock(mutex[me]);
+    goto again
+  :: else
+  fi;
+  unlock(mutex[me]);
+  progress();
+  lock(mutex[me]);
+  goto again;
+stopped:
+  unlock(mutex[me]);
+  gone[me] = 1
+}
+
+inline wake() {
+#ifdef never_woken
+  skip
+#else
+#ifdef wake_without_lock
+  waits[me] = 0
+#else
+  lock(mutex[me]);
+  waits[me] = 0;
+  unlock(mutex[me])
+#endif
+#endif
+}
+
+proctype program(byte me) {
+  byte call = 0, c;
+  bit waits_for_calls;
+
+  do
+  :: call == CALLS -> break
+  :: else ->
+    lock(driving[me]);
+    begun[me * CALLS + call] = 1;
+    steps[call]++;
+    open[me]++;
+    wake();
+    unlock(driving[me]);
+    call++
+  od;
+  if
+  :: me == 0 && !ended -> ended = 1; goto left  /* rank 0 may die */
+  :: waits_for_calls = 1
+  :: waits_for_calls = 0
+  fi;
+  if
+  :: waits_for_calls ->  /* in MPI, outside Taut */
+    all_done || ended
+  :: else
+  fi;
+  /* MPI_Finalize */
+  lock(mutex[me]);
+  stops[me] = 1;
+#ifndef stop_without_notice
+  waits[me] = 0;
+#endif
+  unlock(mutex[me]);
+  gone[me] == 1;
+  do
+  :: open[me] == 0 -> break
+  :: else -> progress()
+  od;
+  assert(all_done);
+  goto finished;
+left:  /* the process is gone, with its thread */
+  lock(mutex[me]);
+  stops[me] = 1;
+  waits[me] = 0;
+  unlock(mutex[me]);
+finished:
+  over++
+}
+
+init {
+  byte i;
+  atomic {
+    for (i : 0 .. N - 1) {
+      run thread(i);
+      run program(i)
+    }
+  }
+}
+
+#ifdef ENDS
+ltl ends { <> (over == N) }
+#endif

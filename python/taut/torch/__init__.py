@@ -1,0 +1,34 @@
+"""Compressed communication for PyTorch: collectives on tensors, and hooks for DDP and FSDP2.
+
+::
+
+    taut.torch.all_reduce(tensor, "abs:1e-4")                 # every element within 1e-4 of the exact sum
+    state = taut.torch.compress_gradients(ddp_model, 0.25)    # DDP's gradients, within a quarter of their RMS
+
+Frames travel over a gloo process group, or over MPI. All ranks get the same bits. Tensors are in host memory.
+docs/howto/train_with_pytorch.md is the guide.
+"""
+
+from ._collectives import all_gather, all_reduce, all_to_all, reduce_scatter
+from ._ddp import GradientState, compress_gradients, gradient_hook
+from ._work import Work
+
+__all__ = [
+    "GradientState",
+    "Work",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "compress_gradients",
+    "compress_sharded_gradients",
+    "gradient_hook",
+    "reduce_scatter",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name != "compress_sharded_gradients":
+        raise AttributeError(f"module 'taut.torch' has no attribute {name!r}")
+    from ._fsdp import compress_sharded_gradients  # needs PyTorch 2.8
+
+    return compress_sharded_gradients

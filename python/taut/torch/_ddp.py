@@ -1,0 +1,181 @@
+"""Hook for DistributedDataParallel: gradients are averaged within a bound relative to their size."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+from .._errors import ArgumentError
+from . import _sums
+from ._exchange import Exchange, exchange_of
+
+_LEAST_BYTES = 1 << 16  # smaller buckets travel uncompressed
+_WIDE = (torch.float32, torch.float64)
+
+
+@dataclass
+class _Bucket:
+    """What a rank remembers of one bucket of gradients."""
+
+    names: tuple[str, ...]
+    sizes: list[int]  # number of values of each parameter
+    residual: torch.Tensor  # what the coding of this rank's gradients has lost; empty without error feedback
+    mean_square: Optional[float] = None  # of the last averaged gradients, the same number on every rank
+
+
+class GradientState:
+    """State of `gradient_hook` on one rank.
+
+    Parameters
+    ----------
+    parameters
+        Names and parameters, as ``model.named_parameters()`` returns them.
+    bound
+        Bound of each averaged gradient, in units of the root mean square (RMS) of its bucket in the step before.
+    group
+        As for `all_reduce`.
+    warm_up_steps
+        Steps at the beginning in which gradients travel uncompressed; at least 1, in which DDP arranges its buckets.
+    error_feedback
+        Add what the coding of a gradient loses to this rank's next gradient. Takes memory of the size of the gradients.
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[tuple[str, torch.nn.Parameter]],
+        bound: float = 0.25,
+        group: Any = None,
+        warm_up_steps: int = 10,
+        error_feedback: bool = True,
+    ) -> None:
+        if not (isinstance(bound, (int, float)) and 0 < bound < math.inf):
+            raise ArgumentError(f"bound={bound!r} is no positive number: give a part of the gradients' RMS, such as 0.25")
+        if warm_up_steps < 1:
+            raise ArgumentError(f"warm_up_steps={warm_up_steps}: give at least 1")
+        self.bound, self.warm_up_steps, self.error_feedback = float(bound), warm_up_steps, error_feedback
+        self.steps = 0
+        self._group = group
+        self._exchange: Optional[Exchange] = None
+        self._buckets: dict[tuple[str, ...], _Bucket] = {}
+        self._residuals: dict[str, torch.Tensor] = {}  # of parameters that are in no bucket yet
+        self._mean_squares: dict[tuple[str, ...], float] = {}  # of buckets that were not met yet
+        self._names = {id(parameter): name for name, parameter in parameters}
+
+    @property
+    def exchange(self) -> Exchange:
+        if self._exchange is None:
+            self._exchange = exchange_of(self._group)
+        return self._exchange
+
+    def state_dict(self) -> dict[str, Any]:
+        """Returns the number of steps, this rank's residuals by parameter, and the buckets' mean squares. Every rank saves its
+        own."""
+        residuals = {name: part.clone() for bucket in self._buckets.values() for name, part in _parts(bucket)}
+        known = {names: bucket.mean_square for names, bucket in self._buckets.items()}
+        squares = {names: square for names, square in {**self._mean_squares, **known}.items() if square is not None}
+        return {"steps": self.steps, "residuals": {**self._residuals, **residuals}, "mean_squares": squares}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continues from what `state_dict` returned on this rank; on all ranks, before the next step."""
+        self.steps = state["steps"]
+        self._buckets.clear()
+        self._residuals, self._mean_squares = dict(state["residuals"]), dict(state["mean_squares"])
+
+    def bucket_of(self, bucket: dist.GradBucket) -> _Bucket:
+        """Returns what is remembered of a bucket."""
+        parameters = bucket.parameters()
+        names = tuple(self._names[id(parameter)] for parameter in parameters)
+        if names not in self._buckets:
+            self._forget_others(names)
+            self._buckets[names] = self._new_bucket(names, parameters, bucket.buffer())
+        return self._buckets[names]
+
+    def _forget_others(self, names: Sequence[str]) -> None:
+        """Dissolves buckets that share parameters with a new one: DDP has arranged its buckets anew."""
+        shared = [key for key in self._buckets if not set(key).isdisjoint(names)]
+        for key in shared:
+            self._residuals.update(_parts(self._buckets.pop(key)))
+
+    def _new_bucket(self, names: tuple[str, ...], parameters: Sequence[torch.Tensor], buffer: torch.Tensor) -> _Bucket:
+        sizes = [parameter.numel() for parameter in parameters]
+        wide = buffer.dtype if buffer.dtype in _WIDE else torch.float32
+        residual = torch.zeros(buffer.numel() if self.error_feedback else 0, dtype=wide)
+        made = _Bucket(names, sizes, residual, self._mean_squares.pop(names, None))
+        for name, part in _parts(made):
+            if name in self._residuals:
+                part.copy_(self._residuals.pop(name))
+        return made
+
+    def average(self, bucket: _Bucket, buffer: torch.Tensor, step: int) -> torch.Tensor:
+        """Replaces gradients by their mean over the ranks; runs in the thread of the exchange."""
+        values = buffer if buffer.dtype == bucket.residual.dtype else buffer.to(bucket.residual.dtype)
+        bound = self._bound_of(bucket, values, step)
+        if self.error_feedback:
+            values += bucket.residual
+        mean_square = self._sum_within(bound, bucket, values) if bound else self._plain_sum(bucket, values)
+        if math.isfinite(mean_square):
+            bucket.mean_square = mean_square
+        else:
+            bucket.residual.zero_()  # NaN and infinities must not come back in the next step
+        if values is not buffer:
+            buffer.copy_(values)
+        return buffer
+
+    def _bound_of(self, bucket: _Bucket, values: torch.Tensor, step: int) -> float:
+        """Returns the absolute bound; 0: the gradients travel uncompressed."""
+        small = values.numel() * values.element_size() < _LEAST_BYTES
+        if step < self.warm_up_steps or small or not bucket.mean_square:
+            return 0.0
+        return self.bound * math.sqrt(bucket.mean_square)
+
+    def _plain_sum(self, bucket: _Bucket, values: torch.Tensor) -> float:
+        bucket.residual.zero_()
+        self.exchange.plain_sum(values)
+        values /= self.exchange.ranks
+        return _sums.agreed_mean_square(self.exchange, values)
+
+    def _sum_within(self, bound: float, bucket: _Bucket, values: torch.Tensor) -> float:
+        ranks = self.exchange.ranks
+        coding = _sums.Coding(f"abs:{bound!r},codec=planes,predictor=none", adds=True, mean=True)
+        frames = _sums.encode_blocks(values, ranks, coding)
+        if self.error_feedback:
+            for frame, block in zip(frames, _sums.blocks_of(bucket.residual, ranks)):
+                _sums.open_sum(frame, block, 1, coding)
+            torch.sub(values, bucket.residual, out=bucket.residual)
+        return _sums.finish_sum(self.exchange, frames, values, coding)
+
+
+def _parts(bucket: _Bucket) -> list[tuple[str, torch.Tensor]]:
+    """Returns the residual of each parameter of a bucket."""
+    return list(zip(bucket.names, bucket.residual.split(bucket.sizes))) if bucket.residual.numel() else []
+
+
+def gradient_hook(state: GradientState, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    """Communication hook of DDP: ``model.register_comm_hook(state, gradient_hook)``."""
+    remembered, buffer, step = state.bucket_of(bucket), bucket.buffer(), state.steps
+    if bucket.is_last():
+        state.steps += 1
+    return state.exchange.worker.submit(lambda: state.average(remembered, buffer, step))
+
+
+def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **options: Any) -> GradientState:
+    """Registers `gradient_hook` for a DDP model; returns its state, for checkpoints. Collective.
+
+    Every averaged gradient is within `bound` times the RMS of its bucket, as it was one step before, of the exact mean of
+    the values that the ranks code. All ranks get the same bits. `options` are those of `GradientState`.
+
+    Examples
+    --------
+    >>> model = DistributedDataParallel(network)                             # doctest: +SKIP
+    >>> state = taut.torch.compress_gradients(model, bound=0.25)             # doctest: +SKIP
+    >>> torch.save({"model": model.state_dict(), "taut": state.state_dict()}, f"rank{rank}.pt")  # doctest: +SKIP
+    """
+    options.setdefault("group", model.process_group)
+    state = GradientState(model.module.named_parameters(), bound, **options)
+    _ = state.exchange  # collective: made now rather than within the first backward pass
+    model.register_comm_hook(state, gradient_hook)
+    return state

@@ -1,0 +1,123 @@
+"""Exchange: transport of frames among the ranks of a process group, or of a communicator of MPI."""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+import torch.distributed as dist
+
+from .._errors import ArgumentError
+from ._work import Worker
+
+
+class Exchange(ABC):
+    """Transport of bytes among ranks. Its worker is the only thread that communicates over it."""
+
+    rank: int
+    ranks: int
+
+    def __init__(self) -> None:
+        self.worker = Worker()
+
+    def swap(self, parts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        """Sends part i to rank i; returns the parts for this rank, in the order of the senders."""
+        sizes = torch.tensor([part.numel() for part in parts])
+        theirs = torch.empty_like(sizes)
+        self.all_to_all(theirs, sizes, [1] * self.ranks, [1] * self.ranks)
+        room = torch.empty(int(theirs.sum()), dtype=torch.uint8)
+        self.all_to_all(room, torch.cat(list(parts)), theirs.tolist(), sizes.tolist())
+        return list(room.split(theirs.tolist()))
+
+    def spread(self, part: torch.Tensor) -> list[torch.Tensor]:
+        """Sends a part to all ranks; returns the parts of all ranks."""
+        return self.swap([part] * self.ranks)
+
+    def numbers(self, number: float) -> torch.Tensor:
+        """Returns the numbers of all ranks, as float64."""
+        row = torch.full((self.ranks,), number, dtype=torch.float64)
+        every = torch.empty_like(row)
+        self.all_to_all(every, row, [1] * self.ranks, [1] * self.ranks)
+        return every
+
+    @abstractmethod
+    def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
+        """Sends the next sends[i] elements of `data` to rank i, and receives receives[i] elements from it."""
+
+    @abstractmethod
+    def plain_sum(self, values: torch.Tensor) -> None:
+        """Replaces `values` by the sum over the ranks, without compression."""
+
+
+class GroupExchange(Exchange):
+    """Transport over a gloo group of its own, with the ranks of a process group. Collective to create."""
+
+    def __init__(self, group: dist.ProcessGroup) -> None:
+        super().__init__()
+        members = dist.get_process_group_ranks(group)
+        self.rank, self.ranks = dist.get_rank(group), len(members)
+        self._group = dist.new_group(members, backend="gloo", use_local_synchronization=True)
+
+    def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
+        dist.all_to_all_single(room, data, receives, sends, group=self._group)
+
+    def plain_sum(self, values: torch.Tensor) -> None:
+        dist.all_reduce(values, group=self._group)
+
+
+class MpiExchange(Exchange):
+    """Transport over a duplicate of an MPI communicator. Collective to create."""
+
+    def __init__(self, comm: Any) -> None:
+        from mpi4py import MPI
+
+        from .._comm import Comm
+
+        if MPI.Query_thread() != MPI.THREAD_MULTIPLE:
+            raise ArgumentError("a thread of taut.torch communicates: initialise MPI with MPI_THREAD_MULTIPLE")
+        super().__init__()
+        self._in_place = MPI.IN_PLACE
+        self._comm = Comm(comm.Dup(), "off")
+        self.rank, self.ranks = comm.Get_rank(), comm.Get_size()
+
+    def all_to_all(self, room: torch.Tensor, data: torch.Tensor, receives: list[int], sends: list[int]) -> None:
+        self._comm.Alltoallv([data, sends], [room, receives])
+
+    def plain_sum(self, values: torch.Tensor) -> None:
+        self._comm.Allreduce(self._in_place, values)
+
+
+_of_groups: "WeakKeyDictionary[Any, Exchange]" = WeakKeyDictionary()
+
+
+@lru_cache(maxsize=None)
+def _keyval() -> int:
+    """Returns the key of the attribute of an MPI communicator that holds its exchange."""
+    from mpi4py import MPI
+
+    return MPI.Comm.Create_keyval()
+
+
+def is_mpi(group: Any) -> bool:
+    """Returns true for a communicator of mpi4py, and for taut.Comm."""
+    mpi, comm = sys.modules.get("mpi4py.MPI"), sys.modules.get("taut._comm")
+    return (mpi is not None and isinstance(group, mpi.Comm)) or (comm is not None and isinstance(group, comm.Comm))
+
+
+def exchange_of(group: Any) -> Exchange:
+    """Returns the exchange of a group, which the first call makes. The first call is collective over the group."""
+    if group is None:
+        group = dist.group.WORLD
+    if group is None:
+        raise ArgumentError("there is no process group: call torch.distributed.init_process_group, or pass group=")
+    if is_mpi(group):
+        comm = getattr(group, "wrapped", group)
+        if comm.Get_attr(_keyval()) is None:
+            comm.Set_attr(_keyval(), MpiExchange(comm))
+        return comm.Get_attr(_keyval())
+    if group not in _of_groups:
+        _of_groups[group] = GroupExchange(group)
+    return _of_groups[group]

@@ -1,0 +1,67 @@
+"""Work: handle of a collective in flight, as torch.distributed's calls return it."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any, Optional
+
+import torch
+import torch.distributed as dist
+
+
+class Work(dist.Work):
+    """Handle of a collective call in flight.
+
+    `wait` blocks until the call is complete and raises the call's exception. `get_future` returns a
+    ``torch.futures.Future`` of the call's tensor.
+    """
+
+    def __init__(self, future: torch.futures.Future) -> None:
+        super().__init__()
+        self._future = future
+
+    def wait(self, timeout: Optional[timedelta] = None) -> bool:
+        self._future.wait()
+        return True
+
+    def is_completed(self) -> bool:
+        return self._future.done()
+
+    def is_success(self) -> bool:
+        return self._future.done() and self.exception() is None
+
+    def exception(self) -> Optional[BaseException]:
+        try:
+            self._future.wait()
+        except Exception as error:
+            return error
+        return None
+
+    def result(self) -> list[torch.Tensor]:
+        return [self._future.wait()]
+
+    def get_future(self) -> torch.futures.Future:
+        return self._future
+
+
+class Worker:
+    """Thread that carries out calls in the order of their submission, which is the same on all ranks."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="taut")
+
+    def submit(self, action: Callable[[], Any]) -> torch.futures.Future:
+        """Runs `action` in the thread; returns a future of its result."""
+        done: torch.futures.Future = torch.futures.Future()
+
+        def carry_out() -> None:
+            try:
+                with torch.no_grad():
+                    result = action()
+            except Exception as error:
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+
+        self._thread.submit(carry_out)
+        return done

@@ -1,0 +1,20 @@
+#include "cli/commands.hpp"
+
+namespace taut::cli {
+namespace {
+
+constexpr const Command* commands[] = {
+    &run_command,        &advise_command, &config_command,      &doctor_command,     &compress_command,
+    &decompress_command, &info_command,   &bench_codec_command, &completion_command, &manual_command};
+
+constexpr PythonCommand in_python[] = {
+    {"report", "reports of a run as tables and as a page with pictures", "report"},
+    {"calibrate", "from which size and ratio on compression pays between these ranks", "mpich"},
+};
+
+}  // namespace
+
+std::span<const Command* const> all_commands() noexcept { return commands; }
+std::span<const PythonCommand> python_commands() noexcept { return in_python; }
+
+}  // namespace taut::cli

@@ -1,0 +1,106 @@
+#include "cli/installed_mpi.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/environment.hpp"
+
+namespace taut::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Opens an MPI library. Its symbols tell its kind, as in the drop-in's loader.
+std::optional<Mpi> open_mpi(const std::string& file) {
+  void* const library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) return std::nullopt;
+  Mpi mpi{file, "no version", dlsym(library, "ompi_mpi_comm_self") != nullptr ? "openmpi" : "mpich"};
+  int (*version)(char*, int*) = nullptr;
+  *reinterpret_cast<void**>(&version) = dlsym(library, "MPI_Get_library_version");
+  std::vector<char> text(16384);  // more than any MPI's MPI_MAX_LIBRARY_VERSION_STRING
+  int length = 0;
+  if (version != nullptr && version(text.data(), &length) == 0) {
+    mpi.version = text.data();
+    for (char& c : mpi.version)
+      if (c == '\n' || c == '\t') c = ' ';
+    mpi.version.resize(std::min<std::size_t>(mpi.version.size(), 70));
+  }
+  return mpi;
+}
+
+// Returns the folders that may hold launchers: those of PATH, then those of systems and modules.
+std::vector<fs::path> launcher_folders() {
+  std::vector<fs::path> folders;
+  const std::string path = variable("PATH");
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    folders.emplace_back(path.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  folders.insert(folders.end(), {"/usr/bin", "/usr/local/bin"});
+  for (const char* parent : {"/usr/lib64", "/opt"})
+    for (std::error_code error; const auto& entry : fs::directory_iterator(parent, error))
+      folders.push_back(entry.path() / "bin");
+  return folders;
+}
+
+// Returns the launchers of a folder: mpiexec, and mpiexec.* of systems that have several MPIs.
+std::vector<std::string> launchers_in(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "mpiexec" || name.starts_with("mpiexec.")) files.push_back(entry.path().string());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+Launcher kind_of(const std::string& file) {
+  if (access(file.c_str(), X_OK) != 0) return Launcher::none;
+  if (const Launcher known = launcher_of(file); known != Launcher::none) return known;
+  return launcher_of_version(output_of({file, "--version"}).text);
+}
+
+}  // namespace
+
+std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi) {
+  constexpr const char* names[] = {"libmpi.so.12", "libmpi.so.40", "libmpich.so.12", "libmpi.so"};
+  std::vector<fs::path> folders;
+  if (launcher) {
+    std::error_code error;
+    const fs::path found = *launcher, real = fs::canonical(found, error);
+    for (const fs::path& program : {found, real})
+      for (const char* lib : {"lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"})
+        folders.push_back(program.parent_path().parent_path() / lib);
+  }
+  for (const fs::path& folder : folders)
+    for (const char* name : names)
+      if (std::error_code error; fs::exists(folder / name, error))
+        if (auto mpi = open_mpi((folder / name).string()); mpi && (mpi->flavour == "openmpi") == openmpi)
+          return mpi;
+  for (const char* name : names)
+    if (auto mpi = open_mpi(name)) return mpi;
+  return std::nullopt;
+}
+
+std::vector<InstalledLauncher> installed_launchers() {
+  std::vector<InstalledLauncher> found;
+  for (const fs::path& folder : launcher_folders())
+    for (const std::string& file : launchers_in(folder)) {
+      if (found.size() == 2) return found;
+      const Launcher kind = kind_of(file);
+      if (kind != Launcher::none && std::ranges::find(found, kind, &InstalledLauncher::kind) == found.end())
+        found.push_back({file, kind});
+    }
+  return found;
+}
+
+const char* flavour_of(Launcher launcher) noexcept {
+  return launcher == Launcher::hydra ? "mpich" : launcher == Launcher::openmpi ? "openmpi" : "";
+}
+
+}  // namespace taut::cli

@@ -1,0 +1,31 @@
+// MPIs installed on this machine: their launchers, and the library of one of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/launcher.hpp"
+
+namespace taut::cli {
+
+struct Mpi {
+  std::string file, version, flavour;
+};
+
+// Finds the MPI library: the one installed with the launcher, else the one that the dynamic loader finds.
+std::optional<Mpi> find_mpi(const std::optional<std::string>& launcher, bool openmpi);
+
+struct InstalledLauncher {
+  std::string file;
+  Launcher kind = Launcher::none;
+};
+
+// Returns the first launcher of each kind of MPI, Hydra's and Open MPI's, in PATH and in the usual folders.
+// Asks launchers whose names are ambiguous for their version.
+std::vector<InstalledLauncher> installed_launchers();
+
+// Returns the kind of layer that serves the programs of a launcher; "" if the launcher does not tell.
+const char* flavour_of(Launcher launcher) noexcept;
+
+}  // namespace taut::cli

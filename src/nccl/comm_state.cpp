@@ -1,0 +1,154 @@
+#include "nccl/comm_state.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "policy/text/options.hpp"
+
+namespace taut::nccl {
+namespace {
+
+// Rules of the environment; without them nothing is compressed. `fault`: why they cannot be read.
+struct ProcessRules {
+  Rules rules;
+  std::string fault;
+};
+
+ProcessRules process_rules() {
+  try {
+    return {read_rules(options().rules, options().config, options().kernels), ""};
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+std::uint64_t node_hash() noexcept {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return hash(std::as_bytes(std::span(name)), 1);
+}
+
+void say(int rank, const std::string& what) {
+  if (rank == 0) std::fprintf(stderr, "taut: %s\n", what.c_str());
+}
+
+}  // namespace
+
+// Facts that the ranks compare once.
+struct CommState::Vote {
+  std::uint64_t rules, node, enabled, readable;
+};
+
+CommState::CommState(ncclComm* comm, const std::string* policy)
+    : nccl_(library()),
+      services_(api::device_services("the memory of a call of NCCL")),
+      transport_(nccl_, services_, comm),
+      fixed_(nccl_, services_, transport_, comm) {
+  const CurrentDevice current(services_, transport_.device());
+  const OwnStream stream(services_);
+  transport_.begin_call(stream.get());
+  ProcessRules mine;
+  if (policy == nullptr)
+    mine = process_rules();
+  else
+    mine.rules = Rules(parse_policy(*policy, options().kernels));
+  std::vector<int> node_of;
+  rules_ = agreed_rules(std::move(mine.rules), mine.fault.empty(), node_of);
+  if (!mine.fault.empty()) say(0, mine.fault);
+  communicator_ = std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{},
+                                                 Nodes(node_of));
+  communicator_->keep_frames_on_devices();
+}
+
+// Returns the rules that all ranks have; none if they differ.
+Rules CommState::agreed_rules(Rules mine, bool readable, std::vector<int>& node_of) {
+  const Vote own{mine.hash(), node_hash(), options().enabled, readable};
+  const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&own, 1)));
+  std::vector<Vote> votes(static_cast<std::size_t>(transport_.size()));
+  std::memcpy(votes.data(), all.data(), all.size());
+  bool same = true, several = false, enabled = true;
+  for (std::size_t r = 0; r < votes.size(); ++r) {
+    same = same && votes[r].rules == own.rules && votes[r].readable != 0;
+    enabled = enabled && votes[r].enabled != 0;
+    several = several || votes[r].node != own.node;
+    std::size_t first = 0;
+    while (votes[first].node != votes[r].node) ++first;
+    const int per_node = options().ranks_per_node;
+    node_of.push_back(static_cast<int>(per_node > 0 ? r / static_cast<std::size_t>(per_node) : first));
+  }
+  if (!same)
+    throw Error(Status::rank_mismatch, "the ranks have different policies or rules, or some cannot be read");
+  if (!enabled) return {};
+  if (mine.only() != nullptr) return mine;
+  return mine.on({.ranks = transport_.size(), .several_nodes = several});
+}
+
+bool CommState::is_of(ncclComm* comm) const {
+  int ranks = 0, rank = 0, device = 0;
+  return nccl_.CommCount(comm, &ranks) == success && ranks == transport_.size() &&
+         nccl_.CommUserRank(comm, &rank) == success && rank == transport_.rank() &&
+         nccl_.CommCuDevice(comm, &device) == success && device == transport_.device();
+}
+
+void CommState::set_capacity(double ratio) {
+  const std::lock_guard lock(calls_);
+  fixed_.set_ratio(ratio);
+}
+
+void CommState::serve(const NcclCall& call) {
+  const std::lock_guard lock(calls_);
+  const std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
+  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size());
+  check_arguments(call, transport_.rank(), transport_.size());
+  const CurrentDevice current(services_, transport_.device());
+  if (fixed_.serve(call, *described, rules_)) return;
+  if (call.collective == Collective::bcast && transport_.rank() == call.root &&
+      call.sendbuff != call.recvbuff)
+    check_device(services_,
+                 services_.copy_on(call.recvbuff, call.sendbuff, described->data.out.bytes(), call.stream));
+  const Verdict verdict = run(*described, call.stream);
+  if (verdict.plain != Fallback::none) return run_plain_timed(call, verdict.plain_times);
+  if (verdict.status != Status::ok) throw Error(verdict.status, describe(verdict.status));
+}
+
+// Drives a call, and the rounds of messages until the call is complete on all ranks. A call that is decided
+// without a message is so on every rank.
+Verdict CommState::run(CollectiveCall call, void* stream) {
+  transport_.begin_call(stream);
+  communicator_->set_stream(stream);
+  Task<Verdict> task = communicator_->run(std::move(call));
+  for (bool complete = false;;) {
+    for (Backoff backoff; !complete && !transport_.awaited(); backoff.pause()) complete = task.advance();
+    if ((complete && !transport_.used()) || transport_.exchange(complete)) return task.result();
+  }
+}
+
+void CommState::run_plain_timed(const NcclCall& call, RecentTimes* times) {
+  const std::uint64_t begin = clock_now();
+  run_plain(nccl_, call, transport_.size());
+  if (times == nullptr) return;
+  transport_.begin_call(call.stream);
+  transport_.wait();
+  const std::size_t blocks = in_blocks(call.collective) ? static_cast<std::size_t>(transport_.size()) : 1;
+  times->note(static_cast<double>(clock_now() - begin) * 1e-9,
+              blocks * call.count * size_of(dtype_of_nccl(call.datatype)));
+}
+
+void CommState::serve(std::span<const NcclMessage> messages) {
+  const std::lock_guard lock(calls_);
+  if (rules_.off()) return run_plain(nccl_, messages);
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(messages[0].stream);
+  MessageGroup(nccl_, services_, transport_, rules_, message_states_, messages).run();
+}
+
+std::size_t CommState::settle(void* stream) {
+  const std::lock_guard lock(calls_);
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(stream);
+  return fixed_.settle(stream);
+}
+
+}  // namespace taut::nccl

@@ -1,0 +1,50 @@
+// NCCL as the process has it. Taut neither includes nor links NCCL: it finds the functions at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/dtype.hpp"
+#include "core/reduction.hpp"
+
+struct ncclComm;
+
+namespace taut::nccl {
+
+// Numbers of ncclResult_t, ncclDataType_t and ncclRedOp_t, which NCCL never changes.
+inline constexpr int success = 0, uint8 = 1;
+enum Op : int { op_sum = 0, op_prod = 1, op_max = 2, op_min = 3, op_avg = 4 };
+
+// Functions of NCCL under their names without the prefix. Streams are cudaStream_t; all results ncclResult_t.
+struct Library {
+  const char* (*GetErrorString)(int result);
+  int (*CommCount)(const ncclComm* comm, int* ranks);
+  int (*CommUserRank)(const ncclComm* comm, int* rank);
+  int (*CommCuDevice)(const ncclComm* comm, int* device);
+  int (*CommGetAsyncError)(ncclComm* comm, int* error);
+  int (*GroupStart)();
+  int (*GroupEnd)();
+  int (*Send)(const void* from, std::size_t count, int type, int peer, ncclComm* comm, void* stream);
+  int (*Recv)(void* to, std::size_t count, int type, int peer, ncclComm* comm, void* stream);
+  int (*AllReduce)(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
+                   void* stream);
+  int (*ReduceScatter)(const void* from, void* to, std::size_t count, int type, int op, ncclComm* comm,
+                       void* stream);
+  int (*AllGather)(const void* from, void* to, std::size_t count, int type, ncclComm* comm, void* stream);
+  int (*Broadcast)(const void* from, void* to, std::size_t count, int type, int root, ncclComm* comm,
+                   void* stream);
+  int (*Reduce)(const void* from, void* to, std::size_t count, int type, int op, int root, ncclComm* comm,
+                void* stream);
+};
+
+// Returns NCCL: the library that the process has loaded, otherwise libnccl.so.2 where the loader finds it.
+// Throws Error(invalid_argument) if there is none.
+const Library& library();
+
+// Throws Error(transport_failed) unless `result`, which the function `call` returned, is success.
+void check(int result, const char* call);
+
+// Returns the type of an ncclDataType_t; DType{} for numbers that are no type of Taut.
+DType dtype_of_nccl(int type) noexcept;
+
+}  // namespace taut::nccl

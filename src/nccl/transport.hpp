@@ -1,0 +1,111 @@
+// Transport over ncclSend and ncclRecv of a communicator of the user.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "core/transport.hpp"
+#include "nccl/device_memory.hpp"
+#include "nccl/library.hpp"
+
+namespace taut::nccl {
+
+// Moves messages in rounds in which all ranks take part. In a round, each rank first tells every other rank
+// the sizes of the messages that it has for that rank; then one group of NCCL moves exactly these bytes.
+// NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages are
+// started: lanes, and messages that nobody has asked for yet, are sorted out here.
+//
+// Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
+class NcclTransport final : public Transport {
+ public:
+  // Throws Error if the communicator cannot be used.
+  NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm);
+
+  int rank() const noexcept override { return rank_; }
+  int size() const noexcept override { return size_; }
+  int device() const noexcept { return device_; }
+
+  // Begins a call, all of whose work is put on `stream`.
+  void begin_call(void* stream) noexcept;
+
+  // True if the call has started a message.
+  bool used() const noexcept { return used_; }
+  // True if somebody has asked in vain for a message since the last round.
+  bool awaited() const noexcept { return awaited_; }
+
+  // Takes part in a round. `complete`: this rank's call is complete. Returns true if those of all ranks are;
+  // then there is no further round. Throws Error if NCCL or CUDA fails: then nothing can be sent any more.
+  bool exchange(bool complete);
+
+  // Sends `bytes` to all ranks and receives theirs, in the order of ranks.
+  std::vector<std::byte> allgather(ConstBytes bytes);
+
+  // Waits until the stream is idle. Throws Error if NCCL or CUDA reports an error meanwhile.
+  void wait();
+
+ private:
+  static constexpr std::size_t inline_bytes = 184, most_offers = 5;
+
+  // A message that is announced; short ones from memory of the host are in it.
+  struct Offer {
+    std::int32_t lane;
+    std::uint32_t inlined;
+    std::uint64_t bytes;
+    std::byte content[inline_bytes];
+  };
+  // Message of one rank to another one at the beginning of a round.
+  struct Announcement {
+    std::uint64_t complete, offers;
+    Offer offer[most_offers];
+  };
+
+  struct Message {
+    std::uint64_t id;
+    int other;  // rank
+    Lane lane;
+    std::byte* data;
+    std::size_t bytes;  // size, of a receive the capacity
+    bool done = false;
+    Sized moved = {};
+  };
+  // A message that has arrived before its receive was started.
+  struct Early {
+    int from;
+    Lane lane;
+    std::size_t bytes;
+    std::vector<std::byte> content;           // of an inlined message
+    std::unique_ptr<Block> memory = nullptr;  // of any other
+  };
+
+  std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override;
+  std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override;
+  bool poll(std::uint64_t& operation, Sized& moved) override;
+  void abandon(std::uint64_t operation) noexcept override;
+
+  Announcement* announcements(std::byte* at) const noexcept { return reinterpret_cast<Announcement*>(at); }
+  std::size_t announced_bytes() const noexcept {
+    return sizeof(Announcement) * static_cast<std::size_t>(size_);
+  }
+  std::vector<Message*> announce(bool complete);
+  void swap_announcements();
+  void move(std::span<Message* const> sends);
+  std::byte* target(int from, const Offer& offer, std::vector<Message*>& received);
+  void take_inlined(int from, const Offer& offer);
+  void deliver(Message& recv, const std::byte* from, std::size_t bytes);
+  Message* posted(int from, Lane lane) noexcept;
+  void copy(void* to, const void* from, std::size_t bytes);
+
+  const Library& nccl_;
+  const api::DeviceServices& services_;
+  ncclComm* comm_;
+  void* stream_ = nullptr;
+  int rank_ = 0, size_ = 0, device_ = 0;
+  bool used_ = false, awaited_ = false;
+  std::uint64_t last_ = 0;             // number of the last message
+  std::deque<Message> sends_, recvs_;  // that are not finished, or not yet asked for
+  std::deque<Early> early_;
+  std::vector<std::unique_ptr<Block>> dropped_;  // memory of messages that are too long, until the round ends
+  Block pinned_, there_;                         // announcements: those to be sent, then those received
+};
+
+}  // namespace taut::nccl

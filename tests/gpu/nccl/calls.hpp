@@ -1,0 +1,116 @@
+// The calls of taut_nccl.h on simulated GPUs, and the same calls on the host over loopback.
+#pragma once
+
+#include <taut/taut_nccl.h>
+
+#include "gpu/cuda_collectives/device_job.hpp"
+#include "gpu/nccl/threads.hpp"
+
+namespace taut::test {
+
+inline constexpr Collective nccl_collectives[] = {Collective::allreduce, Collective::reduce_scatter,
+                                                  Collective::allgather, Collective::bcast,
+                                                  Collective::reduce,    Collective::alltoall};
+
+inline int nccl_type(DType type) {
+  switch (type) {
+    case DType::f64: return ncclFloat64;
+    case DType::f16: return ncclFloat16;
+    case DType::bf16: return ncclBfloat16;
+    case DType::i32: return ncclInt32;
+    default: return ncclFloat32;
+  }
+}
+
+inline int nccl_op(Reduction op, bool mean) {
+  return mean ? ncclAvg : op == Reduction::min ? ncclMin : op == Reduction::max ? ncclMax : ncclSum;
+}
+
+// Makes the call that the operands describe.
+inline int call_nccl(const Trial& t, const Operands& data, const NcclRank& me) {
+  const int type = nccl_type(t.type), op = nccl_op(t.op, t.mean);
+  const void* const in = data.in.data;
+  void* const out = data.out.data;
+  const std::size_t P = static_cast<std::size_t>(t.P);
+  switch (t.collective) {
+    case Collective::allreduce:
+      return TAUT_Nccl_AllReduce(in, out, data.in.count, type, op, me.comm, me.stream);
+    case Collective::reduce_scatter:
+      return TAUT_Nccl_ReduceScatter(in, out, data.out.count, type, op, me.comm, me.stream);
+    case Collective::allgather: return TAUT_Nccl_AllGather(in, out, data.in.count, type, me.comm, me.stream);
+    case Collective::bcast:
+      return TAUT_Nccl_Broadcast(out, out, data.out.count, type, t.root, me.comm, me.stream);
+    case Collective::reduce:
+      return TAUT_Nccl_Reduce(in, out, data.in.count, type, op, t.root, me.comm, me.stream);
+    default: return TAUT_Nccl_AlltoAll(in, out, data.in.count / P, type, me.comm, me.stream);
+  }
+}
+
+// Returns the trial with blocks of one size, and buffers as NCCL allows them.
+inline Trial as_nccl_allows(Trial t) {
+  t.count -= t.count % static_cast<std::size_t>(t.P);
+  if (t.collective == Collective::alltoall || t.collective == Collective::bcast) t.in_place = false;
+  return t;
+}
+
+// The job's values in memory of GPU 0, and one call of each rank on them.
+class NcclJob {
+ public:
+  explicit NcclJob(const Trial& trial) : trial_(trial), job_(trial.job()), there_(job_, ~0u) {}
+
+  int call(const NcclRank& me) {
+    CollectiveCall request{trial_.collective, job_.operands(me.rank), job_.bytes()};
+    there_.place(me.rank, request);
+    return call_nccl(trial_, request.data, me);
+  }
+  // Returns the outputs, once all streams are idle.
+  const std::vector<Values>& outputs() {
+    stand_in_finish();
+    there_.fetch();
+    return job_.outputs;
+  }
+
+ private:
+  Trial trial_;
+  Job job_;
+  OnGpus there_;
+};
+
+// Expects the outputs of the same call on the host. One rank has its own values; calls that the host leaves
+// to MPI are left to NCCL, whose sums have other bits.
+inline void expect_outputs_of_host(const Trial& trial, NcclJob& job) {
+  Job host(trial.job());
+  if (trial.P == 1) {
+    EXPECT_TRUE(job.outputs() == host.inputs) << text_of(trial);
+    return;
+  }
+  Ranks ranks(trial.P, trial.whole_policy(), {.seed = 1, .random_order = true}, trial.nodes);
+  const auto verdicts =
+      ranks.run(trial.collective, host, [&](int, CollectiveCall& request) { request.mean = trial.mean; });
+  if (verdicts[0].plain != Fallback::none) return;
+  EXPECT_TRUE(job.outputs() == host.outputs) << text_of(trial);
+}
+
+inline TAUT_Nccl_stats stats_of(const NcclRank& me) {
+  TAUT_Nccl_stats stats{};
+  stats.struct_size = sizeof stats;
+  EXPECT_EQ(TAUT_Nccl_comm_get_stats(me.comm, &stats), 0);
+  return stats;
+}
+
+// Ranks under a policy. The destructor frees what Taut has for their communicators.
+class NcclRanks : public NcclThreads {
+ public:
+  NcclRanks(int P, const std::string& policy, double ratio = 0) : NcclThreads(P) {
+    run([&](NcclRank& me) {
+      EXPECT_EQ(TAUT_Nccl_comm_set_policy(me.comm, policy.c_str()), 0) << TAUT_Nccl_last_error();
+      EXPECT_EQ(TAUT_Nccl_comm_set_capacity(me.comm, ratio), 0) << TAUT_Nccl_last_error();
+    });
+  }
+  ~NcclRanks() {
+    stand_in_finish();
+    for (int r = 0; r < size(); ++r) TAUT_Nccl_comm_release((*this)[r].comm);
+  }
+};
+
+}  // namespace taut::test

@@ -1,0 +1,124 @@
+// Tests calls whose frames have rooms of a fixed size: the host waits for nothing, results have the bits of
+// the host, and blocks that do not fit are repeated.
+#include "gpu/nccl/calls.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr Collective served[] = {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
+                                 Collective::bcast};
+
+// Makes a call, settles it, and expects the results of the host. Returns the number of repeated blocks.
+std::size_t run_and_settle(const Trial& trial, double ratio) {
+  SCOPED_TRACE(text_of(trial));
+  NcclRanks ranks(trial.P, trial.whole_policy(), ratio);
+  NcclJob job(trial);
+  std::size_t repeated = 0;
+  ranks.run([&](NcclRank& me) {
+    EXPECT_EQ(job.call(me), 0) << TAUT_Nccl_last_error();
+    std::size_t blocks = 0;
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, &blocks, me.stream), 0) << TAUT_Nccl_last_error();
+    if (me.rank == 0) repeated = blocks;
+    EXPECT_EQ(stats_of(me).capacity_calls, trial.P > 1 ? 1u : 0u);
+  });
+  expect_outputs_of_host(trial, job);
+  EXPECT_EQ(fake_nccl::take_report(), "");
+  return repeated;
+}
+
+TEST(NcclCapacity, GivesTheBitsOfTheHost) {
+  unsigned turn = 0;
+  for (const Collective collective : served)
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16})
+      for (const unsigned k : {0u, 1u}) {
+        ++turn;
+        const int P = 1 + static_cast<int>((turn + 3 * k) % 7);
+        const Trial trial = as_nccl_allows({.collective = collective,
+                                            .policy = "abs:1e-2,codec=planes,predictor=delta",
+                                            .P = P,
+                                            .count = turn % 2 == 0 ? 9240u : 840u,
+                                            .type = type,
+                                            .root = static_cast<int>(turn) % P,
+                                            .in_place = turn % 3 == 0});
+        EXPECT_EQ(run_and_settle(trial, 1), 0u);
+      }
+}
+
+// Noise does not fit rooms of a twentieth: every block is repeated, and the results are those of the host.
+TEST(NcclCapacity, RepeatsWhatDoesNotFit) {
+  for (const Collective collective : served)
+    for (const bool in_place : {false, true}) {
+      const Trial trial = as_nccl_allows({.collective = collective,
+                                          .policy = "abs:1e-4,codec=planes,predictor=delta",
+                                          .P = 3,
+                                          .count = 30000,
+                                          .pattern = Pattern::noisy,
+                                          .root = 1,
+                                          .in_place = in_place});
+      EXPECT_EQ(run_and_settle(trial, 20), collective == Collective::bcast ? 1u : 3u);
+    }
+}
+
+// One rank has noise in one block; the other blocks fit.
+TEST(NcclCapacity, RepeatsOneBlockOnly) {
+  constexpr std::size_t n = 12000;
+  NcclRanks ranks(3, "abs:1e-4,codec=planes,predictor=delta,when=always,min_bytes=1", 4);
+  ranks.run([&](NcclRank& me) {
+    std::vector<float> values(n, 1);
+    std::mt19937 random(1);
+    for (std::size_t i = 4000; i < 8000 && me.rank == 2; ++i)
+      values[i] = 1000 * static_cast<float>(random()) / 4e9F;
+    const OnGpu<float> x(values);
+    EXPECT_EQ(TAUT_Nccl_AllReduce(x.data(), x.data(), n, ncclFloat32, ncclSum, me.comm, me.stream), 0);
+    me.finish();
+    EXPECT_EQ(x.peek(n)[5000], values[5000]) << "a block that does not fit is left as it was";
+    EXPECT_NEAR(x.peek(n)[9000], 3, 1e-4);
+    std::size_t repeated = 0;
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, &repeated, me.stream), 0) << TAUT_Nccl_last_error();
+    EXPECT_EQ(repeated, 1u);
+    EXPECT_NEAR(x.peek(n)[9000], 3, 1e-4);
+    if (me.rank == 2) {
+      EXPECT_NEAR(x.peek(n)[5000], values[5000] + 2, 1e-4);
+    }
+  });
+}
+
+TEST(NcclCapacity, TheHostWaitsForNothing) {
+  const Trial trial =
+      as_nccl_allows({.policy = "abs:1e-2,codec=planes,predictor=delta", .P = 1, .count = 9000});
+  NcclRanks ranks(2, trial.whole_policy(), 2);
+  const OnGpu<float> x(std::vector<float>(9000, 1)), y(std::vector<float>(9000, 2));
+  const auto enqueue = [&](int r, const OnGpu<float>& values) {
+    EXPECT_EQ(TAUT_Nccl_AllReduce(values.data(), values.data(), 9000, ncclFloat32, ncclSum, ranks[r].comm,
+                                  ranks[r].stream),
+              0);
+  };
+  for (int turn = 0; turn < 3; ++turn) {  // one thread for both ranks: a call that waited would hang
+    enqueue(0, x);
+    enqueue(1, y);
+  }
+  const unsigned long waits = stand_in_waits();
+  enqueue(0, x);
+  enqueue(1, y);
+  EXPECT_EQ(stand_in_waits(), waits);
+  ranks.run([&](NcclRank& me) { EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0); });
+  EXPECT_NEAR(x.peek(9000)[0], 24, 0.2);
+  EXPECT_EQ(x.peek(9000), y.peek(9000));
+}
+
+// Calls that capacity does not serve have exact sizes.
+TEST(NcclCapacity, OtherCallsHaveExactSizes) {
+  const Trial trial =
+      as_nccl_allows({.collective = Collective::alltoall, .policy = "abs:1e-2,codec=planes", .P = 3});
+  NcclRanks ranks(3, trial.whole_policy(), 4);
+  NcclJob job(trial);
+  ranks.run([&](NcclRank& me) {
+    EXPECT_EQ(job.call(me), 0);
+    EXPECT_EQ(TAUT_Nccl_comm_settle(me.comm, nullptr, me.stream), 0);
+  });
+  expect_outputs_of_host(trial, job);
+  EXPECT_EQ(stats_of(ranks[0]).compressed_calls, 1u);
+}
+
+}  // namespace
+}  // namespace taut::test

@@ -1,0 +1,194 @@
+// Calls that move data, and groups of them.
+#include <algorithm>
+#include <utility>
+
+#include "gpu/kernels/on_host/outside_work.h"
+#include "gpu/nccl/fake/ranks.hpp"
+#include "support/gpu_driver.h"
+
+namespace taut::fake_nccl {
+namespace {
+
+// A call of this thread whose group has not ended.
+struct Waiting {
+  ncclComm_t comm;
+  cudaStream_t stream;
+  PartRef part;
+};
+thread_local int depth = 0;
+thread_local std::vector<Waiting> group;
+
+// Scope in which the device of a communicator is the current one.
+class Current {
+ public:
+  explicit Current(int device) {
+    cudaGetDevice(&before_);
+    cudaSetDevice(device);
+  }
+  Current(const Current&) = delete;
+  ~Current() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
+
+// Enqueues two pieces of work: the start of the kernel, after the communicator's kernel before, and its end.
+ncclResult_t enqueue(ncclComm_t comm, cudaStream_t stream, const KernelRef& kernel) {
+  const Current current(comm->device);
+  const KernelRef before = comm->last;
+  const auto locked = [](auto action) {
+    return [=] {
+      const std::lock_guard lock(shared().mutex);
+      return action();
+    };
+  };
+  {
+    const std::lock_guard lock(shared().mutex);
+    std::erase_if(shared().kernels, [](const auto& old) { return old.expired(); });
+    shared().kernels.push_back(kernel);
+    shared().progress = std::chrono::steady_clock::now();
+  }
+  const cudaError_t started = cudaOutsideWork(stream, locked([=] { start(kernel); }),
+                                              locked([=] { return before == nullptr || is_done(before); }));
+  if (started != cudaSuccess) return ncclUnhandledCudaError;
+  comm->last = kernel;
+  const cudaError_t ended = cudaOutsideWork(
+      stream, [] {}, locked([=] { return is_done(kernel); }));
+  return ended == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+// Enqueues one kernel for each communicator of the group.
+ncclResult_t end_group() {
+  std::vector<Waiting> all = std::exchange(group, {});
+  while (!all.empty()) {
+    const Waiting first = all.front();
+    const auto kernel = std::make_shared<Kernel>(Kernel{first.comm->clique, first.comm->rank});
+    for (const Waiting& one : all) {
+      if (one.comm != first.comm) continue;
+      if (one.stream != first.stream) return ncclInvalidUsage;  // NCCL would join the streams
+      one.part->kernel = kernel.get();
+      kernel->parts.push_back(one.part);
+    }
+    kernel->open = kernel->parts.size();
+    std::erase_if(all, [&](const Waiting& one) { return one.comm == first.comm; });
+    if (const ncclResult_t result = enqueue(first.comm, first.stream, kernel); result != ncclSuccess)
+      return result;
+  }
+  return ncclSuccess;
+}
+
+// Returns true if this call has to fail.
+bool counted_call() {
+  const std::lock_guard lock(shared().mutex);
+  return ++shared().calls == shared().fail_at;
+}
+
+ncclResult_t refused(ncclComm_t comm, const std::string& rule) {
+  const std::lock_guard lock(shared().mutex);
+  shared().report += "rank " + std::to_string(comm->rank) + ": " + rule + "\n";
+  return ncclInvalidArgument;
+}
+
+bool usable(ncclComm_t comm, const void* at) {
+  const int device = stand_in_device_of(at);
+  return device == comm->device || device == stand_in_host;
+}
+
+bool overlap(const void* a, std::size_t bytes_a, const void* b, std::size_t bytes_b) {
+  const auto* const x = static_cast<const std::byte*>(a);
+  const auto* const y = static_cast<const std::byte*>(b);
+  return x < y + bytes_b && y < x + bytes_a;
+}
+
+struct Sizes {
+  std::size_t from, to;    // bytes of each side; 0: the side is not used
+  std::size_t offset = 0;  // bytes from the start of the larger side at which the other is in place
+};
+
+// Checks the arguments of a call, and enqueues it unless a group is open.
+ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const Sizes& sizes) {
+  if (comm == nullptr || part.type < ncclInt8 || part.type > ncclBfloat16) return ncclInvalidArgument;
+  if (counted_call()) return ncclInternalError;
+  if (part.other < 0 || part.other >= comm->clique->size) return refused(comm, "no such peer or root");
+  if ((sizes.from > 0 && !usable(comm, part.from)) || (sizes.to > 0 && !usable(comm, part.to)))
+    return refused(comm, std::string(name_of(part.kind)) + ": memory that the GPU cannot access");
+  const auto* const at =
+      static_cast<const std::byte*>(sizes.from > sizes.to ? part.from : part.to) + sizes.offset;
+  const bool in_place = at == (sizes.from > sizes.to ? part.to : part.from);
+  if (!in_place && overlap(part.from, sizes.from, part.to, sizes.to))
+    return refused(comm, std::string(name_of(part.kind)) + ": buffers overlap");
+  {
+    const std::lock_guard lock(shared().mutex);
+    if (comm->clique->error != ncclSuccess) return comm->clique->error;
+  }
+  const bool message = part.kind == Kind::send || part.kind == Kind::recv;
+  const auto ref = std::make_shared<Part>(part);
+  if (!message) ref->number = comm->collectives++;
+  group.push_back({comm, stream, ref});
+  return depth > 0 ? ncclSuccess : end_group();
+}
+
+}  // namespace
+}  // namespace taut::fake_nccl
+
+using namespace taut::fake_nccl;
+
+ncclResult_t ncclGroupStart() {
+  ++depth;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+  if (depth == 0) return ncclInvalidUsage;
+  return --depth > 0 ? ncclSuccess : end_group();
+}
+
+ncclResult_t ncclSend(const void* from, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  const std::size_t bytes = count * size_of(type);
+  return put(comm, stream, {Kind::send, from, nullptr, count, type, ncclSum, peer}, {bytes, 0});
+}
+
+ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  const std::size_t bytes = count * size_of(type);
+  return put(comm, stream, {Kind::recv, nullptr, to, count, type, ncclSum, peer}, {0, bytes});
+}
+
+ncclResult_t ncclAllReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                           ncclComm_t comm, cudaStream_t stream) {
+  const std::size_t bytes = count * size_of(type);
+  return put(comm, stream, {Kind::all_reduce, from, to, count, type, op}, {bytes, bytes});
+}
+
+ncclResult_t ncclReduceScatter(const void* from, void* to, size_t recvcount, ncclDataType_t type,
+                               ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::size_t bytes = recvcount * size_of(type), P = static_cast<std::size_t>(comm->clique->size);
+  return put(comm, stream, {Kind::reduce_scatter, from, to, recvcount, type, op},
+             {P * bytes, bytes, static_cast<std::size_t>(comm->rank) * bytes});
+}
+
+ncclResult_t ncclAllGather(const void* from, void* to, size_t sendcount, ncclDataType_t type, ncclComm_t comm,
+                           cudaStream_t stream) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::size_t bytes = sendcount * size_of(type), P = static_cast<std::size_t>(comm->clique->size);
+  return put(comm, stream, {Kind::all_gather, from, to, sendcount, type},
+             {bytes, P * bytes, static_cast<std::size_t>(comm->rank) * bytes});
+}
+
+ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, ncclDataType_t type, int root,
+                           ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::size_t bytes = count * size_of(type);
+  return put(comm, stream, {Kind::broadcast, from, to, count, type, ncclSum, root},
+             {comm->rank == root ? bytes : 0, bytes});
+}
+
+ncclResult_t ncclReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,
+                        int root, ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::size_t bytes = count * size_of(type);
+  return put(comm, stream, {Kind::reduce, from, to, count, type, op, root},
+             {bytes, comm->rank == root ? bytes : 0});
+}

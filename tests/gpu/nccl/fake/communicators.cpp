@@ -1,0 +1,161 @@
+// Communicators: threads meet by a unique identifier.
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/nccl/fake/ranks.hpp"
+
+namespace taut::fake_nccl {
+namespace {
+
+std::map<unsigned long, std::shared_ptr<Clique>>& meetings() {
+  static auto* const all = new std::map<unsigned long, std::shared_ptr<Clique>>;
+  return *all;
+}
+
+int current_device() {
+  int device = 0;
+  cudaGetDevice(&device);
+  return device;
+}
+
+// Waits until there is what all ranks make together. Returns false if ranks are missing for too long.
+template <class Condition>
+bool meet(std::unique_lock<std::mutex>& lock, Clique& clique, const char* what, Condition condition) {
+  shared().joined.notify_all();
+  if (shared().joined.wait_for(lock, shared().patience, condition)) return true;
+  broken(clique, std::string("deadlock: ranks are missing in ") + what);
+  return false;
+}
+
+// Returns the rank in its part: ranks of one colour are ordered by key, then by rank.
+int rank_in_part(const std::vector<std::pair<int, int>>& answers, int rank) {
+  const auto [colour, key] = answers[static_cast<std::size_t>(rank)];
+  int before = 0;
+  for (int r = 0; r < static_cast<int>(answers.size()); ++r) {
+    const auto [other, its_key] = answers[static_cast<std::size_t>(r)];
+    before += other == colour && (its_key < key || (its_key == key && r < rank));
+  }
+  return before;
+}
+
+constexpr std::pair<int, int> no_answer{-2, 0};
+
+}  // namespace
+}  // namespace taut::fake_nccl
+
+using namespace taut::fake_nccl;
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = 22809;
+  return ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  constexpr const char* texts[] = {"no error",
+                                   "unhandled cuda error",
+                                   "unhandled system error",
+                                   "internal error",
+                                   "invalid argument",
+                                   "invalid usage",
+                                   "remote process error or a rule that was broken",
+                                   "NCCL operation in progress"};
+  return result >= 0 && result <= ncclInProgress ? texts[result] : "unknown result code";
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  static unsigned long last = 0;
+  const std::lock_guard lock(shared().mutex);
+  ++last;
+  *id = {};
+  std::memcpy(id->internal, &last, sizeof last);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank) {
+  if (comm == nullptr || rank < 0 || rank >= ranks) return ncclInvalidArgument;
+  const int device = current_device();
+  unsigned long number = 0;
+  std::memcpy(&number, id.internal, sizeof number);
+  std::unique_lock lock(shared().mutex);
+  auto& meeting = meetings()[number];
+  if (meeting == nullptr) meeting = std::make_shared<Clique>(ranks);
+  const std::shared_ptr<Clique> clique = meeting;
+  if (clique->size != ranks) return ncclInvalidUsage;
+  ++clique->joined;
+  if (!meet(lock, *clique, "ncclCommInitRank", [&] { return clique->joined == clique->size; }))
+    return ncclRemoteError;
+  *comm = new ncclComm{clique, rank, device};
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list) {
+  if (comms == nullptr || devices < 1) return ncclInvalidArgument;
+  const auto clique = std::make_shared<Clique>(devices);
+  clique->joined = devices;
+  for (int r = 0; r < devices; ++r) comms[r] = new ncclComm{clique, r, list != nullptr ? list[r] : r};
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part, void*) {
+  if (comm == nullptr || part == nullptr || color < NCCL_SPLIT_NOCOLOR) return ncclInvalidArgument;
+  std::unique_lock lock(shared().mutex);
+  const std::shared_ptr<Clique> clique = comm->clique;
+  const std::size_t number = comm->splits++;
+  auto& answers = clique->splits[number];
+  answers.resize(static_cast<std::size_t>(clique->size), no_answer);
+  answers[static_cast<std::size_t>(comm->rank)] = {color, key};
+  const auto all = [&] { return std::ranges::find(answers, no_answer) == answers.end(); };
+  if (!meet(lock, *clique, "ncclCommSplit", all)) return ncclRemoteError;
+  *part = nullptr;
+  if (color == NCCL_SPLIT_NOCOLOR) return ncclSuccess;
+  auto& made = clique->parts_of_splits[{number, color}];
+  const auto ranks = std::ranges::count(answers, color, &std::pair<int, int>::first);
+  if (made == nullptr) made = std::make_shared<Clique>(static_cast<int>(ranks));
+  *part = new ncclComm{made, rank_in_part(answers, comm->rank), comm->device};
+  return ncclSuccess;
+}
+
+// The kernels that were enqueued still run.
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  delete comm;
+  return ncclSuccess;
+}
+
+// The kernels of this rank end, whatever their messages wait for.
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::lock_guard lock(shared().mutex);
+  for (const auto& weak : shared().kernels)
+    if (const KernelRef kernel = weak.lock();
+        kernel != nullptr && kernel->clique == comm->clique && kernel->rank == comm->rank)
+      kernel->open = 0;
+  comm->clique->error = ncclRemoteError;
+  delete comm;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::lock_guard lock(shared().mutex);
+  *error = comm->clique->error;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommCount(ncclComm_t comm, int* ranks) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  *ranks = comm->clique->size;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  *rank = comm->rank;
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  *device = comm->device;
+  return ncclSuccess;
+}

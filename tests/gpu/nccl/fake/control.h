@@ -1,0 +1,27 @@
+// Controls of the simulated NCCL, for tests.
+#pragma once
+
+#include <string>
+
+#pragma GCC visibility push(default)
+namespace taut::fake_nccl {
+
+// Returns the rules that programs broke since the last call of this function, a line each; "" if
+// nothing. A deadlock is listed with all messages that wait.
+std::string take_report();
+
+// Sets the time without any progress after which waiting messages count as a deadlock.
+void set_patience(double seconds);
+
+// Makes the n-th call from now on that moves data fail with ncclInternalError; 1 is the next one, 0: none.
+void fail_at(unsigned long n);
+
+// Number of calls so far that move data.
+unsigned long calls();
+
+// Number of bytes that ranks have sent to other ranks by ncclSend, and of messages.
+unsigned long sent_bytes();
+unsigned long sent_messages();
+
+}  // namespace taut::fake_nccl
+#pragma GCC visibility pop

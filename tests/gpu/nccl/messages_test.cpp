@@ -1,0 +1,105 @@
+// Tests messages between two ranks over the simulated NCCL.
+#include "gpu/nccl/calls.hpp"
+
+namespace taut::test {
+namespace {
+
+constexpr std::size_t n = 20000;
+
+// Returns the values after they were coded on the host.
+Values as_coded(const Values& values, const char* coding) {
+  const Coding parsed = parse_coding(coding);
+  const auto table = candidates(parsed, values.type(), parsed.bound);
+  const auto codec = table[0].make(parsed, parsed.bound, "");
+  std::vector<std::byte> frame(codec->max_bytes(values.type(), values.count()));
+  const Sized made = codec->encode(values.slice(), frame);
+  Values decoded(values.type(), values.count());
+  EXPECT_EQ(codec->decode(ConstBytes(frame).first(made.bytes), decoded.slice()), Status::ok);
+  return decoded;
+}
+
+// Memory of a GPU with these values.
+OnGpu<std::byte> on_gpu(const Values& values) {
+  const auto bytes = values.slice().as_bytes();
+  return OnGpu<std::byte>(std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+TEST(NcclMessages, ARingOfAllTypes) {
+  for (const char* const coding : {"abs:1e-3,codec=planes", "lossless,codec=mpc"})
+    for (const DType type : {DType::f32, DType::f64, DType::f16, DType::bf16}) {
+      NcclRanks ranks(3, std::string(coding) + ",min_bytes=1");
+      const unsigned long before = fake_nccl::sent_bytes();
+      ranks.run([&](NcclRank& me) {
+        const auto values_of = [&](int rank) {
+          return make_values(type, n, Pattern::smooth, static_cast<std::uint64_t>(rank));
+        };
+        const int to = (me.rank + 1) % 3, from = (me.rank + 2) % 3;
+        const OnGpu<std::byte> out = on_gpu(values_of(me.rank)), in(n * size_of(type));
+        EXPECT_EQ(TAUT_Nccl_GroupStart(), 0);
+        EXPECT_EQ(TAUT_Nccl_Send(out.data(), n, nccl_type(type), to, me.comm, me.stream), 0);
+        EXPECT_EQ(TAUT_Nccl_Recv(in.data(), n, nccl_type(type), from, me.comm, me.stream), 0);
+        EXPECT_EQ(TAUT_Nccl_GroupEnd(), 0) << TAUT_Nccl_last_error();
+        Values got(type, n);
+        stand_in_copy(got.slice().data, in.data(), in.size());
+        EXPECT_TRUE(got == as_coded(values_of(from), coding));
+      });
+      EXPECT_LT(fake_nccl::sent_bytes() - before, 3 * n * size_of(type));
+      EXPECT_EQ(fake_nccl::take_report(), "");
+    }
+}
+
+TEST(NcclMessages, AloneAndPlain) {
+  for (const char* const policy : {"abs:1e-3,codec=planes,min_bytes=1", "abs:1e-3,codec=planes", "off"}) {
+    NcclRanks ranks(2, policy);
+    ranks.run([&](NcclRank& me) {
+      const OnGpu<float> x(std::vector<float>(1000, static_cast<float>(me.rank + 1)));
+      const int code = me.rank == 0 ? TAUT_Nccl_Send(x.data(), 1000, ncclFloat32, 1, me.comm, me.stream)
+                                    : TAUT_Nccl_Recv(x.data(), 1000, ncclFloat32, 0, me.comm, me.stream);
+      EXPECT_EQ(code, 0) << TAUT_Nccl_last_error();
+      me.finish();
+      EXPECT_NEAR(x.peek(1000)[999], 1, 1e-3);
+    });
+  }
+}
+
+// Without a policy, messages are NCCL's own: also with a partner that calls NCCL itself.
+TEST(NcclMessages, WithoutAPolicyAreThoseOfNccl) {
+  NcclThreads ranks(2);
+  ranks.run([&](NcclRank& me) {
+    const OnGpu<float> x(std::vector<float>(1000, static_cast<float>(me.rank + 1)));
+    if (me.rank == 0) {
+      EXPECT_EQ(TAUT_Nccl_Send(x.data(), 1000, ncclFloat32, 1, me.comm, me.stream), 0);
+    } else {
+      EXPECT_EQ(ncclRecv(x.data(), 1000, ncclFloat32, 0, me.comm, me.stream), ncclSuccess);
+    }
+    me.finish();
+    EXPECT_EQ(x.peek(1000)[999], 1);
+  });
+}
+
+TEST(NcclMessages, OfAnotherSizeAreAnError) {
+  for (const char* const policy : {"abs:1e-3,codec=planes,min_bytes=1", "abs:1e-3,codec=planes"}) {
+    NcclRanks ranks(2, policy);
+    ranks.run([&](NcclRank& me) {
+      const OnGpu<float> x(std::vector<float>(1000, 1));
+      if (me.rank == 0)
+        EXPECT_EQ(TAUT_Nccl_Send(x.data(), 1000, ncclFloat32, 1, me.comm, me.stream), 0);
+      else
+        EXPECT_NE(TAUT_Nccl_Recv(x.data(), 900, ncclFloat32, 0, me.comm, me.stream), 0);
+    });
+    EXPECT_EQ(fake_nccl::take_report(), "");
+  }
+}
+
+TEST(NcclMessages, ErrorsNameTheArgument) {
+  NcclRanks ranks(1, "abs:1e-3");
+  const NcclRank& me = ranks[0];
+  float host = 0;
+  EXPECT_EQ(TAUT_Nccl_Send(&host, 1, ncclFloat32, 0, me.comm, me.stream), 1);
+  EXPECT_NE(std::string(TAUT_Nccl_last_error()).find("sendbuff"), std::string::npos);
+  EXPECT_EQ(TAUT_Nccl_Recv(&host, 1, 77, 0, me.comm, me.stream), 3);
+  EXPECT_EQ(TAUT_Nccl_GroupEnd(), 1);
+}
+
+}  // namespace
+}  // namespace taut::test

@@ -1,0 +1,66 @@
+"""Tests tensors of PyTorch in calls of taut.Comm, and taut.torch over MPI."""
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: make torch-test installs it into .venv-torch")
+import taut  # noqa: E402
+
+WORLD = MPI.COMM_WORLD
+DTYPES = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+
+
+def noise(rank, dtype=torch.float32, count=50_000):
+    return torch.randn(count, generator=torch.Generator().manual_seed(rank), dtype=torch.float64).to(dtype)
+
+
+def exact(dtype=torch.float32):
+    return sum(noise(rank, dtype).double() for rank in range(WORLD.size))
+
+
+def same_bits_everywhere(tensor):
+    return len(set(WORLD.allgather(tensor.contiguous().view(torch.uint8).numpy().tobytes()))) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_tensors_send_and_receive(dtype):
+    comm = taut.Comm(WORLD.Dup(), "abs:1e-2", codec="planes")
+    tensor, total = noise(WORLD.rank, dtype), torch.zeros(50_000, dtype=dtype)
+    comm.Allreduce(tensor, total)
+    assert float((total.double() - exact(dtype)).abs().max()) <= 1e-2 + float(exact(dtype).abs().max()) * 2**-7
+    assert same_bits_everywhere(total)
+    new = comm.Allreduce(tensor)
+    assert isinstance(new, torch.Tensor) and torch.equal(new, total)
+    comm.Allreduce(MPI.IN_PLACE, tensor)
+    assert torch.equal(tensor, total)
+
+
+def test_tensors_share_memory_with_numpy():
+    comm = taut.Comm(WORLD.Dup(), "abs:1e-2", codec="planes")
+    tensor = torch.zeros(50_000)
+    if WORLD.rank == 0:
+        tensor.copy_(noise(5))
+    view = tensor.numpy()
+    comm.Bcast(tensor)
+    assert np.abs(view - noise(5).numpy()).max() <= 1e-2
+
+
+@pytest.mark.parametrize("wrap", [lambda comm: comm, lambda comm: taut.Comm(comm, "abs:1e-2")], ids=["mpi4py", "taut.Comm"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_collectives_of_torch_over_mpi(wrap, dtype):
+    import taut.torch
+
+    group = wrap(WORLD.Dup())
+    bound = "abs:1e-2" if isinstance(group, MPI.Comm) else None
+    tensor = noise(WORLD.rank, dtype)
+    work = taut.torch.all_reduce(tensor, bound, group=group, async_op=True)
+    work.wait()
+    assert float((tensor.double() - exact(dtype)).abs().max()) <= 1e-2 + float(exact(dtype).abs().max()) * 2**-7
+    assert same_bits_everywhere(tensor)
+    every = torch.empty(WORLD.size * 50_000, dtype=dtype)
+    taut.torch.all_gather(every, noise(WORLD.rank, dtype), bound, group=group)
+    assert same_bits_everywhere(every)
+    whole = noise(WORLD.rank, dtype)
+    taut.torch.all_reduce(whole, "off", group=group)
+    assert torch.allclose(whole.double(), exact(dtype), rtol=2**-6, atol=0.05)

@@ -1,0 +1,136 @@
+"""Tests the communication hook of DistributedDataParallel."""
+
+import copy
+import math
+
+import pytest
+import taut
+import torch
+import torch.distributed as dist
+from agreement import same_bits_everywhere
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+import taut.torch
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(32, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))
+
+
+def batch(rank, step, size=32):
+    """Returns random points and their classes under a fixed random network."""
+    teacher = torch.randn(32, 10, generator=torch.Generator().manual_seed(1))
+    points = torch.randn(size, 32, generator=torch.Generator().manual_seed(1000 * step + rank))
+    return points, (points @ teacher).argmax(1)
+
+
+class Training:
+    """A DDP model with its optimiser; buckets of 0.2 MB, so that there are several."""
+
+    def __init__(self, **options):
+        self.model = DistributedDataParallel(network(), bucket_cap_mb=0.2)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.02, momentum=0.9)
+        self.state = taut.torch.compress_gradients(self.model, **options) if options else None
+
+    def run(self, rank, first, last):
+        losses = []
+        for step in range(first, last):
+            points, classes = batch(rank, step)
+            self.optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(self.model(points), classes)
+            loss.backward()
+            self.optimizer.step()
+            losses.append(loss.item())
+        mean = torch.tensor(losses[-20:]).mean()
+        dist.all_reduce(mean)
+        return mean.item() / dist.get_world_size()
+
+    def weights(self):
+        return torch.cat([parameter.detach().view(-1) for parameter in self.model.parameters()])
+
+
+def test_replicas_are_equal_after_200_steps(rank):
+    plain, coded = Training(), Training(bound=0.5, warm_up_steps=5)
+    plain_loss, loss = plain.run(rank, 0, 200), coded.run(rank, 0, 200)
+    assert same_bits_everywhere(coded.weights())
+    assert not torch.equal(coded.weights(), plain.weights())
+    assert loss <= 1.05 * plain_loss + 0.01
+    assert coded.state.steps == 200
+
+
+@pytest.mark.parametrize("feedback", [True, False])
+def test_averaged_gradients_are_within_the_bound(rank, ranks, feedback):
+    plain, coded = Training(), Training(bound=0.5, warm_up_steps=2, error_feedback=feedback)
+    states, passed = coded.state, 0
+    for step in range(6):
+        plain.model.load_state_dict(coded.model.state_dict())
+        carried = {name: part.clone() for name, part in states.state_dict()["residuals"].items()}
+        before = {names: square for names, square in states.state_dict()["mean_squares"].items()}
+        coded.run(rank, step, step + 1)
+        plain.run(rank, step, step + 1)
+        gradients = [dict(one.model.module.named_parameters()) for one in (coded, plain)]
+        for names, square in before.items():
+            for name in names if step >= 2 else ():
+                exact = carried.get(name, torch.zeros(1)).double()
+                dist.all_reduce(exact)
+                exact = gradients[1][name].grad.double().view(-1) + exact / ranks
+                error = (gradients[0][name].grad.double().view(-1) - exact).abs().max()
+                assert error <= 0.5 * math.sqrt(square) * (1 + 1e-5) + 1e-7
+                passed += error > 1e-3 * math.sqrt(square)  # it was coded
+    assert passed > 0
+
+
+def test_residuals_never_exceed_the_bound(rank):
+    coded = Training(bound=0.5, warm_up_steps=2)
+    coded.run(rank, 0, 20)
+    before = coded.state.state_dict()["mean_squares"]
+    coded.run(rank, 20, 21)
+    residuals = coded.state.state_dict()["residuals"]
+    large = [names for names in before if sum(residuals[name].numel() for name in names) >= 1 << 14]
+    assert large
+    for names in large:
+        bound = 0.5 * math.sqrt(before[names])
+        assert 0 < max(float(residuals[name].abs().max()) for name in names) <= bound * (1 + 1e-6)
+
+
+def test_a_checkpoint_continues(rank, tmp_path):
+    whole = Training(bound=0.5, warm_up_steps=3)
+    whole.run(rank, 0, 12)
+    torch.save({"taut": whole.state.state_dict()}, tmp_path / "state.pt")
+    again = Training(bound=0.5, warm_up_steps=3)
+    again.model.load_state_dict(whole.model.state_dict())
+    again.optimizer.load_state_dict(copy.deepcopy(whole.optimizer.state_dict()))
+    again.state.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True)["taut"])
+    assert again.state.steps == 12
+    carried = again.state.state_dict()["residuals"]
+    assert all(torch.equal(part, carried[name]) for name, part in whole.state.state_dict()["residuals"].items())
+    again.run(rank, 12, 20)
+    assert again.state.steps == 20 and same_bits_everywhere(again.weights())
+
+
+def test_infinite_gradients_do_not_stay(rank, ranks):
+    coded = Training(bound=0.5, warm_up_steps=2)
+    coded.run(rank, 0, 5)
+    points, classes = batch(rank, 5)
+    (nn.functional.cross_entropy(coded.model(points), classes) * (float("inf") if rank == 0 else 1)).backward()
+    coded.optimizer.zero_grad()
+    coded.run(rank, 6, 8)
+    assert coded.weights().isfinite().all()
+    assert all(part.isfinite().all() for part in coded.state.state_dict()["residuals"].values())
+
+
+def test_half_precision_gradients(rank):
+    model = DistributedDataParallel(nn.Linear(300, 300).bfloat16())
+    taut.torch.compress_gradients(model, 0.3, warm_up_steps=1)
+    for step in range(3):
+        model.zero_grad()
+        model(torch.full((4, 300), 1.0 + rank + step, dtype=torch.bfloat16)).square().mean().backward()
+    assert model.module.weight.grad.dtype == torch.bfloat16 and same_bits_everywhere(model.module.weight.grad.view(torch.int16))
+
+
+@pytest.mark.parametrize("options", [{"bound": 0}, {"bound": float("inf")}, {"warm_up_steps": 0}], ids=str)
+def test_errors_name_the_argument(options):
+    with pytest.raises(taut.ArgumentError, match=f"{next(iter(options))}=.*give"):
+        taut.torch.GradientState((), **options)

@@ -1,0 +1,39 @@
+"""Checks that the packages state the version of CMakeLists.txt, and that the recipes can be read."""
+
+import ast
+import re
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VERSION = re.search(r"^  VERSION ([0-9.]+)$", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+STATEMENTS = {
+    "CITATION.cff": r"^version: (.+)$",
+    "packaging/conda/recipe.yaml": r"^  version: ([0-9.]+)$",
+    f"packaging/easybuild/Taut-{VERSION}-gompi-2024a.eb": r"^version = '(.+)'$",
+    "packaging/spack/package.py": r'^    version\("(.+?)"',
+}
+
+
+class Version(unittest.TestCase):
+    def test_packages_state_it(self):
+        for name, pattern in STATEMENTS.items():
+            with self.subTest(name):
+                self.assertEqual(re.search(pattern, (ROOT / name).read_text(), re.M)[1], VERSION)
+        self.assertIn(f"## {VERSION} ", (ROOT / "CHANGELOG.md").read_text())
+
+    def test_recipes_are_programs_of_python(self):
+        for name in (f"easybuild/Taut-{VERSION}-gompi-2024a.eb", "spack/package.py"):
+            ast.parse((ROOT / "packaging" / name).read_text())
+
+    def test_recipes_use_options_that_exist(self):
+        cmake = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*"), *ROOT.glob("src/codecs/*/needs.cmake")])
+        for path in (ROOT / "packaging").rglob("*"):
+            if path.is_file() and path.suffix not in (".abi", ".txt"):
+                for option in re.findall(r"\bTAUT_(?!RULES|CONFIG)[A-Z_]+\b(?==)|(?<=define\(\")TAUT_\w+", path.read_text()):
+                    name = option if option.startswith("TAUT_") else "TAUT_" + option
+                    self.assertTrue(name in cmake or name.endswith("_INCLUDE"), (path.name, name))
+
+
+if __name__ == "__main__":
+    unittest.main()

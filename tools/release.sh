@@ -1,0 +1,19 @@
+#!/bin/bash
+# release.sh: makes the artefacts of the version that CMakeLists.txt states, in dist/, from the commit that is checked out:
+# source archive, wheel, recipes with the archive's checksum, documentation, checksums. Publishes nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+version=$(tools/version.sh)
+[ -z "$(git status --porcelain)" ] || { echo "release.sh: commit or stash your changes first" >&2; exit 1; }
+grep -q "^## $version " CHANGELOG.md || { echo "release.sh: CHANGELOG.md has no section $version" >&2; exit 1; }
+rm -rf dist
+make wheel
+make docs
+tar -C build/docs -czf "dist/taut-$version-docs.tar.gz" html
+mkdir dist/recipes
+sum=$(sha256sum "dist/taut-$version.tar.gz" | cut -d ' ' -f 1)
+for recipe in spack/package.py conda/recipe.yaml "easybuild/Taut-$version-gompi-2024a.eb"; do
+  sed "s/@SHA256@/$sum/" "packaging/$recipe" > "dist/recipes/$(basename "$recipe")"
+done
+(cd dist && find . -type f ! -name SHA256SUMS -print0 | sort -z | xargs -0 sha256sum > SHA256SUMS)
+echo "dist/ holds version $version. Next: git tag v$version"
