@@ -8,7 +8,7 @@
  * stream. The first call of each size class (a power of two) allocates it, and later calls never do. It stays
  * allocated until TAUT_Cuda_release, also when the stream is destroyed.
  *
- * A call is several kernels that share scratch memory. Host threads may use the same stream: a call launches
+ * A call is one or more kernels that share scratch memory. Host threads may use one stream: a call launches
  * all its kernels before the next one begins. A call that returns an error does not affect later calls.
  *
  * Calls can be captured in a graph after TAUT_Cuda_reserve (or the reservation of their own) for at least

@@ -56,7 +56,7 @@ inline Sink sink_of(const Slots& slots, std::uint64_t count, const CallPlace& pl
           .of_chunks = nullptr};
 }
 
-inline constexpr unsigned finish_blocks = 256, exact_blocks = 256;
+inline constexpr unsigned exact_blocks = 256;
 
 // Number of blocks of a kernel that opens frames. A frame without chunks is opened, too.
 inline std::uint32_t opening_blocks(std::uint32_t chunks) { return std::max(chunks, 1u); }
@@ -81,66 +81,72 @@ void with_bits(const Quantiser<T>& z, Action action) {
   action.template operator()<PackedBits::rounded>();
 }
 
-template <class T, class Launcher>
-void launch_encoder(Launcher& launcher, const EncodeCall<T>& call, const Sink& sink,
-                    const std::uint32_t* like = nullptr) {
-  with_bits(call.z, [&]<PackedBits Bits>() {
-    launcher.template launch<EncodeKernel<T, Bits>>(
-        sink.chunks, {call.values, call.count, call.z, sink, like, reciprocal_of(call.z)});
-  });
+// Returns the end of a call that writes no header, with one block.
+inline FrameSeal seal_of(std::uint64_t count, const CallPlace& place) {
+  FrameSeal seal{};
+  seal.scratch = place.scratch;
+  seal.result = place.result;
+  seal.chunks = static_cast<std::uint32_t>(chunks_of(count));
+  seal.blocks = 1;
+  return seal;
+}
+
+// Returns the end of an encoding, with the header of its frame.
+template <class T>
+FrameSeal seal_of(const EncodeCall<T>& call, const CallPlace& place) {
+  FrameSeal seal = seal_of(call.count, place);
+  FrameHeader header = call.header;
+  header.parameters[0] = static_cast<std::uint8_t>(call.z.predictor);
+  write_header(header, std::as_writable_bytes(std::span(seal.header)));
+  return seal;
 }
 
 template <class T>
-FinishJob<T> finish_job(const FrameHeader& header, std::uint64_t count, const CallPlace& place) {
-  FinishJob<T> job{};
-  job.count = count;
-  job.scratch = place.scratch;
-  job.result = place.result;
-  job.chunks = static_cast<std::uint32_t>(chunks_of(count));
-  job.blocks = 1;
-  write_header(header, std::as_writable_bytes(std::span(job.header)));
-  return job;
+EncodeJob<T> encode_job(const EncodeCall<T>& call, const Sink& sink, const FrameSeal& seal) {
+  return {call.values, call.count, call.z, sink, nullptr, reciprocal_of(call.z), seal};
 }
 
 template <class T, class Launcher>
-void finish_encoding(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& room,
-                     const CallPlace& place) {
-  FinishJob<T> job = finish_job<T>(call.header, call.count, place);
-  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
-  job.may_be_stored = true;
-  job.values = call.values;
-  job.z = call.z;
-  job.lags = lags;
-  job.blocks = std::clamp(job.chunks, 1u, finish_blocks);
-  launcher.template launch<FinishKernel<T>>(job.blocks, job);
+void launch_encoder(Launcher& launcher, const EncodeJob<T>& job) {
+  with_bits(job.z, [&]<PackedBits Bits>() {
+    launcher.template launch<EncodeKernel<T, Bits>>(job.seal.blocks, job);
+  });
 }
 
 // Encodes to the canonical frame. `room` holds at least the codec's max_bytes.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const FrameRoom& room, const CallPlace& place) {
-  const bool coded = call.z.step != 0;
-  if (coded && call.count > 0) launch_encoder(launcher, call, sink_of(room, call.count, place));
-  finish_encoding(launcher, call, {}, room, place);
+  Sink sink = sink_of(room, call.count, place);
+  FrameSeal seal = seal_of(call, place);
+  seal.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  if (call.z.step != 0) {
+    seal.blocks = sink.chunks + closing_blocks(sink.chunks);
+  } else {  // the frame is stored: there are no chunks to encode
+    seal.blocks = storing_blocks(sink.chunks);
+    sink.chunks = 0;
+  }
+  launch_encoder(launcher, encode_job(call, sink, seal));
 }
 
 // Encodes to slots, for data in flight: neither chunks nor blocks wait for each other. A chunk that does not
 // fit in its slot is reported as buffer_too_small.
 template <class T, class Launcher>
 void encode(Launcher& launcher, const EncodeCall<T>& call, const Slots& slots, const CallPlace& place) {
-  if (call.count > 0) launch_encoder(launcher, call, sink_of(slots, call.count, place));
-  launcher.template launch<FinishKernel<T>>(1, finish_job<T>(call.header, call.count, place));
+  FrameSeal seal = seal_of(call, place);
+  seal.blocks = std::max(seal.chunks, 1u);
+  launch_encoder(launcher, encode_job(call, sink_of(slots, call.count, place), seal));
 }
 
 template <class T>
-struct DecodeEndKernel : EndKernel<T, DecodeExactKernel<T>> {};
+struct DecodeEndKernel : EndKernel<DecodeExactKernel<T>> {};
 template <class T>
-struct SumEndKernel : EndKernel<T, SumExactKernel<T>> {};
+struct SumEndKernel : EndKernel<SumExactKernel<T>> {};
 
 // Launches the last kernel of a call. Kernel: an EndKernel.
-template <class Kernel, class Exact, class Finish, class Launcher>
-void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, Finish finish) {
-  finish.blocks = blocks;
-  launcher.template launch<Kernel>(blocks, {exact, finish});
+template <class Kernel, class Exact, class Launcher>
+void end_call(Launcher& launcher, const Exact& exact, std::uint32_t blocks, FrameSeal seal) {
+  seal.blocks = blocks;
+  launcher.template launch<Kernel>(blocks, {exact, seal});
 }
 
 template <class T>
@@ -164,7 +170,7 @@ void decode(Launcher& launcher, const Source& source, DType type, T* values, std
             const CallPlace& place) {
   const DecodeJob<T> job = decode_job(source, values, {count, type, LagsUse::refused}, add, place);
   launcher.template launch<DecodeKernel<T>>(opening_blocks(job.chunks), job);
-  end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, finish_job<T>({}, count, place));
+  end_call<DecodeEndKernel<T>>(launcher, job, job.blocks, seal_of(count, place));
 }
 
 using taut::cuda::source_of;
@@ -207,11 +213,11 @@ void sum(Launcher& launcher, const SumCall<T>& call, const FrameRoom& room, cons
                       .scratch = place.scratch,
                       .left = place.of_chunks(),
                       .blocks = exact_blocks_for(sink.chunks)};
-  FinishJob<T> job = finish_job<T>({}, call.count, place);
-  job.frame = reinterpret_cast<std::uint32_t*>(room.at);
-  job.of_sum = true;
+  FrameSeal seal = seal_of(call.count, place);
+  seal.frame = reinterpret_cast<std::uint32_t*>(room.at);
+  seal.of_sum = true;
   launcher.template launch<SumKernel<T>>(opening_blocks(sink.chunks), sum);
-  end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, job);
+  end_call<SumEndKernel<T>>(launcher, sum, sum.blocks, seal);
 }
 
 // Number of words of a slot that is large enough for every chunk of T.
@@ -227,9 +233,13 @@ void accumulate(Launcher& launcher, const Source& frame, const EncodeCall<T>& va
                 const FrameRoom& room, const CallPlace& place) {
   const Source sources[] = {frame, source_of(slots)};
   const SumCall<T> call{sources, values.header.type, values.count, values.z, values.header, true};
-  const bool has_header = frame.bytes >= frame_header_bytes;  // otherwise the sum is refused
-  if (values.count > 0)
-    launch_encoder(launcher, values, sink_of(slots, values.count, place), has_header ? frame.frame : nullptr);
+  if (values.count > 0) {
+    EncodeJob<T> job = encode_job(values, sink_of(slots, values.count, place), {});
+    const bool has_header = frame.bytes >= frame_header_bytes;  // otherwise the sum is refused
+    job.like = has_header ? frame.frame : nullptr;
+    job.seal.blocks = job.sink.chunks;  // the sum ends the call
+    launch_encoder(launcher, job);
+  }
   sum(launcher, call, room, place);
 }
 

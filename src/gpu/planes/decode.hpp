@@ -53,17 +53,13 @@ class ChunkDecoder {
   }
 
  protected:
-  // Opens the frame, and reads the head of the chunk's record. The first block keeps the opened frame for the
-  // next kernels. Called by all threads. Returns false if the block has nothing to decode.
+  // Opens the frame, and reads the head of the chunk's record. Called by all threads. Returns false if the
+  // block has nothing to decode.
   TAUT_DEVICE bool open(std::uint32_t chunk) {
     if (group_.warp() == 0) {
-      const OpenFrame f = HeaderParser<T>(job_.opening, job_.source).open(group_.simt(), job_.scratch->crc);
-      if (group_.thread() == 0) {
-        shared_.frame = f;
-        if (chunk == 0) job_.scratch->opened[0] = f;
-        if (f.status != 0) group_.simt().raise(&job_.scratch->control.failure, f.status);
-        if (f.status == 0 && !f.stored && chunk < job_.chunks) read_head_of(chunk);
-      }
+      find_opened<T>(group_.simt(), *job_.scratch, job_.opening, job_.source, shared_.frame);
+      const bool coded = frame_.status == 0 && !frame_.stored;
+      if (group_.thread() == 0 && coded && chunk < job_.chunks) read_head_of(chunk);
     }
     group_.simt().barrier();
     return frame_.status == 0 && chunk < job_.chunks;
@@ -236,7 +232,7 @@ struct DecodeExactKernel {
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    ChunkDecoder<T, Simt>(simt, shared.decode, job, job.scratch->opened[0]).run_exact(shared.q);
+    ChunkDecoder<T, Simt>(simt, shared.decode, job, job.scratch->opened.total).run_exact(shared.q);
   }
 };
 

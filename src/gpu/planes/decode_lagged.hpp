@@ -85,7 +85,7 @@ struct LaggedValuesKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared, job, job.decode.scratch->opened[0]).run_values();
+    LaggedChunkDecoder<T, Simt>(simt, shared, job, job.decode.scratch->opened.total).run_values();
   }
 };
 
@@ -97,7 +97,8 @@ struct LaggedExactKernel {
   static constexpr BlockShape shape{group_threads, 1};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    LaggedChunkDecoder<T, Simt>(simt, shared.decode, job, job.decode.scratch->opened[0]).run_exact(shared.q);
+    LaggedChunkDecoder<T, Simt>(simt, shared.decode, job, job.decode.scratch->opened.total)
+        .run_exact(shared.q);
   }
 };
 

@@ -8,6 +8,8 @@
 #include "gpu/planes/exact_out.hpp"
 #include "gpu/planes/parse_header.hpp"
 #include "gpu/planes/record_writer.hpp"
+#include "gpu/planes/seal_frame.hpp"
+#include "gpu/simt/end_encoding.hpp"
 #include "gpu/simt/load.hpp"
 #include "gpu/simt/sink.hpp"
 
@@ -21,6 +23,7 @@ struct EncodeJob {
   Sink sink;
   const std::uint32_t* like;  // frame whose predictor is used; null: the predictor of z
   double reciprocal;          // 1 / step
+  FrameSeal seal;
 };
 
 // Size of the largest record: a layer. The planes of 16-bit floats alone may take slightly more than a layer.
@@ -50,8 +53,34 @@ class ChunkEncoder {
       : group_(simt, shared.block_group), shared_(shared), job_(job) {}
 
   TAUT_DEVICE void run() {
-    const std::uint32_t chunk = take_chunk(group_.simt(), job_.sink, shared_.chunk);
-    if (!has_chunk(group_.simt(), job_.sink, chunk)) return;
+    const Sink& sink = job_.sink;
+    const std::uint32_t chunk = take_chunk(group_.simt(), sink, shared_.chunk);
+    if (chunk < sink.chunks) encode_chunk(chunk);
+    if (job_.seal.result == nullptr) return;
+    const EncodingBlocks blocks{sink.chunks, job_.seal.blocks, sink.slot_words == 0};
+    EncodingEnd(group_.simt(), *this, blocks).run(shared_.chunk);
+  }
+
+  // The codec's part of the end: see EncodingEnd.
+  TAUT_DEVICE Control& control() const { return job_.seal.scratch->control; }
+  TAUT_DEVICE bool may_be_stored(const Simt& simt) const { return cuda::may_be_stored(simt, job_.seal); }
+  TAUT_DEVICE void write_stored(const Simt& simt, std::uint32_t part, std::uint32_t parts) const {
+    T* const to = reinterpret_cast<T*>(job_.seal.frame + header_words);
+    const std::uint64_t step = std::uint64_t{parts} * group_threads;
+    TAUT_ROLLED
+    for (std::uint64_t i = std::uint64_t{part} * group_threads + simt.thread(); i < job_.count; i += step) {
+      const T x = job_.values[i];
+      to[i] = job_.z.step == 0 ? x : value_as_decoded(x, quantiser());
+    }
+  }
+  TAUT_DEVICE void seal(const Simt& simt) const {
+    seal_frame(simt, job_.seal, job_.count * sizeof(T), shared_.record);
+  }
+
+ protected:
+  using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+
+  TAUT_DEVICE void encode_chunk(std::uint32_t chunk) {
     find(chunk);
     std::int32_t q[block_values];
     if (all_small(q)) {
@@ -61,9 +90,6 @@ class ChunkEncoder {
     }
     store();
   }
-
- protected:
-  using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 
   TAUT_DEVICE void find(std::uint32_t chunk) {
     const std::uint64_t left = job_.count - std::uint64_t{chunk} * chunk_values;

@@ -1,8 +1,8 @@
 // Encodes values to a frame with lags; writes the same bytes as lagged.cpp. The first kernel writes the
 // integers of all chunks to memory. The second kernel codes each chunk from its own integers and those that
 // its lags reach. A chunk that needs layers, wide integers, or runs that take too much space makes the
-// encoding begin again without lags. The kernels for that case are always launched, and return at once if it
-// does not occur.
+// encoding begin again without lags. The kernels for that case are always launched, and have nothing to
+// encode if it does not occur. The last of them ends the call.
 #pragma once
 
 #include "gpu/planes/encode.hpp"
@@ -160,7 +160,7 @@ struct BeginAgainKernel {
   }
 };
 
-// Encodes again without lags.
+// Encodes again without lags if that is needed, and ends the call.
 template <class T, PackedBits Bits>
 struct EncodeAgainKernel {
   using Job = EncodeJob<T>;
@@ -168,7 +168,8 @@ struct EncodeAgainKernel {
   static constexpr BlockShape shape{group_threads, 2};
   template <class Simt>
   TAUT_DEVICE static void run(Simt simt, Shared& shared, const Job& job) {
-    if (job.sink.control->again != 0) ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
+    if (job.sink.control->again != 0) return ChunkEncoder<T, Simt, Bits>(simt, shared, job).run();
+    if (arrives_last(simt, *job.sink.control, job.seal.blocks)) seal_frame(simt, job.seal, 0, shared.record);
   }
 };
 

@@ -36,7 +36,7 @@ template <class Launcher>
 void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count, const CallPlace& place) {
   const std::uint32_t blocks = columns_blocks(count);
   for (unsigned lag = 0; lag < max_lags; ++lag) {
-    const ColumnsJob job{room.integers(), count, room.totals(), blocks, lag, place.scratch->opened};
+    const ColumnsJob job{room.integers(), count, room.totals(), blocks, lag, &place.scratch->opened.total};
     launcher.template launch<ColumnTotalsKernel>(blocks, job);
     launcher.template launch<ColumnCarriesKernel>(blocks, job);
     launcher.template launch<ColumnSumsKernel>(blocks, job);
@@ -44,7 +44,7 @@ void undo_lags(Launcher& launcher, const IntegersRoom& room, std::uint64_t count
 }
 
 template <class T>
-struct LaggedEndKernel : EndKernel<T, LaggedExactKernel<T>> {};
+struct LaggedEndKernel : EndKernel<LaggedExactKernel<T>> {};
 
 // Decodes as decode() does, and also decodes frames with lags.
 template <class T, class Launcher>
@@ -57,7 +57,7 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
     undo_lags(launcher, room, count, place);
     launcher.template launch<LaggedValuesKernel<T>>(job.decode.chunks, job);
   }
-  end_call<LaggedEndKernel<T>>(launcher, job, job.decode.blocks, finish_job<T>({}, count, place));
+  end_call<LaggedEndKernel<T>>(launcher, job, job.decode.blocks, seal_of(count, place));
 }
 
 // Encodes to the canonical frame, with lags where the CPU uses them. `frame` is exactly as long as the
@@ -66,17 +66,19 @@ void decode_lagged(Launcher& launcher, const Source& source, DType type, T* valu
 template <class T, class Launcher>
 void encode_lagged(Launcher& launcher, const EncodeCall<T>& call, const Lags& lags, const FrameRoom& frame,
                    const IntegersRoom& room, const CallPlace& place) {
-  const EncodeJob<T> plain{call.values, call.count,           call.z, sink_of(frame, call.count, place),
-                           nullptr,     reciprocal_of(call.z)};
+  FrameSeal seal = seal_of(call, place);
+  seal.frame = reinterpret_cast<std::uint32_t*>(frame.at);
+  seal.lags = lags;
+  seal.blocks = seal.chunks + closing_blocks(seal.chunks);
+  const EncodeJob<T> plain = encode_job(call, sink_of(frame, call.count, place), seal);
   LaggedEncodeJob<T> job{plain, room.integers(), room.totals(), lags};
   job.encode.sink = sink_of(frame, call.count, place, lags.n);
   with_bits(call.z, [&]<PackedBits Bits>() {
     launcher.template launch<IntegersKernel<T, Bits>>(plain.sink.chunks, job);
     launcher.template launch<LaggedRecordsKernel<T, Bits>>(plain.sink.chunks, job);
     launcher.template launch<BeginAgainKernel>(1, {plain.sink.control});
-    launcher.template launch<EncodeAgainKernel<T, Bits>>(plain.sink.chunks, plain);
+    launcher.template launch<EncodeAgainKernel<T, Bits>>(seal.blocks, plain);
   });
-  finish_encoding(launcher, call, lags, frame, place);
 }
 
 }  // namespace taut::planes::cuda

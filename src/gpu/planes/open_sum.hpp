@@ -1,5 +1,5 @@
-// Opens the sources of a sum, frames or slots, and describes their sum. Each block of the sum's first kernel
-// does this for itself.
+// Opens the sources of a sum, frames or slots, and describes their sum. The first block of the sum's first
+// kernel publishes what it finds; blocks that do not find that open the sources for themselves.
 #pragma once
 
 #include "gpu/planes/parse_header.hpp"
@@ -18,9 +18,8 @@ struct SumInput {
   std::uint32_t slots_header[header_words];
 };
 
-struct OpenedSources {
-  OpenFrame of[max_sources], total;  // total: the sum; its status is the first error of the sources
-};
+// Number of words of the opened sources: of the sum, and of each source.
+TAUT_DEVICE unsigned opened_words(const SumInput& input) { return (input.count + 1) * words_of<OpenFrame>(); }
 
 template <class T, class Simt>
 TAUT_DEVICE OpenFrame open_source(const Simt& simt, const SumInput& input, unsigned k, const HeaderCrc& crc) {
@@ -68,8 +67,8 @@ class SumDescriber {
   // Writes the description to scratch memory, for the next kernel.
   TAUT_DEVICE void keep(Scratch& scratch) const {
     const OpenFrame& total = opened_.total;
-    if (there_) scratch.opened[k_] = opened_.of[k_];
-    if (k_ == 0) scratch.total = total;
+    if (there_) scratch.opened.of[k_] = opened_.of[k_];
+    if (k_ == 0) scratch.opened.total = total;
     if (total.status == 0 && k_ < header_words) scratch.header[k_] = header_word(total);
   }
 

@@ -1,6 +1,7 @@
-// Opens a frame: a warp checks its header, and rejects what frame.cpp and frame_io.cpp reject. Each block of
-// the first kernel of a call opens the frame for itself. Offsets in the index are checked by the block that
-// processes the chunk; the index of a frame without chunks is checked here.
+// Opens a frame: a warp checks its header, and rejects what frame.cpp and frame_io.cpp reject. The first
+// block of a call's first kernel publishes the opened frame; blocks that do not find it open the frame for
+// themselves. Offsets in the index are checked by the block that processes the chunk; the index of a frame
+// without chunks is checked here.
 #pragma once
 
 #include "codecs/planes/format/frame_io.hpp"
@@ -107,5 +108,26 @@ class HeaderParser {
   const Source& source_;
   const HeaderAt h_;
 };
+
+// Puts the opened frame into `frame`, which is in shared memory. The first block also keeps it for the next
+// kernels of the call. Called by the first warp.
+template <class T, class Simt>
+TAUT_DEVICE void find_opened(const Simt& simt, Scratch& scratch, const Opening& opening, const Source& source,
+                             OpenFrame& frame) {
+  constexpr unsigned words = words_of<OpenFrame>();
+  static_assert(words <= warp_lanes);
+  const bool there = take_published(simt, scratch.control, scratch.published, words, frame);
+  const bool published = simt.ballot(!there) == 0;
+  simt.sync_warp();
+  if (published) return;
+  const OpenFrame f = HeaderParser<T>(opening, source).open(simt, scratch.crc);
+  if (simt.thread() == 0) {
+    frame = f;
+    if (simt.block() == 0) scratch.opened.total = f;
+    if (f.status != 0) simt.raise(&scratch.control.failure, f.status);
+  }
+  simt.sync_warp();
+  if (simt.block() == 0) publish(simt, scratch.control, frame, words, scratch.published);
+}
 
 }  // namespace taut::planes::cuda

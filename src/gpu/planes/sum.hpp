@@ -70,13 +70,13 @@ TAUT_DEVICE Sink behind_lags(Sink sink, const OpenFrame& total) {
   return sink;
 }
 
-// Takes a chunk and finds its record in each source. Called by the first warp; each lane handles one source.
+// Finds the record of a chunk in each source. Called by the first warp; each lane handles one source.
 template <class T, class Simt>
-TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, SumShared<T>& shared) {
+TAUT_DEVICE void find_records(const Simt& simt, const SumJob<T>& job, std::uint32_t chunk,
+                              SumShared<T>& shared) {
   const unsigned k = simt.thread();
   const OpenFrame& total = shared.opened.total;
   if (total.status != 0) return;
-  const std::uint32_t chunk = simt.shuffle(k == 0 ? take_chunk(simt, job.sink) : 0u, 0);
   RecordHead head;  // head of a stored frame: that of a chunk of zeros
   bool good = true, alike = true, stored = false;
   if (k <= job.input.count && k < max_sources) shared.heads[k] = {};  // ChunkAdder reads two at a time
@@ -124,19 +124,32 @@ class ChunkAdder {
   }
 
  private:
-  // Opens the sources, and finds the records of a chunk. The first block keeps the opened sources for the
-  // next kernel.
+  // Takes a chunk, opens the sources unless they are published, and finds the records of the chunk.
   TAUT_DEVICE void open() {
     const Simt& simt = group_.simt();
-    open_sources<T>(simt, job_.input, job_.scratch->crc, shared_.opened);
+    Scratch& scratch = *job_.scratch;
+    const std::uint32_t taken = simt.thread() == 0 ? take_chunk(simt, job_.sink) : 0;
+    const bool there =
+        take_published(simt, scratch.control, scratch.published, opened_words(job_.input), shared_.opened);
+    if (simt.barrier_any(!there)) open_sources();
+    if (group_.warp() == 0) find_records(simt, job_, simt.shuffle(taken, 0), shared_);
+    simt.barrier();
+  }
+
+  // Opens the sources. The first block publishes them, and keeps them for the next kernel.
+  TAUT_DEVICE void open_sources() {
+    const Simt& simt = group_.simt();
+    Scratch& scratch = *job_.scratch;
+    cuda::open_sources<T>(simt, job_.input, scratch.crc, shared_.opened);
     if (group_.warp() == 0) {
       const SumDescriber describer(simt, job_.input, shared_.opened);
       describer.describe();
-      if (simt.block() == 0) describer.keep(*job_.scratch);
-      if (simt.thread() == 0 && total_.status != 0) simt.raise(&job_.sink.control->failure, total_.status);
-      find_records(simt, job_, shared_);
+      if (simt.block() == 0) describer.keep(scratch);
+      if (simt.thread() == 0 && total_.status != 0) simt.raise(&scratch.control.failure, total_.status);
     }
     simt.barrier();
+    if (simt.block() == 0)
+      publish(simt, scratch.control, shared_.opened, opened_words(job_.input), scratch.published);
   }
 
   // Gives a chunk with a malformed record no words.

@@ -29,7 +29,7 @@ class ExactAdder {
 
   TAUT_DEVICE void run() {
     const Scratch& scratch = *job_.scratch;
-    const std::uint32_t left = scratch.total.status == 0 ? scratch.control.left : 0;
+    const std::uint32_t left = scratch.opened.total.status == 0 ? scratch.control.left : 0;
     for (std::uint32_t i = group_.simt().block(); i < left; i += job_.blocks) {
       const LeftChunk chunk = job_.left[i].left;
       const std::uint64_t values = job_.input.opening.values - std::uint64_t{chunk.chunk} * chunk_values;
@@ -51,7 +51,7 @@ class ExactAdder {
       if (group_.thread() == 0) shared_.parts[k] = part;
     }
     group_.simt().barrier();
-    const Sink sink = behind_lags(job_.sink, job_.scratch->total);
+    const Sink sink = behind_lags(job_.sink, job_.scratch->opened.total);
     auto* to = reinterpret_cast<std::uint16_t*>(sink.records + chunk.at);
     const bool is_wide = (sink.records[sink.index[chunk.chunk]] & wide) != 0;
     if (runs > 0) to = merge_runs(to, runs, is_wide);
@@ -63,7 +63,7 @@ class ExactAdder {
 
   // Reads the head of source k's record, which the first kernel has found valid, into shared memory.
   TAUT_DEVICE void find_head(unsigned k, std::uint32_t chunk) {
-    const OpenFrame& frame = job_.scratch->opened[k];
+    const OpenFrame& frame = job_.scratch->opened.of[k];
     Words words;
     RecordHead& head = shared_.heads[k];
     head = {};
@@ -74,7 +74,7 @@ class ExactAdder {
   }
 
   TAUT_DEVICE ExactPart<T> part_of(unsigned k, std::uint32_t chunk) {
-    const OpenFrame& frame = job_.scratch->opened[k];
+    const OpenFrame& frame = job_.scratch->opened.of[k];
     const Source& source = job_.input.sources[k];
     if (frame.stored) {
       const std::uint32_t* const values =

@@ -125,27 +125,50 @@ TAUT_DEVICE void write_header(const Simt& simt, const HeaderCrc& crc, std::uint3
   if (lane < header_words) frame[lane] = lane + 1 < header_words ? header[lane] : sum;
 }
 
-// Ends the last kernel of a call, which has `blocks` blocks. The last block that arrives writes the result
-// and prepares the scratch memory for the next call.
-// One thread's fences order the writes of all blocks before `done`. The barrier orders the writes of a
-// block's threads before the first fence of its first thread, and a fence is cumulative: it covers the writes
-// that its thread has observed. The additions to `done` pass this order on to the block that arrives last:
-// its second fence keeps it from reading `failure` before it knows that it is the last. Its third fence
-// orders everything before `result->done`, for a host that polls.
+// Counts this block among those that have done their part of a call's last kernel. Called by all threads.
+// Returns, in the first thread, the number of blocks counted before.
+// The writes of all blocks are ordered before what follows the last arrival: the barrier orders the writes of
+// a block's threads before the fence of its first thread, and a fence is cumulative, so that it covers the
+// writes that its thread has observed. The additions to `done` pass this order on.
 template <class Simt>
-TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks, CallResult* result) {
-  Control& control = scratch.control;
+TAUT_DEVICE std::uint32_t arrive(const Simt& simt, Control& control) {
   simt.barrier();
+  if (simt.thread() != 0) return 0;
+  simt.fence_blocks();
+  return simt.add(&control.done, 1);
+}
+
+// Same as above, in a kernel of `blocks` blocks. Returns true in the first warp of the block that arrives
+// last; the writes of all blocks are visible to this warp.
+template <class Simt>
+TAUT_DEVICE bool arrives_last(const Simt& simt, Control& control, std::uint32_t blocks) {
+  const std::uint32_t before = arrive(simt, control);
+  if (simt.thread() >= warp_lanes || simt.shuffle(before, 0) + 1 != blocks) return false;
+  if (simt.thread() == 0) simt.fence_blocks();
+  simt.sync_warp();
+  return true;
+}
+
+// Ends a call: writes the result, and prepares the scratch memory for the next call. Called by the first warp
+// of the block that arrived last. The fence orders all that the call has written before `done`, for a host
+// that polls.
+template <class Simt>
+TAUT_DEVICE void end_call(const Simt& simt, ScratchHead& scratch, CallResult* result) {
+  simt.sync_warp();
   if (simt.thread() != 0) return;
-  simt.fence();
-  if (simt.add(&control.done, 1) + 1 != blocks) return;
-  simt.fence();
+  Control& control = scratch.control;
   result->status = control.failure;
   simt.fence();
   result->done = 1;
   ++control.epoch;
   control.ticket = control.coded = control.failure = control.words = control.done = control.left =
       control.again = 0;
+}
+
+// Ends the last kernel of a call that writes no header. The kernel has `blocks` blocks.
+template <class Simt>
+TAUT_DEVICE void close(const Simt& simt, ScratchHead& scratch, std::uint32_t blocks, CallResult* result) {
+  if (arrives_last(simt, scratch.control, blocks)) end_call(simt, scratch, result);
 }
 
 }  // namespace taut::cuda

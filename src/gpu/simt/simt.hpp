@@ -9,12 +9,11 @@
 //   barrier(), barrier_any(b)     over all threads of the block
 //   sync_warp()                   orders the writes of a warp's lanes to shared memory
 //   add(p, v), raise(p, v)        atomic: *p += v, *p = max(*p, v); return the previous value
-//   poll(p), publish(p, v)        load, store of a 64-bit word as a whole, in memory that all blocks share;
-//                                 relaxed accesses at the scope of the GPU,
-//                                 which order no other accesses
-//   fence()                       orders all earlier accesses of this thread before all its later ones, for
-//                                 other blocks and for the host; earlier accesses include those of other
-//                                 threads that this thread has observed
+//   poll(p), publish(p, v)        load, store of a word as a whole, in memory that all blocks share; relaxed
+//                                 accesses at the scope of the GPU, which order no other accesses
+//   fence(), fence_blocks()       orders all earlier accesses of this thread before all its later ones, for
+//                                 other blocks and for the host, or for other blocks only; earlier accesses
+//                                 include those of other threads that this thread has observed
 //   pause()                       called in a loop that waits for another block
 //   leading_zeros(v), population(v), mirrored(v)
 //                                 mirrored: the bits of v in reverse order
@@ -109,10 +108,16 @@ struct CudaThread {
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
     return v;
   }
+  __device__ static std::uint32_t poll(const std::uint32_t* p) {
+    std::uint32_t v;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+  }
   __device__ static void publish(std::uint64_t* p, std::uint64_t v) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
   }
   __device__ static void fence() { __threadfence_system(); }
+  __device__ static void fence_blocks() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
   __device__ static void pause() {}
   __device__ static unsigned leading_zeros(std::uint32_t v) {
     return static_cast<unsigned>(__clz(static_cast<int>(v)));

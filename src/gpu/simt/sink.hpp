@@ -18,7 +18,7 @@ struct Control {
   std::uint32_t coded;    // not 0: some chunk is not a layer
   std::uint32_t failure;  // greatest Status reported
   std::uint32_t words;    // words of all records
-  std::uint32_t done;     // number of finished blocks of the last kernel
+  std::uint32_t done;     // number of blocks of the last kernel that have done their part
   std::uint32_t left;     // number of chunks that a kernel leaves to the next one
   std::uint32_t again;    // not 0: some record requires that the next kernels encode again, in another form
 };
@@ -52,10 +52,10 @@ struct Sink {
 };
 
 // Returns the launch number of a published word, at its place in the upper half of the word.
-TAUT_DEVICE std::uint32_t launch_bits(const Sink& sink) { return (sink.control->epoch + 1) << 2; }
+TAUT_DEVICE std::uint32_t launch_bits(const Control& control) { return (control.epoch + 1) << 2; }
 
 TAUT_DEVICE std::uint64_t published_word(const Sink& sink, PublishedState state, std::uint32_t words) {
-  return std::uint64_t{launch_bits(sink) | state} << 32 | words;
+  return std::uint64_t{launch_bits(*sink.control) | state} << 32 | words;
 }
 
 // Returns a number of words as a published word holds it: UINT32_MAX stands for all greater numbers too, of
@@ -112,7 +112,7 @@ TAUT_DEVICE std::uint64_t wide_sum(const Simt& simt, std::uint32_t v) {
 template <class Simt>
 TAUT_DEVICE std::uint32_t look_back(const Simt& simt, const Sink& sink, std::uint32_t chunk) {
   const unsigned lane = simt.thread() % warp_lanes;
-  const std::uint32_t launch = launch_bits(sink);
+  const std::uint32_t launch = launch_bits(*sink.control);
   std::uint64_t before = 0;
   for (std::uint32_t next = chunk; next > 0;) {  // `before` includes the chunks from `next` on
     std::uint64_t word = 0;

@@ -1,7 +1,7 @@
 // Kernels for counting instructions: the code that the planes kernels execute for a usual chunk (small
 // integers, delta, a dense table, no width above 8), without branches to other cases. The code is composed of
 // the kernels' own functions and is never run. fast_open, fast_find and fast_place contain the work of one warp
-// of 16, fast_open_source that of two.
+// of 16, in a block that finds the opened frames published.
 #include "gpu/planes/calls.hpp"
 #include "gpu/simt/kernel.cuh"
 
@@ -42,6 +42,7 @@ __global__ void __launch_bounds__(group_threads, 4)
   }
   const std::uint64_t before = place(simt, sink, chunk, words);
   if (simt.thread() == 0) at = before;
+  arrive(simt, *sink.control);
 }
 
 template <PackedBits Bits>
@@ -61,6 +62,7 @@ TAUT_DEVICE void encode_usual(const EncodeJob<float>& job) {
   const unsigned width = width_of(block_group.simt(), q);
   if (rows_of<std::int32_t>(block_group.simt(), width) != 1) return;
   write_usual(block_group, shared, job.sink, width, [&](std::uint8_t* to) { write_rows<1>(block_group.simt(), to, q, width); });
+  block_group.simt().barrier();  // the block arrives at its end
 }
 
 __global__ void __launch_bounds__(group_threads, 4)
@@ -77,7 +79,10 @@ __global__ void __launch_bounds__(group_threads, 4)
     fast_open(const __grid_constant__ DecodeJob<float> job) {
   __shared__ DecodeShared shared;
   const CudaThread simt;
-  shared.frame = HeaderParser<float>(job.opening, job.source).open(simt, job.scratch->crc);
+  const Scratch& scratch = *job.scratch;
+  const bool there = take_published(simt, scratch.control, scratch.published, words_of<OpenFrame>(), shared.frame);
+  if (simt.ballot(!there) != 0) return;
+  simt.sync_warp();
   if (simt.thread() != 0 || shared.frame.status != 0) return;
   Words words;
   shared.good = find_record(job.source, shared.frame.record_words, job.chunks, simt.block(), words) &&
@@ -105,18 +110,13 @@ __global__ void __launch_bounds__(group_threads, 4)
   store_block(job.values + std::uint64_t{chunk} * chunk_values + block_group.thread() * block_values, block_values, x);
 }
 
-__global__ void __launch_bounds__(group_threads, 4) fast_open_source(const __grid_constant__ SumJob<float> job) {
-  __shared__ OpenFrame frame;
-  const CudaThread simt;
-  frame = open_source<float>(simt, job.input, simt.thread() / warp_lanes, job.scratch->crc);
-  asm volatile("" ::"l"(&frame) : "memory");  // other threads read it
-}
-
 __global__ void __launch_bounds__(group_threads, 4) fast_find(const __grid_constant__ SumJob<float> job) {
   __shared__ SumShared<float> shared;
   const CudaThread simt;
-  SumDescriber(simt, job.input, shared.opened).describe();
-  find_records(simt, job, shared);
+  const Scratch& scratch = *job.scratch;
+  const std::uint32_t taken = simt.thread() == 0 ? take_chunk(simt, job.sink) : 0;
+  if (simt.barrier_any(!take_published(simt, scratch.control, scratch.published, opened_words(job.input), shared.opened))) return;
+  find_records(simt, job, simt.shuffle(taken, 0), shared);
   asm volatile("" ::"l"(&shared) : "memory");  // other threads read it
 }
 

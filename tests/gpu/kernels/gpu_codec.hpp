@@ -38,6 +38,7 @@ class GpuCodec {
   std::vector<std::byte> sum_of_slots(Slotted slots, std::size_t n, std::size_t capacity);
 
   const planes::cuda::CallResult& result() const { return result_; }
+  unsigned launches() const { return launcher_.launches(); }
 
   // Prepares scratch memory for `count` values as `launches` earlier calls on fewer values leave it.
   void after_launches(std::uint32_t launches, std::size_t count);

@@ -80,6 +80,7 @@ class LosslessGpuCodec {
   std::uint32_t decode_lagged(const std::vector<std::byte>& frame, std::vector<T>& x);
 
   const cuda::CallResult& result() const { return result_; }
+  unsigned launches() const { return launcher_.launches(); }
 
  private:
   using Number = std::conditional_t<std::is_integral_v<T>, Word, PartOf<T>>;

@@ -92,9 +92,13 @@ class Thread {
 
   std::uint32_t add(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p + v); }
   std::uint32_t raise(std::uint32_t* p, std::uint32_t v) const { return std::exchange(*p, *p > v ? *p : v); }
-  std::uint64_t poll(const std::uint64_t* p) const { return *p; }
+  template <class V>
+  V poll(const V* p) const {
+    return *p;
+  }
   void publish(std::uint64_t* p, std::uint64_t v) const { *p = v; }
   void fence() const {}
+  void fence_blocks() const {}
   void pause() const;
 
   unsigned leading_zeros(std::uint32_t v) const { return static_cast<unsigned>(std::countl_zero(v)); }

@@ -15,14 +15,18 @@ class ShimLauncher {
 
   template <class Kernel>
   void launch(unsigned blocks, const typename Kernel::Job& job) {
+    ++launches_;
     gpu_.launch(blocks, Kernel::shape.threads, sizeof(typename Kernel::Shared),
                 [&job](shim::Thread thread, std::byte* shared) {
                   Kernel::run(thread, *reinterpret_cast<typename Kernel::Shared*>(shared), job);
                 });
   }
 
+  unsigned launches() const { return launches_; }
+
  private:
   shim::Gpu& gpu_;
+  unsigned launches_ = 0;
 };
 
 // Memory of exactly the requested size, aligned as a GPU's, filled with bytes that must not affect results.
