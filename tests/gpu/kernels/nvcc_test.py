@@ -55,7 +55,7 @@ RESIDENT |= {f"mpc.{kernel}": (256, 4) for kernel in ("EncodeKernel", "DecodeKer
 SHARED_OF_MULTIPROCESSOR = {"sm_80": 164 << 10, "sm_90": 228 << 10, "sm_100": 228 << 10}
 THREADS_OF_MULTIPROCESSOR, REGISTERS_OF_MULTIPROCESSOR = 2048, 65536
 # Bytes of local memory, spilt or indexed, which nvcc 13.0 leaves.
-LOCAL = {(arch, "mpc.EncodeKernel", "u64"): 8 for arch in ("sm_80", "sm_90")}
+LOCAL = {(arch, "mpc.EncodeKernel", "u64"): 8 for arch in ("sm_80", "sm_90", "sm_100")}
 # In a batch the job is found by an index, which takes registers: 44 to 140 bytes are spilt, beside the arrays.
 LOCAL |= {
     (arch, f"planes.EncodeKernel.batch{form}", dtype): 192
