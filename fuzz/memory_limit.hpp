@@ -15,7 +15,7 @@ class MemoryLimit {
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 };
 
-// Memory that a call may take for `posted` bytes of frames and values: as much again, and scratch of fixed
+// Memory that a call may take for `posted` bytes of frames and values: twice as much, and scratch of fixed
 // size.
 constexpr std::size_t scratch_for(std::size_t posted) noexcept { return 2 * posted + (std::size_t{1} << 20); }
 

@@ -17,7 +17,7 @@ struct CodecCosts {
   // Bytes of values a second. add: of each operand of a sum of frames.
   double encode = 15e9, decode = 20e9, decode_add = 20e9, add = 25e9, accumulate = 11e9;
   double copy = 15e9;    // copies of values
-  double call = 0.5e-6;  // seconds of any operation, besides
+  double call = 0.5e-6;  // fixed seconds of each operation of the codec, added to the time for its bytes
   bool adds_frames = true;
 };
 

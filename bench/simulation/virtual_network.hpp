@@ -1,6 +1,6 @@
 // Virtual network: a transport for virtual ranks, one rank a host. Hosts are joined by one switch that never
 // blocks. A link carries one message at a time in each direction, at its full rate. A message occupies the
-// sender's link out and the receiver's link in for its bytes over the rate, and arrives one latency later.
+// sender's outgoing and the receiver's incoming link for bytes / rate seconds, and arrives one latency later.
 //
 // Messages above `eager_bytes` start when both the send and the receive are posted; others start when they
 // are sent. A transfer needs no processor: overlap with computation is ideal, as with hardware that moves

@@ -15,9 +15,9 @@
  * Two modes:
  * - Exact sizes (default). The ranks tell each other the size of each frame. The call returns when its result
  *   is there. All of NCCL's types and operators are served, all policies, all algorithms.
- * - Capacity (TAUT_Nccl_comm_set_capacity). Frames travel in rooms of a fixed size. The call only enqueues
- *   work and returns at once. A block of values whose frame does not fit its room on some rank is left as it
- *   was, on all ranks, until TAUT_Nccl_comm_settle repeats it.
+ * - Capacity (TAUT_Nccl_comm_set_capacity). Each frame is sent in a buffer of fixed size, its room. The call
+ *   only enqueues work and returns at once. A block of values whose frame does not fit its room on some rank
+ *   is left as it was, on all ranks, until TAUT_Nccl_comm_settle repeats it.
  *
  * Calls return TAUT_SUCCESS (0) or an enum TAUT_Status of taut.h; TAUT_ERR_TRANSPORT for errors of NCCL,
  * after which the communicator is to be aborted, and TAUT_ERR_CUDA of taut_cuda.h. The text is in
@@ -39,7 +39,7 @@ typedef struct ncclComm* ncclComm_t; /* as in nccl.h */
 /* Reason of this thread's last error, with the remedy; "" if there was none. */
 TAUT_NCCL_API const char* TAUT_Nccl_last_error(void);
 
-/* ---- Communicators. All ranks call these functions, except the last two. */
+/* ---- Communicators. All ranks call these functions; get_stats and release are local. */
 
 /* Sets the policy of a communicator, for example "abs:1e-4": taut.h, TAUT_Comm_set_policy has the grammar.
  * NULL: the rules of the environment (TAUT_RULES, TAUT_CONFIG) hold again, which also hold for communicators
@@ -48,24 +48,26 @@ TAUT_NCCL_API int TAUT_Nccl_comm_set_policy(struct ncclComm* comm, const char* p
 
 /* Sets the room of frames in later calls on a communicator: the size of their values divided by `ratio`, at
  * least 1. 0, the default: sizes are exact. Capacity serves ncclSum and data movement in AllReduce,
- * ReduceScatter, AllGather and Broadcast, under the bound `abs`; other calls have exact sizes. */
+ * ReduceScatter, AllGather and Broadcast, under an absolute bound (`abs` or `snap`) with the codec planes and
+ * a predictor without lags (no row or plane predictor); all other calls have exact sizes. */
 TAUT_NCCL_API int TAUT_Nccl_comm_set_capacity(struct ncclComm* comm, double ratio);
 
 /* Completes the calls since the last settle: waits until they are done, and repeats the blocks that did not
  * fit, on all ranks. Their results count when this function has returned TAUT_SUCCESS; until then their
- * buffers must stay as they are. Without calls in capacity mode it does nothing but compare that. `repeated`
- * (may be NULL) is set to the number of blocks that were repeated: if it often is above 0, choose a smaller
- * ratio. */
+ * buffers must stay as they are. If there were no such calls, the ranks only exchange one byte; every rank
+ * must still call it. `repeated` (may be NULL) is set to the number of blocks that were repeated: if it often
+ * is above 0, choose a smaller ratio. */
 TAUT_NCCL_API int TAUT_Nccl_comm_settle(struct ncclComm* comm, size_t* repeated, void* stream);
 
 /* Statistics of this rank on a communicator. */
 typedef struct TAUT_Nccl_stats {
-  size_t struct_size;        /* set it to sizeof(TAUT_Nccl_stats) before the call */
-  uint64_t calls;            /* collective calls in exact mode that Taut decided on */
+  size_t struct_size; /* set it to sizeof(TAUT_Nccl_stats) before the call */
+  /* Collective calls with exact sizes for which Taut chose between compression and plain NCCL. */
+  uint64_t calls;
   uint64_t compressed_calls; /* those that it compressed */
-  uint64_t value_bytes;      /* values that were encoded, and the frames made from them */
-  uint64_t frame_bytes;
-  uint64_t capacity_calls; /* calls in capacity mode */
+  uint64_t value_bytes;      /* bytes of values that were encoded */
+  uint64_t frame_bytes;      /* bytes of the frames made from them */
+  uint64_t capacity_calls;   /* calls in capacity mode */
 } TAUT_Nccl_stats;
 TAUT_NCCL_API int TAUT_Nccl_comm_get_stats(struct ncclComm* comm, TAUT_Nccl_stats* stats);
 

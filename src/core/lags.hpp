@@ -1,5 +1,5 @@
-// Prediction across a field of several dimensions: each value is predicted by the value a row before, and the
-// difference by the same difference a plane before.
+// Lags: distances back to the values that predict. With one lag a value is predicted by the value one row (or
+// plane) earlier; with two, the row difference is predicted by the row difference one plane earlier.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace taut {
 
-// Least lag: the earlier values that a kernel needs do not overlap the values that it processes at a time.
+// Shortest lag: a kernel processes up to 64 values at once, and all that it refers to must come before them.
 inline constexpr std::size_t least_lag = 64;
 inline constexpr std::size_t lags_end = std::size_t{1} << 30;  // every lag is below
 inline constexpr unsigned max_lags = 2;

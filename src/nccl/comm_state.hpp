@@ -12,16 +12,21 @@
 
 namespace taut::nccl {
 
+// State that Taut keeps for one communicator of NCCL: the transport over it, the rules that the ranks agreed
+// on, what the tuner learned, and the calls that wait for settle().
 class CommState {
  public:
-  // Opens what the calls of `comm` need. All ranks create their state at the same place among their calls,
-  // and compare the policies: without `policy`, those of the environment. Throws Error.
+  // Collective: creates the transport of `comm` and agrees on its rules. All ranks create their state at the
+  // same place among their calls, and compare `policy`; if it is null, the rules of the environment. Throws
+  // Error.
   CommState(ncclComm* comm, const std::string* policy);
 
-  // True if this is still the communicator that the state was created for; a new one may have its address.
+  // False if `comm` now has another size, rank or device. A new communicator at the same address that equals
+  // the old one in all three is not noticed: release the state before ncclCommDestroy.
   bool is_of(ncclComm* comm) const;
 
-  // Sets the room of frames: the size of their values divided by `ratio`; 0: as large as they are.
+  // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: capacity mode is
+  // off, sizes are exact.
   void set_capacity(double ratio);
 
   // Serves a call, by Taut or by NCCL. Throws Error.

@@ -1,5 +1,5 @@
-// Calls whose frames travel in rooms of a fixed size. All sizes are known before, so that a call only
-// enqueues work: the host waits for nothing.
+// Capacity mode (TAUT_Nccl_comm_set_capacity): calls whose frames travel in rooms of a fixed size. All sizes
+// are known before, so that a call only enqueues work: the host waits for nothing.
 #pragma once
 
 #include <map>
@@ -61,6 +61,7 @@ class FixedFrames {
 
   std::optional<Call> planned(const NcclCall& call, const CollectiveCall& described, const Rules& rules);
   Buffer fresh_results(const Call& call) const;
+  // Enqueues the blocks of a call. `ratio` 0: rooms that every frame fits.
   void run(Call& call, std::span<const int> blocks, double ratio);
   std::vector<bool> failed_somewhere();
 

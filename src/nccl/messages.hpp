@@ -41,16 +41,17 @@ class MessageGroup {
   void run();
 
  private:
-  // Size of a message, as it travels.
+  // Announcement of a sender, which travels first: size in bytes, and 1 if the message is compressed.
   struct Announced {
     std::uint64_t bytes, coded;
   };
   struct Item {
     const NcclMessage* message;
-    std::unique_ptr<Block> frame;  // of a send that is coded, of a receive that is not plain
-    TAUT_Cuda_result* result;      // of encoding or decoding
-    Announced* announced;          // on the host
-    std::byte* announced_there;    // on the GPU
+    // GPU memory for the frame of a message, or for a plain message of unexpected size; else null.
+    std::unique_ptr<Block> frame;
+    TAUT_Cuda_result* result;    // of encoding or decoding
+    Announced* announced;        // on the host
+    std::byte* announced_there;  // on the GPU
     double least_ratio = 0;
     bool coded = false;
   };
@@ -72,7 +73,7 @@ class MessageGroup {
   ncclComm* comm_;
   void* stream_;
   std::vector<Item> items_;
-  Block here_, there_;  // results, headers and announcements; announcements
+  Block here_, there_;  // pinned: results, headers, announcements; GPU: announcements
   int failed_ = success;
 };
 

@@ -13,7 +13,7 @@ namespace taut::nccl {
 // Moves messages in rounds in which all ranks take part. In a round, each rank first tells every other rank
 // the sizes of the messages that it has for that rank; then one group of NCCL moves exactly these bytes.
 // NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages are
-// started: lanes, and messages that nobody has asked for yet, are sorted out here.
+// started: this class matches messages by lane and keeps those that arrive before their receive.
 //
 // Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
 class NcclTransport final : public Transport {
@@ -30,7 +30,7 @@ class NcclTransport final : public Transport {
 
   // True if the call has started a message.
   bool used() const noexcept { return used_; }
-  // True if somebody has asked in vain for a message since the last round.
+  // True if a poll since the last round found its message unfinished: time for the next round.
   bool awaited() const noexcept { return awaited_; }
 
   // Takes part in a round. `complete`: this rank's call is complete. Returns true if those of all ranks are;
@@ -44,6 +44,7 @@ class NcclTransport final : public Transport {
   void wait();
 
  private:
+  // Limits of an announcement, which is about 1 KiB; further sends wait for the next round.
   static constexpr std::size_t inline_bytes = 184, most_offers = 5;
 
   // A message that is announced; short ones from memory of the host are in it.
@@ -64,7 +65,7 @@ class NcclTransport final : public Transport {
     int other;  // rank
     Lane lane;
     std::byte* data;
-    std::size_t bytes;  // size, of a receive the capacity
+    std::size_t bytes;  // size of a send, capacity of a receive
     bool done = false;
     Sized moved = {};
   };
@@ -102,10 +103,11 @@ class NcclTransport final : public Transport {
   int rank_ = 0, size_ = 0, device_ = 0;
   bool used_ = false, awaited_ = false;
   std::uint64_t last_ = 0;             // number of the last message
-  std::deque<Message> sends_, recvs_;  // that are not finished, or not yet asked for
+  std::deque<Message> sends_, recvs_;  // not finished, or finished but not yet polled
   std::deque<Early> early_;
-  std::vector<std::unique_ptr<Block>> dropped_;  // memory of messages that are too long, until the round ends
-  Block pinned_, there_;                         // announcements: those to be sent, then those received
+  // Buffers for messages longer than their receives, until the round ends.
+  std::vector<std::unique_ptr<Block>> dropped_;
+  Block pinned_, there_;  // announcements: those to be sent, then those received
 };
 
 }  // namespace taut::nccl

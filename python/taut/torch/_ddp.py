@@ -165,14 +165,15 @@ def gradient_hook(state: GradientState, bucket: dist.GradBucket) -> torch.future
 def compress_gradients(model: DistributedDataParallel, bound: float = 0.25, **options: Any) -> GradientState:
     """Registers `gradient_hook` for a DDP model; returns its state, for checkpoints. Collective.
 
-    Every averaged gradient is within `bound` times the RMS of its bucket, as it was one step before, of the exact mean of
-    the values that the ranks code. All ranks get the same bits. `options` are those of `GradientState`.
+    Every averaged gradient differs from the exact mean of the values that the ranks code (gradients plus residuals) by at
+    most `bound` times the RMS of its bucket in the step before. All ranks get the same bits. `options` are those of
+    `GradientState`.
 
     Examples
     --------
     >>> model = DistributedDataParallel(network)                             # doctest: +SKIP
     >>> state = taut.torch.compress_gradients(model, bound=0.25)             # doctest: +SKIP
-    >>> torch.save({"model": model.state_dict(), "taut": state.state_dict()}, f"rank{rank}.pt")  # doctest: +SKIP
+    >>> torch.save({"model": model.module.state_dict(), "taut": state.state_dict()}, f"rank{rank}.pt")  # doctest: +SKIP
     """
     options.setdefault("group", model.process_group)
     state = GradientState(model.module.named_parameters(), bound, **options)

@@ -4,8 +4,8 @@
 
 namespace taut::api {
 
-// Starts the thread if TAUT_REPORT is set. Called once MPI is initialised. If the system gives no thread, the
-// report is written at MPI_Finalize alone.
+// Starts the thread if TAUT_REPORT is set. Call it after MPI_Init. If the system gives no thread, the report
+// is written at MPI_Finalize alone.
 void begin_running_report() noexcept;
 
 // Ends the thread, before MPI is finalised.

@@ -23,7 +23,8 @@ struct Book {
 struct Books {
   Book first, second;
 
-  // Returns books that are short for symbols with these frequencies.
+  // Chooses the books: `first` has the commonest symbols, with the width that needs fewest bits; `second` has
+  // the next 15.
   static Books of(const std::array<std::uint32_t, 256>& frequency) noexcept;
 };
 

@@ -1,5 +1,6 @@
-// Stream format of the exponents codec: constants and sizes. The format is specified in spec.md beside this
-// file.
+// Stream format of the exponents codec (lossless, float16 and bfloat16): constants and sizes. Common
+// exponents get codes of 1 to 4 bits, less common ones 4 more bits from a second book, the rest are stored
+// raw after both codes. The format is specified in spec.md beside this file.
 //
 //   payload = index: u32 offset[chunks + 1], in 4-byte words from the end of the index
 //           | records, one a chunk of 4096 values; offset[i] == offset[i + 1]: a chunk of zeros

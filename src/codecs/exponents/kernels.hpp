@@ -40,7 +40,8 @@ struct KernelSet {
   std::size_t (*encode)(const std::byte* symbols, std::size_t groups, const Book& book, std::byte* planes,
                         std::byte* escapes) noexcept;
 
-  // The inverse; returns false if the planes do not ask for all escapes. Reads `overrun` bytes beyond them.
+  // The inverse; returns false unless the planes use exactly the given escapes. Reads `overrun` bytes beyond
+  // them.
   bool (*decode)(const std::byte* planes, std::size_t groups, const Book& book, ConstBytes escapes,
                  std::byte* symbols) noexcept;
 
@@ -48,7 +49,7 @@ struct KernelSet {
   std::size_t (*leave_out)(const std::byte* symbols, const std::byte* bytes, std::size_t groups,
                            std::byte* left) noexcept;
 
-  // The inverse: the other bytes are 0. Returns false if the symbols do not ask for all bytes. Reads
+  // The inverse: the other bytes are 0. Returns false unless the symbols use exactly the given bytes. Reads
   // `overrun` bytes beyond them.
   bool (*put_back)(const std::byte* symbols, ConstBytes left, std::size_t groups, std::byte* bytes) noexcept;
 };

@@ -62,8 +62,8 @@ class Columns {
 
 inline constexpr unsigned rows_at_once = 8;
 
-// Calls take(i, word) for n words at intervals of a lag. Reads several words before it passes on the first
-// one.
+// Calls take(i, word) for n words at intervals of a lag. Loads rows_at_once words first, so that the loads
+// overlap.
 template <class Job, class Take>
 TAUT_DEVICE void down_column(const typename Job::Word* words, std::uint32_t first, std::uint32_t n,
                              std::uint32_t lag, const Take& take) {
@@ -77,6 +77,7 @@ TAUT_DEVICE void down_column(const typename Job::Word* words, std::uint32_t firs
 
 struct ColumnsShared {};
 
+// Kernel 1: writes the total of each unit, if there are several segments.
 template <class J>
 struct ColumnTotals {
   using Job = J;
@@ -96,7 +97,8 @@ struct ColumnTotals {
   }
 };
 
-// Replaces each total by the sum of the totals of the preceding segments. A warp processes a column.
+// Kernel 2: replaces each total by the sum of the totals of the preceding segments. A warp processes a
+// column.
 template <class J>
 struct ColumnCarries {
   using Job = J;
@@ -128,6 +130,7 @@ struct ColumnCarries {
   }
 };
 
+// Kernel 3: replaces each word by the sum of the words of its column up to it.
 template <class J>
 struct ColumnSums {
   using Job = J;

@@ -1,5 +1,6 @@
-// Exact values of a record by the edges of its runs, for runs that overlap so much that adding up all of them
-// at each position would take too long. The time is linear in the number of runs and of positions.
+// Puts exact values into a decoded chunk. A run is one exact value at consecutive positions; sums of frames
+// have runs that overlap. Each run is added where it starts and removed where it ends, so that heavy overlap
+// stays cheap. The time is linear in runs and positions, because a record has at most 4096 positions.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,8 @@ bool overlap_much(const Record<T>& record) noexcept {
   return covered > most_a_value * record.count && covered > most_a_run * runs.size();
 }
 
-// Sum of the runs that cover a position: the holds, and the exact values. Runs are added and taken away.
+// Sum of the runs that cover a position: their holds (integers that stood in for exact values) and the exact
+// values. Runs are added and taken away.
 template <class T>
 class Cover {
  public:
