@@ -63,7 +63,7 @@ taut::Bound bound_of(Kind kind, double absolute) noexcept {
 std::vector<Kind> measured_kinds(const taut::CodecInfo& codec) {
   std::vector<Kind> served;
   for (const Kind kind : {Kind::exact, Kind::absolute, Kind::pointwise, Kind::rate})
-    if (codec.serves(taut::DType::f32, kind)) served.push_back(kind);
+    if (codec.serves(taut::DType::f32, kind) || codec.serves(taut::DType::bf16, kind)) served.push_back(kind);
   if (served.size() == 4) served.resize(1);  // raw
   return served;
 }

@@ -216,7 +216,7 @@ def scale(data: Any, factor: float) -> bytes:
         Compressed bytes of codec planes, from `compress`.
     factor : float
         Finite and not 0; a power of two, or the negative of one, for 16-bit floats and ``snap`` bounds. The bound is
-        multiplied by ``abs(factor)``. Powers of two are exact; other factors round as in `TAUT_Frame_scale`.
+        multiplied by ``abs(factor)``. Powers of two are exact; other factors round as in ``TAUT_Frame_scale``.
 
     Returns
     -------

@@ -26,7 +26,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "index"
 nitpicky = True  # with sphinx-build -W: a reference that leads nowhere is an error
 nitpick_ignore_regex = [
-    ("c:identifier", r"MPI_\w+|\w+_[ts]"),
+    ("c:identifier", r"MPI_\w+|\w+_[ts]|ncclComm"),
     ("py:.*", r"(np|numpy|mpi4py|MPI|collections|contextlib|typing)\..*"),
     ("py:class", r"array_like|bytes-like|optional|bound|\*\*options|taut\._policy\.Holder"),
 ]

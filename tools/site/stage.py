@@ -19,6 +19,8 @@ ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "HACKING.md": "develop.md",
+    "SECURITY.md": "security.md",
+    "SOUNDNESS.md": "soundness.md",
     "README.md": "index.md",  # as a target of links only: docs/README.md is the first page
     "include/taut/taut.h": "reference/c_api.md",
     "include/taut/taut_cuda.h": "reference/cuda_api.md",
@@ -47,7 +49,7 @@ SIDE_BAR = {
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
         "abi", "spec/index", "glossary",
     ],
-    "Explanation": ["faq", "design", "error-model", "algorithms", "notes/codec_tables"],
+    "Explanation": ["faq", "design", "error-model", "soundness", "security", "algorithms", "notes/codec_tables", "notes/codec_cells"],
     "Develop": [
         "develop", "contributing", "howto/add_a_codec", "howto/add_an_algorithm", "howto/add_a_collective", "howto/add_a_transport", "gpu_kernels", "testing",
         "adr/index", "changelog",
@@ -70,7 +72,7 @@ def place_of(path):
 def pages():
     """Yields each text with its place."""
     texts = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "src/codecs").glob("*/spec.md")]
-    texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md")]
+    texts += [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HACKING.md", "SECURITY.md", "SOUNDNESS.md")]
     return {place_of(path): path for path in sorted(texts)}
 
 

@@ -30,15 +30,19 @@ struct Requests {
   }
 };
 
-// Returns the requests of a call, once an earlier one has allocated all memory.
+// Returns the requests of a call, once earlier ones have allocated all memory: the first one shows that
+// values are on GPUs, and from the second one on plans are made for GPUs.
 Requests requests_of(const Trial& trial) {
   SCOPED_TRACE(text_of(trial));
   Ranks ranks(trial.P, trial.whole_policy());
-  Job first = trial.job(), second = trial.job();
-  run_on_gpus(ranks, trial, first);
-  OnGpus there(second, trial.on_gpus);
+  for (int earlier = 0; earlier < 2; ++earlier) {
+    Job job = trial.job();
+    run_on_gpus(ranks, trial, job);
+  }
+  Job job = trial.job();
+  OnGpus there(job, trial.on_gpus);
   const Requests before = Requests::so_far();
-  const auto verdicts = ranks.run(trial.collective, second,
+  const auto verdicts = ranks.run(trial.collective, job,
                                   [&](int rank, CollectiveCall& request) { there.place(rank, request); });
   const Requests made = Requests::so_far() - before;
   for (const Verdict& verdict : verdicts) {
