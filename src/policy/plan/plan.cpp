@@ -58,12 +58,14 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) 
 // their latencies: each costs a quarter of that.
 constexpr double message_cost = 96 << 10, message_cost_in_pipeline = message_cost / 4;
 
-// Returns the number of segments in which a message best passes along a chain of all ranks.
-std::size_t chain_segments(const Policy& policy, std::size_t bytes, std::size_t ranks,
+// Returns the number of segments in which a message of a call best passes along a chain of all ranks. That of
+// scans depends on the message alone: a prefix has the same bits in communicators with more ranks.
+std::size_t chain_segments(const Policy& policy, const Call& call, std::size_t bytes,
                            bool on_devices) noexcept {
   const std::size_t wanted = wanted_segments(policy, bytes, on_devices);
-  if (policy.segments != 0 || on_devices || ranks < 3) return wanted;
-  const double passed_on = static_cast<double>(ranks - 2) * static_cast<double>(bytes);
+  if (policy.segments != 0 || on_devices || call.ranks < 3 || computes_prefixes(call.collective))
+    return wanted;
+  const double passed_on = static_cast<double>(call.ranks - 2) * static_cast<double>(bytes);
   const double best = std::sqrt(passed_on / message_cost_in_pipeline);
   return std::clamp<std::size_t>(static_cast<std::size_t>(best), wanted, max_segments);
 }
@@ -109,7 +111,7 @@ bool sums_frames(const Policy& policy, const Call& call) noexcept {
 
 const char* by_size(const Policy& policy, const Call& call, bool on_devices) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
-  const std::size_t segments = chain_segments(policy, call.bytes, ranks, on_devices);
+  const std::size_t segments = chain_segments(policy, call, call.bytes, on_devices);
   if (computes_prefixes(call.collective)) return for_scan(call.bytes, ranks, segments);
   switch (call.collective) {
     case Collective::allreduce:
@@ -218,8 +220,7 @@ int choose_segments(const Policy& policy, const Call& call, const AlgorithmInfo&
   if (least > max_segments) return 0;
   const bool chain = std::string_view(algorithm.name) == "chain";
   const std::size_t wanted =
-      chain ? chain_segments(policy, frame, static_cast<std::size_t>(call.ranks), on_devices)
-            : wanted_segments(policy, frame, on_devices);
+      chain ? chain_segments(policy, call, frame, on_devices) : wanted_segments(policy, frame, on_devices);
   return static_cast<int>(std::max(least, wanted));
 }
 
