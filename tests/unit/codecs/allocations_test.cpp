@@ -53,7 +53,7 @@ TEST(Allocations, NoneOnceACodecIsMade) {
 template <class T>
 void expect_status_without_memory(const CodecInfo& info) {
   constexpr DType type = dtype_of<T>;
-  const std::vector<T> x(100000, T(1));
+  const std::vector<T> x(100000, T(1.0f));
   std::vector<T> y(x.size());
   const Bound bound = info.serves(type, Bound::Kind::absolute) ? Bound(1e-3) : Bound();
   const auto codec = info.make({.bound = bound});

@@ -194,7 +194,8 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
   auto chosen = [](const char* policy, std::size_t bytes, int P) {
     return std::string(plan(policy, Collective::scan, bytes, P).algorithm->name);
   };
-  EXPECT_EQ(chosen("abs:1", MiB / 8, 3), "chain");
+  EXPECT_EQ(chosen("abs:1", MiB / 8, 3), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB / 2, 3), "chain");
   EXPECT_EQ(chosen("abs:1", MiB / 2, 16), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1", 16 * MiB, 64), "chain");
   EXPECT_EQ(chosen("abs:1", 4 * MiB, 256), "recursive_doubling");
@@ -220,6 +221,14 @@ TEST(Plan, AChainHasMoreSegmentsForMoreRanks) {
   EXPECT_EQ(segments(4 * MiB, 4), 18);
   EXPECT_EQ(segments(4 * MiB, 8), 32);
   EXPECT_EQ(segments(64 * MiB, 64), 64);
+}
+
+// A prefix has the same bits in communicators with more ranks.
+TEST(Plan, SegmentsOfScansDoNotDependOnTheRanks) {
+  for (const int P : {2, 3, 8, 64})
+    for (const std::size_t bytes : {MiB / 2, 4 * MiB, 64 * MiB})
+      EXPECT_EQ(plan("abs:1,algorithm=chain", Collective::scan, bytes, P).segments,
+                plan("abs:1,algorithm=chain", Collective::scan, bytes, 4).segments);
 }
 
 TEST(Plan, MessagesStayCountableForMPI3) {
