@@ -161,6 +161,29 @@ TEST(GeneralKernels, QuantisersAgreeAndMarkWhatMissesTheBound) {
   }
 }
 
+// A group between equal values repeats them only if all of its values are equal.
+template <class T>
+void check_groups_that_differ_at_a_place() {
+  const auto z = Quantiser<T>::make(0x1p-10, Predictor::delta);
+  for (std::size_t place = 1; place + 1 < group_values; ++place) {
+    std::vector<T> x(2 * group_values, static_cast<T>(1.0f));
+    x[group_values + place] = static_cast<T>(2.0f);
+    for (const GeneralKernels* kernels : sets()) {
+      std::vector<std::int32_t> q(x.size());
+      Marks marks;
+      kernels->of<T>().quantise(x.data(), 2, z, q.data(), marks);
+      ASSERT_GT(q[group_values + place], q[group_values]) << place;
+    }
+  }
+}
+
+TEST(GeneralKernels, GroupsThatDifferAtAPlaceAreNoRepeats) {
+  check_groups_that_differ_at_a_place<float>();
+  check_groups_that_differ_at_a_place<double>();
+  check_groups_that_differ_at_a_place<f16>();
+  check_groups_that_differ_at_a_place<bf16>();
+}
+
 TEST(GeneralKernels, LooksAheadSeeWhatIsLargeOrNoNumber) {
   for (const GeneralKernels* kernels : sets()) {
     std::vector<float> x(100, -2);

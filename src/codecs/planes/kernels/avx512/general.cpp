@@ -31,11 +31,18 @@ void store_marked(T* to, std::uint64_t marks, __m512i v) {
   if constexpr (sizeof(T) == 8) _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(marks), v);
 }
 
+// Returns the bits of a mask, by way of a general register: GCC 12 may spill the mask as 4 bytes and load 8,
+// of which the upper ones are then not 0.
+inline std::uint64_t bits_of(std::uint32_t mask) {
+  asm("" : "+r"(mask));
+  return mask;
+}
+
 template <class T>
 std::uint64_t equal_lanes(__m512i a, __m512i b) {
-  if constexpr (sizeof(T) == 2) return _mm512_cmpeq_epi16_mask(a, b);
-  if constexpr (sizeof(T) == 4) return _mm512_cmpeq_epi32_mask(a, b);
-  if constexpr (sizeof(T) == 8) return _mm512_cmpeq_epi64_mask(a, b);
+  if constexpr (sizeof(T) == 2) return bits_of(_mm512_cmpeq_epi16_mask(a, b));
+  if constexpr (sizeof(T) == 4) return bits_of(_mm512_cmpeq_epi32_mask(a, b));
+  if constexpr (sizeof(T) == 8) return bits_of(_mm512_cmpeq_epi64_mask(a, b));
 }
 
 // Returns the bits of the lanes that are NaN or whose magnitude is beyond `limit`.
