@@ -67,12 +67,12 @@ OutputFile::OutputFile(const std::string& path, bool replace) : path_(path), rep
   check_target();
   if (path_.size() >= PATH_MAX) fail(path_ + ": the name is too long");
   std::snprintf(unfinished, sizeof unfinished, "%s.XXXXXX", path_.c_str());
+  for (const int signal : ending_signals) std::signal(signal, remove_unfinished);  // before the file exists
   descriptor_ = mkostemp(unfinished, O_CLOEXEC);
   if (descriptor_ < 0) {
     unfinished[0] = 0;
     fail_with_errno(path_, "cannot be written");
   }
-  for (const int signal : ending_signals) std::signal(signal, remove_unfinished);
   const mode_t mask = umask(0);  // mkostemp grants access to the owner alone
   umask(mask);
   fchmod(descriptor_, 0666 & ~mask);
