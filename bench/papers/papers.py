@@ -10,6 +10,7 @@ import argparse
 import json
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 from chart import chart
@@ -95,6 +96,11 @@ def table_of_claims(sets):
     return "\n".join(lines)
 
 
+def wrapped(text):
+    paragraphs = text.rstrip().split("\n\n")
+    return "\n\n".join(textwrap.fill(each, 100, break_long_words=False, break_on_hyphens=False) for each in paragraphs) + "\n\n"
+
+
 def table_of_rows(name, rows):
     names = [variant for variant in rows[0]["gains"] if variant != "plain"]
     lines = [f"## {name.replace('_', ' ')}", "", "Gains over the fastest uncompressed call; simulated.", ""]
@@ -119,7 +125,7 @@ def charts(sets, out):
             continue
         series = {}
         for row in sets[name]:
-            label = f"ratio {row['ratio']:.0f}, {row['threads']} threads"
+            label = f"ratio {row['ratio']:.0f}, {row['threads']} thread{'s' * (row['threads'] > 1)}"
             series.setdefault(label, []).append((row[axis], row["gains"]["taut"]))
         made[name] = f"{name}.svg"
         titles = {"ranks": "nodes", "gbit": "Gbit/s"}
@@ -132,7 +138,7 @@ def page(report, made):
     exponents = ", ".join(f"{name} {value:.2f}" for name, value in report["thread_exponents"].items())
     threads = f"for more threads these speeds grow by threads ** p, with p from one to two threads as measured ({exponents})"
     size = "a quick run (`QUICK=1`): 16 and 64 nodes" if report["quick"] else "a full run"
-    introduction = INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], threads=threads)
+    introduction = wrapped(INTRODUCTION.format(size=size, processor=context["processor"], date=context["date"][:10], threads=threads))
     parts = [introduction + table_of_claims(sets)]
     for name, rows in sets.items():
         picture = f"\n\n![Gain by {name.replace('_', ' ')}]({made[name]})" if name in made else ""

@@ -1,6 +1,6 @@
 // taut_simulate: simulates collective calls on many hosts. Reads a scenario a line from standard input, and
-// writes its outcome as a line of JSON. The times are simulated: they do not depend on this machine or its
-// load.
+// writes its outcome as a line of JSON. The times are simulated: they do not depend on the computer that
+// runs it.
 #include <cstdio>
 #include <exception>
 #include <iostream>

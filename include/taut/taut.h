@@ -165,8 +165,8 @@ TAUT_Frame_add(const void* a, size_t a_bytes, const void* b, size_t b_bytes,
  *   other factors   factor * x' to within 3 units in the last place of the greatest of the values that were
  *                   added; not possible for 16-bit floats and snap bounds
  *
- * So the result decodes to within addends * |factor| * bound of factor * x for the values x that were
- * encoded, plus that rounding. */
+ * The result thus decodes to within addends * |factor| * bound of factor * x, plus that rounding, where x
+ * are the values that were encoded. */
 TAUT_API int /* as TAUT_Frame_add; TAUT_ERR_ARGUMENT also if no frame can hold the result: the factor is 0 or
                 not finite, or leads out of the range of the type */
 TAUT_Frame_scale(const void* frame, size_t frame_bytes, double factor, void* scaled, /* out; no overlap */

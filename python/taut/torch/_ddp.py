@@ -19,7 +19,7 @@ _WIDE = (torch.float32, torch.float64)
 
 @dataclass
 class _Bucket:
-    """What a rank remembers of one bucket of gradients."""
+    """State of one bucket of gradients on one rank, from one step to the next."""
 
     names: tuple[str, ...]
     sizes: list[int]  # number of values of each parameter
