@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$1
 command -v smpicxx >/dev/null || { echo "build_smpi.sh: smpicxx is missing (package libsimgrid-dev)" >&2; exit 3; }
-sources=(bench/simulation/{smpi_main,scenario,simulate,collective_run,modelled_codec,virtual_network,virtual_ranks}.cpp)
+sources=(bench/simulation/{smpi_main,scenario,simulate,collective_run,modelled_codec,packets,virtual_network,virtual_ranks}.cpp)
 libraries=(-fopenmp -ldl -lpthread)
 [ ! -e /usr/include/zfp.h ] || libraries+=(-lzfp)
 mapfile -t objects < <(find "$build/CMakeFiles/taut_core.dir" -name '*.o')

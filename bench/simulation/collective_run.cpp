@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "comm/agree.hpp"
+#include "packets.hpp"
+#include "policy/plan/cost_model.hpp"
 
 namespace simulation {
 namespace {
@@ -51,6 +53,15 @@ taut::Task<> served(const PlannedCall& planned, taut::Team team, taut::Transport
   co_await taut::pipelined(*planned.algorithm, team, data, planned.segments);
 }
 
+taut::CodingSpeeds speeds_of(const CodecCosts& costs) {
+  const auto number = [](double value) { return static_cast<float>(value); };
+  return {.ratio = number(32 / costs.bits),
+          .encode = number(costs.encode),
+          .decode = number(costs.decode),
+          .reduce = number(1 / (1 / costs.decode_add + 1 / costs.copy)),
+          .accumulate = costs.adds_frames ? number(costs.accumulate) : 0};
+}
+
 // Returns the costs of the uncompressed baseline: whole values travel, and neither copies nor sums take time.
 CodecCosts uncompressed() {
   return {.bits = 32,
@@ -65,34 +76,55 @@ CodecCosts uncompressed() {
 
 }  // namespace
 
-PlannedCall plan(const CollectiveCall& call) {
+std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_second) {
   if (call.policy.empty()) {
     const taut::AlgorithmInfo* const found = taut::find_algorithm(call.collective, call.algorithm.c_str());
     if (found == nullptr)
       throw taut::Error(taut::Status::invalid_argument, "no algorithm '" + call.algorithm + "'");
-    return {found, taut::Arithmetic::frames, call.segments, false};
+    return {{found, taut::Arithmetic::frames, call.segments, false}};
   }
   const taut::Policy policy = taut::parse_policy(call.policy);
   taut::CandidateTable table;
   const taut::Call described{
       .collective = call.collective, .type = taut::DType::f32, .bytes = call.bytes, .ranks = call.ranks};
-  const taut::Plan made = taut::make_plan(policy, described, policy.coding.bound, table);
+  taut::Plan made = taut::make_plan(policy, described, policy.coding.bound, table);
   if (made.plain != taut::Fallback::none)
     throw taut::Error(taut::Status::invalid_policy, "the engine would leave the call to plain MPI");
-  return {made.algorithm, made.how, made.segments, true};
+  const double link = taut::carried(call.collective, call.ranks) / link_bytes_a_second;
+  const taut::CodingSpeeds speeds[] = {
+      speeds_of(call.costs), {}, call.fast ? speeds_of(*call.fast) : taut::CodingSpeeds{}};
+  const taut::CodingChoice choice =
+      taut::fastest_coding(taut::coding_work(policy, described, made, link), speeds);
+  std::vector<taut::Route> routes{{.coding = choice}};
+  std::array<taut::Route, taut::most_alternatives> others;
+  made = taut::make_plan(policy, described, policy.coding.bound, table, routes[0]);
+  for (const taut::Route& route : taut::alternatives(policy, described, made, others))
+    routes.push_back(route);
+  std::vector<PlannedCall> planned;
+  for (const taut::Route& route : routes) {
+    made = taut::make_plan(policy, described, policy.coding.bound, table, route);
+    planned.push_back(
+        {made.algorithm, made.how, made.segments, true, choice.codec == taut::CodingChoice::Codec::fast});
+  }
+  return planned;
 }
 
 Spent run_on_rank(const CollectiveCall& call, const PlannedCall& planned, taut::Transport& transport,
                   const Processor& processor) {
-  const CodecCosts costs = call.policy.empty() ? uncompressed() : call.costs;
+  const CodecCosts costs = call.policy.empty() ? uncompressed() : planned.fast ? *call.fast : call.costs;
   Spent spent;
-  const ModelledCodec codec(costs, processor.compute, spent);
   ModelledPlace place(costs.copy, processor.compute, spent);
   const std::size_t whole = sizeof(float) * static_cast<std::size_t>(call.ranks);  // equal blocks
   const Values in(call.bytes / whole * whole), out(call.bytes / whole * whole);
+  const ModelledCodec codec(costs, processor.compute, spent, {in.all(), out.all()});
   taut::CallCounters counters;
   const taut::Team team(transport, codec, place, counters, planned.how, 0);
   if (planned.agrees) processor.compute(seconds_of_samples);
+  if (call.packet_bytes > 0) {
+    forward_in_packets({transport, codec, processor, call.packet_bytes, planned.segments},
+                       operands(call, in, out, transport.rank()), call.collective);
+    return spent;
+  }
   taut::Task<> task = served(planned, team, transport, operands(call, in, out, transport.rank()));
   while (!task.advance()) processor.wait();
   task.result();

@@ -2,7 +2,9 @@
 // the engine plans for a policy, with modelled codec and memory.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/transport.hpp"
 #include "modelled_codec.hpp"
@@ -18,16 +20,21 @@ struct CollectiveCall {
   std::string algorithm = "";
   int segments = 1;
   CodecCosts costs = {};
+  std::size_t packet_bytes = 0;  // Allgather and Bcast forward frames in packets of this size; 0: whole
+  std::optional<CodecCosts> fast = {};  // of taut::fast_codec, among which and `costs` the engine chooses
 };
 
-// Plan of a call by the engine. plan() throws taut::Error if it would leave the call to plain MPI.
+// Plan of a call. plans() returns the engine's plan, once it has measured codecs and link, and the other
+// routes that it would try because they give the same bits. It throws taut::Error if it would leave the call
+// to plain MPI.
 struct PlannedCall {
   const taut::AlgorithmInfo* algorithm = nullptr;
   taut::Arithmetic how = taut::Arithmetic::values;
   int segments = 1;
   bool agrees = false;  // the ranks agree on the call first
+  bool fast = false;    // coded by the fast codec
 };
-PlannedCall plan(const CollectiveCall& call);
+std::vector<PlannedCall> plans(const CollectiveCall& call, double link_bytes_a_second);
 
 // Processor of one rank: `compute` lets time pass, `wait` is called between two polls without progress.
 struct Processor {

@@ -52,6 +52,20 @@ class Costs:
         row = self.rows[field, of_range, "planes", 1]
         return max(0.0, VALUE_BITS / row["frame_add_ratio"] - VALUE_BITS / row["ratio"])
 
+    def words_of_both(self, field, of_range, threads=1):
+        """Returns the words of planes, and those of the fast codec, between which the engine chooses."""
+        fast = self.words(field, of_range, "szx", threads)
+        return self.words(field, of_range, "planes", threads) + [f"fast_{word}" for word in fast if not word.startswith("adds=")]
+
+    def typical_words(self, ratio, threads):
+        """Returns the words of planes at a ratio, with the median speeds of the fields at 1e-3 of their ranges."""
+        rows = [row for (_, bound, codec, n), row in self.rows.items() if codec == "planes" and n == 1 and bound == 1e-3]
+        median = {name: statistics.median(row[column] for row in rows) for name, column in SPEEDS.items()}
+        copy = statistics.median(row["memcpy_gb_per_s"] for row in rows) * threads ** self.exponents["decode"]
+        growth = statistics.median(self.growth(field, 1e-3) for field in self.fields())
+        words = [f"{name}={speed * threads ** self.exponents[name]:.6g}" for name, speed in median.items()]
+        return [f"bits={VALUE_BITS / ratio:.6g}", f"bits_a_doubling={growth:.6g}", *words, f"copy={copy:.6g}", "adds=1"]
+
     def words(self, field, of_range, codec="planes", threads=1):
         row = self.rows[field, of_range, codec, 1]
         words = [f"bits={VALUE_BITS / row['ratio']:.6g}", f"bits_a_doubling={self.growth(field, of_range):.6g}"]

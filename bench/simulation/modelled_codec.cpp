@@ -15,20 +15,37 @@ constexpr std::align_val_t alignment{64};
 
 }  // namespace
 
-ModelledCodec::ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent)
+ModelledCodec::ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent,
+                             std::array<taut::ConstSlice, 2> messages)
     : costs_(costs),
       compute_(std::move(compute)),
       spent_(spent),
+      messages_(messages),
       contract_{.bound = bound, .adds_frames = costs.adds_frames, .idempotent = true} {}
 
 // Returns the bytes that the values of a frame take: no more than the values themselves.
-std::size_t ModelledCodec::payload_bytes(std::size_t count, std::uint32_t addends) const noexcept {
-  const double bits = costs_.bits + costs_.bits_a_doubling * std::log2(std::max<std::uint32_t>(addends, 1));
-  return static_cast<std::size_t>(std::min(bits, 32.0) * static_cast<double>(count) / 8);
+std::size_t ModelledCodec::payload_bytes(std::size_t count, double inputs, double bits) const noexcept {
+  const double all = bits + costs_.bits_a_doubling * std::log2(inputs);
+  return static_cast<std::size_t>(std::min(all, 32.0) * static_cast<double>(count) / 8);
+}
+
+// Returns the bits of values by their place in the message: from `bits` to `last_bits` by equal factors.
+double ModelledCodec::bits_at(const void* values) const noexcept {
+  if (costs_.last_bits == 0) return costs_.bits;
+  const auto at = reinterpret_cast<std::uintptr_t>(values);
+  for (const taut::ConstSlice& message : messages_) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(message.data);
+    if (at < begin || at >= begin + message.bytes()) continue;
+    const double place = static_cast<double>(at - begin) / static_cast<double>(message.bytes());
+    return costs_.bits * std::pow(costs_.last_bits / costs_.bits, place);
+  }
+  return costs_.bits;
 }
 
 std::size_t ModelledCodec::max_bytes(taut::DType, std::size_t count, std::uint32_t addends) const noexcept {
-  return taut::frame_header_bytes + payload_bytes(count, addends);
+  const std::size_t most =
+      addends == 1 ? 4 * count : payload_bytes(count, addends, costs_.bits);  // decoded sums grow too
+  return taut::frame_header_bytes + most;
 }
 
 void ModelledCodec::work(double& counter, std::size_t bytes, double speed) const {
@@ -37,14 +54,15 @@ void ModelledCodec::work(double& counter, std::size_t bytes, double speed) const
   compute_(seconds);
 }
 
-taut::Sized ModelledCodec::write(taut::DType type, std::size_t count, std::uint32_t addends,
-                                 taut::Bytes out) const noexcept {
-  const std::size_t payload = payload_bytes(count, addends);
+taut::Sized ModelledCodec::write(taut::DType type, std::size_t count, std::uint32_t addends, double inputs,
+                                 double bits, taut::Bytes out) const noexcept {
+  const std::size_t payload = payload_bytes(count, inputs, bits);
   if (out.size() < taut::frame_header_bytes + payload) return {taut::Status::buffer_too_small};
   taut::write_header({.codec = frame_id,
                       .type = type,
                       .count = count,
                       .bound = bound,
+                      .step = inputs,
                       .payload_bytes = payload,
                       .addends = addends},
                      out);
@@ -53,30 +71,42 @@ taut::Sized ModelledCodec::write(taut::DType type, std::size_t count, std::uint3
 
 taut::Sized ModelledCodec::encode(taut::ConstSlice values, taut::Bytes out) const noexcept {
   work(spent_.encode, values.bytes(), costs_.encode);
-  return write(values.type, values.count, 1, out);
+  return write(values.type, values.count, 1, values.data == sum_ ? inputs_of_sum_ : 1, bits_at(values.data),
+               out);
 }
 
-taut::Status ModelledCodec::decode(taut::ConstBytes, taut::Slice values) const noexcept {
+// Remembers how many inputs are in decoded values. Returns the status of the frame.
+taut::Status ModelledCodec::holds(taut::ConstBytes in, taut::Slice values, int more_inputs) const noexcept {
+  taut::FrameHeader header;
+  if (const taut::Status status = taut::read_header(in, header); status != taut::Status::ok) return status;
+  sum_ = values.data;
+  inputs_of_sum_ = header.step + more_inputs;
+  return taut::Status::ok;
+}
+
+taut::Status ModelledCodec::decode(taut::ConstBytes in, taut::Slice values) const noexcept {
   work(spent_.decode, values.bytes(), costs_.decode);
-  return taut::Status::ok;
+  return holds(in, values, 0);
 }
 
-taut::Status ModelledCodec::reduce(taut::ConstBytes, taut::Slice values, taut::Reduction) const noexcept {
+taut::Status ModelledCodec::reduce(taut::ConstBytes in, taut::Slice values, taut::Reduction) const noexcept {
   work(spent_.combine, values.bytes(), costs_.decode_add);
-  return taut::Status::ok;
+  return holds(in, values, 1);
 }
 
 taut::Sized ModelledCodec::sum(std::span<const taut::ConstBytes> frames, taut::Bytes out) const noexcept {
   taut::FrameHeader header;
   std::uint32_t addends = 0;
+  double inputs = 0;
   for (const taut::ConstBytes frame : frames) {
     if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
       return {status};
     addends += header.addends;
+    inputs += header.step;
   }
   const auto count = static_cast<std::size_t>(header.count);
   work(spent_.combine, (frames.size() - 1) * count * size_of(header.type), costs_.add);
-  return write(header.type, count, addends, out);
+  return write(header.type, count, addends, inputs, costs_.bits, out);
 }
 
 taut::Sized ModelledCodec::accumulate(taut::ConstBytes frame, taut::ConstSlice values,
@@ -85,7 +115,7 @@ taut::Sized ModelledCodec::accumulate(taut::ConstBytes frame, taut::ConstSlice v
   if (const taut::Status status = taut::read_header(frame, header); status != taut::Status::ok)
     return {status};
   work(spent_.combine, values.bytes(), costs_.accumulate);
-  return write(values.type, values.count, header.addends + 1, out);
+  return write(values.type, values.count, header.addends + 1, header.step + 1, costs_.bits, out);
 }
 
 taut::Status ModelledPlace::copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {

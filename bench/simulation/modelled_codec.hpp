@@ -3,6 +3,7 @@
 // of hundreds of ranks then needs neither the memory nor the time of the real codec.
 #pragma once
 
+#include <array>
 #include <functional>
 
 #include "core/codec.hpp"
@@ -13,6 +14,7 @@ namespace simulation {
 // Measured properties of a codec on a field.
 struct CodecCosts {
   double bits = 4;             // bits of a frame for each value
+  double last_bits = 0;        // bits at the end of a message whose ratio changes on the way; 0: it does not
   double bits_a_doubling = 0;  // further bits for each doubling of the addends of a sum
   // Bytes of values a second. add: of each operand of a sum of frames.
   double encode = 15e9, decode = 20e9, decode_add = 20e9, add = 25e9, accumulate = 11e9;
@@ -30,7 +32,14 @@ using Compute = std::function<void(double seconds)>;  // lets the rank's process
 
 class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
  public:
-  ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent);
+  // `messages`: values of the call, along which the ratio may change.
+  ModelledCodec(const CodecCosts& costs, Compute compute, Spent& spent,
+                std::array<taut::ConstSlice, 2> messages = {});
+
+  // Returns the size of the frame of these values.
+  std::size_t frame_bytes(taut::ConstSlice values) const noexcept {
+    return taut::frame_header_bytes + payload_bytes(values.count, 1, bits_at(values.data));
+  }
 
   const taut::Contract& contract() const noexcept override { return contract_; }
   std::size_t max_bytes(taut::DType type, std::size_t count, std::uint32_t addends) const noexcept override;
@@ -45,15 +54,22 @@ class ModelledCodec final : public taut::Codec, public taut::FrameArithmetic {
                          taut::Bytes out) const noexcept override;
 
  private:
-  std::size_t payload_bytes(std::size_t count, std::uint32_t addends) const noexcept;
-  taut::Sized write(taut::DType type, std::size_t count, std::uint32_t addends,
+  // `inputs`: how many ranks' values are in a sum, which the model keeps in the `step` of a header. A sum of
+  // k inputs takes as many bits by values as by frames, whose addends are counted besides.
+  std::size_t payload_bytes(std::size_t count, double inputs, double bits) const noexcept;
+  double bits_at(const void* values) const noexcept;
+  taut::Sized write(taut::DType type, std::size_t count, std::uint32_t addends, double inputs, double bits,
                     taut::Bytes out) const noexcept;
+  taut::Status holds(taut::ConstBytes in, taut::Slice values, int more_inputs) const noexcept;
   void work(double& counter, std::size_t bytes, double speed) const;
 
   CodecCosts costs_;
   Compute compute_;
   Spent& spent_;
+  std::array<taut::ConstSlice, 2> messages_;
   taut::Contract contract_;
+  mutable const void* sum_ = nullptr;  // values that were decoded last
+  mutable double inputs_of_sum_ = 1;
 };
 
 // Place whose copies take simulated time and copy only the header of a frame. Sums of values take no time:

@@ -20,22 +20,43 @@ double not_negative(const std::string& text) { return text == "0" ? 0 : bench::p
 
 using Setter = std::function<void(Scenario&, const std::string&)>;
 
-// Returns a setter of a speed in GB/s.
-Setter speed(double CodecCosts::*member) {
-  return
-      [member](Scenario& s, const std::string& v) { s.call.costs.*member = 1e9 * bench::positive_number(v); };
+// Words of the costs of a codec: bits of values, and speeds in GB/s.
+constexpr std::pair<const char*, double CodecCosts::*> bits[] = {
+    {"bits", &CodecCosts::bits},
+    {"last_bits", &CodecCosts::last_bits},
+    {"bits_a_doubling", &CodecCosts::bits_a_doubling}};
+constexpr std::pair<const char*, double CodecCosts::*> speeds[] = {
+    {"encode", &CodecCosts::encode},         {"decode", &CodecCosts::decode},
+    {"decode_add", &CodecCosts::decode_add}, {"add", &CodecCosts::add},
+    {"accumulate", &CodecCosts::accumulate}, {"copy", &CodecCosts::copy}};
+
+CodecCosts& fast_costs(Scenario& scenario) {
+  std::optional<CodecCosts>& fast = scenario.call.fast;
+  if (!fast) fast = CodecCosts{.adds_frames = false};
+  return *fast;
 }
 
-Setter number(double CodecCosts::*member) {
-  return [member](Scenario& s, const std::string& v) { s.call.costs.*member = not_negative(v); };
+// Adds setters of the costs that `costs` finds in a scenario, by words with this prefix.
+void add_costs(std::map<std::string, Setter>& table, const std::string& prefix,
+               const std::function<CodecCosts&(Scenario&)>& costs) {
+  for (const auto& [name, member] : bits)
+    table[prefix + name] = [costs, member = member](Scenario& s, const std::string& v) {
+      costs(s).*member = not_negative(v);
+    };
+  for (const auto& [name, member] : speeds)
+    table[prefix + name] = [costs, member = member](Scenario& s, const std::string& v) {
+      costs(s).*member = 1e9 * bench::positive_number(v);
+    };
 }
 
-const std::map<std::string, Setter>& setters() {
-  static const std::map<std::string, Setter> table{
+std::map<std::string, Setter> all_setters() {
+  std::map<std::string, Setter> table{
       {"collective", [](Scenario& s, const std::string& v) { s.call.collective = collective_of(v); }},
       {"ranks", [](Scenario& s, const std::string& v) { s.call.ranks = std::stoi(v); }},
       {"bytes", [](Scenario& s, const std::string& v) { s.call.bytes = bench::byte_size(v); }},
       {"policy", [](Scenario& s, const std::string& v) { s.call.policy = v; }},
+      {"packets",
+       [](Scenario& s, const std::string& v) { s.call.packet_bytes = v == "0" ? 0 : bench::byte_size(v); }},
       {"plain", [](Scenario& s, const std::string& v) { s.plain = v == "1"; }},
       {"gbit", [](Scenario& s,
                   const std::string& v) { s.link.bytes_a_second = bench::positive_number(v) * 1e9 / 8; }},
@@ -43,15 +64,14 @@ const std::map<std::string, Setter>& setters() {
       {"overhead_us", [](Scenario& s, const std::string& v) { s.link.overhead = not_negative(v) * 1e-6; }},
       {"call_us", [](Scenario& s, const std::string& v) { s.call.costs.call = not_negative(v) * 1e-6; }},
       {"adds", [](Scenario& s, const std::string& v) { s.call.costs.adds_frames = v == "1"; }},
-      {"bits", number(&CodecCosts::bits)},
-      {"bits_a_doubling", number(&CodecCosts::bits_a_doubling)},
-      {"encode", speed(&CodecCosts::encode)},
-      {"decode", speed(&CodecCosts::decode)},
-      {"decode_add", speed(&CodecCosts::decode_add)},
-      {"add", speed(&CodecCosts::add)},
-      {"accumulate", speed(&CodecCosts::accumulate)},
-      {"copy", speed(&CodecCosts::copy)},
   };
+  add_costs(table, "", [](Scenario& s) -> CodecCosts& { return s.call.costs; });
+  add_costs(table, "fast_", fast_costs);
+  return table;
+}
+
+const std::map<std::string, Setter>& setters() {
+  static const std::map<std::string, Setter> table = all_setters();
   return table;
 }
 
@@ -81,11 +101,13 @@ std::string json_of(const Outcome& outcome) {
   using bench::json::number, bench::json::quoted;
   const PlannedCall& planned = outcome.planned;
   const Spent& spent = outcome.spent;
+  const char* const fast = planned.fast ? "true" : "false";
   return "{\"seconds\": " + number(outcome.seconds) + ", \"algorithm\": " + quoted(planned.algorithm->name) +
          ", \"segments\": " + std::to_string(planned.segments) +
-         ", \"arithmetic\": " + quoted(name_of(planned.how)) + ", \"encode\": " + number(spent.encode) +
-         ", \"combine\": " + number(spent.combine) + ", \"decode\": " + number(spent.decode) +
-         ", \"copy\": " + number(spent.copy) + ", \"sent_bytes\": " + number(outcome.sent_bytes) + "}";
+         ", \"arithmetic\": " + quoted(name_of(planned.how)) + ", \"fast_codec\": " + fast +
+         ", \"encode\": " + number(spent.encode) + ", \"combine\": " + number(spent.combine) +
+         ", \"decode\": " + number(spent.decode) + ", \"copy\": " + number(spent.copy) +
+         ", \"sent_bytes\": " + number(outcome.sent_bytes) + "}";
 }
 
 }  // namespace simulation

@@ -9,12 +9,10 @@ constexpr std::size_t least_segment = std::size_t{8} << 10;  // bytes of a plain
 
 double total(const Spent& spent) { return spent.encode + spent.decode + spent.combine + spent.copy; }
 
-}  // namespace
-
-Outcome simulate(const CollectiveCall& call, const Link& link) {
+Outcome simulate(const CollectiveCall& call, const PlannedCall& planned, const Link& link) {
   VirtualRanks ranks(call.ranks);
   VirtualNetwork network(ranks, link);
-  Outcome outcome{.planned = plan(call)};
+  Outcome outcome{.planned = planned};
   const Processor processor{[&](double seconds) { ranks.compute(seconds); }, [&] { ranks.block(); }};
   ranks.run([&](int rank) {
     taut::Transport& transport = network.transport(rank);
@@ -24,6 +22,21 @@ Outcome simulate(const CollectiveCall& call, const Link& link) {
     outcome.seconds = ranks.now();
   });
   return outcome;
+}
+
+}  // namespace
+
+Outcome simulate(const CollectiveCall& call, const Link& link) {
+  return simulate(call, plans(call, link.bytes_a_second).front(), link);
+}
+
+Outcome simulate_settled(const CollectiveCall& call, const Link& link) {
+  Outcome best;
+  for (const PlannedCall& planned : plans(call, link.bytes_a_second)) {
+    const Outcome outcome = simulate(call, planned, link);
+    if (best.seconds == 0 || outcome.seconds < best.seconds) best = outcome;
+  }
+  return best;
 }
 
 Outcome simulate_plain(const CollectiveCall& call, const Link& link) {

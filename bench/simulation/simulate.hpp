@@ -15,6 +15,10 @@ struct Outcome {
 
 Outcome simulate(const CollectiveCall& call, const Link& link);
 
+// Simulates a call by its plan, and by every other route that gives the same bits, and returns the fastest:
+// what the engine arrives at when it tries these routes.
+Outcome simulate_settled(const CollectiveCall& call, const Link& link);
+
 // Simulates the uncompressed call by every algorithm and several numbers of segments, and returns the
 // fastest: at least as fast as any MPI that uses one of these algorithms on such a network.
 Outcome simulate_plain(const CollectiveCall& call, const Link& link);

@@ -31,12 +31,12 @@ double plain(const simulation::CollectiveCall& call) {
   return start;
 }
 
-double compressed(const simulation::CollectiveCall& call) {
+double compressed(const simulation::CollectiveCall& call, const simulation::Link& link) {
   const auto transport = taut::make_mpi_transport(MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   const simulation::Processor processor{[](double seconds) { smpi_execute(seconds); }, [] {}};
-  run_on_rank(call, plan(call), *transport, processor);
+  run_on_rank(call, plans(call, link.bytes_a_second).front(), *transport, processor);
   return start;
 }
 
@@ -44,7 +44,7 @@ int run(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const simulation::Scenario scenario = simulation::parse_scenario({argv + 1, argv + argc});
-  const double start = scenario.plain ? plain(scenario.call) : compressed(scenario.call);
+  const double start = scenario.plain ? plain(scenario.call) : compressed(scenario.call, scenario.link);
   double seconds = MPI_Wtime() - start;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   if (rank == 0) std::printf("{\"seconds\": %.9g}\n", seconds);

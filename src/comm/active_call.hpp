@@ -16,6 +16,7 @@ class Communicator::ActiveCall {
   Task<Verdict> resolve_rule(Lane lane, Status begun);
   Task<Verdict> resolve_period();
   Task<Verdict> resolve_bound();
+  Task<Verdict> resolve_coding();
   AgreementRecord plan();
   Task<Verdict> agree(AgreementRecord mine);
   Task<Verdict> execute();
@@ -43,6 +44,13 @@ class Communicator::ActiveCall {
   bool rounds_packed_integers() const noexcept;
   float estimate_ratio(const Codec& coder, ConstSlice sampled);
   static std::optional<gpu::DeviceValues> device_of(Communicator& comm, CollectiveCall& call) noexcept;
+
+  // ---- The phase `coding` (coding_speeds.cpp)
+  bool measures_codings() const noexcept;
+  Plan usual_plan() noexcept;
+  void add_speeds(const Plan& usual, AgreementRecord& mine) noexcept;
+  CodingSpeeds speeds_of(const Plan& usual, CodingChoice::Codec codec, ConstSlice values);
+  void choose_coding(const Plan& usual, const AgreementRecord& agreed) noexcept;
 
   // ---- The agreement
   Task<AgreementRecord> exchange(const AgreementRecord& mine);

@@ -88,6 +88,7 @@ Task<Verdict> Communicator::run(CollectiveCall call, std::optional<EarlyDecision
     verdict = co_await active.resolve_rule(co_await *own, begun);
     if (verdict.good()) verdict = co_await active.resolve_period();
     if (verdict.good()) verdict = co_await active.resolve_bound();
+    if (verdict.good()) verdict = co_await active.resolve_coding();
     if (verdict.good()) verdict = co_await active.agree(active.plan());
     if (verdict.good()) verdict = co_await active.execute();
   }
@@ -147,6 +148,21 @@ Task<Verdict> Communicator::ActiveCall::resolve_bound() {
     call_.bytes = static_cast<std::size_t>(known.bytes_high);
   }
   co_return Verdict{early_fallback(policy(), call_.bytes, ranks())};
+}
+
+// Chooses the coding of calls of this kind anew, if that is due: the ranks measure codecs on their values,
+// and agree on the speeds.
+Task<Verdict> Communicator::ActiveCall::resolve_coding() {
+  if (!measures_codings()) co_return Verdict{};
+  Plan usual = usual_plan();
+  AgreementRecord mine = local_record(nullptr);
+  add_speeds(usual, mine);
+  const AgreementRecord known = co_await exchange(mine);
+  if (const Verdict verdict = compared(known, call_); !verdict.good()) co_return verdict;
+  adopt_type(call_, known);
+  if (call_.any_type) usual = usual_plan();
+  choose_coding(usual, known);
+  co_return Verdict{};
 }
 
 AgreementRecord Communicator::ActiveCall::plan() {

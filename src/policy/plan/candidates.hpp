@@ -29,7 +29,7 @@ inline constexpr std::size_t max_candidates = 16;
 std::vector<Candidate> candidates(const Coding& coding, DType type, Bound bound);
 
 // Property of a codec from which a call gains most.
-enum class Preference : std::uint8_t { none, adding, idempotent };
+enum class Preference : std::uint8_t { none, adding, idempotent, fast };  // fast: fast_codec alone
 
 // Cache of candidates(), for the calls under one coding.
 class CandidateTable {

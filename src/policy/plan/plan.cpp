@@ -58,13 +58,23 @@ const char* for_allreduce(std::size_t bytes, std::size_t ranks, bool by_frames) 
 // their latencies: each costs a quarter of that.
 constexpr double message_cost = 96 << 10, message_cost_in_pipeline = message_cost / 4;
 
+// Returns the number of segments of a scan along a chain: the root of the values in units of 4 KiB. The best
+// number grows with the ranks; this one costs little on few ranks, where 16 to 64 segments take the same
+// time.
+std::size_t scan_segments(std::size_t bytes) noexcept {
+  constexpr std::size_t least_segment = 32 << 10;
+  const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes) / 4096));
+  return std::clamp<std::size_t>(std::min(root, bytes / least_segment), 1, max_segments);
+}
+
 // Returns the number of segments in which a message of a call best passes along a chain of all ranks. That of
 // scans depends on the message alone: a prefix has the same bits in communicators with more ranks.
 std::size_t chain_segments(const Policy& policy, const Call& call, std::size_t bytes,
                            bool on_devices) noexcept {
   const std::size_t wanted = wanted_segments(policy, bytes, on_devices);
-  if (policy.segments != 0 || on_devices || call.ranks < 3 || computes_prefixes(call.collective))
-    return wanted;
+  if (policy.segments != 0 || on_devices) return wanted;
+  if (computes_prefixes(call.collective)) return scan_segments(bytes);
+  if (call.ranks < 3) return wanted;
   const double passed_on = static_cast<double>(call.ranks - 2) * static_cast<double>(bytes);
   const double best = std::sqrt(passed_on / message_cost_in_pipeline);
   return std::clamp<std::size_t>(static_cast<std::size_t>(best), wanted, max_segments);
@@ -97,26 +107,38 @@ const char* for_scan(std::size_t bytes, std::size_t ranks, std::size_t segments)
   return chain_time(S, P, segments) <= tree_time(S, ranks) ? "chain" : "recursive_doubling";
 }
 
+// Least block for which measured speeds may choose sums by values. Latency decides below, and by frames other
+// algorithms are tried, which give the same bits.
+constexpr std::size_t least_block_by_values = std::size_t{64} << 10;
+
+// Returns true if measured speeds may choose sums by values: not for prefixes, whose bits must not depend on
+// the number of ranks, nor where the errors of the codings by values would add to those of the inputs.
+bool may_choose_values(const Policy& policy, const Call& call, std::size_t block_bytes) noexcept {
+  return policy.reducing == Policy::Reducing::automatic && policy.on != Policy::On::input &&
+         !computes_prefixes(call.collective) && block_bytes >= least_block_by_values;
+}
+
 bool sums(const Call& call) noexcept { return reduces(call.collective) && call.op == Reduction::sum; }
 
-bool may_sum_frames(const Policy& policy, const Call& call) noexcept {
-  return sums(call) && policy.reducing != Policy::Reducing::values;
+bool may_sum_frames(const Policy& policy, const Call& call, CodingChoice choice) noexcept {
+  const bool by_values = choice.by_values && policy.reducing == Policy::Reducing::automatic;
+  return sums(call) && policy.reducing != Policy::Reducing::values && !by_values;
 }
 
 // Returns true if sums go by frames, unless no codec that adds frames serves the call.
-bool sums_frames(const Policy& policy, const Call& call) noexcept {
+bool sums_frames(const Policy& policy, const Call& call, CodingChoice choice) noexcept {
   const CodecInfo* const named = policy.coding.codec;
-  return may_sum_frames(policy, call) && (named == nullptr || named->adds_frames);
+  return may_sum_frames(policy, call, choice) && (named == nullptr || named->adds_frames);
 }
 
-const char* by_size(const Policy& policy, const Call& call, bool on_devices) noexcept {
+const char* by_size(const Policy& policy, const Call& call, Route route) noexcept {
   const auto ranks = static_cast<std::size_t>(call.ranks);
-  const std::size_t segments = chain_segments(policy, call, call.bytes, on_devices);
+  const std::size_t segments = chain_segments(policy, call, call.bytes, route.on_devices);
   if (computes_prefixes(call.collective)) return for_scan(call.bytes, ranks, segments);
   switch (call.collective) {
     case Collective::allreduce:
-      return on_devices ? device_allreduce(call.bytes, ranks)
-                        : for_allreduce(call.bytes, ranks, sums_frames(policy, call));
+      return route.on_devices ? device_allreduce(call.bytes, ranks)
+                              : for_allreduce(call.bytes, ranks, sums_frames(policy, call, route.coding));
     case Collective::bcast: return for_bcast(call.bytes, ranks, segments);
     default: return "";
   }
@@ -130,25 +152,28 @@ const AlgorithmInfo* choose_algorithm(const Policy& policy, const Call& call, Ro
   if (const AlgorithmInfo* named = usable(policy.algorithm.c_str())) return named;
   if (route.algorithm != nullptr && serves(*route.algorithm, call)) return route.algorithm;
   for (const char* name :
-       {by_size(policy, call, route.on_devices), "ring", "binomial", "linear", "pairwise", "chain", "direct"})
+       {by_size(policy, call, route), "ring", "binomial", "linear", "pairwise", "chain", "direct"})
     if (const AlgorithmInfo* chosen = usable(name)) return chosen;
   return nullptr;
 }
 
-bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
-  return may_sum_frames(policy, call) && !algorithm.recodes;
+bool may_add(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+             CodingChoice choice) noexcept {
+  return may_sum_frames(policy, call, choice) && !algorithm.recodes;
 }
 
 // Returns the kind of codec that makes the best use of a bound: its frames can be added, or it keeps what it
 // has coded before.
-Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm) noexcept {
-  if (may_add(policy, call, algorithm)) return Preference::adding;
+Preference preference(const Policy& policy, const Call& call, const AlgorithmInfo& algorithm,
+                      CodingChoice choice) noexcept {
+  if (may_add(policy, call, algorithm, choice)) return Preference::adding;
   return algorithm.recodes || (reduces(call.collective) && !sums(call)) ? Preference::idempotent
                                                                         : Preference::none;
 }
 
 Arithmetic choose_arithmetic(const Policy& policy, const Call& call, const Plan& plan) noexcept {
-  const bool add = may_add(policy, call, *plan.algorithm) && plan.candidates[0].codec->adds_frames;
+  const bool add =
+      may_add(policy, call, *plan.algorithm, plan.coding) && plan.candidates[0].codec->adds_frames;
   return add ? Arithmetic::frames : Arithmetic::values;
 }
 
@@ -259,10 +284,40 @@ std::span<const Route> alternatives(const Policy& policy, const Call& call, cons
     for (const AlgorithmInfo* info : registered_algorithms()) {
       const bool same = info == plan.algorithm || (free && serves(*info, part) && !info->recodes);
       if (n < found.size() && same && choose_segments(policy, part, *info, by_nodes, plan.on_devices) > 0)
-        found[n++] = {info, by_nodes, plan.on_devices};
+        found[n++] = {info, by_nodes, plan.on_devices, plan.coding};
     }
   }
   return found.first(n);
+}
+
+CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept {
+  const Call part = call_of_algorithm(call, plan.by_nodes);
+  const auto blocks = static_cast<std::size_t>(plan.algorithm->parts(part.ranks));
+  const Coding& coding = policy.coding;
+  return {.cost = plan.algorithm->cost(part.ranks),
+          .share = 1.0 / static_cast<double>(blocks),
+          .segments = plan.segments,
+          .adds_frames = may_add(policy, call, *plan.algorithm, {}),
+          .may_use_values = may_choose_values(policy, call, part.bytes / blocks),
+          .may_use_fast = coding.codec == nullptr && coding.predictor == "auto" &&
+                          coding.bits == PackedBits::rounded && !plan.bound.exact() &&
+                          policy.reducing != Policy::Reducing::frames,
+          .link = link};
+}
+
+std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
+                                         const AlgorithmInfo& algorithm, Bound bound, CodingChoice choice,
+                                         CandidateTable& table) {
+  if (choice.codec == CodingChoice::Codec::fast) {
+    Coding fast = policy.coding;
+    fast.codec = find_codec(fast_codec);
+    return table.of(fast, call.type, bound, Preference::fast);
+  }
+  const std::span<const Candidate> all =
+      table.of(policy.coding, call.type, bound, preference(policy, call, algorithm, choice));
+  return choice.codec == CodingChoice::Codec::usual_predictor
+             ? all.first(std::min<std::size_t>(all.size(), 1))
+             : all;
 }
 
 Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTable& table, Route route) {
@@ -271,6 +326,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   if (plan.plain != Fallback::none) return plan;
   plan.by_nodes = goes_by_nodes(policy, call, route);
   plan.on_devices = route.on_devices;
+  plan.coding = route.coding;
   const Call part = call_of_algorithm(call, plan.by_nodes);
   plan.algorithm = choose_algorithm(policy, part, route);
   plan.segments = plan.algorithm == nullptr
@@ -282,7 +338,7 @@ Plan make_plan(const Policy& policy, const Call& call, Bound bound, CandidateTab
   }
   if (!may_be_coded(policy, call)) plan.plain = Fallback::type;
   if (plan.plain != Fallback::none) return plan;
-  plan.candidates = table.of(policy.coding, call.type, bound, preference(policy, call, *plan.algorithm));
+  plan.candidates = candidates_of(policy, call, *plan.algorithm, bound, plan.coding, table);
   if (plan.candidates.empty() || !asks_for(policy, call, bound)) plan.plain = Fallback::unsupported;
   if (plan.plain != Fallback::none) return plan;
   const bool named = policy.coding.codec != nullptr;

@@ -3,6 +3,7 @@
 
 #include "core/call.hpp"
 #include "policy/plan/candidates.hpp"
+#include "policy/plan/coding_choice.hpp"
 #include "policy/plan/policy.hpp"
 
 namespace taut {
@@ -30,18 +31,20 @@ struct Route {
   const AlgorithmInfo* algorithm = nullptr;  // null: the plan chooses
   bool by_nodes = false;                     // core/hierarchical.hpp
   bool on_devices = false;  // some rank has its values on a GPU, as all ranks know from an earlier call
+  CodingChoice coding = {};
 
   friend bool operator==(const Route&, const Route&) = default;
 };
 
 struct Plan {
-  Route route() const noexcept { return {algorithm, by_nodes, on_devices}; }
+  Route route() const noexcept { return {algorithm, by_nodes, on_devices, coding}; }
 
   Fallback plain = Fallback::none;  // the other members are valid for `none`
   const AlgorithmInfo* algorithm = nullptr;
   Arithmetic how = Arithmetic::values;
   bool by_nodes = false;    // the algorithm serves one rank of each node, and their part of the message
   bool on_devices = false;  // as in the route
+  CodingChoice coding;      // as in the route
   int segments = 1;
   Bound bound;  // bound of one coding, for the codec
   std::span<const Candidate> candidates;
@@ -68,6 +71,14 @@ bool gives_same_bits(const Call& call, const Plan& plan) noexcept;
 inline constexpr std::size_t most_alternatives = 8;
 std::span<const Route> alternatives(const Policy& policy, const Call& call, const Plan& plan,
                                     std::span<Route> found) noexcept;
+
+// Returns the work of the coding of a planned call, for fastest_coding().
+CodingWork coding_work(const Policy& policy, const Call& call, const Plan& plan, double link) noexcept;
+
+// Returns the candidates that serve a call by `algorithm` under a coding choice; none if no codec does.
+std::span<const Candidate> candidates_of(const Policy& policy, const Call& call,
+                                         const AlgorithmInfo& algorithm, Bound bound, CodingChoice choice,
+                                         CandidateTable& table);
 
 // Makes the plan of a call. `bound` is the policy's, no longer relative; `table` belongs to this policy;
 // `route` is used if it can serve the call.

@@ -92,18 +92,33 @@ Fallback Autotuner::update(const Agreed& agreed) noexcept {
     cached_candidate_.forget();
     if (!agreed.by_cached_candidate) back_off(Fallback::no_gain, agreed.timing.asked, agreed.timing.plain);
   }
+  if (agreed.plain == Fallback::device) codings_ = {};  // a codec that was chosen may lack kernels
   if (agreed.plain != Fallback::none) return agreed.plain;
   cached_candidate_.choose(agreed.candidate, agreed.ratio);
   if (std::exchange(on_devices_, agreed.on_devices) != agreed.on_devices) {  // other routes, other times
-    routes_ = {};
-    coded_.clear();
-    predicted_.clear();
+    measure_anew();
     return Fallback::none;
   }
+  if (agreed.has_to_pay) codings_.note(agreed.timing.predicted);
   const Fallback why = agreed.has_to_pay ? compare(agreed.timing) : Fallback::none;
   if (why == Fallback::none && routes_.update(agreed.route, agreed.timing, coded_.calls(), agreed.others))
     coded_ = routes_.tried_calls();
   return why;
+}
+
+// Forgets the times of compressed calls, after a change of how they are served.
+void Autotuner::measure_anew() noexcept {
+  routes_ = {};
+  coded_.clear();
+  predicted_.clear();
+}
+
+void Autotuner::choose(CodingChoice coding) noexcept {
+  const bool other = coding != codings_.choice();
+  codings_.choose(coding);
+  if (!other) return;
+  measure_anew();
+  cached_candidate_.forget();
 }
 
 // Compares the times of plain and compressed calls. Returns the fallback if plain MPI is faster, or is tried.

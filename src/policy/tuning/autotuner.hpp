@@ -48,6 +48,35 @@ class RouteTrials {
   std::size_t turn_ = 0;  // index of the next alternative
 };
 
+// Coding trials: when the speeds of the codings of a kind of call are measured, and the coding that was
+// chosen by them. They are measured once the link is known, and again after eight times as many calls each
+// time.
+class CodingTrials {
+ public:
+  static constexpr std::uint32_t growth = 8;
+
+  bool are_due() const noexcept { return link_ > 0 && calls_ >= next_; }
+  double link() const noexcept { return double{link_}; }  // seconds of plain MPI for each byte
+  CodingChoice choice() const noexcept { return choice_; }
+
+  // Notes a compressed call. `link`: the time of plain MPI that the ranks agreed on; 0: not known.
+  void note(float link) noexcept {
+    link_ = link;
+    calls_ = std::min(calls_ + 1, next_);
+  }
+  void choose(CodingChoice choice) noexcept {
+    choice_ = choice;
+    next_ = std::min(growth * next_, longest);
+    calls_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t longest = std::uint32_t{1} << 20;
+  CodingChoice choice_;
+  float link_ = 0;
+  std::uint32_t calls_ = 0, next_ = RecentTimes::most;
+};
+
 // Result of an agreement on one call, the same on every rank.
 struct Agreed {
   Fallback plain = Fallback::none;     // reason why the call is not compressed
@@ -79,8 +108,17 @@ class Autotuner {
   Route route() const noexcept {
     Route route = routes_.next();
     route.on_devices = on_devices_;
+    route.coding = codings_.choice();
     return route;
   }
+
+  // Returns the trials of codings; null if the coding of the next call is not to be chosen anew.
+  const CodingTrials* due_codings() const noexcept {
+    return codings_.are_due() && !on_devices_ ? &codings_ : nullptr;
+  }
+
+  // Serves the calls from now on by a coding that the ranks agreed on.
+  void choose(CodingChoice coding) noexcept;
 
   // Returns the candidate that the ranks last agreed on, if it is still valid.
   std::optional<std::size_t> cached_candidate() const noexcept { return cached_candidate_.get(); }
@@ -100,11 +138,13 @@ class Autotuner {
 
  private:
   Fallback compare(const Timing& agreed) noexcept;
+  void measure_anew() noexcept;
   void back_off(Fallback why, float trial, float plain) noexcept;
   bool keeps_trying(const Timing& agreed) noexcept;
 
   RecentTimes plain_, coded_, predicted_, asked_;
   RouteTrials routes_;
+  CodingTrials codings_;
   bool on_devices_ = false;                  // as the last agreement has shown
   bool trying_ = false;                      // a trial of plain MPI is in progress
   Fallback why_ = Fallback::none;            // reason of the back-off

@@ -194,7 +194,7 @@ TEST(Plan, LargeScansArePassedOnInSegments) {
   auto chosen = [](const char* policy, std::size_t bytes, int P) {
     return std::string(plan(policy, Collective::scan, bytes, P).algorithm->name);
   };
-  EXPECT_EQ(chosen("abs:1", MiB / 8, 3), "recursive_doubling");
+  EXPECT_EQ(chosen("abs:1", MiB / 16, 3), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1", MiB / 2, 3), "chain");
   EXPECT_EQ(chosen("abs:1", MiB / 2, 16), "recursive_doubling");
   EXPECT_EQ(chosen("abs:1", 16 * MiB, 64), "chain");

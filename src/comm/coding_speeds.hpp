@@ -1,0 +1,18 @@
+// Speeds of a codec, measured on the values of a call.
+#pragma once
+
+#include "core/codec.hpp"
+#include "core/place.hpp"
+#include "policy/plan/coding_choice.hpp"
+
+namespace taut {
+
+// Least size of a message whose codings are measured.
+inline constexpr std::size_t least_measured_bytes = std::size_t{1} << 20;
+
+// Measures a codec on two pieces of the values, which have up to 16384 values each. Of three times of each
+// operation the least counts, because disturbances only add time. Returns zeros if the codec refuses the
+// values. Throws Error(out_of_memory).
+CodingSpeeds measure_speeds(const Codec& codec, ConstSlice values, Place& place);
+
+}  // namespace taut

@@ -1,0 +1,68 @@
+// Tests of codings that are chosen by measured speeds: measurement, agreement, and the results of calls.
+#include "comm/coding_speeds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "support/ranks.hpp"
+
+namespace taut::test {
+namespace {
+
+TEST(CodingSpeeds, AreMeasuredOnTheValues) {
+  HostPlace place;
+  const Values values = make_values(DType::f32, 300'000, Pattern::smooth, 1);
+  const std::unique_ptr<Codec> planes = find_codec("planes")->make({.bound = 1e-3});
+  const CodingSpeeds known = measure_speeds(*planes, values.slice(), place);
+  EXPECT_TRUE(known.known());
+  EXPECT_GT(known.accumulate, 0);
+  EXPECT_GT(known.ratio, 1);
+  const std::unique_ptr<Codec> fast = find_codec(fast_codec)->make({.bound = 1e-3});
+  const CodingSpeeds other = measure_speeds(*fast, values.slice(), place);
+  EXPECT_TRUE(other.known());
+  EXPECT_EQ(other.accumulate, 0);
+  EXPECT_FALSE(measure_speeds(*planes, {}, place).known());
+}
+
+constexpr int P = 3;
+constexpr double bound = 1e-3;
+
+class MeasuredCodings : public testing::TestWithParam<Collective> {};
+
+// The ranks measure different times, and still decide alike: otherwise a call would fail, or hang.
+TEST_P(MeasuredCodings, AreTheSameOnAllRanksAndKeepTheBound) {
+  Ranks ranks(P, "abs:1e-3,when=pays");
+  Job job(GetParam(), P, 360'000, DType::f32, Pattern::sparse, 7);
+  std::vector<int> records;  // of agreements, by call
+  ranks.hub.set_damage([&](const LoopbackHub::Record& record, std::vector<std::byte>&) {
+    records.back() += record.bytes == sizeof(AgreementRecord);
+  });
+  for (int call = 0; call < 8; ++call) {
+    records.push_back(0);
+    for (const Verdict& verdict : ranks.run(GetParam(), job)) {
+      ASSERT_EQ(verdict.status, Status::ok);
+      if (verdict.plain_times != nullptr) verdict.plain_times->note(1e6, job.bytes());  // plain MPI is slow
+    }
+  }
+  constexpr int a_round = P * 2;  // ceil(log2 P) messages a rank
+  EXPECT_EQ(std::ranges::count(records, 2 * a_round), 1);
+  EXPECT_EQ(std::ranges::count(records, a_round), 7);
+  for (int rank = 0; rank < P; ++rank) {
+    const Values &all = job.outputs[static_cast<std::size_t>(rank)], &first = job.outputs[0];
+    const Range defined = job.defined(rank);
+    for (std::size_t i = defined.first; i < defined.first + defined.count; i += 97)
+      ASSERT_NEAR(all.at(i), static_cast<double>(job.exact(rank, i).value), bound * 1.001)
+          << rank << " " << i;
+    if (GetParam() != Collective::allreduce) continue;
+    EXPECT_EQ(std::memcmp(std::as_const(all).slice().data, std::as_const(first).slice().data, job.bytes()),
+              0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, MeasuredCodings,
+                         testing::Values(Collective::allreduce, Collective::allgather, Collective::bcast,
+                                         Collective::reduce_scatter, Collective::alltoall));
+
+}  // namespace
+}  // namespace taut::test
