@@ -5,6 +5,7 @@
 #include "comm/call_site.hpp"
 #include "comm/explain.hpp"
 #include "core/json.hpp"
+#include "core/sum_pipelines.hpp"
 
 namespace taut {
 namespace {
@@ -16,6 +17,12 @@ std::string json_of(const PhaseTimes& times) {
   for (std::size_t i = 0; i < phases; ++i)
     object.add(name_of(static_cast<Phase>(i)), times[static_cast<Phase>(i)]);
   return object.text();
+}
+
+std::string json_of(const SumPipelines& pipelines) {
+  json::Object object;
+  object.add("constant", pipelines.constant).add("copied", pipelines.copied);
+  return object.add("added", pipelines.added).add("general", pipelines.general).text();
 }
 
 void add_counts(json::Object& object, const Statistics& sum) {
@@ -141,6 +148,7 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add("seconds", process.seconds).add("finished", process.finished);
   all.add_text("communicators", lines(communicators, [](const CommReport* one) { return json_of(*one); }));
+  all.add_text("summed_chunks", json_of(sum_pipelines()));
   json::Object names;
   for (const UnservedCalls& one : unserved) names.add(one.name, one.calls);
   all.add_text("unserved_calls", names.text());

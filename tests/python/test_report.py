@@ -52,6 +52,15 @@ def test_ranks_are_added_up(tmp_path):
     assert table.columns[2:] == ["rel:0.01", "rel:1e-06", "lossless"] and table.rows[0][2:] == ["20", "2.5", "1.25"]
 
 
+def test_ways_of_summed_chunks(tmp_path):
+    chunks = {"constant": 6, "copied": 1, "added": 2, "general": 1}
+    for rank in range(2):
+        one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "communicators": []}
+        (tmp_path / f"report.json.{rank}").write_text(json.dumps(one | {"summed_chunks": chunks}))
+    (table,) = _rows.tables(_read.read([str(tmp_path / "report.json")]))
+    assert table.rows[0] == ["constant", "12", "60.00 %"] and len(table.rows) == 4
+
+
 def test_calls_that_are_not_served(tmp_path):
     for rank in range(2):
         one = {"format": "taut-report", "version": 2, "rank": rank, "ranks": 2, "communicators": []}

@@ -76,6 +76,7 @@ class Report:
     communicators: list[Communicator]
     by_rank: dict[int, Sums]
     unserved: dict[str, int] = field(default_factory=dict)  # calls that Taut does not serve, by name
+    summed_chunks: dict[str, int] = field(default_factory=dict)  # chunks of sums of frames, by the way they took
 
     @property
     def kinds(self) -> list[Kind]:
@@ -100,6 +101,7 @@ def read(names: Sequence[str]) -> Report:
     communicators: dict[tuple[str, str, int], Communicator] = {}
     by_rank: dict[int, Sums] = {}
     unserved: dict[str, int] = {}
+    summed_chunks: dict[str, int] = {}
     of_ranks = 0
     for path in files_of(names):
         try:
@@ -115,9 +117,11 @@ def read(names: Sequence[str]) -> Report:
                 total.add(communicator)
             for name, calls in one.get("unserved_calls", {}).items():
                 unserved[name] = unserved.get(name, 0) + calls
+            for way, chunks in one.get("summed_chunks", {}).items():
+                summed_chunks[way] = summed_chunks.get(way, 0) + chunks
         except (KeyError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ReportError(f"{path}: is no report, or a damaged one ({error!r})") from None
-    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank, unserved)
+    return Report(len(by_rank), of_ranks, list(communicators.values()), by_rank, unserved, summed_chunks)
 
 
 def _add(communicators: dict[tuple[str, str, int], Communicator], one: dict[str, Any]) -> None:

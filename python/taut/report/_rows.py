@@ -17,7 +17,7 @@ class Table:
 
 def tables(report: Report) -> list[Table]:
     """Returns all tables that are not empty."""
-    found = [_communicators(report), _kinds(report), _unserved(report), _compressibility(report)]
+    found = [_communicators(report), _kinds(report), _summed_chunks(report), _unserved(report), _compressibility(report)]
     return [table for table in found if table.rows]
 
 
@@ -92,6 +92,13 @@ def _kinds(report: Report) -> Table:
                      seconds_text(kind.sums.seconds / report.ranks), longest_verbs(kind.sums), how_text(kind)])  # fmt: skip
     columns = ["calls of the kind", "at", "on", "calls", "compressed", "ratio", "sent", "time a rank", "of that", "how"]
     return Table("Kinds of calls, what took the longest first", columns, rows)
+
+
+def _summed_chunks(report: Report) -> Table:
+    total = sum(report.summed_chunks.values())
+    rows = [[name, str(n), f"{100 * n / total:.2f} %"] for name, n in report.summed_chunks.items() if n]
+    note = "Constant: bases are added. Copied: one operand is not constant. General: exact values, wide integers or two predictors."
+    return Table("How chunks of frames were added", ["way", "chunks", "share"], rows, note)
 
 
 def _unserved(report: Report) -> Table:

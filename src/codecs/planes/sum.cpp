@@ -1,6 +1,16 @@
 #include "codecs/planes/typed_codec.hpp"
+#include "core/sum_pipelines.hpp"
 
 namespace taut::planes {
+namespace {
+
+// Counts a chunk by the number of operands that are not constant.
+void count_chunk(std::size_t not_constant) noexcept {
+  SumPipelines& counts = SumPipelineCounting::own();
+  ++(not_constant == 0 ? counts.constant : not_constant == 1 ? counts.copied : counts.added);
+}
+
+}  // namespace
 
 template <class T>
 bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::size_t n, std::uint32_t addends,
@@ -13,11 +23,17 @@ bool TypedCodec<T>::sum_chunk(std::span<const Operand* const> operands, std::siz
   }
   if (simple && fits_narrow(flags, addends)) {
     const CodedPlanes* records[max_operands];
-    for (std::size_t k = 0; k < operands.size(); ++k) records[k] = &operands[k]->record;
+    std::size_t not_constant = 0;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      records[k] = &operands[k]->record;
+      not_constant += records[k]->greatest > 0;
+    }
+    count_chunk(not_constant);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes());
     sum_planes({records, operands.size()}, groups_of(n), kernels_.ints, planes);
     return commit_planes(planes, flags, n, writer);
   }
+  ++SumPipelineCounting::own().general;
   Part<T> parts[max_operands];
   for (std::size_t k = 0; k < operands.size(); ++k) parts[k] = operands[k]->part();
   return general_.sum({parts, operands.size()}, n, addends, predictor, writer);
@@ -55,6 +71,7 @@ Sized TypedCodec<T>::sum(std::span<const ConstBytes> frames, Bytes out) const {
   const std::size_t n = frames.size();
   FrameWriter sum(out, readers[0].count(), prediction);
   const auto add = [&](Range chunks, Records& writer) {
+    const SumPipelineCounting counting;
     Operand operands[max_operands];
     const Operand* chunk[max_operands];
     for (std::size_t k = 0; k < n; ++k) {
@@ -92,12 +109,15 @@ Sized TypedCodec<T>::accumulate(const FrameReader<T>& frame, const T* values, By
   total.flags &= static_cast<std::uint8_t>(~FrameHeader::stored);
   if (lags_.any() && fits_lagged(total.addends)) {
     Lagged outcome = Lagged::done;
+    const SumPipelineCounting counting;
     const Sized size = accumulate_lagged(frame, values, total, out, outcome);
     if (outcome != Lagged::not_lagged) return size;
+    SumPipelineCounting::own() = {};  // the chunks are added anew
   }
 
   FrameWriter sum(out, frame.count(), {z_.predictor, {}});
   const auto add = [&](Range chunks, Records& writer) {
+    const SumPipelineCounting counting;
     Operand operand;
     operand.follow_lags(frame);
     unsigned width_class = 8;
@@ -162,6 +182,7 @@ bool TypedCodec<T>::accumulate_chunk(const Operand& operand, const T* values, st
               accumulate_integers(operand.record, whole, n, planes);
     }
     if (coded) {
+      count_chunk(operand.record.greatest > 0 ? 2 : planes.bytes > 0);
       form = size == 0 ? Form::simple : Form::general;
       const bool fits = commit_planes(planes, operand.size_flag() | size, n, writer);
       width_class = planes.width_class;

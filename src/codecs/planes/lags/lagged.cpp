@@ -1,6 +1,7 @@
 // Frames with lags. They have no wide records and no layers: if a chunk needs one, the frame is encoded
 // without lags.
 #include "codecs/planes/typed_codec.hpp"
+#include "core/sum_pipelines.hpp"
 
 namespace taut::planes {
 namespace {
@@ -135,6 +136,7 @@ auto TypedCodec<T>::accumulate_lagged_chunk(const Operand& operand, const T* val
     complete(q, n, prediction);
     PlanesOut planes(writer.room() + RecordHeader{}.bytes(), width_class);
     kernels_.ints.add(operand.record.planes(), q, groups_of(n), prediction, planes);
+    ++SumPipelineCounting::own().added;
     const bool fits = commit_planes(planes, flags | operand.size_flag(), n, writer);
     width_class = planes.width_class;
     return fits ? Lagged::done : Lagged::full;
