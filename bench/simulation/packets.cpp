@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <vector>
 
 namespace simulation {
@@ -49,13 +50,25 @@ class Stream {
   std::deque<taut::Pending> sent_;
 };
 
+// Room for a frame of so many values. The memory is not cleared, so that most of it is never touched.
+struct Frame {
+  Frame(const PacketRank& rank, taut::ConstSlice values)
+      : size(rank.codec.max_bytes(values.type, values.count, 1)),
+        memory(std::make_unique_for_overwrite<std::byte[]>(size)),
+        bytes(memory.get(), size) {}
+  std::size_t size;
+  std::unique_ptr<std::byte[]> memory;
+  taut::Bytes bytes;
+};
+
 void allgather(const PacketRank& rank, const taut::Operands& data) {
   const int P = rank.transport.size(), me = rank.transport.rank();
   const auto block_of = [&](int i) {
     return block(static_cast<const Slice&>(data.out), static_cast<std::size_t>(i),
                  static_cast<std::size_t>(P));
   };
-  std::vector<std::byte> frame(rank.codec.max_bytes(data.in.type, data.in.count, 1));
+  const Frame own(rank, data.in);
+  const taut::Bytes frame = own.bytes;
   rank.codec.encode(data.in, frame);
   Stream stream(rank);
   stream.pass(rank.codec.frame_bytes(block_of(me)), false, true);
@@ -70,7 +83,8 @@ void allgather(const PacketRank& rank, const taut::Operands& data) {
 void bcast(const PacketRank& rank, const taut::Operands& data) {
   const int P = rank.transport.size(), me = rank.transport.rank();
   const Slice whole = data.out;
-  std::vector<std::byte> frame(rank.codec.max_bytes(whole.type, whole.count, 1));
+  const Frame room(rank, whole);
+  const taut::Bytes frame = room.bytes;
   Stream stream(rank);
   for (int k = 0; k < rank.segments; ++k) {
     const Slice part = block(whole, static_cast<std::size_t>(k), static_cast<std::size_t>(rank.segments));

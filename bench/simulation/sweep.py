@@ -31,7 +31,15 @@ VARIANTS = {  # name: (codec, options of the policy)
     "taut": ("planes", ""),
 }
 # Axes of the map of break-even.
-RATES, THREADS, RATIOS = (1, 5, 10, 25, 50, 100, 200, 400), (1, 2, 4, 8, 16), (1.5, 2, 3, 5, 8, 16, 32, 64)
+RATES, THREADS, RATIOS = (1, 10, 25, 50, 100, 200, 400), (1, 4, 16), (1.5, 2, 4, 8, 16, 32, 64)
+# Ways to forward frames of unequal sizes, as further words of a scenario.
+FORWARDING = {
+    "whole frames": "policy=abs:1,when=always{algorithm},segments=1",
+    "segments": "policy=abs:1,when=always{algorithm}",
+    "packets": "policy=abs:1,when=always{algorithm} packets=64K",
+}
+UNEQUAL_CALLS = (("allgather", ",algorithm=ring"), ("bcast", ",algorithm=chain"))
+UNEQUAL_BITS = "bits=16 last_bits=0.32"  # ratios from 2 to 100
 MOVES = {"bcast": "binomial", "scatter": "binomial"}
 HAS_CPR_P2P = ("allreduce", "allgather", "bcast")
 
@@ -127,6 +135,27 @@ def break_even(program, costs):
     ]  # fmt: skip
 
 
+def unequal(program, costs):
+    """Returns rows of {collective, ranks, threads, seconds: {way}} of messages whose ratio goes from 2 to 100.
+
+    Threads 0 means that coding takes no time.
+    """
+    lines = {}
+    for (collective, algorithm), ranks, threads in itertools.product(UNEQUAL_CALLS, (16, 64), (0, 16)):
+        speeds = "encode=1e6 decode=1e6 call_us=0" if threads == 0 else " ".join(costs.typical_words(8, threads))
+        for way, words in FORWARDING.items():
+            lines[collective, ranks, threads, way] = (
+                f"collective={collective} ranks={ranks} bytes={64 * MB} gbit=100 latency_us={LATENCY_US}"
+                f" overhead_us={OVERHEAD_US} {words.format(algorithm=algorithm)} {speeds} {UNEQUAL_BITS}"
+            )
+    outcomes = simulate(program, lines.values())
+    rows = {}
+    for (*key, way), line in lines.items():
+        row = rows.setdefault(tuple(key), dict(zip(("collective", "ranks", "threads"), key)) | {"seconds": {}})
+        row["seconds"][way] = outcomes[line]["seconds"]
+    return list(rows.values())
+
+
 def print_set(name, rows):
     names = [variant for variant in rows[0]["gains"] if variant != "plain"]
     print(f"\n## {name}\n\n| call | ratio | plain, ms | " + " | ".join(names) + " |")
@@ -164,10 +193,13 @@ def main():
         print_set(name, report["sets"][name])
     if not wanted or "break_even" in wanted:
         report["break_even"] = break_even(program, costs)
+    if not wanted or "unequal" in wanted:
+        report["unequal"] = unequal(program, costs)
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(report, indent=1) + "\n")
     gains = [row["gains"]["taut"] for rows in report["sets"].values() for row in rows]
-    print(f"\n{len(gains)} rows; Taut's gain: geometric mean {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
+    if gains:
+        print(f"\n{len(gains)} rows; Taut's gain: geometric mean {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
 
 
 if __name__ == "__main__":

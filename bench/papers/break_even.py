@@ -1,0 +1,88 @@
+"""The page of break-even: which link, ratio and number of threads pay."""
+
+from xml.sax.saxutils import escape
+
+CELL, LEFT, TOP = 52, 70, 64
+INTRODUCTION = """# Which link, ratio and number of threads pay?
+
+Written by `make papers`; not to be edited. Each cell of the map is the time of the fastest
+uncompressed allreduce over that of the compressed one: 16 MB on 16 nodes, one rank each, simulated
+([how](../howto/simulate_collectives.md)) with the median speeds of the 16 fields at 1e-3 of their
+ranges. Above 1 compression pays. More threads than two are extrapolated. On another machine
+`taut calibrate` measures the same, and in a run calls that do not gain go to plain MPI by
+themselves.
+
+"""
+
+
+def colour(gain):
+    """Returns grey-red below 1, green above, deeper with the distance."""
+    if gain < 1:
+        depth = min(1.0, (1 - gain) / 0.8)
+        return f"#{235 - int(20 * depth):02x}{225 - int(110 * depth):02x}{220 - int(120 * depth):02x}"
+    depth = min(1.0, (gain - 1) / 5)
+    return f"#{225 - int(170 * depth):02x}{240 - int(80 * depth):02x}{225 - int(150 * depth):02x}"
+
+
+def least_ratio(rows, gbit, threads):
+    """Returns the least ratio of the map from which on compression pays; None if it never does."""
+    least = None
+    for row in sorted(rows, key=lambda row: -row["ratio"]):
+        if (row["gbit"], row["threads"]) != (gbit, threads):
+            continue
+        if row["gain"] <= 1:
+            break
+        least = row["ratio"]
+    return least
+
+
+def table(rows):
+    rates, threads = (sorted({row[key] for row in rows}) for key in ("gbit", "threads"))
+    lines = ["| threads | " + " | ".join(f"{gbit} Gbit/s" for gbit in rates) + " |", "|---:|" + "---:|" * len(rates)]
+    for n in threads:
+        cells = [least_ratio(rows, gbit, n) for gbit in rates]
+        lines.append(f"| {n} | " + " | ".join("never" if cell is None else f"{cell:g}" for cell in cells) + " |")
+    return "\n".join(lines)
+
+
+def panel(rows, threads, top):
+    """Returns the elements of the map of one number of threads."""
+    rates, ratios = (sorted({row[key] for row in rows}) for key in ("gbit", "ratio"))
+    made = [f'<text x="{LEFT}" y="{top - 26}" font-size="15">{threads} thread{"s" * (threads > 1)} a rank</text>']
+    for column, ratio in enumerate(ratios):
+        made.append(f'<text x="{LEFT + CELL * (column + 0.5)}" y="{top - 7}" text-anchor="middle">{ratio:g}</text>')
+    made.append(f'<text x="{LEFT + CELL * len(ratios) + 8}" y="{top - 7}">ratio</text>')
+    for row in rows:
+        if row["threads"] != threads:
+            continue
+        x, y = LEFT + CELL * ratios.index(row["ratio"]), top + 22 * rates.index(row["gbit"])
+        made.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="22" fill="{colour(row["gain"])}" stroke="#fff"/>')
+        made.append(f'<text x="{x + CELL / 2}" y="{y + 16}" text-anchor="middle">{row["gain"]:.2f}</text>')
+    for line, gbit in enumerate(rates):
+        made.append(f'<text x="{LEFT - 8}" y="{top + 22 * line + 16}" text-anchor="end">{gbit}</text>')
+    return made
+
+
+def picture(rows):
+    threads = [n for n in sorted({row["threads"] for row in rows}) if n in (1, 4, 16)]
+    rates, ratios = (len({row[key] for row in rows}) for key in ("gbit", "ratio"))
+    height = TOP + len(threads) * (22 * rates + 60)
+    title = "Gain of a compressed allreduce by link (Gbit/s), ratio and threads, simulated"
+    made = [f'<text x="{LEFT}" y="22" font-size="16">{escape(title)}</text>']
+    for place, n in enumerate(threads):
+        made += panel(rows, n, TOP + 14 + place * (22 * rates + 60))
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LEFT + CELL * ratios + 160} {height}"'
+        ' font-family="sans-serif" font-size="13">',
+        f"  <title>{escape(title)}</title>",
+        '  <rect width="100%" height="100%" fill="#fff"/>',
+        *(f"  {element}" for element in made),
+        "</svg>\n",
+    ])  # fmt: skip
+
+
+def write_break_even(rows, out):
+    (out / "break_even.svg").write_text(picture(rows))
+    text = INTRODUCTION + "![Gain by link, ratio and threads](break_even.svg)\n\n## The least ratio that pays\n\n"
+    text += "Of the ratios of the map; from it on every higher one pays.\n\n" + table(rows) + "\n"
+    (out / "break_even.md").write_text(text)
