@@ -10,6 +10,7 @@
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
+#   make test-aarch64                all tests without MPI, and 10^4 random configurations, for AArch64 under qemu
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
@@ -24,7 +25,7 @@
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers
+.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -90,6 +91,10 @@ exhaustive:
 prove:
 	@tools/setup.sh prove
 	@.venv-prove/bin/python proofs/prove.py $(ARGS)
+
+test-aarch64:
+	@tools/setup.sh test
+	@tools/run_tests.sh aarch64
 
 test-mpi4py:
 	@tools/setup.sh test

