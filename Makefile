@@ -7,6 +7,7 @@
 #   make exhaustive                  every codec over every float: hours; goes on where it was interrupted [CODECS=... ARGS=...]
 #   make prove                       machine-checked bounds, arithmetic, protocols and readers, SOUNDNESS.md [ARGS=models]
 #   make random | faults             10^5 random configurations, 10^4 random faults, on loopback [ARGS="--seed 2"]
+#   make abi [RECORD=1]              compares the binary interface of the headers with the recorded one, or records it
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
@@ -25,7 +26,7 @@
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers
+.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -95,6 +96,9 @@ prove:
 test-aarch64:
 	@tools/setup.sh test
 	@tools/run_tests.sh aarch64
+abi:
+	@tools/setup.sh abi
+	@tools/abi.py $(if $(RECORD),--record)
 
 test-mpi4py:
 	@tools/setup.sh test

