@@ -154,6 +154,23 @@ def test_hdf5s_own_programs(wave, tmp_path):
     np.testing.assert_array_equal(np.fromfile(tmp_path / "x.bin", "f4"), read(tmp_path / "coded.h5").ravel())
 
 
+@pytest.mark.skipif(not shutil.which("nccopy"), reason="no nccopy: package netcdf-bin")
+def test_nccopy(wave, tmp_path):
+    with h5py.File(tmp_path / "plain.nc", "w", libver="v108") as file:
+        for name in "xy":
+            file.create_dataset(name, data=np.arange(300.0)).make_scale(name)
+        values = file.create_dataset("t", data=wave, chunks=(64, 64))
+        for axis, name in enumerate("xy"):
+            values.dims[axis].attach_scale(file[name])
+    environment = {**os.environ, "HDF5_PLUGIN_PATH": hdf5.plugin_folder()}
+    words = ",".join(map(str, hdf5.words("abs:1e-3")))
+    copy = ["nccopy", "-F", f"t,{hdf5.FILTER},{words}", tmp_path / "plain.nc", tmp_path / "coded.nc"]
+    subprocess.run(copy, env=environment, check=True)
+    with h5py.File(tmp_path / "coded.nc", "r") as file:
+        assert hdf5.coding(file["t"]) == hdf5.Coding("abs:1e-3", np.dtype("f4"), (64, 64))
+        contract.check(wave, file["t"][...], "abs:1e-3")
+
+
 def test_the_words_for_other_programs(capsys):
     assert hdf5.main(["abs:1e-3"]) == 0
     printed = capsys.readouterr().out
