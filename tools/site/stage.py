@@ -40,7 +40,8 @@ SIDE_BAR = {
     ],
     "How to": [
         "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/use_from_fortran", "howto/train_with_pytorch",
-        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line",
+        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line", "howto/arrays_in_files",
+        "applications/dask",
         "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
         "results/papers", "howto/measure_codec", "howto/prove_the_bounds",
     ],
@@ -55,7 +56,7 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file"]
+FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file", "hdf5"]
 
 
 def place_of(path):
