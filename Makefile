@@ -82,8 +82,8 @@ gpu-faults:
 nccl-random:
 	@tools/setup.sh test
 	@TARGET=nccl_test tools/build.sh test
-	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Seq* $(ARGS)
-	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Fail* $(ARGS)
+	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.*Sequences* $(ARGS)
+	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.*Failures* $(ARGS)
 
 exhaustive:
 	@tools/setup.sh test
