@@ -1,5 +1,6 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
+#   make example-wave3d [LINK=1gbit] elastic waves on 4 emulated hosts: halos by plain MPI and Taut [ARGS=...]
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make check                       lint and the quick tests, between edits: under 3 minutes where all is built
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
@@ -27,7 +28,7 @@
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask
+.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask example-wave3d
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -35,6 +36,11 @@ demo:
 	@tools/setup.sh demo
 	@tools/build.sh release -DTAUT_DROPIN=OFF
 	@tools/demo.sh build/release
+
+example-wave3d:
+	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs
+	@TARGET=wave3d tools/build.sh release -DTAUT_DROPIN=OFF
+	@examples/wave3d/run.sh build/release $(ARGS)
 
 test:
 	@tools/setup.sh test
