@@ -59,7 +59,9 @@ need_python() { # Python's headers are optional: without them the Python package
     for spec in numpy ml_dtypes 'mpi4py==4.*' 'pytest>=8' 'hypothesis==6.*' 'rich>=13'; do wheel "$venv" "$spec"; done
   done
   wheel .venv matplotlib
-  for spec in 'zarr>=3.1,<4' 'numcodecs>=0.16' 'h5py>=3.10,<4' 'dask[array]>=2025.1' 'distributed>=2025.1'; do wheel .venv "$spec"; done
+  for spec in 'zarr>=3.1,<4' 'numcodecs>=0.16' 'h5py>=3.10,<4' 'dask[array]>=2025.1' 'distributed>=2025.1'; do
+    wheel .venv "$spec;python_version>='3.11'" # tests skip what is missing
+  done
 }
 need_test() {
   need_build
