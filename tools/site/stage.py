@@ -40,7 +40,7 @@ SIDE_BAR = {
     ],
     "How to": [
         "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/use_from_fortran", "howto/train_with_pytorch",
-        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line",
+        "howto/overlap_with_computation", "howto/exchange_messages", "howto/survive_failed_ranks", "gpu", "nccl", "howto/command_line",
         "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
         "results/papers", "howto/measure_codec", "howto/prove_the_bounds",
     ],
