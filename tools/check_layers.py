@@ -20,7 +20,7 @@ ARGUMENTS = r"api/(args/(?!average\.cpp)|errors\.[ch]pp$)"
 # Confined names: (pattern on a line without comments, files where it may occur).
 OUTSIDE = "include/|tests/|fuzz/|bench/|examples/|tools/"
 CONFINED = [
-    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi\.|src/(api|p2p|dropin)/|{OUTSIDE}"),
+    (r'#include\s*[<"]mpi\.h', rf"src/transports/mpi(_failures)?\.|src/(api|p2p|dropin)/|{OUTSIDE}"),
     (r"#include\s*<taut/", rf"src/(api|cli|dropin|gpu|nccl)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"examples/gpu/nccl"),
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/gpu/|tests/gpu/|tests/mpi/gpu/|tests/robustness/random/gpus\.|tools/gpu/|examples/gpu/"),
