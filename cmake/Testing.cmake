@@ -2,7 +2,14 @@
 if(NOT BUILD_TESTING)
   return()
 endif()
-find_package(GTest REQUIRED)
+if(CMAKE_CROSSCOMPILING) # libgtest-dev is the host's; its sources come with it
+  set(BUILD_GMOCK OFF)
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  target_compile_options(gtest PRIVATE -O0)
+else()
+  find_package(GTest REQUIRED)
+endif()
 include(GoogleTest)
 
 # What Open MPI needs to run as root (containers) and with more ranks than cores; MPICH needs nothing.

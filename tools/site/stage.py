@@ -39,8 +39,9 @@ SIDE_BAR = {
         "Administrators <start/administrator>",
     ],
     "How to": [
-        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/train_with_pytorch",
-        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line", "howto/arrays_in_files", "applications/dask",
+        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/use_from_fortran", "howto/train_with_pytorch",
+        "howto/overlap_with_computation", "howto/exchange_messages", "gpu", "nccl", "howto/command_line", "howto/arrays_in_files",
+        "applications/dask",
         "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
         "results/papers", "howto/measure_codec", "howto/prove_the_bounds",
     ],
