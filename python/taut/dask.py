@@ -19,6 +19,7 @@ import numpy as np
 from distributed import Client, WorkerPlugin
 from distributed.comm.addressing import get_address_host
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
+from distributed.utils import has_keyword
 
 from ._codec import compress, decompress
 from ._core import check_coding
@@ -95,10 +96,13 @@ def register(kind: type, empty: Optional[Callable[..., Any]] = None) -> None:
     usual_dumps, usual_loads = dask_serialize.dispatch(kind), dask_deserialize.dispatch(kind)
     if getattr(usual_dumps, "is_taut", False):
         return
+    takes_context = has_keyword(usual_dumps, "context")
 
     def dumps(array: Any, context: Optional[dict[str, Any]] = None) -> Packed:
         packed = _packed(array, context) if type(array) is kind else None
-        return usual_dumps(array) if packed is None else packed
+        if packed is not None:
+            return packed
+        return usual_dumps(array, context=context) if takes_context else usual_dumps(array)
 
     def loads(header: dict[str, Any], frames: list[Any]) -> Any:
         return _unpacked(header, frames, empty) if "taut" in header else usual_loads(header, frames)

@@ -1,6 +1,5 @@
 """Tests of the serialisers of Dask: on connections described by their addresses, and on a cluster of this machine."""
 
-import os
 import subprocess
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 import taut
 
 pytest.importorskip("distributed")
+import dask  # noqa: E402
 import taut.dask as taut_dask  # noqa: E402
 from distributed.protocol import deserialize, serialize  # noqa: E402
 
@@ -80,6 +80,12 @@ def test_special_values(wave):
     contract.check(wave, sent(wave)[0], "abs:1e-3")
 
 
+def test_a_preload_takes_the_policy_of_dasks_configuration(wave):
+    with dask.config.set({"taut.policy": "abs:1e-3"}):
+        taut_dask.dask_setup(None)
+    assert 0 < np.abs(sent(wave)[0] - wave).max() <= 1e-3
+
+
 def test_bad_policies_and_damage(wave):
     with pytest.raises(taut.PolicyError, match="abs:1e-4"):
         taut_dask.enable("abs:-1")
@@ -117,10 +123,12 @@ def test_arrays_of_another_library(wave):
 
 CLUSTER = """
 import dask.array as da, numpy as np, taut.dask
-from distributed import Client, LocalCluster, Worker, wait
+from distributed import Client, LocalCluster, wait
 if __name__ == "__main__":
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        taut.dask.enable_on(client)
         taut.dask.enable_on(client, "abs:1e-3")
+        assert set(client.run(lambda: taut.dask._setting.policy).values()) == {"abs:1e-3"}
         client.run(lambda: setattr(taut.dask, "_leaves_host", lambda context: bool(context)))
         taut.dask._leaves_host = lambda context: bool(context)
         x = da.from_array(np.sin(np.linspace(0, 9, 1 << 20)).reshape(1024, 1024), chunks=256).persist()
@@ -134,6 +142,5 @@ if __name__ == "__main__":
 
 def test_a_cluster(tmp_path):
     (tmp_path / "cluster.py").write_text(CLUSTER)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.environ["PYTHONPATH"]])}
-    done = subprocess.run([sys.executable, "cluster.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "cluster.py"], cwd=tmp_path, capture_output=True, text=True, timeout=200)
     assert "error True" in done.stdout, done.stderr
