@@ -1,6 +1,7 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
 #   make example-wave3d [LINK=1gbit] elastic waves on 4 emulated hosts: halos by plain MPI and Taut [ARGS=...]
+#   make example-fft [LINK=1gbit]    Fourier transforms on 4 emulated hosts: transpositions by plain MPI and Taut [ARGS=...]
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make check                       lint and the quick tests, between edits: under 3 minutes where all is built
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
@@ -28,7 +29,7 @@
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask example-wave3d
+.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask example-wave3d example-fft
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -40,7 +41,12 @@ demo:
 example-wave3d:
 	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs
 	@TARGET=wave3d tools/build.sh release -DTAUT_DROPIN=OFF
-	@examples/wave3d/run.sh build/release $(ARGS)
+	@tools/example.sh wave3d $(ARGS)
+
+example-fft:
+	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs fftw
+	@TARGET=fft tools/build.sh release -DTAUT_DROPIN=OFF
+	@tools/example.sh fft $(ARGS)
 
 test:
 	@tools/setup.sh test

