@@ -24,3 +24,20 @@ foreach(made "entry collective_entry.cpp" "pmpi collective_pmpi.hpp")
     VERBATIM)
   list(APPEND COLLECTIVE_SOURCES ${PROJECT_BINARY_DIR}/generated/${file})
 endforeach()
+
+# The Fortran module, which users compile (src/api/fortran), and the C functions that it calls: made from taut.h.
+set(fortran_folder ${PROJECT_SOURCE_DIR}/src/api/fortran)
+set(fortran_sources ${fortran_folder}/generate.py ${fortran_folder}/declarations.py ${fortran_folder}/module.f90.in
+                    ${PROJECT_SOURCE_DIR}/include/taut/taut.h)
+foreach(made "module taut.f90" "calls fortran_calls.cpp")
+  separate_arguments(made)
+  list(GET made 0 what)
+  list(GET made 1 file)
+  add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/generated/${file}
+    COMMAND ${Python3_EXECUTABLE} ${fortran_folder}/generate.py ${what} > ${PROJECT_BINARY_DIR}/generated/${file}
+    DEPENDS ${fortran_sources}
+    VERBATIM)
+  list(APPEND COLLECTIVE_SOURCES ${PROJECT_BINARY_DIR}/generated/${file})
+endforeach()
+set_source_files_properties(${PROJECT_BINARY_DIR}/generated/taut.f90 PROPERTIES HEADER_FILE_ONLY ON)

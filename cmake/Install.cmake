@@ -6,6 +6,7 @@ set_target_properties(taut PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON) # finds an
 install(TARGETS taut EXPORT TautTargets)
 install(PROGRAMS $<TARGET_FILE:taut_program> DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME taut)
 install(DIRECTORY include/taut DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${PROJECT_BINARY_DIR}/generated/taut.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/taut)
 install(EXPORT TautTargets NAMESPACE Taut:: DESTINATION ${package})
 
 # The manual page and the completion of the program, which prints them. Left out where it cannot run.
@@ -44,5 +45,6 @@ install(FILES ${PROJECT_BINARY_DIR}/taut-config.cmake ${PROJECT_BINARY_DIR}/taut
 
 # A static libtaut brings no C++ run time along; a shared one does.
 set(TAUT_PC_LIBS_PRIVATE "${TAUT_CODEC_LIBRARY_FILES}-lstdc++ -lm -ldl -pthread ${OpenMP_CXX_FLAGS}")
+file(RELATIVE_PATH TAUT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/taut.pc.in taut.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/taut.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,11 +1,13 @@
 """A check: a certificate to be proven, or a mutation of one to be refuted."""
 
+import signal
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 
-LIMIT = 600  # seconds for one command
+LIMIT = 600  # seconds of processor time for one command, which do not depend on what else the machine does
+WAIT = 3600  # seconds until a command that stands still is ended
 
 
 class Verdict(Enum):
@@ -23,11 +25,14 @@ class Check:
 
 
 def output_of(command, **options):
-    """Returns (exit status, output, errors) of a command; the status is None after LIMIT seconds or without the program."""
+    """Returns (exit status, output, errors) of a command; the status is None at a limit or without the program."""
+    limited = ["prlimit", f"--cpu={LIMIT}", *command]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False, **options)
+        done = subprocess.run(limited, capture_output=True, text=True, timeout=WAIT, check=False, **options)
     except (subprocess.TimeoutExpired, FileNotFoundError) as error:
         return None, "", str(error)
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL, 126, 127):  # the limit; the program cannot be run
+        return None, "", done.stderr or f"after {LIMIT} s of processor time"
     return done.returncode, done.stdout, done.stderr
 
 

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/status.hpp"
+#include "transports/mpi_failures.hpp"
 
 namespace taut::api {
 
@@ -20,16 +21,14 @@ int raise(MPI_Comm comm, Status status, const char* message = nullptr) noexcept;
 // Raises an error code of MPI. With MPI_COMM_NULL, no handler is called.
 int raise(MPI_Comm comm, int code) noexcept;
 
-// Throws unless `code`, which the MPI function `call` returned, is MPI_SUCCESS.
-inline void check(int code, const char* call) {
-  if (code != MPI_SUCCESS) throw Error(Status::transport_failed, call);
-}
-
-// Runs `action`, which returns an MPI error code. Exceptions become errors of the communicator.
+// Runs `action`, which returns an MPI error code. Exceptions become errors of the communicator; those of MPI
+// keep their code.
 template <class Action>
 int guard(MPI_Comm comm, Action action) noexcept {
   try {
     return action();
+  } catch (const MpiError& error) {
+    return raise(comm, error.code());
   } catch (const Error& error) {
     return raise(comm, error.status(), error.what());
   } catch (const std::bad_alloc&) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "api/args/group.hpp"
 #include "api/args/topology.hpp"
 
 namespace taut::dropin {
@@ -14,12 +15,10 @@ inline constexpr int every_rank = -1;  // in place of a root: the blocks matter 
 // Returns the number of blocks that the arrays of a call on `comm` describe on this rank; 0 if the arrays are
 // not read on this rank.
 inline int blocks(MPI_Comm comm, int root) noexcept {
-  int rank = 0, size = 0, inter = 0;
+  int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
-  if (inter != 0) return PMPI_Comm_remote_size(comm, &size) == MPI_SUCCESS ? size : 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &size);
-  return root == every_rank || root == rank ? size : 0;
+  const bool read = inter != 0 || root == every_rank || api::group_of(comm).rank == root;
+  return read ? api::block_count(comm) : 0;
 }
 
 template <class Number>

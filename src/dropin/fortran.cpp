@@ -3,46 +3,10 @@
 #include <taut/taut.h>
 
 #ifndef MPI_ABI
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <array>
-#include <mutex>
-#include <set>
 
 namespace taut::dropin {
 namespace {
-
-template <std::size_t n>
-using Spellings = std::array<const char*, n>;
-
-template <std::size_t n>
-std::array<void*, n> addresses(const Spellings<n>& names) noexcept {
-  std::array<void*, n> found{};
-  std::ranges::transform(names, found.begin(), [](const char* name) { return dlsym(RTLD_DEFAULT, name); });
-  return found;
-}
-
-template <std::size_t n>
-bool is_one_of(const std::array<void*, n>& known, const void* address) noexcept {
-  return address != nullptr && std::ranges::find(known, address) != known.end();
-}
-
-#ifdef OPEN_MPI  // compilers' spellings of the variable's name
-constexpr Spellings<4> status_ignore{"mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
-                                     "mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE"};
-constexpr Spellings<4> statuses_ignore{"mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
-                                       "mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE"};
-#else  // only the module mpi_f08 has these variables
-constexpr Spellings<1> status_ignore{"MPIR_F08_MPI_STATUS_IGNORE_OBJ"};
-constexpr Spellings<1> statuses_ignore{"MPIR_F08_MPI_STATUSES_IGNORE_OBJ"};
-#endif
-
-bool is_status_ignore(const void* address) noexcept {
-  static const auto one = addresses(status_ignore);
-  static const auto several = addresses(statuses_ignore);
-  return is_one_of(one, address) || is_one_of(several, address);
-}
 
 // Returns the value of .TRUE. in the Fortran compiler of this MPI; compilers differ in it.
 MPI_Fint true_value() noexcept {
@@ -70,7 +34,7 @@ RequestsAt::~RequestsAt() {
 }
 
 StatusesAt::StatusesAt(MPI_Fint* at, MPI_Fint count)
-    : at_(at), ignored_(is_status_ignore(at)), are_(ignored_ ? 0 : positive(count)) {
+    : at_(at), ignored_(api::is_status_ignore(at)), are_(ignored_ ? 0 : positive(count)) {
   for (std::size_t i = 0; i < are_.size(); ++i) PMPI_Status_f2c(at + i * status_size, &are_[i]);
 }
 
@@ -79,26 +43,6 @@ StatusesAt::~StatusesAt() {
 }
 
 LogicalAt::~LogicalAt() { *at_ = is_ != 0 ? true_value() : 0; }
-
-#ifdef OPEN_MPI
-void* c_buffer(void* address) noexcept {
-  static const auto in_place = addresses<4>(
-      {"mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE"});
-  static const auto bottom = addresses<4>(
-      {"mpi_fortran_bottom_", "mpi_fortran_bottom", "mpi_fortran_bottom__", "MPI_FORTRAN_BOTTOM"});
-  if (is_one_of(in_place, address)) return MPI_IN_PLACE;
-  return is_one_of(bottom, address) ? MPI_BOTTOM : address;
-}
-
-TypesFrom::TypesFrom(const MPI_Fint* types, int n, bool lasts) : own_(positive(n)) {
-  std::transform(types, types + own_.size(), own_.begin(), [](MPI_Fint one) { return PMPI_Type_f2c(one); });
-  if (!lasts) return;
-  static std::mutex mutex;
-  static auto* const all = new std::set<std::vector<MPI_Datatype>>;
-  const std::lock_guard lock(mutex);
-  lasting_ = all->insert(std::move(own_)).first->data();
-}
-#endif
 
 }  // namespace taut::dropin
 #endif

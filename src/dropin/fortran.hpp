@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "api/args/from_fortran.hpp"
 #include "dropin/next_symbol.hpp"
 
 namespace taut::dropin {
@@ -21,25 +22,6 @@ void call_fortran(std::initializer_list<const char*> names, Arguments*... argume
 
 #ifndef MPI_ABI  // the standard ABI has no Fortran
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of integers are handed on as they are");
-
-#ifdef OPEN_MPI
-// Returns the C address for a Fortran buffer. Fortran's special addresses are those of variables in common
-// blocks.
-void* c_buffer(void* address) noexcept;
-
-// C datatypes for an array of n Fortran datatypes. `lasts`: MPI may read the array until a request is
-// complete or freed, and Taut is not told of that. Such arrays are never freed, and shared by calls with the
-// same datatypes.
-class TypesFrom {
- public:
-  TypesFrom(const MPI_Fint* types, int n, bool lasts);
-  const MPI_Datatype* data() const noexcept { return lasting_ != nullptr ? lasting_ : own_.data(); }
-
- private:
-  std::vector<MPI_Datatype> own_;
-  const MPI_Datatype* lasting_ = nullptr;
-};
-#endif
 
 // Stores the code in `ierror`. The module mpi_f08 passes null for an argument that the program leaves out.
 inline void tell(MPI_Fint* ierror, int code) noexcept {

@@ -27,7 +27,7 @@ std::shared_ptr<SegmentComm> SegmentComm::make(MPI_Comm parent) {
 SegmentComm::SegmentComm(MPI_Comm parent) {
   const BypassScope scope;
   PMPI_Comm_rank(parent, &rank_);
-  api::check(PMPI_Comm_split(parent, 0, rank_, &comm_), "MPI_Comm_split");
+  check(PMPI_Comm_split(parent, 0, rank_, &comm_), "MPI_Comm_split");
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_size(comm_, &size_);
   PMPI_Comm_group(comm_, &group_);

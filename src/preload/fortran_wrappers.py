@@ -23,7 +23,7 @@ def from_fortran(p):
     """Returns the C argument for the Fortran address `p`."""
     handles = {"MPI_Datatype": "Type", "MPI_Op": "Op", "MPI_Comm": "Comm", "MPI_Info": "Info"}
     if p.type in ("const void*", "void*"):
-        return f"c_buffer({p.name})"
+        return f"taut::api::c_buffer({p.name})"
     if p.of_types:
         return f"c_{p.name}.data()"
     if p.array:
@@ -33,9 +33,9 @@ def from_fortran(p):
 
 def types_from_fortran(function, p):
     """Returns the definition of the C datatypes for the Fortran datatypes `p`. They last if MPI may read them after the call."""
-    count = widening(function, p)[1].replace("sendbuf", "c_buffer(sendbuf)").replace("comm", "PMPI_Comm_f2c(*comm)")
+    count = widening(function, p)[1].replace("sendbuf", "taut::api::c_buffer(sendbuf)").replace("comm", "PMPI_Comm_f2c(*comm)")
     lasting = "true" if function.nonblocking or function.persistent else "false"
-    return f"const TypesFrom c_{p.name}({p.name}, {count}, {lasting});"
+    return f"const taut::api::TypesFrom c_{p.name}({p.name}, {count}, {lasting});"
 
 
 def fortran_types(function):

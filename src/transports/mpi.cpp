@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transports/memory_kinds.hpp"
+#include "transports/mpi_failures.hpp"
 
 // An extension of Open MPI and MPICH; null in other MPIs.
 extern "C" int MPIX_Query_cuda_support(void) __attribute__((weak));
@@ -28,14 +29,6 @@ MPI_Request request_of(std::uint64_t operation) noexcept {
   return request;
 }
 
-void check(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING + 1] = {};
-  int length = 0;
-  PMPI_Error_string(code, text, &length);
-  throw Error(Status::transport_failed, std::string(call) + ": " + text);
-}
-
 bool is_truncation(int code) noexcept {
   int error_class = MPI_SUCCESS;
   return PMPI_Error_class(code, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
@@ -51,7 +44,8 @@ int int_count(std::size_t bytes) {
 
 class PrivateCommTransport final : public MpiTransport {
  public:
-  explicit PrivateCommTransport(MPI_Comm parent) {
+  PrivateCommTransport(MPI_Comm parent, std::shared_ptr<const bool> parent_freed)
+      : parent_(parent), parent_freed_(std::move(parent_freed)) {
     int rank = 0;
     check(PMPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
     // MPI_Comm_split, not MPI_Comm_dup: attributes and their callbacks stay with the user's communicator.
@@ -76,12 +70,12 @@ class PrivateCommTransport final : public MpiTransport {
   std::uint64_t start_send(ConstBytes bytes, int to, Lane lane) override {
     MPI_Request request;
 #if MPI_VERSION >= 4
-    check(
+    attempt(
         PMPI_Isend_c(bytes.data(), static_cast<MPI_Count>(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
         "MPI_Isend_c");
 #else
-    check(PMPI_Isend(bytes.data(), int_count(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
-          "MPI_Isend");
+    attempt(PMPI_Isend(bytes.data(), int_count(bytes.size()), MPI_BYTE, to, lane, comm_, &request),
+            "MPI_Isend");
 #endif
     return operation_of(request);
   }
@@ -89,12 +83,12 @@ class PrivateCommTransport final : public MpiTransport {
   std::uint64_t start_recv(Bytes capacity, int from, Lane lane) override {
     MPI_Request request;
 #if MPI_VERSION >= 4
-    check(PMPI_Irecv_c(capacity.data(), static_cast<MPI_Count>(capacity.size()), MPI_BYTE, from, lane, comm_,
-                       &request),
-          "MPI_Irecv_c");
+    attempt(PMPI_Irecv_c(capacity.data(), static_cast<MPI_Count>(capacity.size()), MPI_BYTE, from, lane,
+                         comm_, &request),
+            "MPI_Irecv_c");
 #else
     const std::size_t most = std::min<std::size_t>(capacity.size(), INT_MAX);
-    check(PMPI_Irecv(capacity.data(), int_count(most), MPI_BYTE, from, lane, comm_, &request), "MPI_Irecv");
+    attempt(PMPI_Irecv(capacity.data(), int_count(most), MPI_BYTE, from, lane, comm_, &request), "MPI_Irecv");
 #endif
     return operation_of(request);
   }
@@ -109,8 +103,11 @@ class PrivateCommTransport final : public MpiTransport {
       moved = {Status::frame_mismatch, 0};
       return true;
     }
-    check(code, "MPI_Test");
-    if (done == 0) return false;
+    attempt(code, "MPI_Test");
+    if (done == 0) {
+      look_at_parent();
+      return false;
+    }
 #if MPI_VERSION >= 4
     MPI_Count bytes = 0;
     check(PMPI_Get_count_c(&status, MPI_BYTE, &bytes), "MPI_Get_count_c");
@@ -129,18 +126,41 @@ class PrivateCommTransport final : public MpiTransport {
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (request == MPI_REQUEST_NULL || finalized != 0) return;
+    if (revoked_) {  // MPI ends the operation
+      PMPI_Wait(&request, MPI_STATUS_IGNORE);
+      return;
+    }
     PMPI_Cancel(&request);
     PMPI_Request_free(&request);
   }
 
+  // Throws if MPI has reported an error. If a process has failed, all ranks that wait for this one get an
+  // error as well, because the private communicator is revoked.
+  void attempt(int code, const char* call) {
+    if (code != MPI_SUCCESS && is_process_failure(code) && !revoked_ && PMPIX_Comm_revoke != nullptr)
+      revoked_ = PMPIX_Comm_revoke(comm_) == MPI_SUCCESS;
+    check(code, call);
+  }
+
+  // Ends all waiting if the program has revoked its communicator: ranks that left this call do not come back.
+  // Looks now and then.
+  void look_at_parent() {
+    if (parent_freed_ != nullptr && ++looks_ % 1024 == 0 && !*parent_freed_)
+      attempt(code_if_revoked(parent_), "MPI_Test");
+  }
+
+  MPI_Comm parent_;
+  std::shared_ptr<const bool> parent_freed_;
+  bool revoked_ = false;
+  unsigned looks_ = 0;
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm) {
-  return std::make_unique<PrivateCommTransport>(comm);
+std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm, std::shared_ptr<const bool> freed) {
+  return std::make_unique<PrivateCommTransport>(comm, std::move(freed));
 }
 
 Nodes find_nodes(MPI_Comm comm, int ranks_per_node) {

@@ -19,8 +19,9 @@ class MpiTransport : public Transport {
 
 // Makes a transport. Collective over `comm`, an intracommunicator. The private communicator has the ranks of
 // `comm`, none of its attributes, and reports errors by return codes; it is freed with the transport. Throws
-// Error(transport_failed).
-std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm);
+// MpiError, as the transport does. Where MPI reports failed processes, such an error on one rank ends the
+// waiting of all ranks. The revocation of `comm` does so too, if `freed` is given: true once `comm` is freed.
+std::unique_ptr<MpiTransport> make_mpi_transport(MPI_Comm comm, std::shared_ptr<const bool> freed = nullptr);
 
 // Returns the nodes of the ranks of `comm` as MPI reports them. If `ranks_per_node` is not 0, each group of
 // that many consecutive ranks counts as a node instead. Collective over `comm`, on which no other

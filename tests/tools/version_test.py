@@ -11,6 +11,7 @@ STATEMENTS = {
     "CITATION.cff": r"^version: (.+)$",
     "packaging/conda/recipe.yaml": r"^  version: ([0-9.]+)$",
     f"packaging/easybuild/Taut-{VERSION}-gompi-2024a.eb": r"^version = '(.+)'$",
+    "packaging/debian/changelog": r"^taut \((.+?)\) ",
     "packaging/spack/package.py": r'^    version\("(.+?)"',
 }
 

@@ -23,4 +23,13 @@ inline Group group_of(MPI_Comm comm) noexcept {
   return group;
 }
 
+// Returns the number of blocks in the arrays of a collective: one for each rank, in an intercommunicator for
+// each rank of the other group. 0 if MPI cannot say.
+inline int block_count(MPI_Comm comm) noexcept {
+  int size = 0, inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  const int code = inter != 0 ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size);
+  return code == MPI_SUCCESS ? size : 0;
+}
+
 }  // namespace taut::api

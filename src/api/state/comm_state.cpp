@@ -84,7 +84,7 @@ void CommState::connect(MPI_Comm comm) {
   if (communicator_ != nullptr || !usable()) return;
   finish_calls();
   bring_to_best(comm);
-  transport_ = make_mpi_transport(comm);
+  transport_ = make_mpi_transport(comm, freed_);
   communicator_ = std::make_unique<Communicator>(
       *transport_, place_, rules_, options().kernels, Observer{&observed_->calls, recorder()},
       find_nodes(transport_->communicator(), options().ranks_per_node));
@@ -110,7 +110,7 @@ std::shared_ptr<CommState> CommState::state_for_request(MPI_Comm comm) {
     found->set_stream(stream_);
     return found;
   }
-  auto made = std::make_shared<CommState>(*this, std::make_shared<const bool>(false));
+  auto made = std::make_shared<CommState>(*this, freed_);
   made->read_name(comm);
   made->connect(comm);
   return request_states_.emplace_back(std::move(made));

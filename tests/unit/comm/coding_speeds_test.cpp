@@ -60,7 +60,7 @@ TEST_P(MeasuredCodings, AreTheSameOnAllRanksAndKeepTheBound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, MeasuredCodings,
+INSTANTIATE_TEST_SUITE_P(All, MeasuredCodings,
                          testing::Values(Collective::allreduce, Collective::allgather, Collective::bcast,
                                          Collective::reduce_scatter, Collective::alltoall));
 
