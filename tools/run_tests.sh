@@ -46,7 +46,7 @@ mpi=(-DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}")
 # emulated LABEL TARGET: tests for AArch64 on an x86-64 machine that has the packages
 emulated() {
   [ "$(uname -m)" = x86_64 ] || return 0
-  if command -v aarch64-linux-gnu-g++ qemu-aarch64 >/dev/null && [ -e /usr/src/googletest/CMakeLists.txt ]; then
+  if [ -x /usr/bin/aarch64-linux-gnu-g++ ] && [ -x /usr/bin/qemu-aarch64 ] && [ -e /usr/src/googletest/CMakeLists.txt ]; then
     run aarch64 "$1" "$2" aarch64
   else
     echo "aarch64: skipped, needs sudo apt-get install g++-aarch64-linux-gnu qemu-user googletest"

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Counts the instructions a value of the codecs' kernels, by qemu: an estimate of speed without hardware.
 
-instructions.py X86=PROGRAM AARCH64=PROGRAM: the programs are taut_bench_instructions of a build for each processor.
+instructions.py x86=PROGRAM aarch64=PROGRAM: the programs are taut_bench_instructions of a build for each processor.
 Prints a table of the AVX2 and NEON sets, and their quotient. The difference of two runs leaves out what a run does
 besides the operation."""
 
 import argparse
+import collections
+import re
 import subprocess
 
 COUNT = 2 * 4096  # values, as in instructions_main.cpp
@@ -15,23 +17,34 @@ PROCESSORS = {
 }
 CASES = [("planes", "f32"), ("planes", "f64"), ("planes", "bf16"), ("szx", "f32"), ("szx", "f64"), ("mpc", "f32"),
          ("mpc", "f64"), ("exponents", "bf16")]  # fmt: skip
+CONTINUED = re.compile(r"0x\w+:(\s+[0-9a-f]{2})+\s+")  # more bytes of the instruction on the line before
 OPERATIONS = ["encode", "decode", "add", "sum"]
 
 
 def executed(command):
-    """Returns the number of instructions that a program executes, or None if it does not serve the operation."""
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        lines = sum(line.startswith(b"Trace") for line in process.stderr)
+    """Returns the number of instructions that a program executes, or None if it does not serve the operation. qemu
+    logs each block of instructions when it is translated, and its address whenever it is executed."""
+    length, executions, block = {}, collections.Counter(), None
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+        for line in process.stderr:
+            if line.startswith("Trace"):
+                executions[int(line.split("/")[1], 16)] += 1
+            elif line.startswith("IN:"):
+                block = None
+            elif line.startswith("0x") and not CONTINUED.fullmatch(line):
+                address = int(line.split(":")[0], 16)
+                block = address if block is None else block
+                length[block] = 1 if address == block else length[block] + 1
     if process.returncode == 2:
         return None
     if process.returncode != 0:
         raise SystemExit(f"exit status {process.returncode}: {' '.join(command)}")
-    return lines
+    return sum(length[address] * n for address, n in executions.items())
 
 
 def instructions_a_value(processor, program, case, operation):
     emulator, kernels = PROCESSORS[processor]
-    command = [*emulator, "-singlestep", "-d", "exec,nochain", program, *case, kernels, operation]
+    command = [*emulator, "-d", "in_asm,exec,nochain", program, *case, kernels, operation]
     few = executed([*command, "1"])
     return few if few is None else (executed([*command, "3"]) - few) / (2 * COUNT)
 
