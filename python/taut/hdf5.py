@@ -27,7 +27,7 @@ LONGEST_CODING = 512
 
 def plugin_folder() -> str:
     """Returns the folder of the filter, for HDF5_PLUGIN_PATH."""
-    return str(Path(__file__).parent / "lib/hdf5")
+    return str(Path(__file__).parent / "lib/taut/hdf5")
 
 
 def words(bound: Union[str, Policy] = "lossless") -> tuple[int, ...]:
