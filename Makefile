@@ -1,5 +1,7 @@
 # What there is to do; every target first fetches what it lacks (tools/setup.sh).
 #   make demo [LINK=1gbit]           image stacking on 4 ranks, plain MPI against Taut
+#   make example-wave3d [LINK=1gbit] elastic waves on 4 emulated hosts: halos by plain MPI and Taut [ARGS=...]
+#   make example-fft [LINK=1gbit]    Fourier transforms on 4 emulated hosts: transpositions by plain MPI and Taut [ARGS=...]
 #   make test                        all tests, with MPICH and Open MPI, under ASan/UBSan and TSan
 #   make check                       lint and the quick tests, between edits: under 3 minutes where all is built
 #   make fuzz [MINUTES=5] [TARGET=]  fuzzing; findings make it fail (docs/testing.md)
@@ -11,6 +13,7 @@
 #   make soak HOURS=                 fuzzing, random configurations and faults; goes on where the last run stopped
 #   make gpu-random | gpu-faults     the same on simulated GPUs
 #   make nccl-random                 10^4 random sequences of NCCL calls on simulated GPUs, and 10^3 failures
+#   make test-aarch64                all tests without MPI, and 10^4 random configurations, for AArch64 under qemu
 #   make test-mpi4py                 mpi4py's own tests under the drop-in, against a bare run [ARGS="--mpi mpich-wheel"]
 #   make torch-test                  the tests of taut.torch, with PyTorch (5 GB) in .venv-torch
 #   make lint | format               layout, layers, sizes, links, width of Markdown, scripts
@@ -20,12 +23,13 @@
 #   TAUT_FIELDS=folder make bench-peers     public compressors beside the codecs on real fields
 #   make bench-collectives           plain MPI and Taut in turn [LINK=1gbit]
 #   make bench-training [QUICK=1]    DDP's hooks and Taut's on 4 emulated hosts [LINK=1gbit] [ARGS=...]
+#   make bench-dask                  x + x.T of a Dask array on 4 emulated hosts [LINK=1gbit|none] [WORKERS=4] [ARGS=...]
 #   make bench-net                   collectives over links of 1 to 10 Gbit/s, MPICH and Open MPI [QUICK=1] [DATA=folder]
 #   make bench-sim                   collectives on 2 to 512 simulated nodes [QUICK=1]
 #   make papers                      bench-sim, and the papers' tables beside ours: docs/results [QUICK=1]
 #   make wheel                       dist/taut-*.whl for MPICH, Open MPI and Intel MPI, tried with each in empty environments
 #   make clean                       forgets the build
-.PHONY: abi help demo test check test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers
+.PHONY: help demo test check test-aarch64 test-mpi4py wheel exhaustive fuzz golden random faults gpu-random gpu-faults nccl-random lint format docs bench-codec bench-fields bench-collectives clean torch-test bench-sim prove soak bench-training bench-peers bench-net papers abi bench-dask example-wave3d example-fft
 help:
 	@sed -n 's/^#   //p' Makefile
 
@@ -33,6 +37,16 @@ demo:
 	@tools/setup.sh demo
 	@tools/build.sh release -DTAUT_DROPIN=OFF
 	@tools/demo.sh build/release
+
+example-wave3d:
+	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs
+	@TARGET=wave3d tools/build.sh release -DTAUT_DROPIN=OFF
+	@tools/example.sh wave3d $(ARGS)
+
+example-fft:
+	@LINK=$${LINK-1gbit} tools/setup.sh demo codecs fftw
+	@TARGET=fft tools/build.sh release -DTAUT_DROPIN=OFF
+	@tools/example.sh fft $(ARGS)
 
 test:
 	@tools/setup.sh test
@@ -80,8 +94,8 @@ gpu-faults:
 nccl-random:
 	@tools/setup.sh test
 	@TARGET=nccl_test tools/build.sh test
-	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Seq* $(ARGS)
-	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.Fail* $(ARGS)
+	@TEST_COUNT=10000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.*Sequences* $(ARGS)
+	@TEST_COUNT=1000 build/test/tests/gpu/nccl/nccl_test --gtest_filter=NcclRandom.*Failures* $(ARGS)
 
 exhaustive:
 	@tools/setup.sh test
@@ -92,6 +106,9 @@ prove:
 	@tools/setup.sh prove
 	@.venv-prove/bin/python proofs/prove.py $(ARGS)
 
+test-aarch64:
+	@tools/setup.sh test
+	@tools/run_tests.sh aarch64
 abi:
 	@tools/setup.sh abi
 	@tools/abi.py $(if $(RECORD),--record)
@@ -144,6 +161,12 @@ bench-training:
 	@LINK=$${LINK:-1gbit} tools/setup.sh link python torch
 	@NAME=training TARGET=taut_python tools/build.sh release -DTAUT_PYTHON=ON -DTAUT_WITH_MPI=OFF
 	@bench/training/run.sh build/training $(ARGS)
+
+bench-dask:
+	@LINK=$${LINK:-1gbit} tools/setup.sh build link python
+	@NAME=python-release TARGET=taut_python tools/build.sh release -DTAUT_PYTHON=ON -DTAUT_WITH_MPI=OFF
+	@bench/dask/run.sh build/python-release $(ARGS)
+
 bench-net:
 	@tools/setup.sh bench_net
 	@tools/build.sh release -DTAUT_BENCH=ON -DTAUT_DROPIN=OFF

@@ -19,7 +19,7 @@ endforeach()
 
 # The wrappers of the drop-in are made from a list of MPI's functions.
 set(generator ${PROJECT_SOURCE_DIR}/src/preload/generate.py)
-set(generator_sources fortran_wrappers.py functions.py functions.txt unserved.txt)
+set(generator_sources fortran_wrappers.py functions.py functions.txt nccl.txt unserved.txt)
 list(TRANSFORM generator_sources PREPEND ${PROJECT_SOURCE_DIR}/src/preload/)
 set(wrapper_folder ${PROJECT_BINARY_DIR}/generated/wrappers)
 file(MAKE_DIRECTORY ${wrapper_folder})
@@ -73,7 +73,7 @@ foreach(flavour ${TAUT_FLAVOURS})
 endforeach()
 
 # What is preloaded: C, and linked to nothing but the C library, since it comes into every program.
-add_library(taut_preload SHARED src/preload/preload.c src/loader/layer.c ${wrapper_folder}/preload_wrappers.c)
+add_library(taut_preload SHARED src/preload/preload.c src/preload/nccl.c src/loader/layer.c ${wrapper_folder}/preload_wrappers.c)
 target_include_directories(taut_preload PRIVATE src)
 target_link_libraries(taut_preload PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(taut_preload PRIVATE -Wall -Wextra)

@@ -1,9 +1,15 @@
-# Instruction-set files of codecs: src/codecs/<name>/avx2*.cpp and avx512*.cpp, or the same below
+# Instruction-set files of codecs: src/codecs/<name>/avx2*.cpp, avx512*.cpp and neon*.cpp, or the same below
 # src/codecs/<name>/kernels/. All else is baseline.
+if(CMAKE_CXX_BYTE_ORDER STREQUAL BIG_ENDIAN)
+  message(FATAL_ERROR "Taut's frames are little-endian, and ${CMAKE_SYSTEM_PROCESSOR} is big-endian: build Taut for a "
+                      "little-endian processor (x86_64, aarch64, ppc64le)")
+endif()
+set(TAUT_X86 0)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(TAUT_X86 1)
-else()
-  set(TAUT_X86 0)
+  set(built_sets avx2 avx512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(built_sets neon) # part of every such processor: no flags
 endif()
 
 set(TAUT_FLAGS_avx2 -mavx2 -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt) # no -mfma: results are the same on every processor
@@ -18,11 +24,11 @@ endif()
 # matters: of an inline function that several files define, the linker keeps the first, which must be a baseline one.
 function(taut_instruction_sets list)
   set(sources ${${list}})
-  foreach(set avx2 avx512)
+  foreach(set avx2 avx512 neon)
     set(files ${sources})
     list(FILTER files INCLUDE REGEX "/src/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
     list(FILTER sources EXCLUDE REGEX "/src/codecs/[^/]+/(kernels/)?${set}((_|/)[a-z0-9_]+)?\\.cpp$")
-    if(TAUT_X86)
+    if(set IN_LIST built_sets)
       set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${TAUT_FLAGS_${set}}" SKIP_PRECOMPILE_HEADERS ON)
       list(APPEND last ${files})
     endif()

@@ -1,8 +1,16 @@
-# How tests are registered. Labels: fast (no MPI), fast-threads (also worth a run under TSan), mpi.
+# How tests are registered. Labels: fast (no MPI; repeated under ASan), fast-threads (no MPI; repeated under TSan),
+# once-fast (no MPI; repeated under neither), mpi.
 if(NOT BUILD_TESTING)
   return()
 endif()
-find_package(GTest REQUIRED)
+if(CMAKE_CROSSCOMPILING) # libgtest-dev is the host's; its sources come with it
+  set(BUILD_GMOCK OFF)
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  target_compile_options(gtest PRIVATE -O0)
+else()
+  find_package(GTest REQUIRED)
+endif()
 include(GoogleTest)
 
 # What Open MPI needs to run as root (containers) and with more ranks than cores; MPICH needs nothing.
@@ -29,6 +37,21 @@ target_link_libraries(test_headers PRIVATE taut_core GTest::gtest)
 taut_compile_options(test_headers)
 target_compile_options(test_headers PRIVATE ${TAUT_TEST_FLAGS})
 taut_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <cmath> <memory> <optional> <random> <span> <string> <vector>)
+
+# taut_discover_tests(TARGET PREFIX FILTER LABEL [PROPERTIES...]): ctest tests of those tests of a GoogleTest program that
+# match FILTER, one for all parameters of a test (RegisterTests.cmake).
+function(taut_discover_tests target prefix filter label)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}.${label}.txt)
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}.${label}.cmake)
+  add_custom_command(TARGET ${target} POST_BUILD COMMAND ${target} --gtest_list_tests --gtest_filter=${filter} > ${list} VERBATIM)
+  file(GENERATE OUTPUT ${script} CONTENT "set(list ${list})
+set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${target}>)
+set(prefix ${prefix})
+set(properties LABELS ${label} ${ARGN})
+include(${PROJECT_SOURCE_DIR}/cmake/RegisterTests.cmake)
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
 
 # taut_add_mpi_test(NAME TARGET RANKS...): one ctest NAME.nR a rank count. MPI tests run one at a time.
 function(taut_add_mpi_test name target)

@@ -29,10 +29,10 @@ def from_bits(bits):
 
 
 def sliced_addition(mutation):
-    """source: src/codecs/planes/kernels/avx2/slices.hpp
-    | const __m256i differ = _mm256_xor_si256(a.plane[p], b.plane[p]);
-    | sum.plane[p] = _mm256_xor_si256(differ, carry);
-    | carry = _mm256_or_si256(_mm256_and_si256(a.plane[p], b.plane[p]), _mm256_and_si256(differ, carry));
+    """source: src/codecs/planes/kernels/slices/slices.hpp
+    | const typename R::Register differ = a.plane[p] ^ b.plane[p];
+    | sum.plane[p] = differ ^ carry;
+    | carry = (a.plane[p] & b.plane[p]) | (differ & carry);
     """
     claims = {}
     for width in range(1, 65):
@@ -47,10 +47,10 @@ def sliced_addition(mutation):
 
 
 def sliced_width(mutation):
-    """source: src/codecs/planes/kernels/avx2/slices.hpp
-    | const __m256i next = p == 0 ? zero : s.plane[p - 1];
-    | changed = _mm256_or_si256(changed, _mm256_xor_si256(s.plane[p], next));
-    | width = _mm256_add_epi8(width, _mm256_cmpeq_epi8(changed, zero));
+    """source: src/codecs/planes/kernels/slices/slices.hpp
+    | const typename R::Register next = p == 0 ? zero : s.plane[p - 1];
+    | changed = changed | (s.plane[p] ^ next);
+    | width = R::add_bytes(width, R::zeros(changed));
     """
     claims = {}
     for width in (8, 16, 32):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks which part of the library may include which: dependencies go {cli, dropin, nccl} -> api -> p2p -> comm -> gpu
--> {policy, algorithms, codecs, transports} -> core, {dropin} -> p2p, and {cli, preload} -> loader. Some headers of api are a level of their own, below p2p: ARGUMENTS.
+-> {policy, algorithms, codecs, transports} -> core, {dropin} -> p2p, hdf5 -> cli, and {cli, preload} -> loader. Some headers of api are a level of their own, below p2p: ARGUMENTS.
 
 A file may include its own part and the levels below; never a higher level or another part of its level. A
 codec includes no other codec. Some headers and calls are confined to the files named here. Usage:
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 LEVELS = {"core": 0, "policy": 1, "algorithms": 1, "codecs": 1, "transports": 1, "gpu": 2, "comm": 3, "arguments": 4, "p2p": 5, "api": 6}
-LEVELS |= {"cli": 7, "dropin": 7, "nccl": 7, "loader": 0, "preload": 1}
+LEVELS |= {"cli": 7, "dropin": 7, "nccl": 7, "hdf5": 8, "loader": 0, "preload": 1}
 
 # The part of api that models MPI's arguments: errors, datatypes, MPI's own calls.
 ARGUMENTS = r"api/(args/(?!average\.cpp)|errors\.[ch]pp$)"
@@ -24,7 +24,7 @@ CONFINED = [
     (r"#include\s*<taut/", rf"src/(api|cli|dropin|gpu|nccl)/|{OUTSIDE}"),
     (r'#include\s*[<"]nccl\.h', r"examples/gpu/nccl"),
     (r'#include\s*[<"]cu(da|bin|blas|rand)\w*\.h|#include\s*[<"]cu(da|b)/', r"src/gpu/|tests/gpu/|tests/mpi/gpu/|tests/robustness/random/gpus\.|tools/gpu/|examples/gpu/"),
-    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(avx2_bitmaps|checksum|float_environment)\."),
+    (r'#include\s*[<"]\w*(intrin|arm_neon|arm_sve)\.h', r"src/codecs/\w+/(kernels/)?(avx2|avx512|neon|sve)[\w/]*\.[ch]pp$|src/core/(avx2_bitmaps|neon_bitmaps|checksum|float_environment)\."),
     (r'#include\s*[<"]zfp', r"src/codecs/zfp/|tests/|bench/"),
     (r"\b(secure_)?getenv\b", r"src/policy/text/options\.cpp$|src/preload/preload\.c$|tests/|bench/|examples/|tools/"),
 ]

@@ -74,10 +74,12 @@ class Type:
 
     def of(self, number):
         """Returns the bits of a float or Fraction, rounded to nearest, ties to even."""
-        if isinstance(number, float):
-            if not math.isfinite(number) or number == 0:
+        if isinstance(number, float) and (self.float != "bfloat16" or number == 0 or not math.isfinite(number)):
+            try:  # struct rounds so
                 return self.bits_of(math.nan if number != number else number)
-            number = Fraction(number)
+            except OverflowError:
+                return self.bits_of(math.copysign(math.inf, number))
+        number = Fraction(number)
         if number == 0:
             return 0
         magnitude = abs(number)

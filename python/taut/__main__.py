@@ -1,4 +1,5 @@
-"""The command `taut`: `report` and `calibrate` are written in Python; the package's C++ program has the others."""
+"""The command `taut`: `report`, `calibrate` and what concerns variables of HDF5 files are written in Python; the package's
+C++ program has the rest."""
 
 import os
 import sys
@@ -25,6 +26,10 @@ def main(arguments: Optional[list[str]] = None) -> int:
     if not path.exists():
         print(f"taut: the package has no {path}; install it anew", file=sys.stderr)
         return 1
+    if words[:1] in (["compress"], ["decompress"]) and any("::" in word for word in words[1:]):
+        from ._variables import main as on_variable
+
+        return on_variable(words, path)
     sys.stdout.flush()
     os.execv(path, [str(path), *words])
 

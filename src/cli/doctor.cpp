@@ -128,6 +128,15 @@ void examine_other_mpis(Page& page, Launcher named, const std::vector<std::strin
   }
 }
 
+// Names the library that serves programs with NCCL, which Taut may lack.
+void examine_nccl(Page& page, const fs::path& preload) {
+  std::error_code error;
+  for (const fs::path& folder : {preload.parent_path(), preload.parent_path().parent_path()})
+    if (const fs::path library = folder / "libtaut_nccl.so.0"; fs::exists(library, error))
+      return page.line("NCCL", library.string() + " serves unchanged programs, with libtaut_cuda");
+  page.line("NCCL", "no libtaut_nccl.so.0 near the preloaded library: NCCL serves all its calls");
+}
+
 void examine_dropin(Page& page, const Examined& examined, bool others) {
   const auto library = find_preload();
   if (!library)
@@ -146,6 +155,7 @@ void examine_dropin(Page& page, const Examined& examined, bool others) {
   else
     page.fault("layers", names + "- none for this MPI (" + mpi->flavour + "); build Taut with its mpi.h (" +
                              variable_of(mpi->flavour) + ")");
+  examine_nccl(page, *library);
   if (others) examine_other_mpis(page, examined.launcher, layers);
 }
 

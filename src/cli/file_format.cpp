@@ -59,7 +59,7 @@ void append(std::vector<std::byte>& bytes, ConstBytes more) {
 
 }  // namespace
 
-bool is_taut(const InputFile& file) {
+bool is_taut(const ByteSource& file) {
   char magic[sizeof file_magic];
   if (file.size() < sizeof magic) return false;
   file.read(0, std::as_writable_bytes(std::span(magic)));
@@ -68,7 +68,7 @@ bool is_taut(const InputFile& file) {
 
 // ---- Writing
 
-FrameWriter::FrameWriter(OutputFile& file, const Array& array, const std::string& coding) : file_(file) {
+FrameWriter::FrameWriter(ByteTarget& file, const Array& array, const std::string& coding) : file_(file) {
   if (coding.size() > longest_coding) reject("--bound: is longer than 4096 characters");
   Header header{};
   std::ranges::copy(file_magic, header.magic);
@@ -106,7 +106,7 @@ void FrameWriter::finish() {
 
 // ---- Reading
 
-FrameReader::FrameReader(const InputFile& file) : file_(file) {
+FrameReader::FrameReader(const ByteSource& file) : file_(file) {
   if (!is_taut(file)) fail(file.path() + ": is no .taut file");
   offset_ = read_header();
   check_coded(array_.type);

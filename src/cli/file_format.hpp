@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cli/array.hpp"
+#include "cli/byte_stream.hpp"
 #include "cli/chunking.hpp"
-#include "cli/files.hpp"
 
 namespace taut::cli {
 
@@ -14,12 +14,12 @@ struct FrameEntry {
   std::uint32_t checksum;  // CRC-32C of the frame
 };
 
-bool is_taut(const InputFile& file);
+bool is_taut(const ByteSource& file);
 
 class FrameWriter {
  public:
   // Writes the header. `coding` is the text that the user asked for, with bounds relative to the whole array.
-  FrameWriter(OutputFile& file, const Array& array, const std::string& coding);
+  FrameWriter(ByteTarget& file, const Array& array, const std::string& coding);
 
   void add(ConstBytes frame, std::size_t values);
   void finish();  // called once all values of the array have been added
@@ -27,7 +27,7 @@ class FrameWriter {
   std::size_t frames() const noexcept { return entries_.size(); }
 
  private:
-  OutputFile& file_;
+  ByteTarget& file_;
   std::uint32_t header_checksum_;
   std::vector<FrameEntry> entries_;
 };
@@ -35,7 +35,7 @@ class FrameWriter {
 class FrameReader {
  public:
   // Reads and checks header, footer and index; throws Failure.
-  explicit FrameReader(const InputFile& file);
+  explicit FrameReader(const ByteSource& file);
 
   const Array& array() const noexcept { return array_; }
   const std::string& coding() const noexcept { return coding_; }
@@ -50,7 +50,7 @@ class FrameReader {
   void check_sizes(std::uint64_t frames_bytes) const;
   [[noreturn]] void damaged(const char* what) const;
 
-  const InputFile& file_;
+  const ByteSource& file_;
   Array array_;
   std::string coding_;
   std::uint32_t header_checksum_ = 0;

@@ -1,26 +1,21 @@
 // Input files with random access, and output files that appear whole or not at all.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "core/slice.hpp"
+#include "cli/byte_stream.hpp"
 
 namespace taut::cli {
 
 // Regular file, open for reading.
-class InputFile {
+class InputFile final : public ByteSource {
  public:
   explicit InputFile(const std::string& path);  // throws Failure
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
 
-  const std::string& path() const noexcept { return path_; }
-  std::uint64_t size() const noexcept { return size_; }
-
-  // Fills `out` with the bytes from `offset` on; throws Failure if the file ends before.
-  void read(std::uint64_t offset, Bytes out) const;
+  const std::string& path() const noexcept override { return path_; }
+  std::uint64_t size() const noexcept override { return size_; }
+  void read(std::uint64_t offset, Bytes out) const override;
 
  private:
   std::string path_;
@@ -30,7 +25,7 @@ class InputFile {
 
 // Output file that is written under another name in the same folder and renamed by commit(). Without commit()
 // nothing is left, even if a signal (SIGINT, SIGTERM, SIGHUP) ends the program. Only one may exist at a time.
-class OutputFile {
+class OutputFile final : public ByteTarget {
  public:
   // Throws Failure if the file exists and `replace` is false.
   OutputFile(const std::string& path, bool replace);
@@ -39,8 +34,8 @@ class OutputFile {
   ~OutputFile();
 
   const std::string& path() const noexcept { return path_; }
-  std::uint64_t written() const noexcept { return written_; }
-  void write(ConstBytes bytes);
+  std::uint64_t written() const noexcept override { return written_; }
+  void write(ConstBytes bytes) override;
   void commit();
 
  private:

@@ -4,6 +4,7 @@
 #include "cli/coding.hpp"
 #include "cli/command.hpp"
 #include "cli/file_format.hpp"
+#include "cli/files.hpp"
 #include "core/json.hpp"
 
 namespace taut::cli {

@@ -29,9 +29,13 @@ constexpr Option options[] = {
 constexpr const char* details =
     "Preloads libtaut_preload.so into the ranks of COMMAND, a launcher (mpiexec or mpirun of MPICH, Intel "
     "MPI and Open\n"
-    "MPI, srun, jsrun) with its arguments, or a program. Without rules nothing is compressed: with --report "
-    "that is\n"
-    "what to begin with. What TAUT_* variables say already holds where no option says otherwise. Example:\n"
+    "MPI, srun, jsrun) with its arguments, or a program. Calls of NCCL are served as well (torchrun). "
+    "Without "
+    "rules\n"
+    "nothing is compressed: with --report that is what to begin with. What TAUT_* variables say already "
+    "holds "
+    "where no\n"
+    "option says otherwise. Example:\n"
     "taut run --rules 'Allreduce f32 >=1MiB : abs=1e-4' -- mpiexec -n 4 ./app\n\n";
 
 std::string rules_of(const Arguments& arguments) {
@@ -109,7 +113,7 @@ Exit run(const Arguments& arguments) {
 }  // namespace
 
 extern constinit const Command run_command{"run",
-                                           "run an MPI program with Taut, unchanged",
+                                           "run a program of MPI or NCCL with Taut, unchanged",
                                            "[--rules RULES | --bound BOUND] [--report FILE] -- COMMAND...",
                                            details,
                                            options,

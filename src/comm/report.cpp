@@ -95,6 +95,12 @@ std::string json_of(const CommReport& communicator) {
   return object.add_text("kinds", lines(in_order(communicator.calls), row_text)).text();
 }
 
+std::string json_of(const NcclCalls& calls) {
+  json::Object object;
+  object.add("served_calls", calls.served_calls).add("served_bytes", calls.served_bytes);
+  return object.add("left_calls", calls.left_calls).add("left_bytes", calls.left_bytes).text();
+}
+
 // ---- Table
 
 std::string cells(const Statistics& sum) {
@@ -136,7 +142,7 @@ std::string file_name(const std::string& pattern, const ProcessRank& process) {
 }
 
 std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
-                        std::span<const UnservedCalls> unserved) {
+                        std::span<const UnservedCalls> unserved, std::span<const NcclCalls> nccl) {
   json::Object all;
   all.add("format", "taut-report").add("version", 2).add("rank", process.rank).add("ranks", process.ranks);
   all.add("seconds", process.seconds).add("finished", process.finished);
@@ -144,6 +150,9 @@ std::string report_json(std::span<const CommReport* const> communicators, const 
   json::Object names;
   for (const UnservedCalls& one : unserved) names.add(one.name, one.calls);
   all.add_text("unserved_calls", names.text());
+  json::Object functions;
+  for (const NcclCalls& one : nccl) functions.add_text(one.name, json_of(one));
+  if (!nccl.empty()) all.add_text("nccl_calls", functions.text());
   return all.text() + "\n";
 }
 

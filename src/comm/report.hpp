@@ -32,12 +32,19 @@ struct UnservedCalls {
   std::uint64_t calls;
 };
 
+// Calls of a function of NCCL under the drop-in, and bytes of their whole messages.
+struct NcclCalls {
+  const char* name;
+  std::uint64_t served_calls, served_bytes;  // compressed by Taut
+  std::uint64_t left_calls, left_bytes;      // left to NCCL
+};
+
 // Returns `pattern` with the rank for each %r. A pattern without %r gets ".RANK" appended if there are
 // several ranks.
 std::string file_name(const std::string& pattern, const ProcessRank& process);
 
 std::string report_json(std::span<const CommReport* const> communicators, const ProcessRank& process,
-                        std::span<const UnservedCalls> unserved = {});
+                        std::span<const UnservedCalls> unserved = {}, std::span<const NcclCalls> nccl = {});
 
 // Returns a table with a line for each kind of call, over all communicators; at most 20. A last line counts
 // calls that are not served.

@@ -20,6 +20,8 @@ template <class Set>
 std::span<const Set* const> built_kernels() noexcept {
 #if TAUT_X86
   static const std::array sets{&Set::avx512(), &Set::avx2(), &Set::scalar()};
+#elif defined(__aarch64__)
+  static const std::array sets{&Set::neon(), &Set::scalar()};
 #else
   static const std::array sets{&Set::scalar()};
 #endif

@@ -24,7 +24,8 @@ All& all() noexcept {
   return *one;
 }
 
-std::atomic<std::size_t> open{0};
+std::atomic<std::size_t> open{0};        // incomplete calls
+std::atomic<std::size_t> need_steps{0};  // those of them that only progress_calls() advances
 std::atomic<int> drivers{0};
 
 // ---- Callbacks of the generalized requests: MPI may call them under its locks, so they must neither wait
@@ -63,7 +64,7 @@ StartedCall* take_ended() noexcept {
 
 // ---- Progress thread
 
-bool needs_steps() noexcept { return calls_in_progress() || api::calls_in_flight(); }
+bool steps_are_needed() noexcept { return need_steps != 0 || api::calls_in_flight(); }
 
 void take_step() noexcept {
   if (drivers == 0) progress_calls();
@@ -91,7 +92,7 @@ int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept {
   }
   *request = started.request;
   started.tell_mpi = complete;
-  activate(hold_inactive(std::move(one)));
+  activate(hold_inactive(std::move(one)), true);
   return MPI_SUCCESS;
 }
 
@@ -104,14 +105,16 @@ CallHandle hold_inactive(std::list<StartedCall> one) noexcept {
   return here;
 }
 
-void activate(CallHandle started) noexcept {
+void activate(CallHandle started, bool needs_steps) noexcept {
+  started->needs_steps = needs_steps;
+  need_steps += needs_steps;
   ++open;
   {
     All& calls = all();
     const std::lock_guard lock(calls.mutex);
     calls.open.splice(calls.open.end(), calls.ended, started);
   }
-  api::wake_progress_thread();
+  if (needs_steps) api::wake_progress_thread();
 }
 
 bool calls_in_progress() noexcept { return open != 0; }
@@ -120,6 +123,7 @@ void progress_calls() noexcept {
   const BypassScope bypass;
   api::progress(nullptr);
   for (StartedCall* ended; (ended = take_ended()) != nullptr; --open) {
+    need_steps -= ended->needs_steps;
     ended->code = ended->call->finish(MPI_STATUS_IGNORE);
     ended->tell_mpi(*ended);
   }
@@ -128,7 +132,7 @@ void progress_calls() noexcept {
 DrivingScope::DrivingScope() noexcept { ++drivers; }
 DrivingScope::~DrivingScope() { --drivers; }
 
-bool start_thread() noexcept { return api::start_progress_thread({needs_steps, take_step}); }
+bool start_thread() noexcept { return api::start_progress_thread({steps_are_needed, take_step}); }
 
 void end_thread() noexcept {
   api::end_progress_thread();

@@ -38,6 +38,7 @@ struct StartedCall {
   int code = MPI_SUCCESS;           // MPI code of the completed call
   std::atomic<bool> freed = false;  // MPI no longer refers to the call
   int tag = 0;                      // tag of a persistent call's messages
+  bool needs_steps = false;         // only progress_calls() advances the started call
 
   void (*tell_mpi)(StartedCall&) noexcept = nullptr;  // reports the completion of the call to MPI
 };
@@ -47,10 +48,10 @@ struct StartedCall {
 int hand_over(std::list<StartedCall> one, MPI_Request* request) noexcept;
 
 // hand_over() in two steps, for a call whose request exists already: hold_inactive() takes a call that has
-// not started yet; activate() marks the call as started.
+// not started yet; activate() marks the call as started. `needs_steps`: only progress_calls() advances it.
 using CallHandle = std::list<StartedCall>::iterator;
 CallHandle hold_inactive(std::list<StartedCall> one) noexcept;
-void activate(CallHandle started) noexcept;
+void activate(CallHandle started, bool needs_steps) noexcept;
 
 // Deletes the calls whose requests MPI has freed.
 void forget_freed() noexcept;

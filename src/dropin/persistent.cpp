@@ -63,13 +63,17 @@ void send_end(StartedCall& ended) noexcept {
   ended.freed = true;
 }
 
+api::CollectiveRequest& collective(const StartedCall& one) noexcept {
+  return static_cast<api::CollectiveRequest&>(*one.call);
+}
+
 // Starts a call that is not in progress.
 int start(CallHandle started) noexcept {
   StartedCall& one = *started;
   if (const int code = PMPI_Start(&one.request); code != MPI_SUCCESS) return code;
   const int code = api::guard(one.call->comm(), [&] { return one.call->start(); });
   if (code == MPI_SUCCESS) {
-    activate(started);
+    activate(started, !collective(one).advanced_by_mpi());
   } else {
     PMPI_Cancel(&one.request);
     PMPI_Wait(&one.request, MPI_STATUS_IGNORE);
@@ -94,11 +98,11 @@ void end_persistent() noexcept {
 int make_request(MPI_Comm comm, ArrayCopies copies, std::unique_ptr<TAUT_Request_s> call,
                  MPI_Request* request) {
   forget_freed();
-  if (!static_cast<api::CollectiveRequest&>(*call).set_apart(counts_all_calls())) return MPI_SUCCESS;
   std::list<StartedCall> one(1);
   StartedCall& made = one.front();
   made.copies = std::move(copies);
   made.call = std::move(call);
+  if (!collective(made).set_apart(counts_all_calls())) return MPI_SUCCESS;
   made.tag = take_tag();
   made.tell_mpi = send_end;
   const int code = PMPI_Recv_init(nothing, 0, MPI_BYTE, 0, made.tag, all().self, &made.request);

@@ -24,20 +24,21 @@ void expect_on_gpu(const char* argument, const void* at) {
                                               "call NCCL itself on this communicator");
 }
 
-// An alltoall as messages, which every NCCL has.
-void run_alltoall(const Library& nccl, const NcclCall& call, int ranks) {
-  const std::size_t bytes = call.count * size_of(dtype_of_nccl(call.datatype));
+// Enqueues an alltoall as messages, which every NCCL has.
+int alltoall_by_messages(const Library& nccl, const NcclCall& call, int ranks) {
+  const DType type = dtype_of_nccl(call.datatype);
+  if (type == DType{}) return invalid_argument;
+  const std::size_t bytes = call.count * size_of(type);
   const auto* from = static_cast<const std::byte*>(call.sendbuff);
   auto* to = static_cast<std::byte*>(call.recvbuff);
-  check(nccl.GroupStart(), "ncclGroupStart");
-  int failed = success;
+  int failed = nccl.GroupStart();
+  if (failed != success) return failed;
   for (int r = 0; r < ranks && failed == success; ++r, from += bytes, to += bytes) {
     failed = nccl.Send(from, bytes, uint8, r, call.comm, call.stream);
     if (failed == success) failed = nccl.Recv(to, bytes, uint8, r, call.comm, call.stream);
   }
   const int ended = nccl.GroupEnd();
-  check(failed, "ncclSend");
-  check(ended, "ncclGroupEnd");
+  return failed != success ? failed : ended;
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ void check_arguments(const NcclCall& call, int rank, int ranks) {
 std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks) {
   const DType type = dtype_of_nccl(call.datatype);
   const auto op = reduces(call.collective) ? reduction_of(call.op) : Reduction::sum;
-  if (type == DType{} || !op || call.count == 0) return {};
+  const bool known = call.collective != Collective::gather && call.collective != Collective::scatter;
+  if (type == DType{} || !op || call.count == 0 || !known) return {};
   const auto P = static_cast<std::size_t>(ranks);
   const std::size_t all = in_blocks(call.collective) ? P * call.count : call.count;
   const bool gathers = call.collective == Collective::allgather;
@@ -72,22 +74,25 @@ std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks
   return described;
 }
 
-void run_plain(const Library& nccl, const NcclCall& call, int ranks) {
+int call_nccl(const Library& nccl, const NcclCall& call, int ranks) {
   const auto& [collective, from, to, count, type, op, root, comm, stream] = call;
   switch (collective) {
-    case Collective::allreduce:
-      return check(nccl.AllReduce(from, to, count, type, op, comm, stream), "ncclAllReduce");
-    case Collective::reduce_scatter:
-      return check(nccl.ReduceScatter(from, to, count, type, op, comm, stream), "ncclReduceScatter");
-    case Collective::allgather:
-      return check(nccl.AllGather(from, to, count, type, comm, stream), "ncclAllGather");
-    case Collective::bcast:
-      return check(nccl.Broadcast(from, to, count, type, root, comm, stream), "ncclBroadcast");
-    case Collective::reduce:
-      return check(nccl.Reduce(from, to, count, type, op, root, comm, stream), "ncclReduce");
-    case Collective::alltoall: return run_alltoall(nccl, call, ranks);
-    default: throw Error(Status::internal, "no call of NCCL");
+    case Collective::allreduce: return nccl.AllReduce(from, to, count, type, op, comm, stream);
+    case Collective::reduce_scatter: return nccl.ReduceScatter(from, to, count, type, op, comm, stream);
+    case Collective::allgather: return nccl.AllGather(from, to, count, type, comm, stream);
+    case Collective::bcast: return nccl.Broadcast(from, to, count, type, root, comm, stream);
+    case Collective::reduce: return nccl.Reduce(from, to, count, type, op, root, comm, stream);
+    case Collective::gather: return nccl.Gather(from, to, count, type, root, comm, stream);
+    case Collective::scatter: return nccl.Scatter(from, to, count, type, root, comm, stream);
+    case Collective::alltoall:
+      if (nccl.AlltoAll == nullptr) return alltoall_by_messages(nccl, call, ranks);
+      return nccl.AlltoAll(from, to, count, type, comm, stream);
+    default: return invalid_argument;
   }
+}
+
+void run_plain(const Library& nccl, const NcclCall& call, int ranks) {
+  check(call_nccl(nccl, call, ranks), name_of(call.collective));
 }
 
 }  // namespace taut::nccl

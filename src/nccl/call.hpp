@@ -34,6 +34,9 @@ void check_arguments(const NcclCall& call, int rank, int ranks);
 // Returns the call as Taut serves it; nothing for types and operators that Taut leaves to NCCL.
 std::optional<CollectiveCall> describe(const NcclCall& call, int rank, int ranks);
 
+// Enqueues the call as NCCL serves it, and returns NCCL's result.
+int call_nccl(const Library& nccl, const NcclCall& call, int ranks);
+
 // Enqueues the call as NCCL serves it. Throws Error.
 void run_plain(const Library& nccl, const NcclCall& call, int ranks);
 

@@ -35,7 +35,8 @@ std::shared_ptr<CommState> state_of(ncclComm* comm) {
   if (comm == nullptr) throw Error(Status::invalid_argument, "comm is NULL");
   std::shared_ptr<CommState> state = find_state(comm);
   if (state != nullptr && state->is_of(comm)) return state;
-  state = std::make_shared<CommState>(comm, nullptr);
+  state = std::make_shared<CommState>(comm);
+  state->agree(nullptr);
   put(comm, state);
   return state;
 }
@@ -68,7 +69,9 @@ int TAUT_Nccl_comm_set_policy(ncclComm* comm, const char* policy) {
   return guard([&] {
     if (comm == nullptr) throw Error(Status::invalid_argument, "comm is NULL");
     const std::string text = policy != nullptr ? policy : "";
-    put(comm, std::make_shared<CommState>(comm, policy != nullptr ? &text : nullptr));
+    const auto state = std::make_shared<CommState>(comm);
+    state->agree(policy != nullptr ? &text : nullptr);
+    put(comm, state);
   });
 }
 
@@ -94,7 +97,7 @@ int TAUT_Nccl_comm_get_stats(ncclComm* comm, TAUT_Nccl_stats* stats) {
     TAUT_Nccl_stats all{};
     all.struct_size = std::min(stats->struct_size, sizeof all);
     if (const std::shared_ptr<CommState> state = find_state(comm)) {
-      const Statistics sum = state->statistics();
+      const Statistics sum = state->calls().total();
       all.calls = sum.calls;
       all.compressed_calls = sum.compressed_calls;
       all.value_bytes = sum.value_bytes;

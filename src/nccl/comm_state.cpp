@@ -30,9 +30,14 @@ std::uint64_t node_hash() noexcept {
   return hash(std::as_bytes(std::span(name)), 1);
 }
 
-void say(int rank, const std::string& what) {
-  if (rank == 0) std::fprintf(stderr, "taut: %s\n", what.c_str());
-}
+// Values that this rank cannot access. The ranks then agree to leave the call to NCCL.
+class OutOfReach final : public Staging {
+  bool on_device() const noexcept override { return true; }
+  std::array<Buffer, 2> gather(Place&, Operands&) const override {
+    throw Error(Status::internal, "no values");
+  }
+  void spread(const Operands&) const override {}
+};
 
 }  // namespace
 
@@ -41,22 +46,29 @@ struct CommState::Vote {
   std::uint64_t rules, node, enabled, readable;
 };
 
-CommState::CommState(ncclComm* comm, const std::string* policy)
+CommState::CommState(ncclComm* comm, const WaitLimits* limits)
     : nccl_(library()),
       services_(api::device_services("the memory of a call of NCCL")),
-      transport_(nccl_, services_, comm),
-      fixed_(nccl_, services_, transport_, comm) {
+      transport_(nccl_, services_, comm, limits),
+      fixed_(nccl_, services_, transport_, comm) {}
+
+void CommState::agree(const std::string* policy) {
   const CurrentDevice current(services_, transport_.device());
   const OwnStream stream(services_);
-  transport_.begin_call(stream.get());
+  agree(policy, stream.get());
+}
+
+void CommState::agree(const std::string* policy, void* stream) {
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(stream);
   ProcessRules mine;
   if (policy == nullptr)
     mine = process_rules();
   else
     mine.rules = Rules(parse_policy(*policy, options().kernels));
   std::vector<int> node_of;
+  if (!mine.fault.empty()) std::fprintf(stderr, "taut: %s\n", mine.fault.c_str());
   rules_ = agreed_rules(std::move(mine.rules), mine.fault.empty(), node_of);
-  if (!mine.fault.empty()) say(0, mine.fault);
   communicator_ = std::make_unique<Communicator>(transport_, place_, rules_, options().kernels, Observer{},
                                                  Nodes(node_of));
   communicator_->keep_frames_on_devices();
@@ -97,20 +109,59 @@ void CommState::set_capacity(double ratio) {
   fixed_.set_ratio(ratio);
 }
 
-void CommState::serve(const NcclCall& call) {
+bool CommState::serve(const NcclCall& call) {
   const std::lock_guard lock(calls_);
   const std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
-  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size());
+  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
   check_arguments(call, transport_.rank(), transport_.size());
   const CurrentDevice current(services_, transport_.device());
-  if (fixed_.serve(call, *described, rules_)) return;
+  return serve(call, *described);
+}
+
+bool CommState::serve_anywhere(const NcclCall& call) {
+  const std::lock_guard lock(calls_);
+  const CurrentDevice current(services_, transport_.device());
+  std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
+  if (!described || rules_.off()) return run_plain(nccl_, call, transport_.size()), false;
+  try {
+    check_arguments(call, transport_.rank(), transport_.size());
+  } catch (const Error&) {
+    described->data.in.data = described->data.out.data = nullptr;
+    described->staging = std::make_shared<OutOfReach>();
+  }
+  return serve(call, *described);
+}
+
+bool CommState::serve(const NcclCall& call, const CollectiveCall& described) {
+  if (fixed_.serve(call, described, rules_)) return true;
   if (call.collective == Collective::bcast && transport_.rank() == call.root &&
-      call.sendbuff != call.recvbuff)
+      call.sendbuff != call.recvbuff && described.staging == nullptr)
     check_device(services_,
-                 services_.copy_on(call.recvbuff, call.sendbuff, described->data.out.bytes(), call.stream));
-  const Verdict verdict = run(*described, call.stream);
-  if (verdict.plain != Fallback::none) return run_plain_timed(call, verdict.plain_times);
+                 services_.copy_on(call.recvbuff, call.sendbuff, described.data.out.bytes(), call.stream));
+  const Verdict verdict = run(described, call.stream);
+  if (verdict.plain != Fallback::none) return run_plain_timed(call, verdict.plain_times), false;
   if (verdict.status != Status::ok) throw Error(verdict.status, describe(verdict.status));
+  return true;
+}
+
+bool CommState::selects(const NcclCall& call) const {
+  std::optional<CollectiveCall> described = describe(call, transport_.rank(), transport_.size());
+  if (!described || rules_.off() || described->bytes < rules_.least_bytes()) return false;
+  if (call.root < 0 || call.root >= transport_.size()) return false;  // NCCL reports it
+  described->ranks = transport_.size();
+  return match(rules_, *described) != nullptr;
+}
+
+void CommState::connect(void* stream) {
+  const CurrentDevice current(services_, transport_.device());
+  transport_.begin_call(stream);
+  while (!transport_.exchange(true)) {
+  }
+}
+
+void CommState::wait(void* stream) {
+  transport_.begin_call(stream);
+  transport_.wait();
 }
 
 // Drives a call, and the rounds of messages until the call is complete on all ranks. A call that is decided

@@ -16,21 +16,48 @@ namespace taut::nccl {
 // on, what the tuner learned, and the calls that wait for settle().
 class CommState {
  public:
-  // Collective: creates the transport of `comm` and agrees on its rules. All ranks create their state at the
-  // same place among their calls, and compare `policy`; if it is null, the rules of the environment. Throws
+  // Creates the state without rules. `limits`: of all waits for other ranks; null: there are none. Throws
   // Error.
-  CommState(ncclComm* comm, const std::string* policy);
+  explicit CommState(ncclComm* comm, const WaitLimits* limits = nullptr);
+
+  // Collective: agrees on the rules, by work on `stream`. All ranks do so at the same place among their
+  // calls, and compare `policy`; if it is null, the rules of the environment. Throws Error; rank_mismatch, on
+  // all ranks, if the policies or rules differ.
+  void agree(const std::string* policy, void* stream);
+  // Agrees likewise, by work on a stream of its own.
+  void agree(const std::string* policy);
 
   // False if `comm` now has another size, rank or device. A new communicator at the same address that equals
   // the old one in all three is not noticed: release the state before ncclCommDestroy.
   bool is_of(ncclComm* comm) const;
 
+  int rank() const noexcept { return transport_.rank(); }
+  int ranks() const noexcept { return transport_.size(); }
+
   // Sets the bytes reserved for a frame to the size of its values divided by `ratio`. 0: capacity mode is
   // off, sizes are exact.
   void set_capacity(double ratio);
 
-  // Serves a call, by Taut or by NCCL. Throws Error.
-  void serve(const NcclCall& call);
+  // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
+  bool serve(const NcclCall& call);
+
+  // Serves a call like serve(). A call that only some ranks can serve, for where their buffers are, goes to
+  // NCCL on all ranks.
+  bool serve_anywhere(const NcclCall& call);
+
+  bool agreed() const noexcept { return communicator_ != nullptr; }
+
+  // Returns true if no call is ever compressed.
+  bool off() const noexcept { return rules_.off(); }
+
+  // Returns true if the rules can select the call; the same on all ranks.
+  bool selects(const NcclCall& call) const;
+
+  // Makes NCCL connect all pairs of ranks, by work on `stream`. All ranks call it.
+  void connect(void* stream);
+
+  // Waits until all work on a stream is done. Throws Error.
+  void wait(void* stream);
 
   // Serves the messages of a group on this communicator and one stream. Throws Error.
   void serve(std::span<const NcclMessage> messages);
@@ -38,12 +65,13 @@ class CommState {
   // Completes the calls with frames of a fixed size. Returns the number of blocks that were repeated.
   std::size_t settle(void* stream);
 
-  Statistics statistics() const { return communicator_->calls().total(); }
+  const CallTable& calls() const noexcept { return communicator_->calls(); }
   std::uint64_t capacity_calls() const noexcept { return fixed_.calls(); }
 
  private:
   struct Vote;
   Rules agreed_rules(Rules mine, bool readable, std::vector<int>& node_of);
+  bool serve(const NcclCall& call, const CollectiveCall& described);
   Verdict run(CollectiveCall call, void* stream);
   void run_plain_timed(const NcclCall& call, RecentTimes* times);
 

@@ -11,10 +11,10 @@ namespace {
 
 constexpr const char* name = "libnccl.so.2";
 
-// Returns the handle in which to look for functions. A program may have loaded NCCL for itself alone, as
-// Python does, so the name is tried before a second copy would be opened.
+// Handle in which to look for functions. A program may have loaded NCCL for itself alone, as Python does, so
+// the name is tried before a second copy would be opened.
 void* find_library() {
-  if (dlsym(RTLD_DEFAULT, "ncclCommCount") != nullptr) return RTLD_DEFAULT;
+  if (dlsym(RTLD_DEFAULT, "pncclCommCount") != nullptr) return RTLD_DEFAULT;
   if (void* const loaded = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) return loaded;
   if (void* const opened = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return opened;
   const char* const why = dlerror();
@@ -24,37 +24,52 @@ void* find_library() {
                                             "): link NCCL, or have its folder in LD_LIBRARY_PATH");
 }
 
+struct Handle {
+  void* handle = find_library();
+};
+
+// A search that fails is repeated by the next call.
+void* library_handle() {
+  static const Handle known;
+  return known.handle;
+}
+
 template <class Function>
-void find(void* handle, const char* symbol, Function& function) {
-  *reinterpret_cast<void**>(&function) = dlsym(handle, symbol);
+void find(const char* symbol, Function& function) {
+  *reinterpret_cast<void**>(&function) = find_function(symbol);
   if (function == nullptr)
     throw Error(Status::invalid_argument,
-                std::string("this NCCL has no ") + symbol + ": Taut needs NCCL 2.7 or later");
+                std::string("this NCCL has no p") + symbol + ": Taut needs NCCL 2.7 or later");
 }
 
 Library found() {
-  void* const handle = find_library();
   Library nccl{};
-  find(handle, "ncclGetErrorString", nccl.GetErrorString);
-  find(handle, "ncclCommCount", nccl.CommCount);
-  find(handle, "ncclCommUserRank", nccl.CommUserRank);
-  find(handle, "ncclCommCuDevice", nccl.CommCuDevice);
-  find(handle, "ncclCommGetAsyncError", nccl.CommGetAsyncError);
-  find(handle, "ncclGroupStart", nccl.GroupStart);
-  find(handle, "ncclGroupEnd", nccl.GroupEnd);
-  find(handle, "ncclSend", nccl.Send);
-  find(handle, "ncclRecv", nccl.Recv);
-  find(handle, "ncclAllReduce", nccl.AllReduce);
-  find(handle, "ncclReduceScatter", nccl.ReduceScatter);
-  find(handle, "ncclAllGather", nccl.AllGather);
-  find(handle, "ncclBroadcast", nccl.Broadcast);
-  find(handle, "ncclReduce", nccl.Reduce);
+  find("ncclGetErrorString", nccl.GetErrorString);
+  find("ncclCommCount", nccl.CommCount);
+  find("ncclCommUserRank", nccl.CommUserRank);
+  find("ncclCommCuDevice", nccl.CommCuDevice);
+  find("ncclCommGetAsyncError", nccl.CommGetAsyncError);
+  find("ncclGroupStart", nccl.GroupStart);
+  find("ncclGroupEnd", nccl.GroupEnd);
+  find("ncclSend", nccl.Send);
+  find("ncclRecv", nccl.Recv);
+  find("ncclAllReduce", nccl.AllReduce);
+  find("ncclReduceScatter", nccl.ReduceScatter);
+  find("ncclAllGather", nccl.AllGather);
+  find("ncclBroadcast", nccl.Broadcast);
+  find("ncclReduce", nccl.Reduce);
+  *reinterpret_cast<void**>(&nccl.AlltoAll) = find_function("ncclAlltoAll");
+  *reinterpret_cast<void**>(&nccl.Gather) = find_function("ncclGather");
+  *reinterpret_cast<void**>(&nccl.Scatter) = find_function("ncclScatter");
   return nccl;
 }
 
 }  // namespace
 
-// A search that fails is repeated by the next call.
+void* find_function(const char* symbol) {
+  return dlsym(library_handle(), (std::string("p") + symbol).c_str());
+}
+
 const Library& library() {
   static const Library known = found();
   return known;

@@ -4,13 +4,23 @@
 #include <cstring>
 
 #include "core/device_memory.hpp"
+#include "core/phase_times.hpp"
 
 namespace taut::nccl {
 
-NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm)
+void WaitLimits::check() const {
+  if (stopped) throw Error(Status::transport_failed, "the communicator is aborted");
+  if (deadline != 0 && clock_now() > deadline)
+    throw Error(Status::transport_failed,
+                "other ranks do not take part: they may run without Taut, or without rules");
+}
+
+NcclTransport::NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
+                             const WaitLimits* limits)
     : nccl_(nccl),
       services_(services),
       comm_(comm),
+      limits_(limits),
       pinned_(services, Block::Kind::pinned),
       there_(services, Block::Kind::device) {
   check(nccl.CommCount(comm, &size_), "ncclCommCount");
@@ -223,6 +233,7 @@ void NcclTransport::wait() {
     if (idle != 0 || turn % turns_between_checks == 0) {
       check(nccl_.CommGetAsyncError(comm_, &error), "ncclCommGetAsyncError");
       check(error, "the NCCL communicator");
+      if (limits_ != nullptr) limits_->check();
     }
     if (idle != 0) return;
   }

@@ -1,6 +1,7 @@
 // Transport over ncclSend and ncclRecv of a communicator of the user.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <vector>
 
@@ -10,6 +11,15 @@
 
 namespace taut::nccl {
 
+// Limits of the waits of a transport, which another thread sets.
+struct WaitLimits {
+  std::atomic<bool> stopped{false};        // waits end with an error
+  std::atomic<std::uint64_t> deadline{0};  // time of clock_now() at which waits end with an error; 0: none
+
+  // Throws Error(transport_failed) if a wait has to end.
+  void check() const;
+};
+
 // Moves messages in rounds in which all ranks take part. In a round, each rank first tells every other rank
 // the sizes of the messages that it has for that rank; then one group of NCCL moves exactly these bytes.
 // NCCL thus sees the same calls on both sides, whatever the algorithms and in whatever order messages are
@@ -18,8 +28,9 @@ namespace taut::nccl {
 // Memory of messages is on the GPU or pinned; short messages may be in any memory of the host.
 class NcclTransport final : public Transport {
  public:
-  // Throws Error if the communicator cannot be used.
-  NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm);
+  // `limits`: of its waits; null: there are none. Throws Error if the communicator cannot be used.
+  NcclTransport(const Library& nccl, const api::DeviceServices& services, ncclComm* comm,
+                const WaitLimits* limits = nullptr);
 
   int rank() const noexcept override { return rank_; }
   int size() const noexcept override { return size_; }
@@ -99,6 +110,7 @@ class NcclTransport final : public Transport {
   const Library& nccl_;
   const api::DeviceServices& services_;
   ncclComm* comm_;
+  const WaitLimits* limits_;
   void* stream_ = nullptr;
   int rank_ = 0, size_ = 0, device_ = 0;
   bool used_ = false, awaited_ = false;

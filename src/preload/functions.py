@@ -183,6 +183,13 @@ def unserved():
             yield Unserved(name, [f"a{i}" for i in range(int(number))])
 
 
+def nccl_functions():
+    """Yields name and arguments of each function of nccl.txt, those of NCCL that the drop-in wraps."""
+    for line in (Path(__file__).parent / "nccl.txt").read_text().splitlines():
+        name, *arguments = line.split()
+        yield name, arguments
+
+
 def without_buffer(function):
     """True if the function probes for messages or completes requests, without a buffer argument."""
     return (function.completes or function.message) and not any("void*" in p.type for p in function.parameters)

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass
 
 from fortran_wrappers import fortran
-from functions import REQUEST, fortran_names, functions, unserved, widening, without_buffer
+from functions import REQUEST, fortran_names, functions, nccl_functions, unserved, widening, without_buffer
 
 
 def beyond_c(function):
@@ -25,6 +25,7 @@ def beyond_c(function):
 
 
 COUNTED = 4  # asked for by TAUT_REPORT or TAUT_SUMMARY, as in preload.h
+OF_NCCL = 8  # a function of NCCL, as in preload.h
 
 
 def in_fortran(function):
@@ -45,8 +46,9 @@ class Entry:
 
     @property
     def definition(self):
-        declared = ", ".join([f"taut_word {name}" for name in self.arguments] + ["..."] * self.variadic)
-        types = ", ".join(["taut_word"] * len(self.arguments) + ["..."] * self.variadic)
+        words = ["struct taut_nccl_id" if name == "commId" else "taut_word" for name in self.arguments]
+        declared = ", ".join([f"{word} {name}" for word, name in zip(words, self.arguments)] + ["..."] * self.variadic)
+        types = ", ".join(words + ["..."] * self.variadic)
         call = f"(({self.type} (*)({types or 'void'}))taut_target(%d))({', '.join(self.arguments)});"
         result = "return " if self.type != "void" else ""
         return f"WRAPPER {self.type} {self.symbol}({declared or 'void'}) {{\n  {result}{call}\n}}\n"
@@ -75,8 +77,13 @@ def counted_entries():
             yield Entry(symbol, f"taut_fortran_{f.name}", "void", [*f.arguments, "ierror"], COUNTED)
 
 
+def nccl_entries():
+    for name, arguments in nccl_functions():
+        yield Entry(name, f"taut_dropin_{name}", "int", arguments, OF_NCCL)
+
+
 def preload(all_functions):
-    listed = [*entries(all_functions), *counted_entries()]
+    listed = [*entries(all_functions), *counted_entries(), *nccl_entries()]
     names = "".join(f'    {{"{e.symbol}", "{e.served}", {e.asked_by}}},\n' for e in listed)
     wrappers = "\n".join(e.definition % i for i, e in enumerate(listed))
     return f"""/* Made by generate.py. */

@@ -1,6 +1,6 @@
-/* libtaut_preload.so: wrappers of MPI's functions for a program that was built without Taut. The library is
- * linked to no MPI and does nothing until the first MPI call: shells, launchers and programs without MPI run
- * with it as they run without it.
+/* libtaut_preload.so: wrappers of MPI's and NCCL's functions for a program that was built without Taut. The
+ * library is linked to no MPI and does nothing until the first MPI call: shells, launchers and programs
+ * without MPI run with it as they run without it. nccl.c chooses the functions that serve NCCL's.
  *
  * A wrapper calls one of two functions. If Taut is asked for anything, it calls the drop-in's function in
  * the layer for this MPI (src/dropin). Otherwise it calls the next function of that name: another tool's,
@@ -32,7 +32,7 @@ static void* next_function(const char* name) {
   return dlsym(mpi, strncat(profiling, name, sizeof profiling - 2));
 }
 
-static int is_set(const char* name) {
+int taut_is_set(const char* name) {
   const char* const value = getenv(name);
   return value != NULL && *value != '\0';
 }
@@ -42,16 +42,23 @@ static int is_on(const char* name) {
   return value != NULL && (strcmp(value, "1") == 0 || strcmp(value, "on") == 0);
 }
 
+void taut_own_folder(char* folder, size_t size) {
+  Dl_info here;
+  const int found = dladdr((void*)&taut_targets, &here);
+  const char* const slash = found != 0 ? strrchr(here.dli_fname, '/') : NULL;
+  if (slash != NULL)
+    snprintf(folder, size, "%.*s", (int)(slash - here.dli_fname), here.dli_fname);
+  else
+    snprintf(folder, size, ".");
+}
+
 /* Opens the layer, which is in the folder of this library. */
 static void open_layer(void) {
   char folder[4096], why[4608] = "";
-  Dl_info here;
   void (*begin)(void* (*)(const char*)) = NULL;
-  if (mpi == NULL || dladdr((void*)&taut_targets, &here) == 0) return;
-  snprintf(folder, sizeof folder, "%s", here.dli_fname);
-  char* const slash = strrchr(folder, '/');
-  if (slash != NULL) *slash = '\0';
-  layer = taut_open_layer(mpi, slash != NULL ? folder : ".", why, sizeof why);
+  if (mpi == NULL) return;
+  taut_own_folder(folder, sizeof folder);
+  layer = taut_open_layer(mpi, folder, why, sizeof why);
   if (layer == NULL) {
     if (asked) fprintf(stderr, "taut: the program runs without Taut: %s\n", why);
     return;
@@ -75,17 +82,17 @@ static void leave_two_mpis(void) {
 static void start(void) {
   static const char* const asks[] = {"TAUT_RULES", "TAUT_CONFIG", "TAUT_REPORT", "TAUT_TRACE",
                                      "TAUT_SUMMARY"};
-  for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= is_set(asks[i]);
+  for (size_t i = 0; i < sizeof asks / sizeof *asks; ++i) asked |= taut_is_set(asks[i]);
   if (asked && is_on("TAUT_NONBLOCKING")) more |= taut_nonblocking;
   if (asked && is_on("TAUT_MESSAGES")) more |= taut_messages;
-  if (is_set("TAUT_REPORT") || is_set("TAUT_SUMMARY")) more |= taut_counts;
+  if (taut_is_set("TAUT_REPORT") || taut_is_set("TAUT_SUMMARY")) more |= taut_counts;
   leave_two_mpis();
   mpi = taut_find_mpi();
 }
 
 /* Returns the function that serves `wrapped`. The layer stays closed in a program that does not ask for
  * Taut and whose MPI lacks no function. */
-static taut_function choose(const struct taut_wrapped* wrapped) {
+static taut_function choose_for_mpi(const struct taut_wrapped* wrapped) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   taut_function found = NULL;
   void* target = next_function(wrapped->name);
@@ -98,12 +105,21 @@ static taut_function choose(const struct taut_wrapped* wrapped) {
   return found;
 }
 
-taut_function taut_find_target(unsigned number) {
+static taut_function choose(const struct taut_wrapped* wrapped) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
+  taut_function found = NULL;
+  if (wrapped->asked_by == taut_of_nccl) {
+    *(void**)&found = taut_choose_for_nccl(wrapped);
+    return found;
+  }
   pthread_once(&once, start);
+  return choose_for_mpi(wrapped);
+}
+
+taut_function taut_find_target(unsigned number) {
   const taut_function target = choose(&taut_wrapped[number]);
   if (target == NULL) {
-    fprintf(stderr, "taut: %s is called, but no MPI that has it is loaded\n", taut_wrapped[number].name);
+    fprintf(stderr, "taut: %s is called, but no library that has it is loaded\n", taut_wrapped[number].name);
     abort();
   }
   atomic_store_explicit(&taut_targets[number], target, memory_order_release);

@@ -11,6 +11,11 @@
  * integers and pointers. An MPI's handles are integers or pointers. */
 typedef uint64_t taut_word;
 
+/* Argument of the size of an ncclUniqueId, which NCCL passes by value. */
+struct taut_nccl_id {
+  char internal[128];
+};
+
 typedef void (*taut_function)(void);
 enum { taut_most_wrapped = 1024 };
 #define TAUT_HIDDEN __attribute__((visibility("hidden"))) /* reached without a symbol lookup */
@@ -31,13 +36,24 @@ static inline taut_function taut_target(unsigned number) {
 enum {
   taut_nonblocking = 1,
   taut_messages = 2,
-  taut_counts = 4
-}; /* services that programs may ask for besides rules */
+  taut_counts = 4,
+  taut_of_nccl = 8
+}; /* services that programs may ask for besides rules; taut_of_nccl: a function of NCCL */
 struct taut_wrapped {
   const char* name;   /* name that programs call */
   const char* served; /* name of the layer's function that serves it, if the layer has one */
   int asked_by;       /* services of which one must be asked for, else the next function serves it; 0: any */
 };
 extern const struct taut_wrapped taut_wrapped[];
+
+/* Returns nonzero if the variable is set and not empty. */
+TAUT_HIDDEN int taut_is_set(const char* name);
+
+/* Stores the folder of this library in `folder`, of `size` bytes. */
+TAUT_HIDDEN void taut_own_folder(char* folder, size_t size);
+
+/* Returns the function that serves a function of NCCL: libtaut_nccl's if Taut is asked for anything,
+ * otherwise NCCL's; NULL if there is none. */
+TAUT_HIDDEN void* taut_choose_for_nccl(const struct taut_wrapped* wrapped);
 
 #endif

@@ -7,6 +7,7 @@ import sys
 import tarfile
 import unittest
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -68,6 +69,7 @@ def rounded(m, e, kind):
     return math.copysign(math.inf if too_large else math.ldexp(size, e + excess), m)
 
 
+@cache
 def inputs(kind, pattern, count, series):
     """Returns the numbers of a series as floats, rounded towards zero to the type; for integer types, ints of
     its range."""
@@ -97,11 +99,19 @@ def allowed(kind, bound, value, x):
     return None if bound == "rate" else Fraction(value)
 
 
+def surely_within(bound, value, y, x):
+    """Returns true if floats, whose rounding is far below 1e-9, show that the error of y is allowed."""
+    most = value * abs(x) if bound == "pointwise" else value
+    return y == x or (bound != "rate" and 1e-300 < most and abs(y - x) < most * (1 - 1e-9))
+
+
 class GoldenFrames(unittest.TestCase):
     def check_values(self, row, decoded):
         name, _, kind, bound, value, _, pattern, count, addends = row[:9]
         series = [inputs(kind, pattern, int(count), k) for k in range(int(addends))]
         for i, (y, xs) in enumerate(zip(decoded, zip(*series))):
+            if len(xs) == 1 and surely_within(bound, float(value), y, xs[0]):
+                continue
             if not all(map(math.isfinite, xs)):
                 expected = sum(x for x in xs if not math.isfinite(x))
                 self.assertTrue(y == expected or y != y and expected != expected, f"{name} at {i}: {y} for {xs}")

@@ -7,6 +7,13 @@
 namespace taut::test {
 namespace {
 
+// Number of allocations that are never freed: words that streams wait for (gpu/stream_order.cpp).
+#ifdef TAUT_KEPT_MEMORIES
+constexpr unsigned most_kept = TAUT_KEPT_MEMORIES;
+#else
+constexpr unsigned most_kept = 0;
+#endif
+
 // Frees the scratch memory of libtaut_cuda, if it was opened.
 void release_scratch() {
   void* const library = dlopen("libtaut_cuda.so.0", RTLD_NOW | RTLD_NOLOAD);
@@ -21,7 +28,7 @@ class NoLeaks final : public testing::Environment {
     stand_in_finish();
     release_scratch();
     stand_in_finish();
-    EXPECT_EQ(stand_in_memories(), 0u);
+    EXPECT_LE(stand_in_memories(), most_kept);
     EXPECT_LE(stand_in_objects(), stand_in_devices);  // Taut's own streams
   }
 };

@@ -22,7 +22,7 @@ inline constexpr Bound all_bounds[] = {
     {Bound::Kind::rate, 11},
 };
 inline constexpr Dims all_dims[] = {{}, {{5, 13}, 2}, {{3, 5, 7}, 3}};  // the extents that a codec uses
-inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512"};
+inline constexpr const char* all_kernels[] = {"scalar", "avx2", "avx512", "neon"};
 
 inline constexpr const char* kind_names[] = {"exact", "absolute", "snap", "pointwise", "rate"};
 constexpr const char* name_of(Bound::Kind kind) noexcept {

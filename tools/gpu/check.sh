@@ -59,6 +59,7 @@ on_gpu() { # SOURCE NVCC'S OPTIONS...
 export -f object stale on_cpu
 export build
 sources=$(find src/core src/codecs/planes src/codecs/mpc -name '*.cpp' ! -name 'avx*' ! -path '*/avx*')
+[ "$(uname -m)" = aarch64 ] || sources=$(grep -v neon <<<"$sources")
 sources+=" src/codecs/zfp/shape.cpp tests/gpu/kernels/shim.cpp tools/gpu/rate_on_host.cpp"
 gpu_sources=(src/gpu/cuda.cu src/gpu/cuda_lagged.cu src/gpu/cuda_lossless.cu src/gpu/cuda_rate.cu)
 main=()

@@ -39,10 +39,27 @@ SIDE_BAR = {
         "Administrators <start/administrator>",
     ],
     "How to": [
-        "howto/try_it_without_changing_code", "howto/read_a_report", "howto/use_from_python", "howto/use_from_fortran", "howto/train_with_pytorch",
-        "howto/overlap_with_computation", "howto/exchange_messages", "howto/survive_failed_ranks", "gpu", "nccl", "howto/command_line",
-        "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
-        "results/papers", "howto/measure_codec", "howto/prove_the_bounds",
+        "howto/try_it_without_changing_code",
+        "howto/read_a_report",
+        "howto/use_from_python",
+        "howto/use_from_fortran",
+        "howto/train_with_pytorch",
+        "howto/overlap_with_computation",
+        "howto/exchange_messages",
+        "howto/survive_failed_ranks",
+        "gpu",
+        "nccl",
+        "howto/command_line",
+        "howto/arrays_in_files",
+        "howto/image_stacking",
+        "howto/measure_collectives",
+        "howto/simulate_collectives",
+        "results/papers",
+        "howto/measure_codec",
+        "howto/prove_the_bounds",
+    ],
+    "Applications": [
+        "applications/dask",
     ],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
@@ -55,7 +72,7 @@ SIDE_BAR = {
         "adr/index", "changelog",
     ],
 }  # fmt: skip
-FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file"]
+FORMATS = ["frame", "planes", "szx", "mpc", "zfp", "exponents", "message", "file", "hdf5"]
 
 
 def place_of(path):

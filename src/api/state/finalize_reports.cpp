@@ -9,6 +9,7 @@
 #include <new>
 
 #include "comm/trace.hpp"
+#include "core/output_file.hpp"
 #include "core/phase_times.hpp"
 #include "policy/text/options.hpp"
 
@@ -36,20 +37,6 @@ void complain(const std::string& name, const char* why) noexcept {
 }
 
 double run_time() noexcept { return seconds(clock_now() - begin); }
-
-// Writes a file, which appears under its name once it is complete. `write(file)` returns true if it
-// succeeded. Returns 0 or the error.
-template <class Write>
-int write_file(const std::string& name, Write write) {
-  const std::string part = name + ".part";
-  std::FILE* const file = std::fopen(part.c_str(), "w");
-  bool good = file != nullptr && write(file);
-  if (file != nullptr) good &= std::fclose(file) == 0;
-  if (good && std::rename(part.c_str(), name.c_str()) == 0) return 0;
-  const int code = errno;
-  std::remove(part.c_str());
-  return code;
-}
 
 std::vector<UnservedCalls> unserved_calls() {
   const auto counts = unserved_counts.load();

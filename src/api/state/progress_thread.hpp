@@ -3,7 +3,8 @@
 
 namespace taut::api {
 
-// Work of the thread: a step at intervals, as long as work is pending.
+// Work of the thread: steps every 50 us while work is pending, otherwise every 10 ms. The rare steps tell MPI
+// that a plain call is complete, if the program waits by a function that Taut does not intercept.
 struct ProgressWork {
   bool (*pending)() noexcept;
   void (*take_step)() noexcept;

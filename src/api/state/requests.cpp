@@ -147,8 +147,12 @@ MPI_Request CollectiveRequest::give_plain() noexcept {
   return plain_.give();
 }
 
+bool CollectiveRequest::on_stream() const noexcept { return enqueued_ != nullptr && enqueued_->any(); }
+
+bool CollectiveRequest::advanced_by_mpi() const noexcept { return !on_stream() && !in_flight_; }
+
 bool CollectiveRequest::complete() noexcept {
-  if (enqueued_ != nullptr && enqueued_->any()) return enqueued_->done();
+  if (on_stream()) return enqueued_->done();
   if (in_flight_) return in_flight_->done();
   if (!plain_.ready()) return false;
   early_plain_.record();
@@ -156,14 +160,13 @@ bool CollectiveRequest::complete() noexcept {
 }
 
 void CollectiveRequest::wait() noexcept {
-  const bool on_stream = enqueued_ != nullptr && enqueued_->any();
-  if (!on_stream && !in_flight_ && !calls_in_flight()) plain_.wait();
+  if (advanced_by_mpi() && !calls_in_flight()) plain_.wait();
   for (Backoff backoff; !complete(); backoff.pause()) progress(comm_state_.get());
 }
 
 int CollectiveRequest::finish(MPI_Status*) noexcept {
   active_ = false;
-  if (enqueued_ != nullptr && enqueued_->any()) return enqueued_->finish(comm());
+  if (on_stream()) return enqueued_->finish(comm());
   if (!in_flight_) {
     return plain_.code() == MPI_SUCCESS ? settle(call_, group_) : plain_.code();  // already raised by MPI
   }
@@ -192,7 +195,7 @@ void CollectiveRequest::start_on(void* stream) {
 
 void CollectiveRequest::hold(void* stream) {
   if (!active_) return;
-  if (enqueued_ == nullptr || !enqueued_->any())
+  if (!on_stream())
     throw Error(Status::invalid_argument,
                 "the request was started by TAUT_Start: complete it by TAUT_Wait, or start it by "
                 "TAUT_Cuda_start_enqueue");

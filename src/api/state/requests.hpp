@@ -65,12 +65,16 @@ class CollectiveRequest final : public TAUT_Request_s {
   int finish(MPI_Status* status) noexcept override;
   MPI_Comm comm() const noexcept override;
 
+  // Returns true if MPI alone advances the started call, as a request of plain MPI.
+  bool advanced_by_mpi() const noexcept;
+
   // Hands MPI's request of a nonblocking call that fell back early to the caller. Returns MPI_REQUEST_NULL
   // for any other request.
   MPI_Request give_plain() noexcept;
 
  private:
-  bool freed() const noexcept;  // true if the user has freed the communicator
+  bool freed() const noexcept;      // true if the user has freed the communicator
+  bool on_stream() const noexcept;  // true if the last start was made on a stream
   bool keep_types();
   std::optional<CollectiveCall> describe() const;
   int start_plain();

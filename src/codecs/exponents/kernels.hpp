@@ -26,6 +26,7 @@ struct KernelSet {
   static const KernelSet& scalar() noexcept;
   static const KernelSet& avx2() noexcept;
   static const KernelSet& avx512() noexcept;
+  static const KernelSet& neon() noexcept;
 
   const char* name;
   bool (*supported)() noexcept;

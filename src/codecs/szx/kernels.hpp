@@ -52,6 +52,7 @@ struct KernelSet {
   static const KernelSet& scalar() noexcept;
   static const KernelSet& avx2() noexcept;
   static const KernelSet& avx512() noexcept;
+  static const KernelSet& neon() noexcept;
 
   const char* name;
   bool (*supported)() noexcept;

@@ -26,23 +26,30 @@ inline int nccl_op(Reduction op, bool mean) {
   return mean ? ncclAvg : op == Reduction::min ? ncclMin : op == Reduction::max ? ncclMax : ncclSum;
 }
 
+// Functions with the arguments of NCCL's.
+struct NcclFunctions {
+  decltype(&TAUT_Nccl_AllReduce) all_reduce = TAUT_Nccl_AllReduce;
+  decltype(&TAUT_Nccl_ReduceScatter) reduce_scatter = TAUT_Nccl_ReduceScatter;
+  decltype(&TAUT_Nccl_AllGather) all_gather = TAUT_Nccl_AllGather;
+  decltype(&TAUT_Nccl_Broadcast) broadcast = TAUT_Nccl_Broadcast;
+  decltype(&TAUT_Nccl_Reduce) reduce = TAUT_Nccl_Reduce;
+  decltype(&TAUT_Nccl_AlltoAll) all_to_all = TAUT_Nccl_AlltoAll;
+};
+
 // Makes the call that the operands describe.
-inline int call_nccl(const Trial& t, const Operands& data, const NcclRank& me) {
+inline int call_nccl(const NcclFunctions& nccl, const Trial& t, const Operands& data, const NcclRank& me) {
   const int type = nccl_type(t.type), op = nccl_op(t.op, t.mean);
   const void* const in = data.in.data;
   void* const out = data.out.data;
   const std::size_t P = static_cast<std::size_t>(t.P);
   switch (t.collective) {
-    case Collective::allreduce:
-      return TAUT_Nccl_AllReduce(in, out, data.in.count, type, op, me.comm, me.stream);
+    case Collective::allreduce: return nccl.all_reduce(in, out, data.in.count, type, op, me.comm, me.stream);
     case Collective::reduce_scatter:
-      return TAUT_Nccl_ReduceScatter(in, out, data.out.count, type, op, me.comm, me.stream);
-    case Collective::allgather: return TAUT_Nccl_AllGather(in, out, data.in.count, type, me.comm, me.stream);
-    case Collective::bcast:
-      return TAUT_Nccl_Broadcast(out, out, data.out.count, type, t.root, me.comm, me.stream);
-    case Collective::reduce:
-      return TAUT_Nccl_Reduce(in, out, data.in.count, type, op, t.root, me.comm, me.stream);
-    default: return TAUT_Nccl_AlltoAll(in, out, data.in.count / P, type, me.comm, me.stream);
+      return nccl.reduce_scatter(in, out, data.out.count, type, op, me.comm, me.stream);
+    case Collective::allgather: return nccl.all_gather(in, out, data.in.count, type, me.comm, me.stream);
+    case Collective::bcast: return nccl.broadcast(out, out, data.out.count, type, t.root, me.comm, me.stream);
+    case Collective::reduce: return nccl.reduce(in, out, data.in.count, type, op, t.root, me.comm, me.stream);
+    default: return nccl.all_to_all(in, out, data.in.count / P, type, me.comm, me.stream);
   }
 }
 
@@ -58,10 +65,10 @@ class NcclJob {
  public:
   explicit NcclJob(const Trial& trial) : trial_(trial), job_(trial.job()), there_(job_, ~0u) {}
 
-  int call(const NcclRank& me) {
+  int call(const NcclRank& me, const NcclFunctions& nccl = {}) {
     CollectiveCall request{trial_.collective, job_.operands(me.rank), job_.bytes()};
     there_.place(me.rank, request);
-    return call_nccl(trial_, request.data, me);
+    return call_nccl(nccl, trial_, request.data, me);
   }
   // Returns the outputs, once all streams are idle.
   const std::vector<Values>& outputs() {

@@ -338,6 +338,7 @@ static void threads(void) {
   pthread_t started[tags];
   MPI_Query_thread(&level);
   if (level < MPI_THREAD_MULTIPLE) return;
+  value(before, room + of_thread); /* computed before threads ask for it */
   for (int t = 0; t < tags; ++t) each[t] = t, pthread_create(&started[t], NULL, receive_tag, &each[t]);
   for (int k = 0; k < of_thread; ++k) {
     MPI_Request to_all[tags];

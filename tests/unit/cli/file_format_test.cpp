@@ -8,6 +8,7 @@
 
 #include "cli/coding.hpp"
 #include "cli/failure.hpp"
+#include "cli/files.hpp"
 #include "core/frame.hpp"
 #include "memory_file.hpp"
 

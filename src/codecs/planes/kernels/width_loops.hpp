@@ -68,7 +68,7 @@ struct ByBits {
 
 // The operations built from a register of widths:
 //   load, store, greater(a, b); coded(v): number of widths above 0
-//   sums(v): sums of 8 widths each, as 64-bit numbers; add(a, b), total(v) of such numbers
+//   sums(v): sums of neighbouring widths, as wider numbers; add(a, b), total(v) of such numbers
 //   greatest(v): the greatest width
 //   nibbles(from), store_nibbles(to, v): conversion from and to nibbles
 template <class Register>

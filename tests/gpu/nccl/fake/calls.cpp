@@ -126,6 +126,12 @@ ncclResult_t put(ncclComm_t comm, cudaStream_t stream, const Part& part, const S
   }
   const bool message = part.kind == Kind::send || part.kind == Kind::recv;
   const auto ref = std::make_shared<Part>(part);
+  if (part.op > ncclAvg) {
+    const auto found = comm->factors.find(part.op);
+    if (found == comm->factors.end()) return refused(comm, "no such operator");
+    ref->op = ncclSum;
+    ref->factor = found->second;
+  }
   if (!message) ref->number = comm->collectives++;
   group.push_back({comm, stream, ref});
   return depth > 0 ? ncclSuccess : end_group();
@@ -186,6 +192,24 @@ ncclResult_t ncclBroadcast(const void* from, void* to, size_t count, ncclDataTyp
   const std::size_t bytes = count * size_of(type);
   return put(comm, stream, {Kind::broadcast, from, to, count, type, ncclSum, root},
              {comm->rank == root ? bytes : 0, bytes});
+}
+
+ncclResult_t ncclBcast(void* buffer, size_t count, ncclDataType_t type, int root, ncclComm_t comm,
+                       cudaStream_t stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+}
+
+ncclResult_t ncclAlltoAll(const void* from, void* to, size_t count, ncclDataType_t type, ncclComm_t comm,
+                          cudaStream_t stream) {
+  if (comm == nullptr) return ncclInvalidArgument;
+  const std::size_t bytes = count * size_of(type);
+  ncclGroupStart();
+  for (int r = 0; r < comm->clique->size; ++r) {
+    ncclSend(static_cast<const std::byte*>(from) + static_cast<std::size_t>(r) * bytes, count, type, r, comm,
+             stream);
+    ncclRecv(static_cast<std::byte*>(to) + static_cast<std::size_t>(r) * bytes, count, type, r, comm, stream);
+  }
+  return ncclGroupEnd();
 }
 
 ncclResult_t ncclReduce(const void* from, void* to, size_t count, ncclDataType_t type, ncclRedOp_t op,

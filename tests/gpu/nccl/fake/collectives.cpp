@@ -60,7 +60,9 @@ Memory combine(const std::vector<PartRef>& parts, std::size_t first, std::size_t
       for (std::size_t i = 0; i < count; ++i) {
         T value;
         std::memcpy(&value, theirs.data() + i * sizeof(T), sizeof(T));
-        sums[i] = r == 0 ? static_cast<Sum>(value) : combined(sums[i], static_cast<Sum>(value), any.op);
+        auto own = static_cast<Sum>(value);
+        if (any.factor != 1) own = static_cast<Sum>(static_cast<double>(own) * any.factor);
+        sums[i] = r == 0 ? own : combined(sums[i], own, any.op);
       }
     }
     for (std::size_t i = 0; i < count; ++i) {

@@ -88,6 +88,10 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
   return ncclSuccess;
 }
 
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, void*) {
+  return ncclCommInitRank(comm, ranks, id, rank);
+}
+
 ncclResult_t ncclCommInitAll(ncclComm_t* comms, int devices, const int* list) {
   if (comms == nullptr || devices < 1) return ncclInvalidArgument;
   const auto clique = std::make_shared<Clique>(devices);
@@ -114,6 +118,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t* part
   *part = new ncclComm{made, rank_in_part(answers, comm->rank), comm->device};
   return ncclSuccess;
 }
+
+ncclResult_t ncclCommFinalize(ncclComm_t comm) { return comm != nullptr ? ncclSuccess : ncclInvalidArgument; }
 
 // The kernels that were enqueued still run.
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {

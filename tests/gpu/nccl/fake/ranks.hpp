@@ -28,6 +28,7 @@ struct Part {
   ncclDataType_t type;
   ncclRedOp_t op = ncclSum;
   int other = 0;             // peer or root
+  double factor = 1;         // of the values, before they are added
   std::size_t number = 0;    // of a collective: its place among the collectives of the communicator
   Kernel* kernel = nullptr;  // that the part belongs to
 };
@@ -95,5 +96,6 @@ struct ncclComm {
   std::shared_ptr<taut::fake_nccl::Clique> clique;
   int rank, device;
   std::size_t collectives = 0, splits = 0;
+  std::map<int, double> factors = {};    // of operators that the program has created
   taut::fake_nccl::KernelRef last = {};  // the kernel that was enqueued last
 };

@@ -1,0 +1,89 @@
+#include "options.hpp"
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace fft {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+int count(const std::string& text, int least) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0 || value < least || value > 100000)
+    throw std::invalid_argument("'" + text + "' is no whole number from " + std::to_string(least) + " on");
+  return static_cast<int>(value);
+}
+
+template <std::size_t n>
+std::array<int, n> counts(const std::string& text, int least) {
+  const std::vector<std::string> parts = split(text, 'x');
+  if (parts.size() != n)
+    throw std::invalid_argument("'" + text + "' does not have " + std::to_string(n) + " extents");
+  std::array<int, n> result{};
+  for (std::size_t i = 0; i < n; ++i) result[i] = count(parts[i], least);
+  return result;
+}
+
+using Setter = std::function<void(Options&, const std::string&)>;
+const std::map<std::string, Setter>& setters() {
+  static const std::map<std::string, Setter> table{
+      {"--shape", [](Options& o, const std::string& v) { o.shape = counts<3>(v, 4); }},
+      {"--ranks", [](Options& o, const std::string& v) { o.ranks = counts<2>(v, 0); }},
+      {"--data", [](Options& o, const std::string& v) { o.data = v; }},
+      {"--variants", [](Options& o, const std::string& v) { o.variants = split(v, ';'); }},
+      {"--repeats", [](Options& o, const std::string& v) { o.repeats = count(v, 1); }},
+      {"--out", [](Options& o, const std::string& v) { o.out = v; }},
+      {"--link", [](Options& o, const std::string& v) { o.link = v; }},
+  };
+  return table;
+}
+
+}  // namespace
+
+Options parse(int argc, char** argv) {
+  Options options;
+  options.variants = split(
+      "lossless;abs:1e-2;abs:1e-4;abs:1e-6;abs:1e-8;abs:1e-4,codec=zfp;abs:1e-6,codec=zfp;rate:16", ';');
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--help" || name == "-h") {
+      options.help = true;
+    } else if (const auto setter = setters().find(name); setter == setters().end()) {
+      throw std::invalid_argument("unknown option '" + name + "'");
+    } else if (i + 1 == argc) {
+      throw std::invalid_argument(name + " wants a value");
+    } else {
+      setter->second(options, argv[++i]);
+    }
+  }
+  return options;
+}
+
+const char* usage() {
+  return "fft [options]: Fourier transform of a real array in pencils; the transpositions go by "
+         "MPI_Alltoallw and\n"
+         "by TAUT_Alltoallw, in turn.\n"
+         "  --shape 128x128x128  extents of the array, slowest first\n"
+         "  --ranks 2x2          grid of the ranks; 0: MPI chooses; 4x1 and 1x4 need one transposition only\n"
+         "  --data turbulence    or noise, a file of raw values (NAME.f32, NAME.f64), or tight: the values "
+         "with the\n"
+         "                       greatest error under the first variant, abs:E\n"
+         "  --variants 'lossless;abs:1e-4;abs:1e-4,codec=zfp'\n"
+         "                       policies; bounds of abs are in units of the root mean square of the field\n"
+         "  --repeats 7\n"
+         "  --out fft-out        folder of report.json\n"
+         "  --link TEXT          name of the network, for the report\n";
+}
+
+}  // namespace fft

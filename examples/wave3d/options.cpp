@@ -1,0 +1,88 @@
+#include "options.hpp"
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace wave3d {
+namespace {
+
+constexpr const char* default_variants =
+    "plain/collective;lossless;lossless/collective;rate:16;rate:8;rate:4;"
+    "abs:1e-2;abs:1e-3;abs:1e-4;abs:1e-4/collective;abs:1e-5;rel:1e-4";
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+int count(const std::string& text, int least) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  if (text.empty() || *end != 0 || value < least || value > 100000)
+    throw std::invalid_argument("'" + text + "' is no whole number from " + std::to_string(least) + " on");
+  return static_cast<int>(value);
+}
+
+Triple triple(const std::string& text, int least) {
+  const std::vector<std::string> parts = split(text, 'x');
+  if (parts.size() != 3) throw std::invalid_argument("'" + text + "' is not of the form 2x2x1");
+  return {count(parts[0], least), count(parts[1], least), count(parts[2], least)};
+}
+
+using Setter = std::function<void(Options&, const std::string&)>;
+const std::map<std::string, Setter>& setters() {
+  static const std::map<std::string, Setter> table{
+      {"--cells", [](Options& o, const std::string& v) { o.cells = triple(v, 4); }},
+      {"--ranks", [](Options& o, const std::string& v) { o.ranks = triple(v, 0); }},
+      {"--steps", [](Options& o, const std::string& v) { o.steps = count(v, 1); }},
+      {"--sponge", [](Options& o, const std::string& v) { o.sponge = count(v, 0); }},
+      {"--surface", [](Options& o, const std::string& v) { o.free_surface = v != "no"; }},
+      {"--variants", [](Options& o, const std::string& v) { o.variants = split(v, ';'); }},
+      {"--out", [](Options& o, const std::string& v) { o.out = v; }},
+      {"--link", [](Options& o, const std::string& v) { o.link = v; }},
+  };
+  return table;
+}
+
+}  // namespace
+
+Options parse(int argc, char** argv) {
+  Options options;
+  options.variants = split(default_variants, ';');
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--help" || name == "-h") {
+      options.help = true;
+    } else if (const auto setter = setters().find(name); setter == setters().end()) {
+      throw std::invalid_argument("unknown option '" + name + "'");
+    } else if (i + 1 == argc) {
+      throw std::invalid_argument(name + " wants a value");
+    } else {
+      setter->second(options, argv[++i]);
+    }
+  }
+  return options;
+}
+
+const char* usage() {
+  return "wave3d [options]: elastic waves in 3 dimensions; the halos go by plain MPI and by Taut, step by "
+         "step.\n"
+         "  --cells 64x64x64   cells of each rank\n"
+         "  --ranks 2x2x1      ranks along x, y and z; 0: MPI chooses\n"
+         "  --steps 1000\n"
+         "  --sponge 16        cells of the absorbing sponge; 0: none\n"
+         "  --surface no       a sponge in place of the free surface\n"
+         "  --variants 'lossless;rate:8;abs:1e-3;abs:1e-3/collective'\n"
+         "                     policies, compared with plain messages; /collective: one neighbourhood "
+         "collective\n"
+         "  --out wave3d-out   folder of report.json, seismograms and slices\n"
+         "  --link TEXT        name of the network, for the report\n";
+}
+
+}  // namespace wave3d

@@ -1,0 +1,36 @@
+// One run of each variant, step by step in turn, so that what disturbs the machine disturbs all of them.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "halo.hpp"
+#include "options.hpp"
+
+namespace wave3d {
+
+// The outcome of a variant, on rank 0.
+struct Outcome {
+  std::string name, policy;  // the policy is empty for plain MPI
+  Way way = Way::messages;
+  std::vector<double> halo_seconds, step_seconds;  // of each step, of the slowest rank
+  double plain_bytes = 0, sent_bytes = 0;          // of the busiest rank, in all steps
+  double coded_share = 0;                          // of the values of all ranks
+  std::vector<double> energies;                    // at equal distances
+  std::vector<float> seismograms;                  // stations x 3 components x steps
+  std::vector<float> slice;                        // vx in a vertical plane, in the middle of the run
+};
+
+struct Run {
+  Triple whole{}, ranks{};
+  int stations = 0;
+  int slice_step = 0, energy_interval = 1;
+  std::vector<Outcome> outcomes;  // plain messages first
+  std::vector<std::string> refused;
+};
+
+Run run(const Options& options, MPI_Comm world);
+
+}  // namespace wave3d

@@ -1,0 +1,49 @@
+# Runs wave3d on 4 ranks and checks its exit status and report.json.
+# cmake -D program=.. -D mpiexec=.. -D ranks_flag=-n -D preflags=.. -D out=DIR -P run_test.cmake
+file(REMOVE_RECURSE ${out})
+set(variants plain/collective lossless lossless/collective abs:1e-3 abs:1e-3/collective rate:16) # rates: with libzfp
+execute_process(
+  COMMAND ${mpiexec} ${ranks_flag} 4 ${preflags} ${program} --cells 20x16x12 --ranks 2x1x2 --steps 90 --sponge 4
+          --variants "${variants}" --out ${out}
+  RESULT_VARIABLE status
+  OUTPUT_VARIABLE output
+  ERROR_VARIABLE output)
+message("${output}")
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "exit status ${status}")
+endif()
+
+file(READ ${out}/report.json report)
+function(expect wanted row field)
+  string(JSON value GET "${report}" rows ${row} ${field})
+  if(NOT value STREQUAL wanted)
+    message(FATAL_ERROR "report.json: ${field} of row ${row} is ${value}, not ${wanted}")
+  endif()
+endfunction()
+function(expect_above limit row field)
+  string(JSON value GET "${report}" rows ${row} ${field})
+  if(NOT value GREATER limit)
+    message(FATAL_ERROR "report.json: ${field} of row ${row} is ${value}, not above ${limit}")
+  endif()
+endfunction()
+# expect_below LIMIT ROW FIELD: the field is above 0 and below the limit.
+function(expect_below limit row field)
+  string(JSON value GET "${report}" rows ${row} ${field})
+  if(NOT (value GREATER 0 AND value LESS limit))
+    message(FATAL_ERROR "report.json: ${field} of row ${row} is ${value}, not between 0 and ${limit}")
+  endif()
+endfunction()
+
+foreach(row RANGE 3) # plain and lossless, each by messages and by the collective
+  expect(ON ${row} same_bits)
+  expect(0 ${row} misfit)
+  expect(0 ${row} energy_drift)
+endforeach()
+foreach(row 2 3 4 5)
+  expect_above(0.5 ${row} coded_share)
+endforeach()
+foreach(row 4 5)
+  expect(OFF ${row} same_bits)
+  expect_below(1e-2 ${row} misfit)
+  expect_below(1e-2 ${row} energy_drift)
+endforeach()

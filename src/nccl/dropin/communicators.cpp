@@ -1,0 +1,96 @@
+#include "nccl/dropin/communicators.hpp"
+
+#include <cstdio>
+#include <map>
+#include <mutex>
+
+#include "nccl/dropin/exit_report.hpp"
+#include "policy/text/options.hpp"
+
+namespace taut::nccl::dropin {
+namespace {
+
+// Calls by communicator. They outlive static destructors: their threads may still run then.
+struct Communicators {
+  std::mutex mutex;
+  std::map<ncclComm*, std::shared_ptr<OrderedCalls>> all;
+};
+Communicators& communicators() {
+  static auto* const one = new Communicators;
+  return *one;
+}
+
+std::shared_ptr<OrderedCalls> forget(ncclComm* comm) {
+  const std::lock_guard lock(communicators().mutex);
+  const auto found = communicators().all.find(comm);
+  if (found == communicators().all.end()) return nullptr;
+  std::shared_ptr<OrderedCalls> calls = std::move(found->second);
+  communicators().all.erase(found);
+  return calls;
+}
+
+// Returns the reports of all communicators at the end of the process, and lets their threads end.
+std::vector<std::unique_ptr<CommReport>> last_reports() {
+  std::vector<std::unique_ptr<CommReport>> all;
+  const std::lock_guard lock(communicators().mutex);
+  for (const auto& [comm, calls] : communicators().all)
+    if (auto report = calls->last_report()) all.push_back(std::move(report));
+  return all;
+}
+
+// Returns true if Taut may serve calls of a communicator with several ranks. A communicator that NCCL creates
+// in the background is not served.
+bool may_serve(ncclComm* comm) {
+  int state = success, rank = 0, ranks = 1;
+  const Library& nccl = library();
+  if (comm == nullptr || nccl.CommGetAsyncError(comm, &state) != success || state != success) return false;
+  if (nccl.CommCount(comm, &ranks) != success || nccl.CommUserRank(comm, &rank) != success) return false;
+  note_communicator(rank, ranks);
+  return ranks > 1;
+}
+
+}  // namespace
+
+std::shared_ptr<OrderedCalls> find_calls(ncclComm* comm) {
+  const std::lock_guard lock(communicators().mutex);
+  const auto found = communicators().all.find(comm);
+  return found == communicators().all.end() ? nullptr : found->second;
+}
+
+int take(std::span<ncclComm* const> created, const std::optional<std::string>& policy) {
+  report_at_exit(last_reports);
+  const bool rules = policy || !options().rules.empty() || !options().config.empty();
+  std::vector<std::shared_ptr<OrderedCalls>> taken;
+  for (ncclComm* const comm : created) {
+    if (!may_serve(comm) || !rules) continue;
+    taken.push_back(std::make_shared<OrderedCalls>(comm, policy));
+    const std::lock_guard lock(communicators().mutex);
+    communicators().all[comm] = taken.back();
+  }
+  int result = success;
+  for (const auto& calls : taken)  // each has its thread by now
+    if (!calls->begun()) result = internal_error;
+  return result;
+}
+
+void release(ncclComm* comm) {
+  const std::shared_ptr<OrderedCalls> calls = forget(comm);
+  if (calls == nullptr) return;
+  calls->finish();
+  keep_report(calls->report());
+}
+
+int abandon(ncclComm* comm, int (*abort)(ncclComm*)) {
+  std::shared_ptr<OrderedCalls> calls = forget(comm);
+  const bool ended = calls == nullptr || calls->stop();
+  const int result = abort(comm);
+  if (!ended) new std::shared_ptr<OrderedCalls>(std::move(calls));  // its thread does not end
+  return result;
+}
+
+int refused(const char* why) noexcept {
+  std::fprintf(stderr, "taut: a call of NCCL failed: %s\n", why);
+  return internal_error;
+}
+
+}  // namespace taut::nccl::dropin

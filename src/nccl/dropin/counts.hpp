@@ -1,0 +1,35 @@
+// Numbers of calls of NCCL's functions under the drop-in, for reports.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "comm/report.hpp"
+
+namespace taut::nccl::dropin {
+
+// Functions of NCCL whose calls have a place in the order of a communicator.
+enum class Function {
+  all_reduce,
+  reduce_scatter,
+  all_gather,
+  broadcast,
+  bcast,
+  reduce,
+  all_to_all,
+  gather,
+  scatter,
+  send,
+  recv,
+  destroy_operator
+};
+
+enum class Service { served, left };  // compressed by Taut, or left to NCCL
+
+// Counts a call. `bytes`: of the whole message.
+void count(Function function, Service service, std::size_t bytes) noexcept;
+
+// Returns the counts of all functions that were called.
+std::vector<NcclCalls> counted();
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,180 @@
+// The functions that libtaut_preload.so calls for those of NCCL: taut_dropin_<NCCL's name>.
+#include <new>
+
+#include "nccl/dropin/communicators.hpp"
+#include "nccl/dropin/entry.hpp"
+#include "nccl/dropin/group.hpp"
+
+using namespace taut;
+using namespace taut::nccl;
+using namespace taut::nccl::dropin;
+
+namespace {
+
+// Runs action(), and returns its result; NCCL's result for what it throws.
+template <class Action>
+int guarded(const Action& action) noexcept {
+  try {
+    return action();
+  } catch (const std::exception& error) {
+    return refused(error.what());
+  } catch (...) {
+    return refused(describe(Status::internal));
+  }
+}
+
+// Returns NCCL's own function.
+template <class Function>
+Function own(const char* name) {
+  return reinterpret_cast<Function>(find_function(name));
+}
+
+int collective(Function function, const NcclCall& call) noexcept {
+  return guarded([&] { return issue({function, call}); });
+}
+
+void finish(ncclComm* comm) {
+  if (const auto calls = find_calls(comm)) calls->finish();
+}
+
+// Creates a communicator by `create()`, and takes its calls.
+template <class Create>
+int creating(ncclComm** comm, const Create& create) noexcept {
+  return guarded([&] {
+    const int result = create();
+    return result == success ? created(comm, 1) : result;
+  });
+}
+
+}  // namespace
+
+// ---- Calls that move data
+
+int taut_dropin_ncclAllReduce(const void* from, void* to, size_t count, int type, int op, ncclComm* comm,
+                              void* stream) {
+  return collective(Function::all_reduce,
+                    {Collective::allreduce, from, to, count, type, op, 0, comm, stream});
+}
+
+int taut_dropin_ncclReduceScatter(const void* from, void* to, size_t count, int type, int op, ncclComm* comm,
+                                  void* stream) {
+  return collective(Function::reduce_scatter,
+                    {Collective::reduce_scatter, from, to, count, type, op, 0, comm, stream});
+}
+
+int taut_dropin_ncclAllGather(const void* from, void* to, size_t count, int type, ncclComm* comm,
+                              void* stream) {
+  return collective(Function::all_gather, {Collective::allgather, from, to, count, type, 0, 0, comm, stream});
+}
+
+int taut_dropin_ncclBroadcast(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
+                              void* stream) {
+  return collective(Function::broadcast, {Collective::bcast, from, to, count, type, 0, root, comm, stream});
+}
+
+int taut_dropin_ncclBcast(void* buffer, size_t count, int type, int root, ncclComm* comm, void* stream) {
+  return collective(Function::bcast, {Collective::bcast, buffer, buffer, count, type, 0, root, comm, stream});
+}
+
+int taut_dropin_ncclReduce(const void* from, void* to, size_t count, int type, int op, int root,
+                           ncclComm* comm, void* stream) {
+  return collective(Function::reduce, {Collective::reduce, from, to, count, type, op, root, comm, stream});
+}
+
+int taut_dropin_ncclAlltoAll(const void* from, void* to, size_t count, int type, ncclComm* comm,
+                             void* stream) {
+  return collective(Function::all_to_all, {Collective::alltoall, from, to, count, type, 0, 0, comm, stream});
+}
+
+int taut_dropin_ncclGather(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
+                           void* stream) {
+  return collective(Function::gather, {Collective::gather, from, to, count, type, 0, root, comm, stream});
+}
+
+int taut_dropin_ncclScatter(const void* from, void* to, size_t count, int type, int root, ncclComm* comm,
+                            void* stream) {
+  return collective(Function::scatter, {Collective::scatter, from, to, count, type, 0, root, comm, stream});
+}
+
+int taut_dropin_ncclSend(const void* from, size_t count, int type, int peer, ncclComm* comm, void* stream) {
+  return guarded([&] {
+    return issue({Function::send, Message{true, const_cast<void*>(from), count, type, peer, comm, stream}});
+  });
+}
+
+int taut_dropin_ncclRecv(void* to, size_t count, int type, int peer, ncclComm* comm, void* stream) {
+  return guarded([&] {
+    return issue({Function::recv, Message{false, to, count, type, peer, comm, stream}});
+  });
+}
+
+int taut_dropin_ncclRedOpDestroy(int op, ncclComm* comm) {
+  return guarded([&] { return issue({Function::destroy_operator, OperatorEnd{op, comm}}); });
+}
+
+int taut_dropin_ncclGroupStart() { return guarded(start_group); }
+int taut_dropin_ncclGroupEnd() { return guarded(end_group); }
+
+// ---- Communicators
+
+int taut_dropin_ncclCommInitRank(ncclComm** comm, int ranks, taut_nccl_id id, int rank) {
+  return creating(comm, [&] {
+    return own<decltype(&taut_dropin_ncclCommInitRank)>("ncclCommInitRank")(comm, ranks, id, rank);
+  });
+}
+
+int taut_dropin_ncclCommInitRankConfig(ncclComm** comm, int ranks, taut_nccl_id id, int rank, void* config) {
+  return creating(comm, [&] {
+    return own<decltype(&taut_dropin_ncclCommInitRankConfig)>("ncclCommInitRankConfig")(comm, ranks, id, rank,
+                                                                                        config);
+  });
+}
+
+int taut_dropin_ncclCommInitRankScalable(ncclComm** comm, int ranks, int rank, int ids, taut_nccl_id* id,
+                                         void* config) {
+  return creating(comm, [&] {
+    return own<decltype(&taut_dropin_ncclCommInitRankScalable)>("ncclCommInitRankScalable")(comm, ranks, rank,
+                                                                                            ids, id, config);
+  });
+}
+
+int taut_dropin_ncclCommInitAll(ncclComm** comms, int n, const int* devices) {
+  return guarded([&] {
+    const int result = own<decltype(&taut_dropin_ncclCommInitAll)>("ncclCommInitAll")(comms, n, devices);
+    return result == success ? created(comms, n) : result;
+  });
+}
+
+int taut_dropin_ncclCommSplit(ncclComm* comm, int color, int key, ncclComm** part, void* config) {
+  return creating(part, [&] {
+    finish(comm);
+    return own<decltype(&taut_dropin_ncclCommSplit)>("ncclCommSplit")(comm, color, key, part, config);
+  });
+}
+
+int taut_dropin_ncclCommFinalize(ncclComm* comm) {
+  return guarded([&] {
+    finish(comm);
+    return own<decltype(&taut_dropin_ncclCommFinalize)>("ncclCommFinalize")(comm);
+  });
+}
+
+int taut_dropin_ncclCommDestroy(ncclComm* comm) {
+  return guarded([&] {
+    release(comm);
+    return own<decltype(&taut_dropin_ncclCommDestroy)>("ncclCommDestroy")(comm);
+  });
+}
+
+int taut_dropin_ncclCommAbort(ncclComm* comm) {
+  return guarded([&] { return abandon(comm, own<decltype(&taut_dropin_ncclCommAbort)>("ncclCommAbort")); });
+}
+
+int taut_dropin_ncclCommGetAsyncError(ncclComm* comm, int* error) {
+  return guarded([&] {
+    const int result = library().CommGetAsyncError(comm, error);
+    const auto calls = result == success && *error == success ? find_calls(comm) : nullptr;
+    if (calls != nullptr && calls->failed()) *error = internal_error;
+    return result;
+  });
+}

@@ -1,0 +1,93 @@
+#include "nccl/dropin/group.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "nccl/dropin/communicators.hpp"
+
+namespace taut::nccl::dropin {
+namespace {
+
+// Open group of this thread. A group of NCCL's is open too.
+struct Group {
+  int depth = 0;
+  std::vector<Operation> calls;  // on communicators whose calls Taut may serve
+  std::vector<ncclComm**> created;
+};
+thread_local Group group;
+
+int ranks_of(ncclComm* comm) {
+  int ranks = 1;
+  if (comm != nullptr) library().CommCount(comm, &ranks);
+  return ranks;
+}
+
+// Makes calls of one communicator. Returns true if they are in its queue; otherwise `result` is NCCL's.
+bool queued_or_made(OrderedCalls& calls, std::vector<Operation> operations, int& result) {
+  if (calls.takes(operations)) return calls.put(std::move(operations)), true;
+  for (const Operation& operation : operations)
+    if (result == success) result = run_by_nccl(operation, calls.ranks());
+  return false;
+}
+
+// Makes the calls of a group, those of each communicator together, in their order. Returns NCCL's result.
+int make(std::vector<Operation> all, std::vector<std::shared_ptr<OrderedCalls>>& queued) {
+  int result = success;
+  while (!all.empty() && result == success) {
+    ncclComm* const comm = all.front().comm();
+    const auto others =
+        std::ranges::stable_partition(all, [&](const Operation& one) { return one.comm() == comm; });
+    std::vector<Operation> own(all.begin(), others.begin());
+    all.erase(all.begin(), others.begin());
+    std::shared_ptr<OrderedCalls> calls = find_calls(comm);
+    if (calls != nullptr && queued_or_made(*calls, std::move(own), result))
+      queued.push_back(std::move(calls));
+  }
+  return result;
+}
+
+}  // namespace
+
+int start_group() {
+  const int result = library().GroupStart();
+  if (result == success) ++group.depth;
+  return result;
+}
+
+int end_group() {
+  if (group.depth == 0 || --group.depth > 0) return library().GroupEnd();
+  const Group ended = std::exchange(group, {});
+  std::vector<std::shared_ptr<OrderedCalls>> queued;
+  int made = success;
+  try {
+    made = make(ended.calls, queued);
+  } catch (...) {
+    library().GroupEnd();
+    throw;
+  }
+  const int result = library().GroupEnd();
+  for (const auto& calls : queued) calls->await_first();
+  if (made != success || result != success) return made != success ? made : result;
+  std::vector<ncclComm*> comms;
+  for (ncclComm* const* const comm : ended.created) comms.push_back(*comm);
+  return comms.empty() ? success : take(comms);
+}
+
+int issue(const Operation& operation) {
+  const std::shared_ptr<OrderedCalls> calls = find_calls(operation.comm());
+  if (calls == nullptr) return run_by_nccl(operation, ranks_of(operation.comm()));
+  void* stream = nullptr;
+  if (operation.has_stream(stream) && calls->is_captured(stream)) calls->leave_to_nccl();
+  if (group.depth > 0) return group.calls.push_back(operation), success;
+  int result = success;
+  if (queued_or_made(*calls, {operation}, result)) calls->await_first();
+  return result;
+}
+
+int created(ncclComm** comms, int n) {
+  if (group.depth == 0) return take(std::span(comms, static_cast<std::size_t>(n)));
+  for (int i = 0; i < n; ++i) group.created.push_back(comms + i);
+  return success;
+}
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,47 @@
+// Calls of an unchanged program that have a place in the order of a communicator's calls.
+#pragma once
+
+#include <variant>
+
+#include "nccl/call.hpp"
+#include "nccl/dropin/counts.hpp"
+
+namespace taut::nccl::dropin {
+
+// Arguments of ncclSend or ncclRecv.
+struct Message {
+  bool sends;
+  void* buffer;
+  std::size_t count;
+  int datatype;
+  int peer;
+  ncclComm* comm;
+  void* stream;
+};
+
+// Arguments of ncclRedOpDestroy. Earlier calls may still need the operator.
+struct OperatorEnd {
+  int op;
+  ncclComm* comm;
+};
+
+struct Operation {
+  Function function;  // that the program has called
+  std::variant<NcclCall, Message, OperatorEnd> arguments;
+
+  ncclComm* comm() const noexcept;
+  // Returns true if the call has a stream, and then sets `stream`.
+  bool has_stream(void*& stream) const noexcept;
+  // Moves the call to another stream, if it has one.
+  void set_stream(void* stream) noexcept;
+  // Returns the collective call; null if this is none.
+  const NcclCall* collective() const noexcept { return std::get_if<NcclCall>(&arguments); }
+  // Returns the bytes of the whole message, all blocks included.
+  std::size_t bytes(int ranks) const noexcept;
+};
+
+// Makes the call by NCCL's own function, and counts it. Returns NCCL's result. Throws Error if there is no
+// NCCL.
+int run_by_nccl(const Operation& operation, int ranks);
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,252 @@
+#include "nccl/dropin/ordered_calls.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "policy/text/options.hpp"
+
+namespace taut::nccl::dropin {
+namespace {
+
+constexpr std::chrono::microseconds between_polls{50};
+constexpr std::chrono::seconds to_stop{10};
+
+int device_of(ncclComm* comm) {
+  int device = 0;
+  check(library().CommCuDevice(comm, &device), "ncclCommCuDevice");
+  return device;
+}
+
+int datatype_of(const Operation& operation) {
+  if (const NcclCall* const call = operation.collective()) return call->datatype;
+  const auto* const message = std::get_if<Message>(&operation.arguments);
+  return message != nullptr ? message->datatype : 0;
+}
+
+}  // namespace
+
+OrderedCalls::OrderedCalls(ncclComm* comm, std::optional<std::string> policy)
+    : comm_(comm),
+      policy_(std::move(policy)),
+      services_(api::device_services("the memory of a call of NCCL")),
+      device_(device_of(comm)) {
+  check(library().CommCount(comm, &ranks_), "ncclCommCount");
+  const CurrentDevice current(services_, device_);
+  done_.emplace(services_);
+  last_ = done_->value();
+  stream_.emplace(services_);
+  open_ = 1;  // the agreement
+  thread_ = std::thread([this] { run(); });
+}
+
+// Memory that work of the stream may still use is not freed.
+OrderedCalls::~OrderedCalls() {
+  stop();
+  while (done_->value() != last_) done_->increment();
+  const CurrentDevice current(services_, device_);
+  const std::uint64_t until = clock_now() + std::uint64_t{1'000'000'000};
+  int idle = 0;
+  while (services_.query(stream_->get(), &idle) == 0 && idle == 0 && clock_now() < until)
+    std::this_thread::sleep_for(between_polls);
+  if (idle == 0) static_cast<void>(state_.release());
+  state_.reset();
+  stream_.reset();  // while its device is the current one
+}
+
+// ---- In threads of the program
+
+bool OrderedCalls::begun() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return begun_ || ended_; });
+  return failure_.empty();
+}
+
+bool OrderedCalls::failed(std::string* why) {
+  const std::lock_guard lock(mutex_);
+  if (why != nullptr) *why = failure_;
+  return !failure_.empty();
+}
+
+bool OrderedCalls::takes(std::span<const Operation> group) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!failure_.empty()) throw Error(Status::transport_failed, failure_);
+    if (open_ > 0) return true;
+  }
+  return !plain_ && std::ranges::any_of(group, [&](const Operation& operation) {
+    const NcclCall* const call = operation.collective();
+    return call != nullptr && state_->selects(*call);
+  });
+}
+
+// Returns true for a call that is larger than all calls of its kind in the queue before.
+bool OrderedCalls::is_first(const Operation& operation) {
+  const std::size_t bytes = operation.bytes(ranks_);
+  const auto [found, added] = made_.try_emplace({operation.function, datatype_of(operation)}, bytes);
+  const bool larger = added || found->second < bytes;
+  found->second = std::max(found->second, bytes);
+  return larger;
+}
+
+void OrderedCalls::put(std::vector<Operation> calls) {
+  const CurrentDevice current(services_, device_);
+  Group group{std::move(calls), {}};
+  std::vector<void*> streams;
+  for (Operation& operation : group.calls) {
+    first_ = is_first(operation) || first_;
+    if (void* stream = nullptr; operation.has_stream(stream)) {
+      if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
+      operation.set_stream(stream_->get());
+    }
+  }
+  for (void* const stream : streams)
+    group.begins.push_back(std::make_unique<gpu::StreamPoint>(services_, stream));
+  ++last_;
+  // A stream that cannot wait for the word follows the call because the host waits for the call.
+  for (void* const stream : streams)
+    if (!first_ && done_->hold(stream, last_) != Status::ok) first_ = true;
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(group));
+  ++open_;
+  changed_.notify_all();
+}
+
+void OrderedCalls::await_first() {
+  if (std::exchange(first_, false)) finish();
+}
+
+void OrderedCalls::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return open_ == 0 || !failure_.empty() || ended_; });
+}
+
+void OrderedCalls::leave_to_nccl() {
+  if (plain_) return;
+  finish();
+  plain_ = true;
+}
+
+bool OrderedCalls::stop() {
+  limits_.stopped = true;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.notify_all();
+    if (!changed_.wait_for(lock, to_stop, [&] { return ended_; })) return false;
+  }
+  if (thread_.joinable()) thread_.join();
+  return true;
+}
+
+bool OrderedCalls::is_captured(void* stream) const {
+  int captured = 0;
+  check_device(services_, services_.is_captured(stream, &captured));
+  return captured != 0;
+}
+
+std::unique_ptr<CommReport> OrderedCalls::report() const {
+  if (state_ == nullptr || !state_->agreed()) return nullptr;
+  auto report =
+      std::make_unique<CommReport>(CommReport{.policy = "rules", .name = {"nccl"}, .ranks = ranks_});
+  report->calls = state_->calls();
+  return report;
+}
+
+std::unique_ptr<CommReport> OrderedCalls::last_report() {
+  limits_.stopped = true;
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  return open_ == 0 ? report() : nullptr;
+}
+
+// ---- In the thread
+
+void OrderedCalls::run() {
+  std::string why;
+  try {
+    agree();
+    for (;;) {
+      Group group;
+      {
+        std::unique_lock lock(mutex_);
+        --open_;
+        begun_ = true;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return limits_.stopped || !queue_.empty(); });
+        if (limits_.stopped) break;
+        group = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      make(group);
+      done_->increment();
+    }
+  } catch (const Error& error) {
+    why = error.what();
+  } catch (const std::bad_alloc&) {
+    why = describe(Status::out_of_memory);
+  } catch (...) {
+    why = describe(Status::internal);
+  }
+  if (!why.empty() && !limits_.stopped) fail(why);
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
+}
+
+void OrderedCalls::fail(const std::string& why) {
+  std::fprintf(stderr, "taut: a communicator of NCCL cannot be used any more: %s\n", why.c_str());
+  const std::lock_guard lock(mutex_);
+  failure_ = why;
+}
+
+// Agrees with the other ranks on the rules, and connects all pairs of ranks. All ranks see it if their rules
+// differ: NCCL then serves all calls.
+void OrderedCalls::agree() {
+  const CurrentDevice current(services_, device_);
+  constexpr std::uint64_t nanoseconds = 1'000'000'000;
+  limits_.deadline = clock_now() + static_cast<std::uint64_t>(options().handshake) * nanoseconds;
+  try {
+    state_ = std::make_unique<CommState>(comm_, &limits_);
+    state_->agree(policy_ ? &*policy_ : nullptr, stream_->get());
+    plain_ = state_->off();
+    if (!plain_) state_->connect(stream_->get());
+  } catch (const Error& error) {
+    if (error.status() != Status::rank_mismatch) throw;
+    int rank = 0;
+    library().CommUserRank(comm_, &rank);
+    if (rank == 0) std::fprintf(stderr, "taut: NCCL serves all calls of a communicator: %s\n", error.what());
+    plain_ = true;
+  }
+  limits_.deadline = 0;
+}
+
+// Makes the calls of a group: first those of NCCL, as one group of NCCL, then those that Taut may serve.
+void OrderedCalls::make(Group& group) {
+  const CurrentDevice current(services_, device_);
+  for (const auto& begin : group.begins) {
+    while (!begin->ready()) {
+      limits_.check();
+      std::this_thread::sleep_for(between_polls);
+    }
+    if (begin->result() != Status::ok) throw Error(begin->result(), describe(begin->result()));
+  }
+  const auto selected = std::ranges::stable_partition(group.calls, [&](const Operation& operation) {
+    const NcclCall* const call = operation.collective();
+    return call == nullptr || !state_->selects(*call);
+  });
+  if (selected.begin() != group.calls.begin()) {
+    check(library().GroupStart(), "ncclGroupStart");
+    int failed = success;
+    for (auto call = group.calls.begin(); call != selected.begin(); ++call)
+      if (failed == success) failed = run_by_nccl(*call, ranks_);
+    const int ended = library().GroupEnd();
+    check(failed, "a call of NCCL");
+    check(ended, "ncclGroupEnd");
+  }
+  for (const Operation& operation : selected) {
+    const bool served = state_->serve_anywhere(*operation.collective());
+    count(operation.function, served ? Service::served : Service::left, operation.bytes(ranks_));
+  }
+  state_->wait(stream_->get());
+}
+
+}  // namespace taut::nccl::dropin

@@ -1,0 +1,120 @@
+// Tests random sequences of calls that an unchanged program makes, also in groups and among calls of NCCL,
+// and such sequences in which a call of NCCL or CUDA fails. TEST_COUNT, TEST_SEED: as in random_test.cpp.
+#include <atomic>
+
+#include "gpu/nccl/dropin_ranks.hpp"
+#include "gpu/nccl/random_calls.hpp"
+
+namespace taut::test {
+namespace {
+
+// The way in which a program makes a sequence of calls.
+struct Manner {
+  Manner(std::uint64_t seed, std::size_t calls) {
+    Draw draw(seed + 77);
+    const std::size_t whole = draw.below(3);  // all calls are in one group
+    for (std::size_t i = 0; i < calls; ++i) {
+      const bool alone = draw.below(2) == 0;
+      begins.push_back(whole == 0 ? i == 0 : alone);
+      ends.push_back(whole == 0 ? i + 1 == calls : alone);
+      plain_after.push_back(draw.below(3) == 0);
+      waits_after.push_back(draw.below(3) == 0 && whole != 0);
+    }
+  }
+  std::vector<bool> begins, ends;              // of groups
+  std::vector<bool> plain_after, waits_after;  // a call that NCCL serves; a wait of the program
+};
+
+// Waits until the calls of a rank are made.
+void finish_calls(const NcclRank& me) {
+  if (const auto calls = dropin::find_calls(me.comm)) calls->finish();
+}
+
+// Makes the calls of a rank until one fails. Returns the code of the last one. `integers`: one for each rank.
+int make_calls(const NcclRank& me, const Manner& manner, const std::vector<std::unique_ptr<NcclJob>>& jobs,
+               const OnGpu<int>& integer) {
+  int code = 0;
+  const auto note = [&](int result) { code = code != 0 ? code : result; };
+  for (std::size_t i = 0; i < jobs.size() && code == 0; ++i) {
+    if (manner.begins[i]) note(taut_dropin_ncclGroupStart());
+    note(jobs[i]->call(me, dropin_functions));
+    if (manner.plain_after[i])
+      note(taut_dropin_ncclAllReduce(integer.data(), integer.data(), 1, ncclInt32, ncclMax, me.comm,
+                                     me.stream));
+    if (manner.ends[i]) note(taut_dropin_ncclGroupEnd());
+    if (manner.waits_after[i] && code == 0) finish_calls(me);
+  }
+  return code;
+}
+
+// Runs a sequence. Returns true if all calls succeeded on all ranks.
+bool run(const Sequence& sequence, std::uint64_t seed, const std::vector<std::unique_ptr<NcclJob>>& jobs,
+         const std::function<void()>& begin) {
+  DropinRanks ranks(sequence.trials[0].P, sequence.trials[0].whole_policy());
+  std::vector<std::unique_ptr<OnGpu<int>>> integers;
+  for (int r = 0; r < ranks.size(); ++r)
+    integers.push_back(std::make_unique<OnGpu<int>>(std::vector<int>(1, r)));
+  const Manner manner(seed, jobs.size());
+  std::atomic<int> failures{0};
+  begin();
+  ranks.run([&](NcclRank& me) {
+    const int code = make_calls(me, manner, jobs, *integers[static_cast<std::size_t>(me.rank)]);
+    finish_calls(me);
+    int error = 0;
+    taut_dropin_ncclCommGetAsyncError(me.comm, &error);
+    failures += code != 0 || error != 0;
+  });
+  stand_in_at_call(0, nullptr, nullptr);
+  fake_nccl::fail_at(0);
+  if (failures > 0)
+    ranks.run([](NcclRank& me) {
+      taut_dropin_ncclCommAbort(me.comm);
+      me.comm = nullptr;
+    });
+  stand_in_finish();
+  return failures == 0;
+}
+
+TEST(NcclRandom, DropInSequencesGiveTheBitsOfTheHost) {
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
+  const std::uint64_t count = number_from_environment("TEST_COUNT", 20);
+  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
+    stand_in_set_seed(seed);
+    const Sequence sequence(seed);
+    const auto jobs = jobs_of(sequence);
+    EXPECT_TRUE(run(sequence, seed, jobs, [] {}));
+    EXPECT_EQ(fake_nccl::take_report(), "");
+    expect_results_of_host(sequence, jobs);
+  }
+}
+
+// No rank hangs, and without an error the results are right.
+TEST(NcclRandom, DropInFailuresAreReported) {
+  const std::uint64_t first = number_from_environment("TEST_SEED", 1);
+  const std::uint64_t count = number_from_environment("TEST_COUNT", 12);
+  std::uint64_t errors = 0;
+  for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "TEST_COUNT=1 TEST_SEED=" << seed);
+    stand_in_set_seed(seed);
+    const Sequence sequence(seed);
+    const auto jobs = jobs_of(sequence);
+    Draw draw(seed + 1000);
+    const bool good = run(sequence, seed, jobs, [&] {
+      fake_nccl::set_patience(0.5);
+      if (draw.below(2) == 0)
+        fake_nccl::fail_at(1 + draw.below(60));
+      else
+        stand_in_at_call(1 + draw.below(400), nullptr, nullptr);
+    });
+    fake_nccl::set_patience(20);
+    fake_nccl::take_report();
+    errors += !good;
+    for (std::size_t i = 0; i < jobs.size() && good; ++i)
+      if (!are_of_nccl(sequence.trials[i], *jobs[i])) expect_outputs_of_host(sequence.trials[i], *jobs[i]);
+  }
+  EXPECT_TRUE(errors > 0 || count < 10);
+}
+
+}  // namespace
+}  // namespace taut::test
