@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "core/transport.hpp"

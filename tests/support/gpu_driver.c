@@ -144,8 +144,9 @@ void stand_in_free(void* at) {
 int stand_in_device_of(const void* at) {
   pthread_mutex_lock(&lock);
   const struct memory* const m = memory_of(at);
+  const int device = m != NULL ? m->device : stand_in_unknown; /* freeing other memory moves the entry */
   pthread_mutex_unlock(&lock);
-  return m != NULL ? m->device : stand_in_unknown;
+  return device;
 }
 
 static void add_to_opened(const void* at, int device, int more) {

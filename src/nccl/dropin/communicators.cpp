@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "nccl/dropin/exit_report.hpp"
 #include "policy/text/options.hpp"

@@ -1,6 +1,8 @@
 #include "nccl/dropin/counts.hpp"
 
 #include <atomic>
+#include <cstdint>
+#include <iterator>
 
 namespace taut::nccl::dropin {
 namespace {

@@ -1,5 +1,5 @@
 // The functions that libtaut_preload.so calls for those of NCCL: taut_dropin_<NCCL's name>.
-#include <new>
+#include <exception>
 
 #include "nccl/dropin/communicators.hpp"
 #include "nccl/dropin/entry.hpp"

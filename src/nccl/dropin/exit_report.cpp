@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <span>
+#include <string>
 
 #include "comm/explain.hpp"
 #include "core/output_file.hpp"

@@ -1,7 +1,9 @@
 #include "nccl/dropin/group.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "nccl/dropin/communicators.hpp"
 

@@ -1,6 +1,7 @@
 // Calls of an unchanged program that have a place in the order of a communicator's calls.
 #pragma once
 
+#include <cstddef>
 #include <variant>
 
 #include "nccl/call.hpp"

@@ -1,6 +1,7 @@
 #include "nccl/dropin/ordered_calls.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "policy/text/options.hpp"
