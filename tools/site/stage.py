@@ -44,6 +44,7 @@ SIDE_BAR = {
         "howto/image_stacking", "howto/measure_collectives", "howto/simulate_collectives",
         "results/papers", "howto/measure_codec", "howto/prove_the_bounds",
     ],
+    "Applications": ["applications/wave3d", "applications/fft"],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
