@@ -33,10 +33,10 @@ void print_table(const std::vector<Row>& rows, const fft::Options& options) {
   std::printf("Transform of %d x %d x %d doubles (%s); %s; medians of %d\n\n", options.shape[0],
               options.shape[1], options.shape[2], options.data.c_str(),
               options.link.empty() ? "network as it is" : options.link.c_str(), options.repeats);
-  std::printf("%-20s %8s %6s %12s %6s %9s %6s %10s %10s %10s\n", "variant", "sent MB", "ratio",
+  std::printf("%-24s %8s %6s %12s %6s %9s %6s %10s %10s %10s\n", "variant", "sent MB", "ratio",
               "transpose ms", "gain", "total ms", "gain", "error", "proven", "greatest");
   for (const Row& row : rows)
-    std::printf("%-20s %8.2f %6.2f %12.1f %6.2f %9.1f %6.2f %10.2e %10.2e %10.2e%s\n", row.name.c_str(),
+    std::printf("%-24s %8.2f %6.2f %12.1f %6.2f %9.1f %6.2f %10.2e %10.2e %10.2e%s\n", row.name.c_str(),
                 row.sent_bytes * 1e-6, row.plain_bytes / row.sent_bytes, median(row.transpose_seconds) * 1e3,
                 gain(rows[0].transpose_seconds, row.transpose_seconds), median(row.total_seconds) * 1e3,
                 gain(rows[0].total_seconds, row.total_seconds), row.error, row.proven, row.greatest,

@@ -54,7 +54,8 @@ const std::map<std::string, Setter>& setters() {
 Options parse(int argc, char** argv) {
   Options options;
   options.variants = split(
-      "lossless;abs:1e-2;abs:1e-4;abs:1e-6;abs:1e-8;abs:1e-4,codec=zfp;abs:1e-6,codec=zfp;rate:16", ';');
+      "lossless;abs:1e-2,when=always;abs:1e-4,when=always;abs:1e-4;abs:1e-6,when=always;abs:1e-8,when=always",
+      ';');
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     if (name == "--help" || name == "-h") {
@@ -79,7 +80,7 @@ const char* usage() {
          "  --data turbulence    or noise, a file of raw values (NAME.f32, NAME.f64), or tight: the values "
          "with the\n"
          "                       greatest error under the first variant, abs:E\n"
-         "  --variants 'lossless;abs:1e-4;abs:1e-4,codec=zfp'\n"
+         "  --variants 'lossless;abs:1e-4;abs:1e-6,when=always'\n"
          "                       policies; bounds of abs are in units of the root mean square of the field\n"
          "  --repeats 7\n"
          "  --out fft-out        folder of report.json\n"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* default_variants =
     "plain/collective;lossless;lossless/collective;rate:16;rate:8;rate:4;"
-    "abs:1e-2;abs:1e-3;abs:1e-4;abs:1e-4/collective;abs:1e-5;rel:1e-4";
+    "abs:1e-3;abs:1e-4;abs:5e-5;abs:5e-5/collective;abs:1e-5;rel:1e-4";
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;

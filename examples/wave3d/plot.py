@@ -2,7 +2,7 @@
 """Draws the waves of a run: plot.py [FOLDER [VARIANT]]
 
 Reads report.json, seismograms and slices that wave3d left in FOLDER (default wave3d-out) and writes there
-  waves.png     a vertical slice of vx and a seismogram, by plain MPI and by VARIANT (default abs:1e-4), and the differences
+  waves.png     a vertical slice of vx and a seismogram, by plain MPI and by VARIANT (default abs:5e-5), and the differences
   variants.png  halo time of every variant against the misfit of its seismograms
 """
 
@@ -102,7 +102,7 @@ def variants(run):
 
 def main():
     run = Run(sys.argv[1] if len(sys.argv) > 1 else "wave3d-out")
-    chosen = sys.argv[2] if len(sys.argv) > 2 else "abs:1e-4"
+    chosen = sys.argv[2] if len(sys.argv) > 2 else "abs:5e-5"
     waves(run, chosen if chosen in run.rows else list(run.rows)[-1])
     variants(run)
 

@@ -62,6 +62,7 @@ SIDE_BAR = {
     "Applications": [
         "applications/dask",
     ],
+    "Applications": ["applications/wave3d", "applications/fft"],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
