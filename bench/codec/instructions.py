@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts the instructions a value of the codecs' kernels, by qemu: an estimate of speed without hardware.
+"""Counts the instructions for each value in the kernels of the codecs, under qemu: an estimate of speed without hardware.
 
 instructions.py x86=PROGRAM aarch64=PROGRAM: the programs are taut_bench_instructions of a build for each processor.
 Prints a table of the AVX2 and NEON sets, and their quotient. The difference of two runs leaves out what a run does

@@ -1,5 +1,4 @@
-// One operation of a codec, as often as asked: tools/count_instructions.py counts its instructions under
-// qemu.
+// Program that repeats one operation of a codec. instructions.py counts its instructions under qemu.
 //   taut_bench_instructions CODEC TYPE KERNELS OPERATION REPETITIONS
 #include <cmath>
 #include <cstdio>

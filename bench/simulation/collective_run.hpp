@@ -21,7 +21,7 @@ struct CollectiveCall {
   int segments = 1;
   CodecCosts costs = {};
   std::size_t packet_bytes = 0;  // Allgather and Bcast forward frames in packets of this size; 0: whole
-  std::optional<CodecCosts> fast = {};  // of taut::fast_codec, among which and `costs` the engine chooses
+  std::optional<CodecCosts> fast = {};  // costs of taut::fast_codec, the engine's alternative to `costs`
 };
 
 // Plan of a call. plans() returns the engine's plan, once it has measured codecs and link, and the other

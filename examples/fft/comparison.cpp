@@ -21,7 +21,7 @@ double greatest_of(double value, MPI_Comm comm) {
   return value;
 }
 
-// One variant: its communicators have the policy.
+// Variant: its figures, and its communicators, which have the policy.
 struct Variant {
   Row row;
   TautComms comms;
@@ -83,8 +83,7 @@ void measure_error(Row& row, const std::vector<Complex>& result, const std::vect
   row.greatest = std::max(row.greatest, std::sqrt(greatest_of(greatest, world) * count) / norm);
 }
 
-// Returns theorem 9's bound, relative to the norm, with what the rounding of the transforms themselves may
-// add.
+// Returns the bound of theorem 9, relative to the norm, plus the greatest rounding error of the transforms.
 double proven(double bound, const Transform& transform, double norm, MPI_Comm world) {
   double sum = 1e-14;
   for (const double travelling : transform.travelling())

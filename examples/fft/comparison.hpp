@@ -9,6 +9,7 @@
 
 namespace fft {
 
+// Figures of one variant.
 struct Row {
   std::string name, policy = {};  // the policy is empty for plain MPI
   double bound = -1;              // absolute, of each transposition; -1: none
@@ -20,7 +21,8 @@ struct Row {
   bool good() const { return proven < 0 || error <= proven; }
 };
 
-// The rows are complete on rank 0, and `good` is the same on all ranks. Throws std::invalid_argument.
+// Runs all variants. The rows are complete on rank 0, and `good` is the same on all ranks. `refused`:
+// policies that Taut does not accept. Throws std::invalid_argument.
 std::vector<Row> compare(const Options& options, MPI_Comm world, std::vector<std::string>& refused);
 
 }  // namespace fft

@@ -1,4 +1,4 @@
-// A Fourier transform of a real array in pencils, unitary along each axis: norms stay what they are.
+// A Fourier transform of a real array in pencils, unitary along each axis, so that norms are kept.
 //
 // The ranks form a grid of p0 x p1. Axis 2 is transformed first; a transposition among p1 ranks makes axis 1
 // whole, another one among p0 ranks axis 0.

@@ -21,7 +21,7 @@ inline float before(const float* f, std::ptrdiff_t stride, Weights w) {
   return w.near * (f[0] - f[-stride]) + w.far * (f[stride] - f[-2 * stride]);
 }
 
-// The pointers to one row of all components, and what its cells have in common.
+// Row of cells along x: pointers to their values, and the factors that all of them share.
 struct Row {
   float* of[components];
   const float *lambda, *mu, *buoyancy, *damping_x;
@@ -129,7 +129,7 @@ void advance_stresses(WaveField& field, const Medium& medium) {
 
 void add_source(WaveField& field, const Triple& cell, int step) {
   if (!field.box.holds(cell)) return;
-  constexpr double width = 9, moment = 4000;  // at the end of the spectrum a wave of S is 6 cells long
+  constexpr double width = 9, moment = 4000;  // the shortest S waves are 6 cells long
   const double t = step * static_cast<double>(time_step) - 4 * width;
   const double rate = moment * std::exp(-t * t / (2 * width * width)) / (width * std::sqrt(6.2831853));
   const auto added = static_cast<float>(rate * static_cast<double>(time_step));

@@ -1,8 +1,8 @@
 // Elastic waves: velocities and stresses on a staggered grid, fourth order in space and second in time.
 //
 // With a cell at (x, y, z): vx is at x + 1/2, vy at y + 1/2, vz at z + 1/2, the normal stresses are in the
-// cell, sxy is at x + 1/2 and y + 1/2, and so on. Surface of the earth: images of stresses above it (Graves,
-// Bull. Seism. Soc. Am. 86, 1996), differences of second order in z in the two planes next to it.
+// cell, sxy is at x + 1/2 and y + 1/2, and so on. The free surface has images of the stresses above it
+// (Graves, Bull. Seism. Soc. Am. 86, 1996). The two planes next to it have differences of second order in z.
 #pragma once
 
 #include <array>

@@ -10,6 +10,7 @@
 
 namespace wave3d {
 
+// Kind of calls that exchange the halos.
 enum class Way { messages, collective };
 
 class Halo {
@@ -24,11 +25,12 @@ class Halo {
   // Fills the halos of three components, which may differ from axis to axis.
   void exchange(WaveField& field, const std::array<std::array<Component, 3>, 3>& components_by_axis);
 
-  double plain_bytes() const {
-    return plain_bytes_;
-  }                            // bytes of values that this rank has passed to MPI or Taut
-  double sent_bytes() const;   // bytes that it sent
-  double coded_share() const;  // part of the values that travelled as frames
+  // Returns the bytes of values that this rank has passed to MPI or Taut.
+  double plain_bytes() const { return plain_bytes_; }
+  // Returns the bytes that this rank has sent.
+  double sent_bytes() const;
+  // Returns the share of the values that travelled as frames.
+  double coded_share() const;
 
  private:
   // A neighbour and its part of the buffers.

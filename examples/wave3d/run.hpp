@@ -1,4 +1,4 @@
-// One run of each variant, step by step in turn, so that what disturbs the machine disturbs all of them.
+// Run of all variants, which advance step by step in turn: disturbances of the machine meet all alike.
 #pragma once
 
 #include <memory>
@@ -23,12 +23,13 @@ struct Outcome {
   std::vector<float> slice;                        // vx in a vertical plane, in the middle of the run
 };
 
+// The result of a run; the outcomes are those of rank 0.
 struct Run {
   Triple whole{}, ranks{};
   int stations = 0;
   int slice_step = 0, energy_interval = 1;
-  std::vector<Outcome> outcomes;  // plain messages first
-  std::vector<std::string> refused;
+  std::vector<Outcome> outcomes;     // plain messages first
+  std::vector<std::string> refused;  // reasons why variants were left out
 };
 
 Run run(const Options& options, MPI_Comm world);

@@ -1,6 +1,6 @@
 """`taut compress` and `taut decompress` on variables of HDF5 and NetCDF-4 files, which are named FILE::VARIABLE.
 
-The C++ program does the work, on a .npy file beside the output that exists meanwhile.
+The C++ program compresses or decompresses a temporary .npy file beside the output.
 """
 
 import argparse

@@ -27,8 +27,8 @@ from ._dtypes import number_of
 from ._policy import Policy
 
 MIN_BYTES = 1 << 16  # smaller arrays are not compressed
-SAMPLE_VALUES = 1 << 15
-LEAST_RATIO = 1.1
+SAMPLE_VALUES = 1 << 15  # values of the sample that larger arrays are judged by
+LEAST_RATIO = 1.1  # of bytes of values to bytes of the frame; below, the array stays as it is
 
 Packed = tuple[dict[str, Any], list[Any]]
 
@@ -69,7 +69,7 @@ def enable_on(client: Client, policy: Union[str, Policy, None] = None) -> None:
 
 
 def dask_setup(_server: Any) -> None:
-    """Is called by Dask for ``--preload taut.dask``."""
+    """Sets the serialisers. Dask calls this function for ``--preload taut.dask``."""
     enable()
 
 
@@ -84,7 +84,7 @@ class _OnWorkers(WorkerPlugin):
 
 
 def register(kind: type, empty: Optional[Callable[..., Any]] = None) -> None:
-    """Compresses arrays of a class. Does nothing the second time.
+    """Sets the serialisers for arrays of a class, unless they are set already.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _packed(array: Any, context: Optional[dict[str, Any]]) -> Optional[Packed]:
 
 
 def _leaves_host(context: Optional[dict[str, Any]]) -> bool:
-    """Returns true if the connection leads to another host. Without a connection, as for a file, nothing leaves."""
+    """Returns true if the connection leads to another host. Returns false for spilling, which has no connection."""
     if not context:
         return False
     ends = [context.get(end, {}).get("address") for end in ("sender", "recipient")]

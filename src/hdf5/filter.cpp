@@ -1,5 +1,4 @@
-// Filter of HDF5, as a plugin that HDF5 loads from HDF5_PLUGIN_PATH. docs/spec/hdf5.md describes what it
-// stores.
+// Filter of HDF5: a plugin that HDF5 loads from HDF5_PLUGIN_PATH. docs/spec/hdf5.md describes its data.
 #include "cli/array.hpp"
 #include "cli/failure.hpp"
 #include "hdf5/chunk.hpp"
@@ -10,9 +9,9 @@ namespace taut::hdf5 {
 namespace {
 
 constexpr FilterId filter_id = 384;      // from 256 to 511: for testing, without registration
-constexpr std::size_t most_words = 256;  // that HDF5 hands out
+constexpr std::size_t most_words = 256;  // most that HDF5 hands out
 
-// Calls `body`; an exception becomes a message on HDF5's stack of errors, and the result `failed`.
+// Returns the result of body(). An exception becomes a message on HDF5's error stack, and `failed`.
 template <class Result, class Body>
 Result reported(const Library& hdf5, Result failed, Body body) noexcept {
   try {

@@ -29,7 +29,7 @@ class Library {
     return reinterpret_cast<Function>(found);
   }
 
-  // Puts a message on HDF5's stack of errors.
+  // Puts a message on HDF5's error stack.
   void report(const char* message) const noexcept;
 
  private:

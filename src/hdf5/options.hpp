@@ -11,12 +11,12 @@
 namespace taut::hdf5 {
 
 struct ChunkOptions {
-  std::optional<DType> type;           // nothing: not filled in yet
+  std::optional<DType> type;           // empty until HDF5 tells the type of the dataset
   std::vector<std::uint64_t> extents;  // extents of a chunk, slowest first
   std::string coding = "lossless";     // bound and options, docs/configuration.md
 };
 
-// Both throw Failure.
+// Conversions between options and words. Both throw Failure.
 ChunkOptions read_options(std::span<const unsigned> words);
 std::vector<unsigned> words_of(const ChunkOptions& options);
 

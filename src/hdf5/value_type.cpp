@@ -11,7 +11,7 @@ namespace {
       " are not coded; use little-endian floats of 16, 32 or 64 bits, complex numbers of such, or integers");
 }
 
-// Type of HDF5 that is closed at the end.
+// Handle of a type of HDF5, which the destructor closes.
 class OpenType {
  public:
   OpenType(const Library& hdf5, Id id) : close_(hdf5.function<TypeClose>("H5Tclose")), id_(id) {
@@ -36,7 +36,7 @@ void check_order(const Library& hdf5, Id type, std::size_t bytes) {
     refuse("values in big-endian byte order");
 }
 
-// Returns the type of a name such as i16, from its kind and bits.
+// Returns the type of a kind (i, u or c) and a number of bits: i16 and so on.
 DType named(char kind, std::size_t bits) {
   std::string name(1, kind);
   name += std::to_string(bits);

@@ -74,7 +74,8 @@ void CommState::agree(const std::string* policy, void* stream) {
   communicator_->keep_frames_on_devices();
 }
 
-// Returns the rules that all ranks have; none if they differ.
+// Returns the rules that all ranks have; none if some rank runs with TAUT=0. Sets `node_of` to the node of
+// each rank. Throws Error(rank_mismatch) if the rules differ, or cannot be read on some rank.
 Rules CommState::agreed_rules(Rules mine, bool readable, std::vector<int>& node_of) {
   const Vote own{mine.hash(), node_hash(), options().enabled, readable};
   const std::vector<std::byte> all = transport_.allgather(std::as_bytes(std::span(&own, 1)));

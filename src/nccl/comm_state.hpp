@@ -27,8 +27,8 @@ class CommState {
   // Agrees likewise, by work on a stream of its own.
   void agree(const std::string* policy);
 
-  // False if `comm` now has another size, rank or device. A new communicator at the same address that equals
-  // the old one in all three is not noticed: release the state before ncclCommDestroy.
+  // Returns false if `comm` now has another size, rank or device. A new communicator at the same address that
+  // equals the old one in all three is not noticed: release the state before ncclCommDestroy.
   bool is_of(ncclComm* comm) const;
 
   int rank() const noexcept { return transport_.rank(); }
@@ -41,8 +41,8 @@ class CommState {
   // Serves a call, by Taut or by NCCL. Returns true if Taut compressed it. Throws Error.
   bool serve(const NcclCall& call);
 
-  // Serves a call like serve(). A call that only some ranks can serve, for where their buffers are, goes to
-  // NCCL on all ranks.
+  // Serves a call like serve(). If some rank's buffers are in memory that Taut cannot use, NCCL serves the
+  // call on all ranks.
   bool serve_anywhere(const NcclCall& call);
 
   bool agreed() const noexcept { return communicator_ != nullptr; }

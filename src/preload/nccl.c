@@ -1,4 +1,4 @@
-/* nccl.c -- chooses the functions that serve NCCL's. */
+/* nccl.c -- chooses what serves a call of NCCL: a function of libtaut_nccl, or NCCL's own. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <pthread.h>

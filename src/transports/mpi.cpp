@@ -134,16 +134,16 @@ class PrivateCommTransport final : public MpiTransport {
     PMPI_Request_free(&request);
   }
 
-  // Throws if MPI has reported an error. If a process has failed, all ranks that wait for this one get an
-  // error as well, because the private communicator is revoked.
+  // Throws MpiError unless `code` is MPI_SUCCESS. After the failure of a process it revokes the private
+  // communicator first, so that all ranks that wait for this rank get an error as well.
   void attempt(int code, const char* call) {
     if (code != MPI_SUCCESS && is_process_failure(code) && !revoked_ && PMPIX_Comm_revoke != nullptr)
       revoked_ = PMPIX_Comm_revoke(comm_) == MPI_SUCCESS;
     check(code, call);
   }
 
-  // Ends all waiting if the program has revoked its communicator: ranks that left this call do not come back.
-  // Looks now and then.
+  // Throws MpiError if the program has revoked its communicator: ranks that have left the call do not return
+  // to it. Asks MPI in every 1024th call only.
   void look_at_parent() {
     if (parent_freed_ != nullptr && ++looks_ % 1024 == 0 && !*parent_freed_)
       attempt(code_if_revoked(parent_), "MPI_Test");

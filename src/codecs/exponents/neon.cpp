@@ -1,4 +1,4 @@
-// NEON kernels; 64 bytes are four registers.
+// NEON kernels of the codec exponents. 64 bytes are four registers.
 #include "codecs/exponents/loops.hpp"
 #include "core/neon_bitmaps.hpp"
 
@@ -56,7 +56,7 @@ struct Neon {
     return map == 0 ? all(0) : restore_bytes(in, map);
   }
 
-  // Codes by rows of 16 symbols: few rows have a symbol of the book.
+  // Table of the symbols' codes, in rows of 16 symbols. Rows without a symbol of the book are left out.
   class Codes {
    public:
     explicit Codes(const Book& book) noexcept : escape_(byte_of(book.escape())) {
@@ -72,7 +72,8 @@ struct Neon {
     }
 
    private:
-    // A lookup gives 0 for places beyond 15: in all other rows.
+    // Returns the codes of 16 symbols. A lookup in the row of another symbol gives 0, because the index then
+    // exceeds 15.
     Register codes_of(Register symbols) const noexcept {
       Register codes = escape_;
       for (unsigned i = 0; i < rows_; ++i)

@@ -1,4 +1,4 @@
-// NEON kernels; a vector is four registers.
+// NEON kernels of the codec mpc. A vector is four registers.
 #include "codecs/mpc/lanes.hpp"
 #include "codecs/mpc/pipeline.hpp"
 #include "core/neon_bitmaps.hpp"
@@ -38,7 +38,7 @@ struct Neon {
   }
   static Vector restore(const std::byte* in, std::uint64_t mask) noexcept { return restore_bytes(in, mask); }
 
-  // ---- Inverse of LNV: in doubling steps within a register, then from one register to the next
+  // ---- Inverse of LNV: running sums, in doubling steps within a register, then over the registers
 
   template <unsigned distance>
   class Scan {
@@ -106,8 +106,8 @@ struct Neon {
     return (Register)of((typename InLanes::Register)v...);
   }
 
-  // Positions of bytes, for blocks of 8 words: gathered by their position in the word, top byte and last word
-  // first; and the inverse.
+  // Source positions of bytes in a block of 8 words. of_block gathers bytes by their position in the word,
+  // top byte and last word first; of_words is the inverse.
   static constexpr unsigned of_block(unsigned i) noexcept {
     return (7 - i % 8) * size + size - 1 - i % (8 * size) / 8;
   }

@@ -1,4 +1,4 @@
-// NEON kernels: unzipping instructions extract bytes, zipping ones put them together.
+// NEON kernels of the codec szx. The instructions UZP1 and UZP2 extract bytes; ZIP1 and ZIP2 join bytes.
 #include "codecs/szx/loops.hpp"
 #include "core/neon_bitmaps.hpp"
 
@@ -133,7 +133,7 @@ struct Neon {
     return bytes;
   }
 
-  // Calls visit(i, offsets) for the four offsets from i of sixteen, from their lower and upper words.
+  // Calls visit(i, offsets) for offsets i to i + 3 of sixteen, joined from their lower and upper words.
   template <class Visit>
   static void four_by_four(const uint16x8_t (&lower)[2], uint16x8_t upper_first, uint16x8_t upper_second,
                            const Visit& visit) noexcept {

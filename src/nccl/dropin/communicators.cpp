@@ -11,7 +11,7 @@
 namespace taut::nccl::dropin {
 namespace {
 
-// Calls by communicator. They outlive static destructors: their threads may still run then.
+// Calls by communicator. The list is never destroyed, because its threads may outlive static destructors.
 struct Communicators {
   std::mutex mutex;
   std::map<ncclComm*, std::shared_ptr<OrderedCalls>> all;
@@ -30,7 +30,7 @@ std::shared_ptr<OrderedCalls> forget(ncclComm* comm) {
   return calls;
 }
 
-// Returns the reports of all communicators at the end of the process, and lets their threads end.
+// Returns the reports of all communicators at the end of the process, and stops their threads.
 std::vector<std::unique_ptr<CommReport>> last_reports() {
   std::vector<std::unique_ptr<CommReport>> all;
   const std::lock_guard lock(communicators().mutex);
@@ -69,7 +69,7 @@ int take(std::span<ncclComm* const> created, const std::optional<std::string>& p
     communicators().all[comm] = taken.back();
   }
   int result = success;
-  for (const auto& calls : taken)  // each has its thread by now
+  for (const auto& calls : taken)  // all threads run, so that ranks of one process can agree
     if (!calls->begun()) result = internal_error;
   return result;
 }
@@ -85,7 +85,7 @@ int abandon(ncclComm* comm, int (*abort)(ncclComm*)) {
   std::shared_ptr<OrderedCalls> calls = forget(comm);
   const bool ended = calls == nullptr || calls->stop();
   const int result = abort(comm);
-  if (!ended) new std::shared_ptr<OrderedCalls>(std::move(calls));  // its thread does not end
+  if (!ended) new std::shared_ptr<OrderedCalls>(std::move(calls));  // never freed: its thread runs on
   return result;
 }
 

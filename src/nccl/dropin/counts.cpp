@@ -7,6 +7,7 @@
 namespace taut::nccl::dropin {
 namespace {
 
+// Names by Function, without destroy_operator, which is not counted.
 constexpr const char* names[] = {"ncclAllReduce", "ncclReduceScatter", "ncclAllGather", "ncclBroadcast",
                                  "ncclBcast",     "ncclReduce",        "ncclAlltoAll",  "ncclGather",
                                  "ncclScatter",   "ncclSend",          "ncclRecv"};

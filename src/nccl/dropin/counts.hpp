@@ -8,7 +8,7 @@
 
 namespace taut::nccl::dropin {
 
-// Functions of NCCL whose calls have a place in the order of a communicator.
+// Functions of NCCL whose calls keep the order of the program on a communicator.
 enum class Function {
   all_reduce,
   reduce_scatter,

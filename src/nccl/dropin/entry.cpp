@@ -11,7 +11,7 @@ using namespace taut::nccl::dropin;
 
 namespace {
 
-// Runs action(), and returns its result; NCCL's result for what it throws.
+// Returns the result of action(); NCCL's result for an exception.
 template <class Action>
 int guarded(const Action& action) noexcept {
   try {
@@ -23,7 +23,7 @@ int guarded(const Action& action) noexcept {
   }
 }
 
-// Returns NCCL's own function.
+// Returns NCCL's own function of a name.
 template <class Function>
 Function own(const char* name) {
   return reinterpret_cast<Function>(find_function(name));
@@ -37,7 +37,7 @@ void finish(ncclComm* comm) {
   if (const auto calls = find_calls(comm)) calls->finish();
 }
 
-// Creates a communicator by `create()`, and takes its calls.
+// Creates a communicator by create(), and starts to serve its calls.
 template <class Create>
 int creating(ncclComm** comm, const Create& create) noexcept {
   return guarded([&] {

@@ -86,7 +86,7 @@ void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open)()) {
   const std::lock_guard lock(kept().mutex);
   if (kept().open != nullptr) return;
   kept().open = open;
-  options();  // exist before the handler is registered, so that they exist when it runs
+  options();  // constructed before the handler is registered: destroyed after the handler has run
   std::atexit(write_at_exit);
 }
 

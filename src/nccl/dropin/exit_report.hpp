@@ -8,14 +8,14 @@
 
 namespace taut::nccl::dropin {
 
-// Notes a communicator. The rank of this process is that in the first of the largest communicators.
+// Notes a communicator. The report names the process by its rank in the first of the largest communicators.
 void note_communicator(int rank, int ranks);
 
 // Keeps the report of a communicator that is destroyed; null: there is none.
 void keep_report(std::unique_ptr<CommReport> gone);
 
-// Lets the report be written when the process ends. `open` returns the reports of the communicators that
-// exist then. Later calls do nothing.
+// Registers a handler that writes the report when the process ends. `open` returns the reports of the
+// communicators that exist then. Later calls do nothing.
 void report_at_exit(std::vector<std::unique_ptr<CommReport>> (*open)());
 
 }  // namespace taut::nccl::dropin

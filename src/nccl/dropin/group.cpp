@@ -10,7 +10,7 @@
 namespace taut::nccl::dropin {
 namespace {
 
-// Open group of this thread. A group of NCCL's is open too.
+// Open group of this thread, within an open group of NCCL.
 struct Group {
   int depth = 0;
   std::vector<Operation> calls;  // on communicators whose calls Taut may serve
@@ -24,7 +24,8 @@ int ranks_of(ncclComm* comm) {
   return ranks;
 }
 
-// Makes calls of one communicator. Returns true if they are in its queue; otherwise `result` is NCCL's.
+// Puts calls in the queue of their communicator, or makes them by NCCL. Returns true if they are in the
+// queue; otherwise sets `result` to NCCL's.
 bool queued_or_made(OrderedCalls& calls, std::vector<Operation> operations, int& result) {
   if (calls.takes(operations)) return calls.put(std::move(operations)), true;
   for (const Operation& operation : operations)

@@ -5,14 +5,14 @@
 
 namespace taut::nccl::dropin {
 
-// Functions of NCCL's names. They return NCCL's results, and throw Error.
+// ncclGroupStart and ncclGroupEnd under the drop-in. Both return NCCL's results, and throw Error.
 int start_group();
 int end_group();
 
 // Makes a call, now or at the end of the group.
 int issue(const Operation& operation);
 
-// Notes that the program has created a communicator, whose calls Taut may serve from the end of the group on.
+// Notes `n` communicators that the program has created. Taut may serve their calls after the group.
 int created(ncclComm** comms, int n);
 
 }  // namespace taut::nccl::dropin

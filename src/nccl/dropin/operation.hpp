@@ -1,4 +1,4 @@
-// Calls of an unchanged program that have a place in the order of a communicator's calls.
+// Calls of an unchanged program that keep their order on a communicator.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,9 @@ struct OperatorEnd {
   ncclComm* comm;
 };
 
+// A call of the program: the function of NCCL, and its arguments.
 struct Operation {
-  Function function;  // that the program has called
+  Function function;
   std::variant<NcclCall, Message, OperatorEnd> arguments;
 
   ncclComm* comm() const noexcept;

@@ -80,7 +80,7 @@ bool OrderedCalls::takes(std::span<const Operation> group) {
   });
 }
 
-// Returns true for a call that is larger than all calls of its kind in the queue before.
+// Returns true for the first call of its kind, and for a call larger than all of its kind before.
 bool OrderedCalls::is_first(const Operation& operation) {
   const std::size_t bytes = operation.bytes(ranks_);
   const auto [found, added] = made_.try_emplace({operation.function, datatype_of(operation)}, bytes);
@@ -103,7 +103,7 @@ void OrderedCalls::put(std::vector<Operation> calls) {
   for (void* const stream : streams)
     group.begins.push_back(std::make_unique<gpu::StreamPoint>(services_, stream));
   ++last_;
-  // A stream that cannot wait for the word follows the call because the host waits for the call.
+  // The host waits for the call if a stream cannot wait for the counter.
   for (void* const stream : streams)
     if (!first_ && done_->hold(stream, last_) != Status::ok) first_ = true;
   const std::lock_guard lock(mutex_);
@@ -199,8 +199,8 @@ void OrderedCalls::fail(const std::string& why) {
   failure_ = why;
 }
 
-// Agrees with the other ranks on the rules, and connects all pairs of ranks. All ranks see it if their rules
-// differ: NCCL then serves all calls.
+// Agrees with the other ranks on the rules, and connects all pairs of ranks. If the rules differ, all ranks
+// leave all calls to NCCL.
 void OrderedCalls::agree() {
   const CurrentDevice current(services_, device_);
   constexpr std::uint64_t nanoseconds = 1'000'000'000;

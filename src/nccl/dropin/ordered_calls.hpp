@@ -18,24 +18,24 @@
 
 namespace taut::nccl::dropin {
 
-// A call with exact sizes of frames waits on the host, and a call of NCCL must not. So a call that the rules
-// select is put in a queue, and its stream waits for a word of pinned memory. A thread makes the calls of the
-// queue, on a stream of its own, and increments the word at the end of each. While the queue is not empty,
-// the calls that are left to NCCL go through it as well: NCCL thus sees one order of calls on all ranks. A
-// failure leaves the streams waiting, as failures of NCCL do, until the program aborts or destroys the
-// communicator.
+// Queue of the calls on one communicator, and the thread that makes them. A call whose frames have exact
+// sizes waits on the host, but functions of NCCL return at once. A call that the rules select therefore
+// enters the queue, and its stream waits for a counter in pinned memory. The thread makes the calls on a
+// stream of its own, and increments the counter after each group. Calls that are left to NCCL enter the queue
+// too unless it is empty, so that NCCL sees the same order of calls on all ranks. After a failure the streams
+// wait, as after failures of NCCL, until the program aborts or destroys the communicator.
 //
 // All functions are called by threads of the program, one at a time, as NCCL demands of its calls.
 class OrderedCalls {
  public:
-  // Starts the thread, which agrees with the other ranks on the rules. `policy`: as of CommState. Throws
+  // Starts the thread, which agrees with the other ranks on the rules. `policy`: in place of rules. Throws
   // Error.
   OrderedCalls(ncclComm* comm, std::optional<std::string> policy);
   OrderedCalls(const OrderedCalls&) = delete;
-  // Lets the waiting streams go on. Calls in the queue are dropped.
+  // Drops the calls in the queue, and ends the waiting of their streams.
   ~OrderedCalls();
 
-  // Waits until the ranks have agreed. Returns false if that failed, so that the communicator cannot be used.
+  // Waits for the agreement of the ranks. Returns false if it failed: the communicator cannot be used then.
   bool begun();
 
   // Returns true if the calls, a group of the program, are to be put in the queue, and false if the caller
@@ -45,8 +45,9 @@ class OrderedCalls {
   // Puts the calls of a group in the queue. The caller must call await_first() when all its groups are there.
   void put(std::vector<Operation> group);
 
-  // Waits until the queue is empty if it has the first call of some kind and size. Such a call makes memory,
-  // kernels and connections, for which CUDA may wait for all streams: none must wait for the call then.
+  // Waits until the queue is empty, if put() has added the first call of a kind or one larger than all
+  // before. Such a call allocates memory, loads kernels and opens connections. CUDA may wait for all streams
+  // meanwhile: a stream that waited for the call would deadlock.
   void await_first();
 
   // Waits until the queue is empty, or there was a failure.
@@ -55,8 +56,8 @@ class OrderedCalls {
   // Leaves all later calls to NCCL, once the queue is empty. All ranks do so at the same call.
   void leave_to_nccl();
 
-  // Ends the thread without waiting for other ranks. Returns false if it does not end, because NCCL does not
-  // return: the object must then live on.
+  // Ends the thread without waiting for other ranks. Returns false if a function of NCCL does not return, so
+  // that the thread runs on: the object must not be destroyed then.
   bool stop();
 
   // Returns true after a failure, and sets the reason.
@@ -67,7 +68,7 @@ class OrderedCalls {
 
   // Returns the report on the calls so far; null if there is none. The queue is empty.
   std::unique_ptr<CommReport> report() const;
-  // Returns the report at the end of the process; null if a call is still being made. The thread ends.
+  // Stops the thread at the end of the process. Returns the report; null if a call is in progress.
   std::unique_ptr<CommReport> last_report();
 
  private:
@@ -75,7 +76,7 @@ class OrderedCalls {
     std::vector<Operation> calls;
     std::vector<std::unique_ptr<gpu::StreamPoint>> begins;
   };
-  using Kind = std::pair<Function, int>;  // and type
+  using Kind = std::pair<Function, int>;  // function and datatype
 
   void run();
   void agree();
@@ -89,18 +90,18 @@ class OrderedCalls {
   const api::DeviceServices& services_;
   int ranks_ = 0, device_ = 0;
   WaitLimits limits_;
-  std::optional<gpu::HostCounter> done_;  // of groups
+  std::optional<gpu::HostCounter> done_;  // groups that are complete
   std::uint32_t last_ = 0;                // value of `done_` after the last group
   std::optional<OwnStream> stream_;
   std::unique_ptr<CommState> state_;
   bool plain_ = false;                // NCCL serves all calls
   bool first_ = false;                // await_first() has to wait
-  std::map<Kind, std::size_t> made_;  // greatest size in the queue so far
+  std::map<Kind, std::size_t> made_;  // bytes of the largest call of each kind so far
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Group> queue_;
-  std::size_t open_ = 0;  // groups in the queue, and the one that is made
+  std::size_t open_ = 0;  // groups in the queue or in progress; at first, the agreement
   bool begun_ = false, ended_ = false;
   std::string failure_;
   std::thread thread_;

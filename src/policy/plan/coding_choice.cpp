@@ -5,8 +5,8 @@
 namespace taut {
 namespace {
 
-// Another choice takes less than this share of the time. One by values has to save more, because other
-// algorithms give other bits then, and are not tried.
+// Greatest share of the usual time that another choice may take. A choice by values has to save more, because
+// no other algorithm can be tried for it: the bits of the result would differ.
 constexpr double worthwhile = 0.95, worthwhile_by_values = 0.9;
 
 // Returns true if frames of this codec are added unless the choice is by values.

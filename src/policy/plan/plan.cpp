@@ -107,8 +107,8 @@ const char* for_scan(std::size_t bytes, std::size_t ranks, std::size_t segments)
   return chain_time(S, P, segments) <= tree_time(S, ranks) ? "chain" : "recursive_doubling";
 }
 
-// Least block for which measured speeds may choose sums by values. Latency decides below, and by frames other
-// algorithms are tried, which give the same bits.
+// Least block for which measured speeds may choose sums by values. Latency dominates smaller blocks. Sums by
+// frames let the engine try other algorithms there, because these give the same bits.
 constexpr std::size_t least_block_by_values = std::size_t{64} << 10;
 
 // Returns true if measured speeds may choose sums by values: not for prefixes, whose bits must not depend on

@@ -1,4 +1,4 @@
-// Tests what the drop-in does when ranks differ or calls fail. program.hpp in dropin/ has the usual calls.
+// Tests of the drop-in where ranks differ or calls fail. The tests in dropin/ make the usual calls.
 #include <atomic>
 
 #include "gpu/nccl/dropin_ranks.hpp"

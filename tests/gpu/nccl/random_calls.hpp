@@ -5,6 +5,7 @@
 
 namespace taut::test {
 
+// Source of random choices.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : random_(seed) {}

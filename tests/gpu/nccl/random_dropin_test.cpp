@@ -22,7 +22,7 @@ struct Manner {
     }
   }
   std::vector<bool> begins, ends;              // of groups
-  std::vector<bool> plain_after, waits_after;  // a call that NCCL serves; a wait of the program
+  std::vector<bool> plain_after, waits_after;  // a call that NCCL serves; a wait of the host
 };
 
 // Waits until the calls of a rank are made.
@@ -30,7 +30,8 @@ void finish_calls(const NcclRank& me) {
   if (const auto calls = dropin::find_calls(me.comm)) calls->finish();
 }
 
-// Makes the calls of a rank until one fails. Returns the code of the last one. `integers`: one for each rank.
+// Makes the calls of a rank until one fails. Returns the first code that is not 0. `integer`: the rank's
+// value for the calls that NCCL serves.
 int make_calls(const NcclRank& me, const Manner& manner, const std::vector<std::unique_ptr<NcclJob>>& jobs,
                const OnGpu<int>& integer) {
   int code = 0;

@@ -6,8 +6,9 @@
 namespace taut::planes {
 namespace {
 
-// The least and the greatest scaled value seen show whether all integers are in the small range. NaN shows
-// too: the minimum and the maximum of NaN and a number are NaN.
+// Quantiser of eight values at a time to 16-bit integers. The least and the greatest scaled value show
+// whether all integers are in the small range. They show NaN too, because the minimum and the maximum of NaN
+// and a number are NaN.
 template <class T>
 class NeonRounder {
  public:

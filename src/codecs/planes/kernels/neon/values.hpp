@@ -85,8 +85,8 @@ void write_values(const EightInts& q, float step, Half* to) {
   vst1q_u16(bits, x);
 }
 
-// Converts integers to floats that round to the same halves: the bits far below the last
-// bit of a half are replaced by one sticky bit.
+// Writes the values of large integers as halves. One sticky bit replaces the bits far below the last bit of a
+// half, so that the float of an integer rounds to the same half as the integer.
 template <class Half>
 void write_large(const EightInts& q, float step, Half* to) {
   const EightInts jammed = each_half([&](int h) {

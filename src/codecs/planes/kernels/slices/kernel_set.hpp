@@ -13,8 +13,8 @@ namespace {  // one copy for each kernel set, compiled with its instructions
 
 // ---- Batches
 
-// An empty addend: returns the slices unchanged.
-struct Nothing {
+// Empty addend: returns the slices unchanged.
+struct NoAddend {
   template <class Slices>
   Slices on(const Slices& s, std::size_t) const {
     return s;
@@ -51,8 +51,8 @@ bool write_batches(const Integers<R>& q, const Other& other, std::size_t batches
 template <class R>
 void write_integers(const Integers<R>& q, std::size_t groups, PlanesOut& out) {
   const std::size_t batches = batches_of<R>(groups);
-  if (out.width_class <= 8 && write_batches<8, 8>(q, Nothing{}, batches, out)) return;
-  write_batches<16, 16>(q, Nothing{}, batches, out);
+  if (out.width_class <= 8 && write_batches<8, 8>(q, NoAddend{}, batches, out)) return;
+  write_batches<16, 16>(q, NoAddend{}, batches, out);
 }
 
 // Returns false for second differences, which may exceed 16 bits.
@@ -68,7 +68,8 @@ bool add_in_class(const PlanesIn& in, const Integers<R>& q, std::size_t groups, 
   return write_batches<C, C - 1>(q, addend, batches, out);
 }
 
-// Not inline: in one function with others, the compiler would stop inlining the steps.
+// Passes the integers of all batches to a sink. The function is not inline, because the compiler stops
+// inlining the steps where several of these functions become one.
 template <class R, unsigned C, Predictor P, class Sink>
 [[gnu::noinline]] void read_batches(const PlanesIn& in, std::size_t groups, Sink sink) {
   constexpr std::size_t batch_size = batch_blocks<R>;

@@ -1,27 +1,39 @@
-// Bit slices, the planes of many blocks side by side: one register holds plane p of all blocks. Arithmetic on
-// differences then becomes logic on planes. Written once, over the registers of an instruction set, R:
+// Bit slices: the planes of many blocks side by side. One register holds plane p of all blocks, so that
+// arithmetic on differences is logic on planes. The functions are templates over the registers of an
+// instruction set, `R`:
 //
-//   Register, lanes                 bytes in lanes of 16: two lanes with AVX2, one with NEON; &, |, ^ work on
-//   it Words, Ints                     eight 16-bit and eight 32-bit integers load, store, load_blocks(from,
-//   apart)    the last loads lanes that are `apart` bytes apart bytes(byte), words(word)        registers of
-//   equal elements; any(v): some bit is set zip_low<Element>(a, b)          elements of the lower halves of
-//   the lanes in turn; zip_high: of the upper halves_in_turn(v)               bytes of the lower and the
-//   upper half of each lane in turn add_bytes, add_words, subtract_words zeros(v), negatives(v)          0xFF
-//   in the bytes that are 0, negative narrowed(a, b)                  words of a, then of b, in each lane, as
-//   bytes, which they fit low_bytes(a, b), high_bytes     the same for the bytes of any words
-//   transpose_bits(v)               exchanges bit p of byte register i with bit i of byte register p
-//   copy_shuffled(to, from, places) moves 16 bytes; place 0x80: 0
+//   Register                                bytes in lanes of 16, with the operators &, | and ^
+//   lanes                                   number of lanes of a register: two with AVX2, one with NEON
+//   Words, Ints                             eight 16-bit integers, eight 32-bit integers
+//   load(from), store(to, v)                a register in memory
+//   load_blocks(from, apart)                loads lanes that are `apart` bytes apart in memory
+//   bytes(byte), words(word)                registers of equal elements
+//   any(v)                                  true if some bit is set
+//   zip_low<Element>(a, b)                  elements of a and b in turn, of the lower half of each lane
+//   zip_high<Element>(a, b)                 likewise, of the upper half of each lane
+//   halves_in_turn(v)                       bytes of the lower and the upper half of each lane in turn
+//   add_bytes, add_words, subtract_words    sums and differences modulo 2^8 or 2^16
+//   zeros(v), negatives(v)                  0xFF in the bytes that are 0, or negative
+//   narrowed(a, b)                          words of a, then of b, in each lane, as bytes, which they fit
+//   low_bytes(a, b), high_bytes(a, b)       likewise the lower, or upper, bytes of any words
+//   transpose_bits(v)                       exchanges bit p of byte register i with bit i of byte register p
+//   copy_shuffled(to, from, places)         moves 16 bytes; place 0x80: 0
 //   widths_of_pairs(widths, places, sums)   for 16 pairs: 16 (9 first + second), first + second
 //   widths_of_blocks(widths, places, sums)  for 16 widths: 16 width, width
-//   sums(v), last<l>(v)             running sums of the words in each lane; last word of lane l
-//   lane<l>(v)                      the words of lane l
-//   load_words; widened(words), plus(words, i)    Ints: the words; the words plus i
-//   narrow(to, first, of)           writes the Ints of(first), of(first + 8), ... of one register as words
-//   load_ints, store_ints, ints(i), add, subtract, either(a, b), alternating(even, odd), store_first_two
-//   all_below_16_bits(q)            no bit above the lowest 16 is set
-//   scan<lag>(q), last_of<lag>(q)   running sums over a lag of 1 or 2; the last sum for each place
-//   Rounder<T>(inverse)             round(x) quantises a register of words; small(): all were in the small
-//   range put<add>, put_large, Widths     as in loops.hpp
+//   sums(v), last<l>(v)                     running sums of the words in each lane; last word of lane l
+//   lane<l>(v)                              the words of lane l
+//   load_words(from)                        Words in memory
+//   widened(words), plus(words, i)          Ints: the words; the words plus i
+//   narrow(to, first, of)                   writes Ints of(first), of(first + 8), ... of a register as words
+//   load_ints(from), store_ints(to, q)      Ints in memory
+//   store_first_two(to, q)                  writes the first two integers
+//   ints(i), alternating(even, odd)         Ints of equal integers; of two integers in turn
+//   add, subtract, either(a, b)             sums, differences and bitwise or of Ints
+//   all_below_16_bits(q)                    true if no bit above the lowest 16 is set
+//   scan<lag>(q), last_of<lag>(q)           running sums over a lag of 1 or 2; the last sum for each place
+//   Rounder<T>(inverse)                     round(x) quantises a register of words
+//                                           small(): true if all integers were in the small range
+//   put<add>, put_large, Widths             as in loops.hpp
 //
 // With 16 blocks a lane, blocks 0 to 15 of a batch are in the first lane of a register. With eight bits or
 // bytes a block, the even blocks of a lane come first. The number of a block in its lane is x = 2 k + b.
