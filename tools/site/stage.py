@@ -59,10 +59,7 @@ SIDE_BAR = {
         "howto/measure_codec",
         "howto/prove_the_bounds",
     ],
-    "Applications": [
-        "applications/dask",
-    ],
-    "Applications": ["applications/wave3d", "applications/fft"],
+    "Applications": ["applications/wave3d", "applications/fft", "applications/dask"],
     "Reference": [
         "configuration", "cli", "observe", "drop_in", "packed_integers", "C calls <reference/c_api>", "C++ <reference/cxx_api>",
         "Python <reference/python_api>", "C calls for GPUs <reference/cuda_api>", "C calls for NCCL <reference/nccl_api>",
