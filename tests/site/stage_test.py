@@ -34,6 +34,11 @@ class Links(unittest.TestCase):
         texts = {path for path in (ROOT / "docs").rglob("*.md")}
         self.assertLessEqual(texts, set(stage.pages().values()))
 
+    def test_the_side_bar_has_every_application_and_how_to(self):
+        listed = {entry for entries in stage.SIDE_BAR.values() for entry in entries}
+        for folder in ("applications", "howto"):
+            self.assertLessEqual({f"{folder}/{page.stem}" for page in (ROOT / "docs" / folder).glob("*.md")}, listed)
+
 
 if __name__ == "__main__":
     unittest.main()
