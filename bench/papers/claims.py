@@ -9,6 +9,7 @@ A claim is (paper, name, result of the paper with its configuration, counterpart
 C_COLL, MVAPICH2, HZCCL, GPU_LCC = "C-Coll", "MVAPICH2", "hZCCL", "GPU-LCC"
 TABLES = "docs/notes/codec_tables.md"
 NO_GPU = "no GPU has run Taut; no speed of GPUs is claimed or modelled"
+HALOS = "4 emulated hosts, an elastic wave; " + NO_GPU
 
 CLAIMS = [
     (C_COLL, "T I", "SZx 526-1742 / 822-3640 MB/s, 4.1x / 5.7x zfp; 1 thread",
@@ -43,9 +44,9 @@ CLAIMS = [
      ("page", "docs/howto/exchange_messages.md", "host memory, 1 Gbit/s; " + NO_GPU)),
     (MVAPICH2, "F 10", "breakdown of latency on GPUs", ("none", NO_GPU)),
     (MVAPICH2, "F 11", "Bcast -57 / -85 %, Allgather -30 / -73 %, 16 GPUs", ("sim", "moves", {"ranks": 16})),
-    (MVAPICH2, "F 12", "AWP-ODC +19 to +37 %, 64 and 512 GPUs", ("none", "no halo application yet; " + NO_GPU)),
-    (MVAPICH2, "F 13", "AWP-ODC: a step takes -15 / -26 %", ("none", "no halo application yet; " + NO_GPU)),
-    (MVAPICH2, "F 14", "Dask 1.18x, 2 to 8 GPUs", ("none", "no Dask serialiser yet; " + NO_GPU)),
+    (MVAPICH2, "F 12", "AWP-ODC +19 to +37 %, 64 and 512 GPUs", ("page", "docs/applications/wave3d.md", HALOS)),
+    (MVAPICH2, "F 13", "AWP-ODC: a step takes -15 / -26 %", ("page", "docs/applications/wave3d.md", HALOS)),
+    (MVAPICH2, "F 14", "Dask 1.18x, 2 to 8 GPUs", ("page", "docs/applications/dask.md", "2 and 4 workers, host memory; " + NO_GPU)),
     (HZCCL, "F 2", "C-Coll at 16 nodes: coding 78.18 % with one thread, 52.26 % with many",
      ("sim", "allreduce_nodes", {"shares": "ccoll"})),
     (HZCCL, "T III", "ratio up to 37.65 % above ompSZp", ("none", "ompSZp is not part of the benchmark")),
