@@ -129,7 +129,7 @@ Bound read_bound(const Item& item) {
     return {known.kind, value};
   }
   if (double number = 0; read_number(item.value, number)) reject_number(item);
-  item.reject(std::string("use ") + known_bounds);
+  item.reject("use " + std::string(known_bounds));
 }
 
 bool read_coding_option(const Item& item, Coding& coding) {
