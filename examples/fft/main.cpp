@@ -3,31 +3,22 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
+#include "../comparison/program.hpp"
+#include "../comparison/times.hpp"
 #include "comparison.hpp"
-#include "fair_baseline.hpp"
 #include "json.hpp"
 
 namespace {
 
 using bench::json::number;
 using bench::json::quoted;
+using comparison::gain;
+using comparison::median;
 using fft::Row;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
-double gain(const std::vector<double>& plain, const std::vector<double>& variant) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < plain.size(); ++i) ratios.push_back(plain[i] / variant[i]);
-  return median(ratios);
-}
 
 void print_table(const std::vector<Row>& rows, const fft::Options& options) {
   std::printf("Transform of %d x %d x %d doubles (%s); %s; medians of %d\n\n", options.shape[0],
@@ -66,23 +57,9 @@ void write_json(const std::vector<Row>& rows, const fft::Options& options) {
   if (!out.flush()) throw std::runtime_error(options.out + "/report.json: cannot be written");
 }
 
-int main_of_rank(int argc, char** argv) {
-  int me = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &me);
-  fft::Options options;
-  std::vector<Row> rows;
+int compare(const fft::Options& options, int me) {
   std::vector<std::string> refused;
-  try {
-    options = fft::parse(argc, argv);
-    if (options.help) {
-      if (me == 0) std::fputs(fft::usage(), stdout);
-      return 0;
-    }
-    rows = fft::compare(options, MPI_COMM_WORLD, refused);
-  } catch (const std::invalid_argument& error) {  // on all ranks alike
-    if (me == 0) std::fprintf(stderr, "fft: %s\n%s", error.what(), fft::usage());
-    return 2;
-  }
+  const std::vector<Row> rows = fft::compare(options, MPI_COMM_WORLD, refused);
   if (me == 0) {
     print_table(rows, options);
     for (const std::string& text : refused) std::printf("Left out: %s\n", text.c_str());
@@ -94,15 +71,5 @@ int main_of_rank(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::let_waiting_ranks_yield();
-  MPI_Init(&argc, &argv);
-  int status = 2;
-  try {
-    status = main_of_rank(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "fft: %s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  MPI_Finalize();
-  return status;
+  return comparison::run_program("fft", fft::usage(), argc, argv, fft::parse, compare);
 }

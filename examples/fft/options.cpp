@@ -1,29 +1,14 @@
 #include "options.hpp"
 
-#include <cstdlib>
-#include <functional>
-#include <map>
-#include <sstream>
 #include <stdexcept>
+
+#include "../comparison/options.hpp"
 
 namespace fft {
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
-int count(const std::string& text, int least) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != 0 || value < least || value > 100000)
-    throw std::invalid_argument("'" + text + "' is no whole number from " + std::to_string(least) + " on");
-  return static_cast<int>(value);
-}
+using bench::split;
+using comparison::count;
 
 template <std::size_t n>
 std::array<int, n> counts(const std::string& text, int least) {
@@ -35,9 +20,8 @@ std::array<int, n> counts(const std::string& text, int least) {
   return result;
 }
 
-using Setter = std::function<void(Options&, const std::string&)>;
-const std::map<std::string, Setter>& setters() {
-  static const std::map<std::string, Setter> table{
+const comparison::Setters<Options>& setters() {
+  static const comparison::Setters<Options> table{
       {"--shape", [](Options& o, const std::string& v) { o.shape = counts<3>(v, 4); }},
       {"--ranks", [](Options& o, const std::string& v) { o.ranks = counts<2>(v, 0); }},
       {"--data", [](Options& o, const std::string& v) { o.data = v; }},
@@ -56,18 +40,7 @@ Options parse(int argc, char** argv) {
   options.variants = split(
       "lossless;abs:1e-2,when=always;abs:1e-4,when=always;abs:1e-4;abs:1e-6,when=always;abs:1e-8,when=always",
       ';');
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--help" || name == "-h") {
-      options.help = true;
-    } else if (const auto setter = setters().find(name); setter == setters().end()) {
-      throw std::invalid_argument("unknown option '" + name + "'");
-    } else if (i + 1 == argc) {
-      throw std::invalid_argument(name + " wants a value");
-    } else {
-      setter->second(options, argv[++i]);
-    }
-  }
+  comparison::set_options(options, setters(), argc, argv);
   return options;
 }
 

@@ -1,33 +1,18 @@
 #include "options.hpp"
 
-#include <cstdlib>
-#include <functional>
-#include <map>
-#include <sstream>
 #include <stdexcept>
+
+#include "../comparison/options.hpp"
 
 namespace wave3d {
 namespace {
 
+using bench::split;
+using comparison::count;
+
 constexpr const char* default_variants =
     "plain/collective;lossless;lossless/collective;rate:16;rate:8;rate:4;"
     "abs:1e-3;abs:1e-4;abs:5e-5;abs:5e-5/collective;abs:1e-5;rel:1e-4";
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);)
-    if (!part.empty()) parts.push_back(part);
-  return parts;
-}
-
-int count(const std::string& text, int least) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != 0 || value < least || value > 100000)
-    throw std::invalid_argument("'" + text + "' is no whole number from " + std::to_string(least) + " on");
-  return static_cast<int>(value);
-}
 
 Triple triple(const std::string& text, int least) {
   const std::vector<std::string> parts = split(text, 'x');
@@ -35,9 +20,8 @@ Triple triple(const std::string& text, int least) {
   return {count(parts[0], least), count(parts[1], least), count(parts[2], least)};
 }
 
-using Setter = std::function<void(Options&, const std::string&)>;
-const std::map<std::string, Setter>& setters() {
-  static const std::map<std::string, Setter> table{
+const comparison::Setters<Options>& setters() {
+  static const comparison::Setters<Options> table{
       {"--cells", [](Options& o, const std::string& v) { o.cells = triple(v, 4); }},
       {"--ranks", [](Options& o, const std::string& v) { o.ranks = triple(v, 0); }},
       {"--steps", [](Options& o, const std::string& v) { o.steps = count(v, 1); }},
@@ -55,18 +39,7 @@ const std::map<std::string, Setter>& setters() {
 Options parse(int argc, char** argv) {
   Options options;
   options.variants = split(default_variants, ';');
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--help" || name == "-h") {
-      options.help = true;
-    } else if (const auto setter = setters().find(name); setter == setters().end()) {
-      throw std::invalid_argument("unknown option '" + name + "'");
-    } else if (i + 1 == argc) {
-      throw std::invalid_argument(name + " wants a value");
-    } else {
-      setter->second(options, argv[++i]);
-    }
-  }
+  comparison::set_options(options, setters(), argc, argv);
   return options;
 }
 

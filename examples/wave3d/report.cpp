@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../comparison/times.hpp"
 #include "json.hpp"
 
 namespace wave3d {
@@ -15,26 +16,12 @@ namespace {
 
 using bench::json::number;
 using bench::json::quoted;
-
-// Returns the value below which a share of the values lies.
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
-}
-
-double median(const std::vector<double>& values) { return quantile(values, 0.5); }
+using comparison::gain;
+using comparison::median;
+using comparison::quantile;
 
 // Returns the time of the steps that other work on the machine hardly disturbs.
 double undisturbed(const std::vector<double>& values) { return quantile(values, 0.05); }
-
-// Returns the median over the steps of plain's time over the variant's time in the same step.
-double gain(const std::vector<double>& plain, const std::vector<double>& variant) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < plain.size(); ++i) ratios.push_back(plain[i] / variant[i]);
-  return median(ratios);
-}
 
 double squares(std::span<const float> values) {
   double sum = 0;

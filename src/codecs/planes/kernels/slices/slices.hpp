@@ -69,10 +69,10 @@ struct Batch {
 
 // ---- Transpositions
 
-// Interleaves the elements (bytes or words) of the pairs among N registers whose numbers differ in one bit.
-// That bit becomes the lowest bit of an element's position in its lane. The highest bit of the position
-// becomes that bit of the register's number. The steps below name the bits of the number (k2 k1 k0; of 16
-// registers, k2 k1 k0 b).
+// Interleaves the elements (bytes or words) of each pair of the N registers r[i] and r[i | Bit]. The
+// element's position in its lane gains the bit `Bit` of the register's number as its lowest bit. The
+// register's number gains the highest bit of the element's position in its place. The steps below name the
+// bits of the number (k2 k1 k0; of 16 registers, k2 k1 k0 b).
 template <class R, class Element, unsigned N, unsigned Bit>
 [[gnu::always_inline]] inline void interleave(typename R::Register* r) {
   for (unsigned i = 0; i < N; ++i) {
